@@ -5,7 +5,7 @@ const rooms = {
   errors: [],
   time: [],
   options: ['time'],
-  windows: ['time'],
+  windows: ['options', 'time'],
   policy: ['options', 'windows', 'time'],
   decision: ['windows', 'policy', 'time'],
   store: ['decision', 'policy', 'windows', 'time'],
@@ -73,7 +73,7 @@ export default {
         path: '^(?:packages|examples)/',
         pathNot: [
           '^$1/',
-          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|leases|model|otel|prometheus|score-gateway|top)\\.ts$',
+          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|leases|model|otel|prometheus|score-gateway|top|torture)\\.ts$',
           '^examples/client/(?:src/index|src/generated/gateway|scripts/types-of)\\.ts$',
         ],
       },

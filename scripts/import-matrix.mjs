@@ -19,6 +19,7 @@ const names = {
   'quota-express': 'quotaMiddleware',
   'quota-fastify': 'quotaFastify',
   'quota-fetch': 'quotaFetch',
+  'quota-nest': 'QuotaModule',
   'quota-redis': 'redisStore',
   'quota-sql': 'postgresStore',
   'quota-testkit': 'manualClock',
@@ -38,10 +39,10 @@ try {
 } catch (error) {
   if (error instanceof QuotaError) code = error.code
 }
-const all = [quotaMiddleware, quotaFastify, quotaFetch, redisStore, postgresStore].map((each) => typeof each)
+const all = [quotaMiddleware, quotaFastify, quotaFetch, QuotaModule, redisStore, postgresStore].map((each) => typeof each)
 console.log(JSON.stringify({ answers, code, all }))
 `
-const expected = `${JSON.stringify({ answers: [true, false, true], code: 'invalid_options', all: Array(5).fill('function') })}\n`
+const expected = `${JSON.stringify({ answers: [true, false, true], code: 'invalid_options', all: Array(6).fill('function') })}\n`
 
 const imports = Object.entries(names).map(([name, what]) => `import { ${what} } from '@scoregw/${name}'`)
 const requires = Object.entries(names).map(([name, what]) => `const { ${what} } = require('@scoregw/${name}')`)
@@ -90,7 +91,9 @@ async function withTypes(folder, write, step) {
 async function bundled(folder, esm, write, step) {
   const banner = "import { createRequire as of } from 'node:module'; const require = of(import.meta.url)"
   const byEsbuild = join(folder, 'by-esbuild.mjs')
-  const flags = ['--bundle', '--platform=node', '--format=esm', '--log-level=error', `--banner:js=${banner}`]
+  // Nest imports optional packages of its own in a way that bundlers take for needed ones.
+  const external = '--external:@nestjs/*'
+  const flags = ['--bundle', '--platform=node', '--format=esm', '--log-level=error', external, `--banner:js=${banner}`]
   await step('esbuild', 'esbuild', [esm, ...flags, `--outfile=${byEsbuild}`], folder)
   await step('esbuild: what it made', 'node', [byEsbuild], folder, expected)
   const vite = pathToFileURL(join(root, 'node_modules/vite/dist/node/index.js')).href

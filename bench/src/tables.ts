@@ -88,7 +88,7 @@ function percent(share: number): string {
 }
 
 /** A Markdown table as the formatters of Markdown leave it. */
-function table(head: readonly Cell[], rows: readonly (readonly Cell[])[]): string {
+export function table(head: readonly Cell[], rows: readonly (readonly Cell[])[]): string {
   const lines = [head, ...rows].map((row) => row.map(String))
   const widths = head.map((_, column) => Math.max(3, ...lines.map((line) => line[column]?.length ?? 0)))
   const [first, ...rest] = lines.map(

@@ -167,6 +167,7 @@ export default defineConfig({
       '/api/': reference,
       '/gateway/': inFolder('gateway'),
       '/decisions/': inFolder('decisions'),
+      '/proof/': inFolder('proof'),
       '/zh/': zhSidebar,
     },
     outline: [2, 3],

@@ -20,7 +20,7 @@ export interface Group {
 /** The guide's pages by what a reader wants to do. A test demands that each page is in one group. */
 const GUIDE: Readonly<Record<string, readonly string[]>> = {
   Start: ['getting-started', 'concepts', 'testing', 'typescript', 'troubleshooting'],
-  Frameworks: ['express', 'fastify', 'hono', 'fetch', 'recipes', 'http-options', 'refusals'],
+  Frameworks: ['express', 'fastify', 'nest', 'hono', 'fetch', 'recipes', 'http-options', 'refusals'],
   Limits: [
     'plans',
     'settings',
@@ -36,7 +36,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
   'Language models': ['language-models', 'units', 'holds'],
   Stores: ['stores', 'memory-store', 'redis', 'cluster', 'sql', 'failure-policy', 'scale'],
   Operate: ['metrics', 'opentelemetry', 'events', 'top-subjects', 'cli', 'changing-a-policy', 'time-and-clocks'],
-  Migrate: ['comparison', 'benchmarks', 'coming-from', 'from-the-first-version'],
+  Migrate: ['comparison', 'benchmarks', 'torture', 'coming-from', 'from-the-first-version'],
   Extend: ['write-a-store', 'write-an-adapter'],
 }
 
@@ -52,6 +52,7 @@ const FOLDERS: readonly { readonly title: string; readonly folder: string; reado
     folder: 'gateway',
     first: ['index', 'overview', 'walkthrough', 'reference', 'openapi', 'client', 'administration', 'credentials'],
   },
+  { title: 'Proof', folder: 'proof', first: ['index', 'windows', 'rows'] },
   { title: 'Decisions', folder: 'decisions', first: [] },
 ]
 
@@ -113,7 +114,8 @@ const SEARCH_WORDS: Readonly<Record<string, string>> = {
   'guide/failure-policy': 'outage, 503, fail open, fail closed, circuit breaker',
   'guide/fetch': 'Vercel, Cloudflare, Edge, Elysia, Nuxt, Nitro, Next.js, Remix, Astro, Bun, Deno',
   'guide/language-models': 'OpenAI, Anthropic, AI SDK, MCP, LLM, GPT, Claude, tokens per minute',
-  'guide/recipes': 'NestJS, Koa, Next.js, SvelteKit, tRPC, GraphQL, tenants, organization, per team, hierarchy',
+  'guide/nest': 'NestJS, Nest, guard, decorator, throttler',
+  'guide/recipes': 'Koa, Next.js, SvelteKit, tRPC, GraphQL, tenants, organization, per team, hierarchy',
   'guide/redis': 'node-redis, ioredis, Valkey',
   'guide/refusals': 'Retry-After, headers, RateLimit headers, too many requests',
   'guide/settings': 'allowlist, whitelist, exempt, bypass, per user limits',

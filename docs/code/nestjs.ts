@@ -1,83 +1,43 @@
-import {
-  type CanActivate,
-  type ExecutionContext,
-  HttpException,
-  type Type,
-} from '@nestjs/common'
-import {
-  type HttpAdapter,
-  type HttpMeter,
-  type HttpMeterOptions,
-  httpMeter,
-  watchResponse,
-} from '@scoregw/quota/http'
-import type { Request, Response } from 'express'
+import 'reflect-metadata'
+import { Body, Controller, Get, Module, Post } from '@nestjs/common'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { Quota, QuotaModule, RequestQuota } from '@scoregw/quota-nest'
+import type { Request } from 'express'
 
-/** How a request of Nest's Express platform is read. */
-const NEST: HttpAdapter<Request> = {
-  name: 'quotaGuard()',
-  method: ({ method }) => method,
-  languages: ({ headers }) => headers['accept-language'],
-  address: ({ ip }) => ip,
-}
+export const quota = createQuota({ policy: defaultPolicy() })
 
-/** What handlers and controllers are charged as. */
-const operations = new WeakMap<object, string>()
+@Controller('scores')
+@Quota('read')
+class ScoresController {
+  @Get()
+  list(): string[] {
+    return []
+  }
 
-/** Decorates a handler or a controller: `@Quota('write')`. */
-export function Quota(operation: string) {
-  return (
-    target: object,
-    _key?: string | symbol,
-    descriptor?: PropertyDescriptor,
-  ): void => {
-    operations.set(
-      (descriptor?.value as object | undefined) ?? target,
-      operation,
-    )
+  @Post()
+  @Quota('write', { cost: 20 })
+  async import(
+    @Body() rows: unknown[],
+    @RequestQuota() own: RequestQuota,
+  ) {
+    await own.commit(rows.length)
+    return { imported: rows.length }
+  }
+
+  @Get('health')
+  @Quota(false)
+  health(): string {
+    return 'ok'
   }
 }
 
-/**
- * A guard for `app.useGlobalGuards()`: requests of handlers without
- * `@Quota()` are not metered.
- */
-export function quotaGuard(
-  options: Omit<HttpMeterOptions<Request>, 'operation'>,
-): CanActivate {
-  const whole = httpMeter(options, NEST)
-  const meters = new Map<string, HttpMeter<Request>>()
-
-  function meterOf(
-    handler: object,
-    controller: Type,
-  ): HttpMeter<Request> | undefined {
-    const operation =
-      operations.get(handler) ?? operations.get(controller)
-    if (operation === undefined) return undefined
-    const meter = meters.get(operation) ?? whole.operation(operation)
-    meters.set(operation, meter)
-    return meter
-  }
-
-  return {
-    async canActivate(context: ExecutionContext): Promise<boolean> {
-      const meter = meterOf(context.getHandler(), context.getClass())
-      if (meter === undefined) return true
-      const [req, res] = [
-        context.switchToHttp().getRequest<Request>(),
-        context.switchToHttp().getResponse<Response>(),
-      ]
-      const admission = await meter.admit(req)
-      if (admission.kind === 'answer') {
-        res.set(admission.headers)
-        throw new HttpException(admission.body, admission.status)
-      }
-      if (admission.kind === 'metered') {
-        Object.assign(req, { quota: admission.quota })
-        watchResponse(admission, req, res)
-      }
-      return true
-    },
-  }
-}
+@Module({
+  imports: [
+    QuotaModule.forRoot({
+      quota,
+      subject: (request: Request) => request.get('x-user'),
+    }),
+  ],
+  controllers: [ScoresController],
+})
+export class AppModule {}

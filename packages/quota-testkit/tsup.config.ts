@@ -3,7 +3,7 @@ import base from '../../tsup.base.ts'
 
 const config: Options = {
   ...(base as Options),
-  entry: ['src/index.ts', 'src/http.ts', 'src/model.ts'],
+  entry: ['src/index.ts', 'src/http.ts', 'src/model.ts', 'src/torture.ts'],
   splitting: true,
 }
 export default config

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Controller, Get, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { createSchema, createYoga } from 'graphql-yoga'
@@ -12,14 +11,13 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { app as elysia } from '../../code/elysia.ts'
 import { useQuota } from '../../code/graphql-yoga.ts'
 import { quotaKoa } from '../../code/koa.ts'
-import { Quota, quotaGuard } from '../../code/nestjs.ts'
+import { AppModule as NestModule, quota as quotaOfNest } from '../../code/nestjs.ts'
 import { GET, quota as quotaOfNext } from '../../code/next-route.ts'
 import nuxtHandler from '../../code/nuxt.ts'
 import { handleJob } from '../../code/queue-worker.ts'
 import { handle, quota as quotaOfSvelteKit } from '../../code/sveltekit.ts'
 import { createCallerFactory, metered, router } from '../../code/trpc.ts'
 import { meterMessages } from '../../code/websocket.ts'
-import 'reflect-metadata'
 
 function engine() {
   const limits = { '1h': 4, '5h': 100, '1d': 100 }
@@ -79,46 +77,17 @@ test('Koa: charges what works, gives back what fails, refuses the rest', async (
   ])
 })
 
-test('NestJS: a guard for handlers that say their operation', async () => {
-  class Scores {
-    read() {
-      return [1]
-    }
-    fails() {
-      throw new Error('failed')
-    }
-    free() {
-      return 'free'
-    }
-  }
-  const decorate = (name: 'read' | 'fails' | 'free', operation?: string) => {
-    const descriptor = Object.getOwnPropertyDescriptor(Scores.prototype, name) as PropertyDescriptor
-    Get(name)(Scores.prototype, name, descriptor)
-    if (operation !== undefined) Quota(operation)(Scores.prototype, name, descriptor)
-  }
-  decorate('read', 'read')
-  decorate('fails', 'read')
-  decorate('free')
-  Controller()(Scores)
-  class App {}
-  Module({ controllers: [Scores] })(App)
-
-  const quota = engine()
-  const app = await NestFactory.create(App, { logger: false })
-  app.useGlobalGuards(quotaGuard({ quota, subject: (req) => req.get('x-user'), cost: 2 }))
+test('NestJS: routes that name their operation, and one that is free', async () => {
+  const app = await NestFactory.create(NestModule, { logger: false })
   await app.listen(0, '127.0.0.1')
   onTestFinished(() => app.close())
-  const url = await app.getUrl()
-  const ask = async (path: string) => fetch(`${url}/${path}`, { headers })
-  expect([(await ask('fails')).status, (await ask('free')).status, await used(quota, 'read')]).toEqual([500, 200, 0])
-  await ask('read')
-  await ask('read')
-  const refused = await ask('read')
-  expect([
-    refused.status,
-    refused.headers.get('retry-after') !== null,
-    (await refused.json()) as unknown,
-  ]).toMatchObject([429, true, { error: 'quota_exceeded', quota: { used: 4, requested: 2 } }])
+  const url = `${await app.getUrl()}/scores`
+  const statuses: number[] = []
+  for (const path of ['', '/health']) statuses.push((await fetch(url + path, { headers })).status)
+  const asJson = { ...headers, 'content-type': 'application/json' }
+  const imported = await fetch(url, { method: 'POST', headers: asJson, body: '[1, 2, 3]' })
+  expect([...statuses, await imported.json()]).toEqual([200, 200, { imported: 3 }])
+  expect([await used(quotaOfNest, 'read'), await used(quotaOfNest)]).toEqual([1, 3])
 })
 
 test('tRPC: a procedure that is charged, and gets back what fails', async () => {

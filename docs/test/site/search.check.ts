@@ -21,7 +21,7 @@ const WANTED: Readonly<Record<string, string | readonly string[]>> = {
   mcp: '/guide/language-models',
   elysia: '/guide/fetch',
   nuxt: '/guide/fetch',
-  nestjs: '/guide/recipes',
+  nestjs: '/guide/nest',
   'next.js': ['/guide/recipes', '/guide/fetch'],
   vercel: '/guide/fetch',
   'node-redis': '/guide/redis',

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { BrandMark } from './ui/icon.tsx'
 import { THEMES, type Theme, useTheme } from './use-theme.ts'
 import { LANGUAGES, type Language, speechOf, useWords } from './words/words.ts'
 
@@ -17,6 +18,7 @@ export function Header({ language, onLanguage, isSignedIn }: HeaderProps): JSX.E
         {words.skip}
       </button>
       <span class="brand">
+        <BrandMark />
         {words.title} <span class="quiet">{words.console}</span>
       </span>
       <select

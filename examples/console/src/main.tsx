@@ -7,6 +7,7 @@ import './styles/pages.css'
 import './styles/settings.css'
 import './styles/users.css'
 import './styles/errors.css'
+import './styles/endings.css'
 import './styles/overview.css'
 import './styles/why.css'
 

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { hrefOf, PAGES, type Route } from './route.ts'
+import { Icon } from './ui/icon.tsx'
 import { useWords } from './words/words.ts'
 
 interface NavigationProps {
@@ -17,6 +18,7 @@ export function Navigation({ page, unsaved }: NavigationProps): JSX.Element {
         {PAGES.map((each) => (
           <li key={each}>
             <a href={hrefOf(each)} aria-current={each === page ? 'page' : undefined}>
+              <Icon of={each} />
               {words.nav[each]}
               {unsaved.some((href) => `${href}/`.startsWith(`${hrefOf(each)}/`)) && (
                 <span class="dot" role="img" aria-label={words.nav.unsaved} />

@@ -65,6 +65,7 @@ import { GatewayTokens } from './users/gateway-tokens.ts'
 import { adminUserRoutes } from './users/routes.ts'
 import { tokenRoutes } from './users/token-routes.ts'
 import type { UserRepository } from './users/user-repository.ts'
+import { LatestRefusals } from './why/latest-refusals.ts'
 import { whyRoutes } from './why/routes.ts'
 import { Why } from './why/why.ts'
 
@@ -124,7 +125,11 @@ export function gatewayService(parts: Parts): Express {
       ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
       ...ownUsageRoutes({ ...usage, clock }),
       ...overviewRoutes(parts.overview, parts.live),
-      ...whyRoutes(new Why({ quota, users, usage, factorStore: adaptive.factorStore, clock }), quota.policy),
+      ...whyRoutes(
+        new Why({ quota, users, usage, factorStore: adaptive.factorStore, clock }),
+        new LatestRefusals({ usage, clock }),
+        quota.policy,
+      ),
       ...alertRoutes({ alerts: parts.alerts, policy: quota.policy, clock, allowPrivate: config.webhookAllowPrivate }),
       ...metricsRoutes(metrics.registry),
     ]),

@@ -1,7 +1,7 @@
 import { browserTests, type Page } from '@scoregw/browser'
 import { describe, expect, it } from 'vitest'
 import { accessibilityFaults } from './support/accessibility.ts'
-import { field, goTo, save, section, settled, signedIn } from './support/console.ts'
+import { field, goTo, openTab, save, section, settled, signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, type TestGateway } from './support/gateway.ts'
 import { sourceGateway } from './support/source-gateway.ts'
 import { held, lxScores } from './support/source-server.ts'
@@ -29,15 +29,19 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
       .poll(() => rows.allTextContents())
       .toEqual([...['1 hour', '5 hours', '1 day'], ...['calendar month', 'imports at once']])
 
+    await openTab(page, 'On trial')
     await page.getByRole('switch', { name: 'Personal, 1 hour: not enforced' }).check()
     await page.getByRole('switch', { name: 'Site-wide: no limit is enforced' }).check()
+    await openTab(page, 'Base values')
     await expect.poll(async () => (await rows.allTextContents())[0]).toBe('1 hournot enforced')
+    await openTab(page, 'Plans')
     await field(page, 'Name of a new plan').fill('pro')
     await field(page, 'Name of a new plan').press('Enter')
     await field(page, 'Plan pro: Personal, write, 1 hour').fill('600')
     await field(page, 'Plan pro: Personal, read, imports at once').fill('5')
     await field(page, 'Name of a new plan').fill('team')
     await page.getByRole('button', { name: 'Add the plan' }).click()
+    await openTab(page, 'Thresholds')
     await field(page, 'Alert thresholds').fill('80 %, 95%，100')
     await save(page)
     const settings = await read(gateway, 'quota/settings')
@@ -46,7 +50,9 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
       plans: { pro: { personal: { write: { '1h': 600 }, read: { imports: 5 } } }, team: {} },
       thresholds: [{ share: 0.8 }, { share: 0.95 }, { left: 100 }],
     })
+    await openTab(page, 'Plans')
     await page.getByRole('button', { name: 'Remove the plan team' }).click()
+    await openTab(page, 'Thresholds')
     await field(page, 'Alert thresholds').fill('soon')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await expect.poll(() => page.locator('[aria-invalid=true]').count()).toBe(1)

@@ -14,12 +14,13 @@ import {
   signIn,
   tickUntil,
 } from './support/console.ts'
-import { ADMIN_TOKEN, HOUR_MS, START, type TestGateway, testGateway } from './support/gateway.ts'
+import { ADMIN_TOKEN, ENTRY, HOUR_MS, START, type TestGateway, testGateway } from './support/gateway.ts'
 import { screenFaults } from './support/screen-rules.ts'
 
 /** Each page, and what of it has to be on the first screen of a phone, since people come for it. */
 const PAGES = {
-  overview: '.overview h2',
+  overview: '.figure:nth-child(4) .figure-value',
+  why: '.refusal',
   'why/demo': '.verdict',
   alerts: 'main form input',
   settings: 'input[name=mode]:checked',
@@ -140,6 +141,8 @@ async function busyGateway(stepMs: number): Promise<TestGateway> {
   await send('POST', '/admin/bots', { name: 'nightly' })
   await send('POST', '/admin/users/demo/tokens', { label: 'phone' })
   for (let count = 0; count < 10; count++) await gateway.send('POST', '/v1/user/music')
+  const upsert = { body: { musicList: [ENTRY] } }
+  for (let count = 0; count < 11; count++) await gateway.send('POST', '/v1/music/upsert', upsert)
   await makeNoise(gateway)
   return gateway
 }

@@ -1,6 +1,14 @@
 import { browserTests } from '@scoregw/browser'
 import { describe, expect, it } from 'vitest'
-import { goTo, openConsole, picture, screenAndAccessibilityFaults, signedIn, signIn } from './support/console.ts'
+import {
+  changeSettings,
+  goTo,
+  openConsole,
+  picture,
+  screenAndAccessibilityFaults,
+  signedIn,
+  signIn,
+} from './support/console.ts'
 import { ADMIN_TOKEN, ENTRY, HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
 import { receiver } from './support/receiver.ts'
 
@@ -25,6 +33,100 @@ describe.runIf(browserTests)('what administrators watch', () => {
     await expect.poll(() => page.getByText('The figures are as of then.').count()).toBe(1)
     // The browser logs attempts that fail.
     expect(faults.filter((fault) => !fault.startsWith('Failed to load resource: net::'))).toEqual([])
+  })
+
+  it('says in four figures and one line how the service does, large enough to be read at a glance', async () => {
+    const gateway = await testGateway()
+    await refusedOnce(gateway)
+    gateway.clock.advance(1_000)
+    const { page, requests, faults } = await openConsole(gateway, { viewport: DESK })
+    await signIn(page)
+    const figures = page.locator('.figure')
+    await expect
+      .poll(() => figures.allTextContents())
+      .toEqual([
+        expect.stringMatching(/^Requests a second ◐0\.5/),
+        expect.stringMatching(/^Refused, last 5 minutes [\d.]+%▲ from 0%/),
+        expect.stringMatching(/^Tightest shared limit 96% leftSite-wide, write, 1 hour/),
+        expect.stringMatching(/^Adaptive factor ×1\.00/),
+      ])
+    const state = page.locator('.state-line')
+    await expect.poll(() => state.textContent()).toBe('✓ No problems')
+    const sizes = await page.evaluate<number[]>(
+      "[...document.querySelectorAll('.state-line, .figure-value')].map((each) => parseFloat(getComputedStyle(each).fontSize))",
+    )
+    expect(sizes).toHaveLength(5)
+    expect(Math.min(...sizes)).toBeGreaterThanOrEqual(20)
+    // On the first screen, without a scroll.
+    for (const each of [state, ...(await figures.all())]) {
+      const box = (await each.boundingBox())!
+      expect(box.y + box.height).toBeLessThan(DESK.height)
+    }
+
+    // A shared limit that is nearly full is a problem, and the line leads to the limits.
+    await changeSettings(gateway, { site: { enabled: true, multiplier: 0.25 } })
+    const { quota } = gateway.gateway.app
+    for (const subject of ['a', 'b', 'c', 'd', 'e'])
+      for (let each = 0; each < 4; each++) await quota.consume({ subject, operation: 'music.upsert' })
+    await page.getByText('1 problem').waitFor()
+    await page.getByRole('link', { name: 'Site-wide, write, 1 hour' }).waitFor()
+
+    // The stream and nothing else: what is looked at costs no request of its own.
+    const paths = requests
+      .map((request) => new URL(request.url()).pathname)
+      .filter((path) => path.startsWith('/admin/'))
+    const asked = paths.filter((path) => !path.startsWith('/admin/assets/') && path !== '/admin/')
+    expect([...new Set(asked)].sort()).toEqual(['/admin/overview/events', '/admin/quota/policy'])
+    expect(faults).toEqual([])
+  })
+
+  it('draws how requests ended in the last hour, day and week, to be read by keys', async () => {
+    const gateway = await testGateway()
+    await refusedOnce(gateway)
+    const { page, faults } = await signedIn(gateway, '#/overview')
+    const slider = page.getByRole('slider')
+    const readout = page.locator('.readout')
+    for (const [range, steps] of [
+      ['1 h', 60],
+      ['24 h', 144],
+      ['7 d', 168],
+    ] as const) {
+      await page.getByRole('button', { name: range, exact: true }).click()
+      await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe(String(steps))
+      await slider.focus()
+      await page.keyboard.press('End')
+      await expect
+        .poll(() => readout.textContent())
+        .toMatch(/Refused by a limit1 [\d.]+%Caller's fault0 0%Server's fault0 0%$/)
+      await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/: \d+ requests$/)
+      await page.keyboard.press('ArrowLeft')
+      await expect.poll(() => readout.textContent()).toMatch(/Succeeded0 Refused by a limit0/)
+    }
+    await expect.poll(() => page.evaluate('location.hash')).toBe('#/overview?range=7d')
+    expect(faults).toEqual([])
+  })
+
+  it('opens with who was refused lately, by which limit, and explains each', async () => {
+    const gateway = await testGateway()
+    const { page, faults } = await signedIn(gateway, '#/why', { viewport: PHONE })
+    await page.getByText('Nobody was refused in the last hour.').waitFor()
+    await refusedOnce(gateway)
+    await gateway.send('POST', '/v1/music/upsert', upsert)
+    await page.getByRole('button', { name: 'Reload' }).click()
+    const refusals = page.locator('.refusal')
+    await expect
+      .poll(() => refusals.allTextContents())
+      .toEqual([expect.stringMatching(/^demoPersonal, write, 1 hourmusic\.upsert2 ×/)])
+    expect(await screenAndAccessibilityFaults(page)).toEqual([])
+    // By keys alone: the first refusal is behind the button.
+    await page.getByRole('button', { name: 'Reload' }).focus()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('It would be refused by: Personal, write, 1 hour.').waitFor()
+    await expect.poll(() => page.evaluate('location.hash')).toBe('#/why/demo?operation=music.upsert')
+    await page.getByRole('link', { name: '← Refused in the last hour' }).click()
+    await refusals.waitFor()
+    expect(faults).toEqual([])
   })
 
   it('finds out on a phone why a user was refused half an hour ago, and lifts the limit', async () => {

@@ -4,7 +4,7 @@ import { ownTime } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { RequestRates, rateOf } from '../src/overview/request-rates.ts'
 import { SlidingCounts } from '../src/overview/sliding-counts.ts'
-import { ADMIN_TOKEN, ENTRY, START, type TestGateway, testGateway } from './support/gateway.ts'
+import { ADMIN_TOKEN, ENTRY, HOUR_MS, START, type TestGateway, testGateway } from './support/gateway.ts'
 
 const upsert = { body: { musicList: [ENTRY] } }
 const admin = { token: ADMIN_TOKEN }
@@ -69,6 +69,29 @@ describe('the overview', () => {
     expect(body.top.spent.write).toEqual([{ userId: 'demo', amount: 60, atLeast: 60 }])
     expect(body.top.refused).toEqual({ read: [], write: [{ userId: 'demo', amount: 1, atLeast: 1 }] })
     expect(body.settings).toEqual({ version: 0, faults: [] })
+  })
+
+  it('keeps how the requests of the last day and week ended, step by step', async () => {
+    const { send, clock } = await testGateway()
+    for (const _ of [1, 2, 3, 4, 5]) await send('POST', '/v1/music/upsert', upsert)
+    clock.advance(3 * HOUR_MS)
+    await send('GET', '/nowhere')
+    for (const [query, steps, minutes] of [
+      ['', 144, 10],
+      ['?range=7d', 168, 60],
+    ] as const) {
+      const { status, body } = await send('GET', `/admin/overview/requests${query}`, admin)
+      expect([status, body.series.length]).toEqual([200, steps])
+      const [first, second] = body.series
+      expect(Date.parse(second.ts) - Date.parse(first.ts)).toBe(minutes * 60_000)
+      const filled = body.series.filter(({ calls }: { calls: number }) => calls > 0)
+      expect(filled[0]).toMatchObject({ calls: 5, succeeded: 4, refused: 1, clientError: 0, serverError: 0 })
+      // Looking is a request too.
+      expect(filled[1]).toMatchObject({ ts: body.series.at(-1).ts, refused: 0, clientError: 1, serverError: 0 })
+      expect(Date.parse(body.until)).toBe(Date.parse(body.series.at(-1).ts) + minutes * 60_000)
+    }
+    expect((await send('GET', '/admin/overview/requests?range=1y', admin)).status).toBe(422)
+    expect((await send('GET', '/admin/overview/requests')).status).toBe(403)
   })
 
   it('shows which parts are switched off, and which stored settings are not in force', async () => {

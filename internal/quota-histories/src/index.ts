@@ -8,6 +8,7 @@ export {
   quotaCommands,
   runHistories,
   runHistory,
+  SEED,
 } from './histories/run-history.ts'
 export { runUnitHistories } from './histories/unit-histories.ts'
 export { describeHttpFuzz } from './http/fuzz.ts'
@@ -16,3 +17,14 @@ export { holdMachine } from './living/hold-machine.ts'
 export { rowMachine } from './living/row-machine.ts'
 export type { RowRules } from './living/row-rules.ts'
 export { type Place, type SettingsRules, settingsMachine } from './living/settings-machine.ts'
+export { type WindowRules, windowMachine } from './living/window-machine.ts'
+export { markdownTable, proofPages, timelineOf } from './proof/pages.ts'
+export {
+  type Counterexample,
+  checkMachine,
+  counterexamples,
+  type KnownBreak,
+  type LeftOut,
+  type Proof,
+  type ProofResult,
+} from './proof/proof.ts'

@@ -1,4 +1,4 @@
-import { checkPromises, runHistories } from '@scoregw/quota-histories'
+import { checkPromises, runHistories, SEED } from '@scoregw/quota-histories'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { redisFactory } from './store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
@@ -18,11 +18,11 @@ describe.runIf(redisTests)('random histories on Redis', () => {
   afterAll(() => redis.stop())
   const factory = redisFactory(() => redis.port)
 
-  it(`${HISTORIES.runs} of them are answered as by the model`, { timeout: TIMEOUT_MS }, async () => {
+  it(`${HISTORIES.runs} of them are answered as by the model (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
     await runHistories(factory, HISTORIES)
   })
 
-  it(`${PROMISES.runs} of them break no promise`, { timeout: TIMEOUT_MS }, async () => {
+  it(`${PROMISES.runs} of them break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
     const { admitted, refused, retried } = await checkPromises(factory, PROMISES)
     expect(Math.min(admitted, refused, retried)).toBeGreaterThan(PROMISES.runs / 10)
   })

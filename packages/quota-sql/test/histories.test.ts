@@ -5,6 +5,7 @@ import {
   runHistories,
   runHoldHistories,
   runUnitHistories,
+  SEED,
 } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { TestDatabase } from './support/database.ts'
@@ -27,16 +28,16 @@ for (const [name, group, factoryOf] of [
   group(`random histories on ${name}`, () => {
     const factory = factoryOf()
 
-    it(`${HISTORIES.runs} of them are answered as by the model`, { timeout: TIMEOUT_MS }, async () => {
+    it(`${HISTORIES.runs} of them are answered as by the model (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
       await runHistories(factory, HISTORIES)
     })
 
-    it(`${PROMISES.runs} of them break no promise`, { timeout: TIMEOUT_MS }, async () => {
+    it(`${PROMISES.runs} of them break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
       const { admitted } = await checkPromises(factory, PROMISES)
       expect(admitted).toBeGreaterThan(0)
     })
 
-    it(`${UNITS.runs} of an engine over several units are, too`, { timeout: TIMEOUT_MS }, async () => {
+    it(`${UNITS.runs} of an engine over several units are, too (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
       expect(await runUnitHistories(factory, UNITS)).toBeGreaterThan(UNITS.runs)
     })
 

@@ -11,6 +11,8 @@ import type { ModelRecord } from '../src/model/model-records.ts'
 
 /** Rules of holds left out one by one: what each is for, and the promise that is broken without it. */
 export interface BrokenCounters {
+  readonly rule: string
+  /** What is done in the rule's place. */
   readonly fault: string
   readonly Counters: typeof ModelCounters
   /** What a machine that only hears the answers has to say of it. */
@@ -31,6 +33,7 @@ function reopened(model: ModelCounters, id: ModelId, ...states: readonly ModelRe
 
 export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
   {
+    rule: 'A hold that has ended stays ended',
     fault: 'an extension revives what has ended',
     promise: /revived|slots/,
     Counters: class extends ModelCounters {
@@ -43,6 +46,7 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     },
   },
   {
+    rule: 'A hold ends once',
     fault: 'what has ended is swept again',
     promise: /tokens are used/,
     Counters: class extends ModelCounters {
@@ -53,6 +57,7 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     },
   },
   {
+    rule: 'A hold is settled once',
     fault: 'a repeated commit charges its excess again',
     isOfMachine: true,
     promise: /tokens are used/,
@@ -65,6 +70,7 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     },
   },
   {
+    rule: 'What a commit costs beyond its hold is charged',
     fault: 'a commit forgets its excess',
     promise: /tokens are used/,
     Counters: class extends ModelCounters {
@@ -74,6 +80,7 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     },
   },
   {
+    rule: 'An overrun has a bound',
     fault: 'a commit charges whatever it overran',
     promise: /more than it may/,
     Counters: class extends ModelCounters {
@@ -83,6 +90,7 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     },
   },
   {
+    rule: 'Slots are no window',
     fault: 'slots are free when the window has ended',
     isOfMachine: true,
     promise: /slots are taken/,
@@ -94,6 +102,7 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     },
   },
   {
+    rule: 'An id is used up when its hold ends',
     fault: 'a repeated reservation after the end holds again',
     promise: /slots are taken|tokens are used/,
     Counters: class extends ModelCounters {
@@ -105,6 +114,7 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     },
   },
   {
+    rule: 'What a hold grew by is its own',
     fault: 'a growth is forgotten by its hold',
     promise: /tokens are used/,
     Counters: class extends ModelCounters {
@@ -117,6 +127,7 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     },
   },
   {
+    rule: 'Tokens go back to the windows they came from',
     fault: 'a growth in a newer window goes back to it with all that was charged before',
     promise: /tokens are used/,
     Counters: class extends ModelCounters {
@@ -131,6 +142,7 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     },
   },
   {
+    rule: 'The end of a hold gives its slot back',
     fault: 'only its own settling gives a slot back',
     promise: /slots are taken/,
     Counters: class extends ModelCounters {

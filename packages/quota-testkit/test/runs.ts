@@ -8,13 +8,7 @@ export const RUNS: { readonly runs: number; readonly maxSteps: number } = deep
 /** Room for a slow machine, in milliseconds. */
 export const TIMEOUT_MS: number = deep ? 1_800_000 : 120_000
 
-/** How many steps the histories of the exhaustive models have. */
-export const DEPTHS: {
-  readonly rows: number
-  readonly settings: number
-  readonly stores: number
-  readonly holds: number
-  readonly heldStores: number
-} = deep
-  ? { rows: 8, settings: 9, stores: 6, holds: 8, heldStores: 5 }
-  : { rows: 6, settings: 7, stores: 4, holds: 6, heldStores: 3 }
+/** How many steps the exhaustive histories of stores have. */
+export const DEPTHS: { readonly stores: number; readonly heldStores: number } = deep
+  ? { stores: 6, heldStores: 5 }
+  : { stores: 4, heldStores: 3 }

@@ -134,20 +134,11 @@ export {
   windowCell,
 } from './windows/identity.ts'
 export { Instant } from './windows/instant.ts'
-export type { KindName } from './windows/kinds.ts'
+export type { CalendarAnchor, CalendarPeriod, CalendarWindow } from './windows/kinds/calendar.ts'
+export type { RollingWindow } from './windows/kinds/rolling.ts'
+export type { KindName, WindowDefinition } from './windows/kinds.ts'
 export { Layout } from './windows/layout.ts'
 export { PERIOD_NUMBERS, type Period, periodAt } from './windows/period.ts'
 export { add, type Cells, clearRow, close, reanchor, refund, roll, undo, usedIn, view } from './windows/row.ts'
 export { type Amounts, amountsIn, named, SLOTS, TOKENS } from './windows/units.ts'
-export {
-  type CalendarAnchor,
-  type CalendarPeriod,
-  type CalendarWindow,
-  CLOSED,
-  GRACE_MS,
-  MAX_AHEAD_MS,
-  MAX_USED,
-  NOT_OPEN,
-  type RollingWindow,
-  type WindowDefinition,
-} from './windows/window.ts'
+export { CLOSED, GRACE_MS, MAX_AHEAD_MS, MAX_USED, NOT_OPEN } from './windows/window.ts'

@@ -87,6 +87,27 @@ describe('ended counters are forgotten', () => {
   })
 })
 
+describe('a table that was large', () => {
+  it('counts each subject by itself in every crowd that comes after', () => {
+    const { quota, clock } = fixture({ policy: WIDE })
+    const size = 6_000
+    const use = (name: string, times: number): void => {
+      for (let i = 0; i < times; i++) quota.consumeSync({ subject: name, operation: 'write' })
+    }
+    // In the first page, from before the first crowd: the pages behind it go, and come again.
+    use('regular', 1)
+    for (const [wave, crowd] of [size, size / 50, 2 * size, size / 2].entries()) {
+      for (let i = 0; i < crowd; i++) use(`${wave}-${i}`, 1 + (i % 3))
+      for (let i = 0; i < crowd; i++) {
+        const { used } = quota.statusSync(`${wave}-${i}`).windows.write![0]!
+        expect(used, `subject ${i} of wave ${wave}`).toBe(15 * (1 + (i % 3)))
+      }
+      clock.at += DAY + GRACE
+      use('regular', 3 * size)
+    }
+  })
+})
+
 describe('ended ids are forgotten', () => {
   const id = { id: 'x', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
 

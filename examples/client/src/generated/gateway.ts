@@ -1017,6 +1017,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/overview/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests and their outcomes over the last day or week
+         * @description Of all processes, in steps of 10 minutes or of an hour; those without requests are included.
+         *
+         *     Free.
+         */
+        get: operations["requestHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/overview/events": {
         parameters: {
             query?: never;
@@ -1031,6 +1053,28 @@ export interface paths {
          *     Free.
          */
         get: operations["overviewEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who was refused lately, by which limit
+         * @description Refusals of the last hour, of all processes, grouped by user, operation and limit, the newest first. At most the newest 1,000 refusals are counted.
+         *
+         *     Free.
+         */
+        get: operations["latestRefusals"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1627,6 +1671,26 @@ export interface components {
         };
         IssueTokenBody: {
             label?: string;
+        };
+        LatestRefusalsAnswer: {
+            /** Format: date-time */
+            since: string;
+            refusals: {
+                userId: string;
+                operation: string;
+                category: string;
+                layer: string;
+                scope: string;
+                window: string;
+                count: number;
+                /** Format: date-time */
+                lastAt: string;
+                /**
+                 * Format: date-time
+                 * @description When the limit that refused last had room again.
+                 */
+                resetAt: string;
+            }[];
         };
         ListAlertsAnswer: {
             items: components["schemas"]["Alert"][];
@@ -2738,6 +2802,22 @@ export interface components {
             url: string;
             /** @description Names of the layers whose limits raise alerts. */
             layers: ("personal" | "site")[];
+        };
+        RequestHistoryAnswer: {
+            /** Format: date-time */
+            until: string;
+            series: {
+                /** Format: date-time */
+                ts: string;
+                calls: number;
+                succeeded: number;
+                /** @description By a limit. */
+                refused: number;
+                /** @description By other faults of the caller's. */
+                clientError: number;
+                /** @description By ours, or those of whom we asked. */
+                serverError: number;
+            }[];
         };
         ResetUserQuotaBody: {
             /**
@@ -5615,6 +5695,37 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
+    requestHistory: {
+        parameters: {
+            query?: {
+                /** @description how far back */
+                range?: "24h" | "7d";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestHistoryAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
     overviewEvents: {
         parameters: {
             query?: never;
@@ -5638,6 +5749,33 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["QuotaExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    latestRefusals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LatestRefusalsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["QuotaExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];

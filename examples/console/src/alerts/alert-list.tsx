@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
 import type { Alert } from '../api/api.ts'
 import { Text } from '../ui/text.tsx'
+import { When } from '../ui/when.tsx'
 import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
 
 /** Alerts, each with what became of it. */
-export function AlertList({ items }: { items: readonly Alert[] }): JSX.Element {
+export function AlertList({ items, now }: { items: readonly Alert[]; now?: number }): JSX.Element {
   const words = useWords()
-  const formats = useFormats()
   return (
     <ul class="plain alerts">
       {items.map((alert) => (
@@ -15,7 +15,10 @@ export function AlertList({ items }: { items: readonly Alert[] }): JSX.Element {
           <strong>{words.alerts.types[alert.type]}</strong>{' '}
           <span class={alert.state === 'given_up' ? 'tag bad' : 'tag'}>{words.alerts.states[alert.state]}</span>
           <br />
-          <span class="quiet small">{formats.dateTime(alert.at)}</span> <What of={alert} />
+          <span class="quiet small">
+            <When at={alert.at} now={now} />
+          </span>{' '}
+          <What of={alert} />
           <Attempts of={alert} />
         </li>
       ))}

@@ -21,6 +21,8 @@ export type Webhook = Schemas['ReadWebhookAnswer']
 export type WhyAnswer = Schemas['Why']
 export type WhyBody = Schemas['WhyRefusedBody']
 export type Overview = Schemas['Overview']
+export type RequestHistory = Schemas['RequestHistoryAnswer']
+export type RefusalGroup = Schemas['LatestRefusalsAnswer']['refusals'][number]
 export type Issued = Schemas['IssueTokenAnswer']
 
 /** A document with the version that a change of it has to name. */
@@ -97,6 +99,17 @@ export class Api {
     const { data, response } = await this.#read(() => this.#client.GET('/admin/overview/events', options))
     if (data === null) throw new ApiError('internal_error', response.status)
     for await (const event of eventsOf(data)) yield JSON.parse(event) as Overview
+  }
+
+  /** How requests of a longer time ended. */
+  async requestHistory(range: '24h' | '7d'): Promise<RequestHistory> {
+    const params = { query: { range } }
+    return (await this.#read(() => this.#client.GET('/admin/overview/requests', { params }))).data
+  }
+
+  /** Who was refused in the last hour, grouped, the newest first. */
+  async latestRefusals(): Promise<Schemas['LatestRefusalsAnswer']> {
+    return (await this.#read(() => this.#client.GET('/admin/refusals'))).data
   }
 
   /** Why a user is refused; asking changes nothing, so that it waits as reading does. */

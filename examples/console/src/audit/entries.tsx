@@ -5,6 +5,7 @@ import { usePolicy } from '../session.ts'
 import { Scroll } from '../ui/scroll.tsx'
 import { Text } from '../ui/text.tsx'
 import { useNarrow } from '../ui/use-narrow.ts'
+import { When } from '../ui/when.tsx'
 import { useFormats, useWords } from '../words/words.ts'
 import { changesBetween } from './changes.ts'
 
@@ -37,7 +38,9 @@ function Cards({ items }: EntriesProps): JSX.Element {
             <span>
               <Who entry={entry} />
             </span>
-            <span>{formats.dateTime(entry.at)}</span>
+            <span>
+              <When at={entry.at} />
+            </span>
             <span>#{formats.number(entry.seq)}</span>
           </p>
         </li>
@@ -67,7 +70,9 @@ function Table({ items }: EntriesProps): JSX.Element {
           {items.map((entry) => (
             <tr key={entry.seq}>
               <td class="number quiet">{formats.number(entry.seq)}</td>
-              <td class="no-wrap">{formats.dateTime(entry.at)}</td>
+              <td class="no-wrap">
+                <When at={entry.at} />
+              </td>
               <td>
                 <Who entry={entry} />
               </td>

@@ -9,7 +9,8 @@ import { plain, Text } from '../ui/text.tsx'
 import { useAction } from '../ui/use-action.ts'
 import { useDraft } from '../ui/use-draft.ts'
 import { useResource } from '../ui/use-resource.ts'
-import { useFormats, useWords } from '../words/words.ts'
+import { When } from '../ui/when.tsx'
+import { useWords } from '../words/words.ts'
 import { IssuedCredential } from './issued-credential.tsx'
 
 /** What the demo calls its own: no other may have the name. */
@@ -100,7 +101,6 @@ interface RowsProps {
 
 function Rows({ items, onRevoke }: RowsProps): JSX.Element {
   const words = useWords()
-  const formats = useFormats()
   return (
     <ul class="credentials">
       {items.map((each) => (
@@ -108,11 +108,12 @@ function Rows({ items, onRevoke }: RowsProps): JSX.Element {
           <span class="grow">
             {each.name === '' ? <span class="quiet">{words.credentials.unnamed}</span> : <Text>{each.name}</Text>}
             <span class="quiet small">
-              {formats.dateTime(each.createdAt)} · <code>{each.id}</code>
+              <When at={each.createdAt} /> · <code>{each.id}</code>
             </span>
           </span>
           <button
             type="button"
+            class="danger"
             aria-label={words.credentials.revokeOf(each.name === '' ? each.id : plain(each.name))}
             onClick={() => onRevoke(each)}
           >

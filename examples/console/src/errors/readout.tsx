@@ -7,45 +7,32 @@ export function Legend(): JSX.Element {
   const { failures: words } = useWords()
   return (
     <ul class="legend" aria-hidden="true">
-      <li class="code-zero">{words.codeZero}</li>
-      <li class="server-error">{words.otherServer}</li>
-      <li class="business">{words.business}</li>
-      <li class="factor">{words.factor}</li>
+      <li class="ending codeZero">{words.codeZero}</li>
+      <li class="ending serverError">{words.otherServer}</li>
+      <li class="ending clientError">{words.business}</li>
+      <li class="ending factor">{words.factor}</li>
     </ul>
   )
-}
-
-/** Where the cursor is: over which step, and how far from the left edge of the chart, in CSS pixels. */
-export interface Cursor {
-  readonly index: number
-  readonly left: number
 }
 
 interface ReadoutProps {
   readonly failures: Failures
   readonly steps: readonly FactorStep[]
-  readonly cursor: Cursor
-  /** Of the chart, in CSS pixels. */
-  readonly width: number
+  readonly index: number
 }
 
-const WIDTH = 232
-const GAP = 14
-
-/** The numbers of one step, beside the pointer and never over the edge. */
-export function Readout({ failures, steps, cursor: { index, left }, width }: ReadoutProps): JSX.Element | null {
+/** The numbers of one step. */
+export function Readout({ failures, steps, index }: ReadoutProps): JSX.Element | null {
   const { failures: words } = useWords()
   const formats = useFormats()
   const bucket = failures.series[index]
   if (bucket === undefined) return null
   const end = endOf(bucket, failures.bucketMinutes)
-  const beside = left + GAP + WIDTH <= width ? left + GAP : left - GAP - WIDTH
-  const place = { left: `${Math.max(0, Math.min(width - WIDTH, beside))}px`, width: `${WIDTH}px` }
   return (
-    <div class="readout" style={place}>
+    <>
       <strong>{words.step(formats.dateTime(bucket.ts), formats.time(end * 1_000))}</strong>
       <Numbers counts={bucket} factor={factorAt(steps, end)} />
-    </div>
+    </>
   )
 }
 

@@ -9,15 +9,26 @@ interface CardProps {
   readonly children: ComponentChildren
 }
 
-/** A part of the overview, and whose figures it has. */
+/** A part of the overview; one of this process has a mark. */
 export function Card({ title, of, children }: CardProps): JSX.Element {
-  const words = useWords()
   const id = useId()
   return (
     <section aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
-      <p class="quiet small">{of === 'all' ? words.overview.ofAll : words.overview.ofProcess}</p>
+      <div class="card-head">
+        <h2 id={id}>{title}</h2>
+        {of === 'process' && <ProcessMark />}
+      </div>
       {children}
     </section>
+  )
+}
+
+/** Says that a figure is of the process that answers; the others are of all. */
+export function ProcessMark(): JSX.Element {
+  const words = useWords()
+  return (
+    <span class="process-mark" role="img" aria-label={words.overview.ofProcess} title={words.overview.ofProcess}>
+      ◐
+    </span>
   )
 }

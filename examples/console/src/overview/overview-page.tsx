@@ -1,11 +1,12 @@
 import type { JSX } from 'preact'
 import type { Overview } from '../api/api.ts'
-import { hrefOf } from '../route.ts'
 import { Skeleton } from '../ui/loaded.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
+import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
-import { AdaptiveFactor } from './adaptive-factor.tsx'
+import { KeyFigures } from './key-figures.tsx'
 import { LatestAlerts } from './latest-alerts.tsx'
+import { problemsOf } from './problems.ts'
 import { Refusals } from './refusals.tsx'
 import { SharedLimits } from './shared-limits.tsx'
 import { TopUsers } from './top-users.tsx'
@@ -17,12 +18,17 @@ export function OverviewPage(): JSX.Element {
   const words = useWords()
   const live = useLive()
   return (
-    <>
-      <h1>{words.overview.title}</h1>
-      <p class="quiet">{words.overview.about}</p>
-      <Line live={live} />
-      {live.data === undefined ? <Skeleton lines={16} /> : <Figures of={live.data} />}
-    </>
+    <div class="overview">
+      <div class="page-head">
+        <h1>{words.overview.title}</h1>
+        <Line live={live} />
+      </div>
+      {live.data === undefined ? (
+        <Skeleton lines={16} />
+      ) : (
+        <Figures of={live.data} isLive={live.downSince === undefined} />
+      )}
+    </div>
   )
 }
 
@@ -41,8 +47,7 @@ function Line({ live: { data, downSince, error } }: { live: Live }): JSX.Element
       {!isDown && data !== undefined && (
         <p class="quiet small">
           <span class="live-dot" aria-hidden="true" />
-          {words.overview.live(formats.timeOfDay(data.at))} ·{' '}
-          {words.overview.process(data.process.id, formats.dateTime(data.process.since))}
+          {words.overview.live(formats.timeOfDay(data.at))}
         </p>
       )}
       <ErrorNotice error={error} />
@@ -50,35 +55,52 @@ function Line({ live: { data, downSince, error } }: { live: Live }): JSX.Element
   )
 }
 
-function Figures({ of }: { of: Overview }): JSX.Element {
+function Figures({ of, isLive }: { of: Overview; isLive: boolean }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
   return (
     <>
-      <SettingsFaults of={of.settings} />
-      <div class="cards overview">
+      <State of={of} isLive={isLive} />
+      <KeyFigures of={of} />
+      <div class="cards parts">
+        <Traffic minutes={of.requests.minutes} />
         <div>
-          <Traffic of={of.requests} />
           <Refusals of={of.refusals} />
+          <TopUsers kind="refused" since={of.top.since} users={of.top.refused} />
         </div>
         <div>
-          <SharedLimits limits={of.shared} disabled={of.disabled} />
-          <AdaptiveFactor of={of.adaptive} />
-          <LatestAlerts of={of.alerts} />
+          <TopUsers kind="spent" since={of.top.since} users={of.top.spent} />
         </div>
-        <TopUsers kind="spent" since={of.top.since} users={of.top.spent} />
-        <TopUsers kind="refused" since={of.top.since} users={of.top.refused} />
+        <div>
+          <SharedLimits limits={of.shared} disabled={of.disabled} now={Date.parse(of.at)} />
+          <LatestAlerts of={of.alerts} now={Date.parse(of.at)} />
+        </div>
       </div>
+      <p class="quiet small process-note">
+        ◐ {words.overview.process(of.process.id, formats.dateTime(of.process.since))}
+      </p>
     </>
   )
 }
 
-function SettingsFaults({ of: { faults } }: { of: Overview['settings'] }): JSX.Element | null {
+/** Whether something is wrong, in one line that is read first. */
+function State({ of, isLive }: { of: Overview; isLive: boolean }): JSX.Element {
   const words = useWords()
-  const formats = useFormats()
-  if (faults === null) return <p class="notice warning">{words.overview.faultsAway}</p>
-  if (faults.length === 0) return null
+  const problems = problemsOf(of, words, useFormats(), useNames())
+  const isGood = problems.length === 0 && isLive
+  const text = problems.length === 0 ? words.overview.noProblems : words.overview.problems(problems.length)
   return (
-    <p class="notice warning">
-      {words.overview.faults(formats.number(faults.length))} <a href={hrefOf('settings')}>{words.overview.toLimits}</a>
-    </p>
+    <div class={`state ${isGood ? 'good' : 'bad'}`}>
+      <p class="state-line">
+        <span aria-hidden="true">{isGood ? '✓' : '!'}</span> {isLive ? text : words.overview.notLive}
+      </p>
+      {problems.length > 0 && (
+        <ul>
+          {problems.map(({ text: each, href }) => (
+            <li key={each}>{href === undefined ? each : <a href={href}>{each}</a>}</li>
+          ))}
+        </ul>
+      )}
+    </div>
   )
 }

@@ -13,8 +13,10 @@ const NEAR = 0.8
 export function SharedLimits(of: {
   readonly limits: Overview['shared']
   readonly disabled: Overview['disabled']
+  /** The gateway's clock, epoch milliseconds. */
+  readonly now: number
 }): JSX.Element {
-  const { limits, disabled } = of
+  const { limits, disabled, now } = of
   const words = useWords()
   const names = useNames()
   return (
@@ -25,13 +27,13 @@ export function SharedLimits(of: {
       {limits === null && <p class="notice warning">{words.overview.sharedAway}</p>}
       {limits?.length === 0 && disabled.length === 0 && <p class="quiet">{words.overview.noShared}</p>}
       {limits?.map((each) => (
-        <Bar key={JSON.stringify([each.layer, each.category, each.window])} of={each} />
+        <Bar key={JSON.stringify([each.layer, each.category, each.window])} of={each} now={now} />
       ))}
     </Card>
   )
 }
 
-function Bar({ of }: { of: Limit }): JSX.Element {
+function Bar({ of, now }: { of: Limit; now: number }): JSX.Element {
   const words = useWords()
   const names = useNames()
   const formats = useFormats()
@@ -39,7 +41,7 @@ function Bar({ of }: { of: Limit }): JSX.Element {
   const numberOf = (value: number | 'unlimited'): string =>
     value === 'unlimited' ? words.users.unlimited : formats.number(value)
   const share = shareOf(used, limit)
-  const ends = resetAt === null ? words.users.notOpen : words.users.ends(formats.dateTime(resetAt))
+  const ends = resetAt === null ? words.users.notOpen : words.users.ends(formats.relative(resetAt, now))
   return (
     <div class="bar">
       <span class="bar-name">
@@ -49,7 +51,9 @@ function Bar({ of }: { of: Limit }): JSX.Element {
       <span class="bar-used">{words.users.used(formats.number(used), numberOf(limit))}</span>
       <meter aria-label={names.cell(layer, category, window)} class={share >= NEAR ? 'near' : ''} value={share} />
       <span class="quiet small">{words.users.left(numberOf(remaining))}</span>
-      <span class="quiet small end">{kind !== 'concurrency' && ends}</span>
+      <span class="quiet small end" title={resetAt === null ? undefined : formats.dateTime(resetAt)}>
+        {kind !== 'concurrency' && ends}
+      </span>
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
 import type { Overview } from '../api/api.ts'
 import { hrefOf } from '../route.ts'
 import { usePolicy } from '../session.ts'
@@ -11,6 +12,9 @@ interface TopUsersProps {
   readonly since: string
   readonly users: Overview['top']['spent']
 }
+
+/** Users that are listed before a person asks for more. */
+const FIRST = 5
 
 /** Who spends, or is refused, most. */
 export function TopUsers({ kind, since, users }: TopUsersProps): JSX.Element {
@@ -34,37 +38,49 @@ export function TopUsers({ kind, since, users }: TopUsersProps): JSX.Element {
 function List({ kind, users }: Pick<TopUsersProps, 'kind'> & { users: TopUsersProps['users'][string] }): JSX.Element {
   const words = useWords()
   const formats = useFormats()
+  const [isAll, setAll] = useState(false)
   if (users.length === 0) return <p class="quiet">{words.overview.nobody}</p>
+  const shown = isAll ? users : users.slice(0, FIRST)
+  const rest = users.length - shown.length
   return (
-    <table class="full top-users">
-      <thead>
-        <tr>
-          <th scope="col">{words.overview.user}</th>
-          <th scope="col" class="number">
-            {kind === 'spent' ? words.overview.tokens : words.overview.count}
-          </th>
-          {kind === 'refused' && <td />}
-        </tr>
-      </thead>
-      <tbody>
-        {users.map(({ userId, amount }) => (
-          <tr key={userId}>
-            <th scope="row" class="id">
-              <a href={hrefOf('users', userId)}>
-                <bdi>{userId}</bdi>
-              </a>
+    <>
+      <table class="full top-users">
+        <thead>
+          <tr>
+            <th scope="col">{words.overview.user}</th>
+            <th scope="col" class="number">
+              {kind === 'spent' ? words.overview.tokens : words.overview.count}
             </th>
-            <td class="number">{formats.number(amount)}</td>
-            {kind === 'refused' && (
-              <td>
-                <a href={hrefOf('why', userId)} aria-label={words.overview.whyOf(userId)}>
-                  {words.overview.why}
-                </a>
-              </td>
-            )}
+            {kind === 'refused' && <td />}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {shown.map(({ userId, amount }) => (
+            <tr key={userId}>
+              <th scope="row" class="id">
+                <a href={hrefOf('users', userId)}>
+                  <bdi>{userId}</bdi>
+                </a>
+              </th>
+              <td class="number">{formats.number(amount)}</td>
+              {kind === 'refused' && (
+                <td>
+                  <a href={hrefOf('why', userId)} aria-label={words.overview.whyOf(userId)}>
+                    {words.overview.why}
+                  </a>
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rest > 0 && (
+        <p class="buttons">
+          <button type="button" class="plain" onClick={() => setAll(true)}>
+            {words.overview.more(rest)}
+          </button>
+        </p>
+      )}
+    </>
   )
 }

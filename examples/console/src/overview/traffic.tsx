@@ -1,66 +1,135 @@
 import type { JSX } from 'preact'
-import type { Overview } from '../api/api.ts'
+import { useCallback, useId, useMemo } from 'preact/hooks'
+import type uPlot from 'uplot'
+import type { Overview, RequestHistory } from '../api/api.ts'
+import { goTo, hrefOf, useRoute } from '../route.ts'
+import { useApi } from '../session.ts'
+import { plainAxis, timeAxis, timeScale } from '../ui/chart-axes.ts'
+import { Choice } from '../ui/choice.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { bars, type ReadColour, TimeChart } from '../ui/time-chart.tsx'
+import { useInterval } from '../ui/use-interval.ts'
+import { useResource } from '../ui/use-resource.ts'
 import { useFormats, useWords } from '../words/words.ts'
-import { Card } from './card.tsx'
-import { ENDINGS, type Ending, StackedBars } from './stacked-bars.tsx'
+import { ENDING_COLOURS, ENDINGS, EndingList } from './endings.tsx'
 
-type Endings = Readonly<Record<Ending, number>>
+type Steps = RequestHistory['series']
 
-/** How many requests there are, and how they end. */
-export function Traffic({ of: { perSecond, seconds, minutes } }: { of: Overview['requests'] }): JSX.Element {
+const HEIGHT = 260
+/** How long a step is in each range, in minutes. */
+const RANGES = { '1h': 1, '24h': 10, '7d': 60 } as const
+type RangeName = keyof typeof RANGES
+const RANGE_NAMES = Object.keys(RANGES) as RangeName[]
+const REFRESH_MS = 60_000
+
+/** How many requests there were, and how they ended. The last hour comes with the overview. */
+export function Traffic({ minutes }: { minutes: Overview['requests']['minutes'] }): JSX.Element {
   const words = useWords()
-  const formats = useFormats()
+  const id = useId()
+  const { query } = useRoute()
+  const range = RANGE_NAMES.find((each) => each === query.range) ?? '1h'
   return (
-    <>
-      <Card title={words.overview.requests} of="process">
-        <p>
-          <span class="large">{formats.number(Math.round(perSecond * 10) / 10)}</span> {words.overview.perSecond}
-        </p>
-        <StackedBars label={words.overview.seconds} columns={seconds} />
-        <Sums title={words.overview.lastMinute} of={seconds} />
-      </Card>
-      <Card title={words.overview.lastHour} of="all">
-        {minutes === null ? (
-          <p class="notice warning">{words.overview.countsAway}</p>
-        ) : (
-          <>
-            <StackedBars label={words.overview.minutes} columns={minutes} />
-            <Sums title={words.overview.lastHour} of={minutes} />
-          </>
-        )}
-      </Card>
-    </>
+    <section aria-labelledby={id} class="traffic">
+      <div class="card-head">
+        <h2 id={id}>{words.overview.requests}</h2>
+        <Choice
+          label={words.overview.range}
+          options={RANGE_NAMES.map((name) => ({ value: name, text: words.overview.ranges[name] }))}
+          chosen={range}
+          onChoose={(name) => goTo(hrefOf('overview', undefined, { range: name === '1h' ? '' : name }))}
+        />
+      </div>
+      {range !== '1h' && <History key={range} range={range} />}
+      {range === '1h' && minutes === null && <p class="notice warning">{words.overview.countsAway}</p>}
+      {range === '1h' && minutes !== null && <Chart steps={minutes} stepMinutes={RANGES[range]} />}
+    </section>
   )
 }
 
-/** The chart in numbers, which is its legend too. */
-function Sums({ title, of }: { title: string; of: readonly Endings[] }): JSX.Element {
+function History({ range }: { range: '24h' | '7d' }): JSX.Element {
+  const api = useApi()
+  const history = useResource(() => api.requestHistory(range), [api, range])
+  useInterval(history.reload, REFRESH_MS)
+  return (
+    <Loaded resource={history} lines={10}>
+      {({ series }) => <Chart steps={series} stepMinutes={RANGES[range]} />}
+    </Loaded>
+  )
+}
+
+interface ChartProps {
+  readonly steps: Steps
+  readonly stepMinutes: number
+}
+
+function Chart({ steps, stepMinutes }: ChartProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()
-  const sums = ENDINGS.map((ending) => ({ ending, count: of.reduce((sum, each) => sum + each[ending], 0) }))
-  const total = sums.reduce((sum, { count }) => sum + count, 0)
-  return (
-    <table class="full sums">
-      <thead>
-        <tr>
-          <th scope="col">{words.overview.ending}</th>
-          <th scope="col" class="number" colSpan={2}>
-            {title}
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {sums.map(({ ending, count }) => (
-          <tr key={ending}>
-            <th scope="row">
-              <span class={`swatch ${ending}`} aria-hidden="true" />
-              {words.overview.endings[ending]}
-            </th>
-            <td class="number">{formats.number(count)}</td>
-            <td class="number quiet">{total === 0 ? '' : formats.percent(count / total)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+  const data = useMemo(() => dataOf(steps, stepMinutes), [steps, stepMinutes])
+  const optionsOf = useCallback(
+    (width: number, height: number, colour: ReadColour): uPlot.Options => ({
+      width,
+      height,
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+      scales: {
+        x: timeScale(stepMinutes * 60),
+        // A few requests are not a tower.
+        count: { range: (_chart, _min, max) => [0, Math.max(4, max * 1.1)] },
+      },
+      axes: [
+        timeAxis(colour, formats),
+        {
+          ...plainAxis(colour),
+          scale: 'count',
+          size: 56,
+          values: (_chart, splits) => splits.map((each) => formats.number(each)),
+        },
+      ],
+      // The tallest is painted first.
+      series: [{}, ...ENDINGS.toReversed().map((ending) => bars(colour(ENDING_COLOURS[ending]), 'count'))],
+    }),
+    [formats, stepMinutes],
   )
+  const textOf = ({ ts }: Steps[number]): string =>
+    words.failures.step(formats.dateTime(ts), formats.time(Date.parse(ts) + stepMinutes * 60_000))
+  return (
+    <figure class="chart">
+      <EndingList steps={steps} />
+      <p class="axes small" aria-hidden="true">
+        <span>{words.overview.axisCount}</span>
+      </p>
+      <TimeChart
+        label={`${words.overview.chart}. ${words.failures.chartKeys}`}
+        height={HEIGHT}
+        data={data}
+        optionsOf={optionsOf}
+        valueText={(index) => {
+          const step = steps[index]
+          return step === undefined ? '' : `${textOf(step)}: ${words.overview.ofStep(formats.number(step.calls))}`
+        }}
+        readout={(index) => {
+          const step = steps[index]
+          if (step === undefined) return null
+          return (
+            <>
+              <strong>{textOf(step)}</strong>
+              <EndingList steps={[step]} />
+            </>
+          )
+        }}
+      />
+      <p class="axes small">
+        <span class="of-time">{words.failures.axisTime(formats.zoneAt(steps.at(-1)?.ts ?? 0))}</span>
+      </p>
+    </figure>
+  )
+}
+
+/** Requests a minute, each series with those that are painted over it. */
+function dataOf(steps: Steps, stepMinutes: number): uPlot.AlignedData {
+  const stacked = ENDINGS.map((_ending, top) =>
+    steps.map((step) => ENDINGS.slice(0, top + 1).reduce((sum, each) => sum + step[each], 0) / stepMinutes),
+  )
+  return [steps.map(({ ts }) => Date.parse(ts) / 1_000), ...stacked.toReversed()]
 }

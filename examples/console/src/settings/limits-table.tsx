@@ -1,9 +1,11 @@
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
+import { useState } from 'preact/hooks'
 import type { Mode } from '../api/documents.ts'
 import { usePolicy } from '../session.ts'
 import { ValueInput } from '../ui/field.tsx'
 import { Scroll } from '../ui/scroll.tsx'
 import type { Editor } from '../ui/use-editor.ts'
+import { useNarrow } from '../ui/use-narrow.ts'
 import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
 import { type Cell, cellsOf, pathOf } from './axes.ts'
@@ -18,6 +20,13 @@ export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
   const { settings } = words
   const { layers, categories } = usePolicy()
   const { draft } = editor
+  const isNarrow = useNarrow()
+  const [isOpen, setOpen] = useState(false)
+  const isUsed = draft.mode === 'custom' || Object.keys(draft).some((path) => path.startsWith('custom.') && draft[path])
+  const hasCustom = isOpen || isUsed
+  // On a phone the result stays beside the value: of the chosen mode alone.
+  const modes = MODES.filter((mode) => (isNarrow ? mode === draft.mode : mode !== 'custom' || hasCustom))
+  const tables = hasCustom ? (['base', 'custom'] as const) : (['base'] as const)
   return (
     <section aria-labelledby="limits">
       <h2 id="limits">{settings.limits}</h2>
@@ -29,18 +38,17 @@ export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
               <th rowSpan={2} scope="col" class="stick">
                 {settings.window}
               </th>
-              <th rowSpan={2} scope="col">
-                {settings.base}
-              </th>
-              <th rowSpan={2} scope="col">
-                {settings.custom}
-              </th>
-              <th colSpan={MODES.length} scope="colgroup" class="over">
+              {tables.map((table) => (
+                <th key={table} rowSpan={2} scope="col">
+                  {settings[table]}
+                </th>
+              ))}
+              <th colSpan={modes.length} scope="colgroup" class="over">
                 {settings.effective}
               </th>
             </tr>
             <tr>
-              {MODES.map((mode) => (
+              {modes.map((mode) => (
                 <th key={mode} scope="col" class={draft.mode === mode ? 'number chosen' : 'number'}>
                   {words.modes[mode]}
                 </th>
@@ -49,24 +57,35 @@ export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
           </thead>
           {layers.flatMap(({ name: layer }) =>
             categories.map((category) => (
-              <Group key={`${layer}.${category}`} {...{ editor, factor, layer, category }} />
+              <Group key={`${layer}.${category}`} {...{ editor, factor, layer, category, modes, tables }} />
             )),
           )}
         </table>
       </Scroll>
-      <CustomButtons editor={editor} />
+      <CustomButtons editor={editor} isUsed={isUsed}>
+        {!hasCustom && (
+          <button type="button" class="plain" onClick={() => setOpen(true)}>
+            {settings.showCustom}
+          </button>
+        )}
+      </CustomButtons>
     </section>
   )
 }
 
-function Group({ layer, category, ...props }: PartProps & { layer: string; category: string }): JSX.Element {
+interface ColumnProps extends PartProps {
+  readonly modes: readonly Mode[]
+  readonly tables: readonly ('base' | 'custom')[]
+}
+
+function Group({ layer, category, ...props }: ColumnProps & { layer: string; category: string }): JSX.Element {
   const names = useNames()
   const policy = usePolicy()
   const cells = cellsOf(policy).filter((cell) => cell.layer === layer && cell.category === category)
   return (
     <tbody>
       <tr class="group">
-        <th scope="rowgroup" colSpan={3 + MODES.length}>
+        <th scope="rowgroup" colSpan={1 + props.tables.length + props.modes.length}>
           <span class="stick">
             {names.layer(layer)} · {names.category(category)}
           </span>
@@ -79,7 +98,7 @@ function Group({ layer, category, ...props }: PartProps & { layer: string; categ
   )
 }
 
-function Row({ editor, factor, cell }: PartProps & { cell: Cell }): JSX.Element {
+function Row({ editor, factor, cell, modes, tables }: ColumnProps & { cell: Cell }): JSX.Element {
   const words = useWords()
   const names = useNames()
   const { draft } = editor
@@ -89,12 +108,12 @@ function Row({ editor, factor, cell }: PartProps & { cell: Cell }): JSX.Element 
         {names.window(cell.window)}
         {isShadowed(draft, cell) && <span class="tag not-enforced">{words.settings.notEnforced}</span>}
       </th>
-      {(['base', 'custom'] as const).map((table) => (
+      {tables.map((table) => (
         <td key={table}>
           <CellInput editor={editor} path={pathOf(table, cell)} />
         </td>
       ))}
-      {MODES.map((mode) => (
+      {modes.map((mode) => (
         <td key={mode} class={draft.mode === mode ? 'number chosen' : 'number'}>
           <LimitOf editor={editor} factor={factor} cell={cell} mode={mode} />
         </td>
@@ -134,7 +153,14 @@ function LimitOf({ editor, factor, cell, mode }: PartProps & { cell: Cell; mode:
   )
 }
 
-function CustomButtons({ editor }: { editor: Editor }): JSX.Element {
+interface ButtonsProps {
+  readonly editor: Editor
+  /** Whether there are custom values. */
+  readonly isUsed: boolean
+  readonly children: ComponentChildren
+}
+
+function CustomButtons({ editor, isUsed, children }: ButtonsProps): JSX.Element {
   const words = useWords()
   const policy = usePolicy()
   const fill = (textOf: (cell: Cell) => string): void =>
@@ -144,9 +170,12 @@ function CustomButtons({ editor }: { editor: Editor }): JSX.Element {
       <button type="button" onClick={() => fill((cell) => editor.draft[pathOf('base', cell)] ?? '')}>
         {words.settings.copyBase}
       </button>
-      <button type="button" onClick={() => fill(() => '')}>
-        {words.settings.clearCustom}
-      </button>
+      {isUsed && (
+        <button type="button" onClick={() => fill(() => '')}>
+          {words.settings.clearCustom}
+        </button>
+      )}
+      {children}
     </p>
   )
 }

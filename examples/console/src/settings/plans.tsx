@@ -122,7 +122,7 @@ function PlanTable({ editor, plan, onRemove }: PlanProps): JSX.Element {
         </table>
       </Scroll>
       <p class="buttons">
-        <button type="button" aria-label={settings.removePlanOf(plan)} onClick={onRemove}>
+        <button type="button" class="danger" aria-label={settings.removePlanOf(plan)} onClick={onRemove}>
           {settings.removePlan}
         </button>
       </p>

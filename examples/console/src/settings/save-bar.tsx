@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { ErrorNotice } from '../ui/notice.tsx'
 import type { Editor } from '../ui/use-editor.ts'
 import { useWords } from '../words/words.ts'
@@ -9,13 +10,15 @@ interface SaveBarProps {
   readonly children?: ComponentChildren
 }
 
-/** How many changes are unsaved, and what came of saving. */
+/** How many changes are unsaved, and what came of saving. The buttons are there while something is to be saved. */
 export function SaveBar({ editor, nameOf, children }: SaveBarProps): JSX.Element {
   const words = useWords()
   const { changed, faults, isBusy, isSaved, isTried, error, warnings } = editor
+  const isNeeded = changed.length > 0 || error !== undefined || warnings.length > 0
+  const status = useFocusWhenGone(changed.length > 0)
   const hasFaults = Object.keys(faults).length > 0
   return (
-    <div class="save-bar">
+    <div class={isNeeded ? 'save-bar' : 'save-bar idle'}>
       <ErrorNotice error={error} />
       {isTried && hasFaults && (
         <p class="notice bad" role="alert">
@@ -35,14 +38,18 @@ export function SaveBar({ editor, nameOf, children }: SaveBarProps): JSX.Element
         </div>
       )}
       <div class="buttons">
-        <button type="submit" class="primary" disabled={isBusy || changed.length === 0}>
-          {isBusy ? words.saving : words.save}
-        </button>
-        <button type="button" disabled={isBusy || changed.length === 0} onClick={editor.discard}>
-          {words.discard}
-        </button>
+        {changed.length > 0 && (
+          <>
+            <button type="submit" class="primary" disabled={isBusy}>
+              {isBusy ? words.saving : words.save}
+            </button>
+            <button type="button" disabled={isBusy} onClick={editor.discard}>
+              {words.discard}
+            </button>
+          </>
+        )}
         {children}
-        <span role="status" class="quiet">
+        <span role="status" class="quiet" tabIndex={-1} ref={status}>
           {summary(words, changed.length, isSaved)}
         </span>
       </div>
@@ -50,7 +57,18 @@ export function SaveBar({ editor, nameOf, children }: SaveBarProps): JSX.Element
   )
 }
 
+/** Goes to what is left where the buttons were, once they are gone with the focus. */
+function useFocusWhenGone(hasButtons: boolean): { current: HTMLElement | null } {
+  const left = useRef<HTMLElement>(null)
+  const had = useRef(hasButtons)
+  useLayoutEffect(() => {
+    if (had.current && !hasButtons && document.activeElement === document.body) left.current?.focus()
+    had.current = hasButtons
+  }, [hasButtons])
+  return left
+}
+
 function summary(words: ReturnType<typeof useWords>, count: number, isSaved: boolean): string {
   if (count > 0) return words.changes(count)
-  return isSaved ? words.saved : words.noChanges
+  return isSaved ? words.saved : ''
 }

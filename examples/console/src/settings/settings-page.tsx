@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { Settings } from '../api/documents.ts'
-import { HISTORY, hrefOf } from '../route.ts'
+import { goTo, HISTORY, hrefOf, useRoute } from '../route.ts'
 import { useApi, usePolicy } from '../session.ts'
 import { Skeleton } from '../ui/loaded.tsx'
 import { ErrorNotice } from '../ui/notice.tsx'
@@ -14,12 +14,15 @@ import { readSettings, settingsFields } from './fields.ts'
 import { LimitsTable } from './limits-table.tsx'
 import { ModePicker } from './mode-picker.tsx'
 import { NotInForce } from './not-in-force.tsx'
+import type { PartProps } from './part-props.ts'
 import { Plans } from './plans.tsx'
 import { Prices } from './prices.tsx'
 import { SaveBar } from './save-bar.tsx'
 import { settingName, settingValue } from './setting-name.ts'
 import { Shadow } from './shadow.tsx'
 import { SharedLayer } from './shared-layer.tsx'
+import { hrefOfTab, TABS, type Tab, tabOf } from './tab-names.ts'
+import { Tabs } from './tabs.tsx'
 import { Thresholds } from './thresholds.tsx'
 
 /** The limits of everybody. */
@@ -27,7 +30,8 @@ export function SettingsPage(): JSX.Element {
   const words = useWords()
   const names = useNames()
   const policy = usePolicy()
-  const layers = sharedLayers(policy)
+  const { query } = useRoute()
+  const tab = TABS.find((each) => each === query.tab) ?? 'base'
   const api = useApi()
   const editor = useEditor(
     {
@@ -66,18 +70,15 @@ export function SettingsPage(): JSX.Element {
             onSubmit={(event) => {
               event.preventDefault()
               void editor.save()
+              // What is wrong is shown, wherever it is.
+              const faulty = Object.keys(editor.faults).map(tabOf)
+              const [first] = faulty
+              if (first !== undefined && !faulty.includes(tab)) goTo(hrefOfTab(first))
             }}
             autocomplete="off"
           >
-            <ModePicker editor={editor} factor={factor} />
-            <LimitsTable editor={editor} factor={factor} />
-            {layers.map(({ name }) => (
-              <SharedLayer key={name} editor={editor} layer={name} />
-            ))}
-            <Shadow editor={editor} />
-            <Plans editor={editor} />
-            <Prices editor={editor} />
-            <Thresholds editor={editor} />
+            <Tabs editor={editor} chosen={tab} />
+            <Part tab={tab} editor={editor} factor={factor} />
             <SaveBar editor={editor} nameOf={nameOf} />
           </form>
         </>
@@ -85,4 +86,28 @@ export function SettingsPage(): JSX.Element {
       <ConflictDialog editor={editor} nameOf={nameOf} textOf={(path, text) => settingValue(words, path, text)} />
     </>
   )
+}
+
+function Part({ tab, editor, factor }: PartProps & { tab: Tab }): JSX.Element {
+  const policy = usePolicy()
+  switch (tab) {
+    case 'base':
+      return (
+        <>
+          <ModePicker editor={editor} factor={factor} />
+          <LimitsTable editor={editor} factor={factor} />
+          {sharedLayers(policy).map(({ name }) => (
+            <SharedLayer key={name} editor={editor} layer={name} />
+          ))}
+        </>
+      )
+    case 'plans':
+      return <Plans editor={editor} />
+    case 'prices':
+      return <Prices editor={editor} />
+    case 'shadow':
+      return <Shadow editor={editor} />
+    case 'thresholds':
+      return <Thresholds editor={editor} />
+  }
 }

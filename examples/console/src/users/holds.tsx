@@ -65,7 +65,7 @@ function HoldRow({ hold, onRelease }: { hold: Hold; onRelease(): void }): JSX.El
         {words.holdOf(operation, formats.number(tokens))} {slot && words.holdSlot}
         <span class="quiet small">{words.holdTimes(formats.dateTime(takenAt), formats.dateTime(endsAt))}</span>
       </span>
-      <button type="button" aria-label={words.releaseOf(operation)} onClick={onRelease}>
+      <button type="button" class="danger" aria-label={words.releaseOf(operation)} onClick={onRelease}>
         {words.release}
       </button>
     </li>

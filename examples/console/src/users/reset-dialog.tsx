@@ -63,7 +63,7 @@ export function ResetDialog({ id, onReset, onClose }: ResetProps): JSX.Element {
         </Field>
         <ErrorNotice error={error} />
         <p class="buttons">
-          <button type="submit" class="primary" disabled={isBusy}>
+          <button type="submit" class="danger" disabled={isBusy}>
             {words.users.resetSubmit}
           </button>
           <button type="button" onClick={onClose}>

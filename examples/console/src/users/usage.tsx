@@ -31,7 +31,7 @@ export function Usage({ id, status }: { id: string; status: Resource<QuotaStatus
         }
       </Loaded>
       <p class="buttons">
-        <button type="button" onClick={() => setResetting(true)}>
+        <button type="button" class="danger" onClick={() => setResetting(true)}>
           {words.users.reset}
         </button>
         <Done>{isReset && words.users.resetDone}</Done>

@@ -73,7 +73,7 @@ function Table({ items }: { items: readonly User[] }): JSX.Element {
               <td>
                 <Text>{name}</Text>
               </td>
-              <td>{words.roles[role]}</td>
+              <td class="no-wrap">{words.roles[role]}</td>
               <td class="number">{qq ?? <span class="quiet">{none}</span>}</td>
               <td class="number">{formats.number(balance)}</td>
               <td class="no-wrap">{formats.date(createdAt)}</td>

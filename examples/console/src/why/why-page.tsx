@@ -6,6 +6,7 @@ import { useResource } from '../ui/use-resource.ts'
 import { useWords } from '../words/words.ts'
 import { DecisionCard } from './decision-card.tsx'
 import { LastRefusals } from './last-refusals.tsx'
+import { LatestRefusals } from './latest-refusals.tsx'
 import { bodyOf, hrefOfQuestion, type Question, questionOf } from './question.ts'
 import { QuestionForm } from './question-form.tsx'
 import { Replay } from './replay.tsx'
@@ -21,8 +22,23 @@ export function WhyPage(): JSX.Element {
     <>
       <h1>{words.why.title}</h1>
       <p class="quiet">{words.why.about}</p>
-      <QuestionForm key={href} question={question} />
-      {question.user !== '' && <Answer key={href} question={question} />}
+      {question.user === '' ? (
+        <>
+          <LatestRefusals />
+          <section aria-labelledby="ask">
+            <h2 id="ask">{words.why.askAbout}</h2>
+            <QuestionForm key={href} question={question} />
+          </section>
+        </>
+      ) : (
+        <>
+          <p class="back">
+            <a href={hrefOf('why')}>← {words.why.lately}</a>
+          </p>
+          <QuestionForm key={href} question={question} />
+          <Answer key={href} question={question} />
+        </>
+      )}
     </>
   )
 }

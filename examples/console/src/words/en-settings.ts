@@ -1,11 +1,21 @@
 import type { Mode } from '../api/documents.ts'
 import type { FaultCode } from '../settings/form.ts'
+import type { Tab } from '../settings/tab-names.ts'
 
 /** What the page of everybody's limits says. */
 export const settings = {
   title: 'Limits',
   about: 'They apply to all users without limits of their own, as soon as they are saved.',
   version: (version: string) => `Version ${version}`,
+  tabsLabel: 'Parts of the limits',
+  tabs: {
+    base: 'Base values',
+    plans: 'Plans',
+    prices: 'Prices',
+    shadow: 'On trial',
+    thresholds: 'Thresholds',
+  } satisfies Record<Tab, string>,
+  showCustom: 'Show the custom values',
   mode: 'Mode',
   modeAbout: {
     conservative: '75 % of the base values',
@@ -21,7 +31,7 @@ export const settings = {
     'Some stored values are not in force, because they are unknown or invalid. Unknown values are kept; the others are replaced when you save.',
   limits: 'Base values and resulting limits',
   limitsAbout:
-    'Tokens. The values on the left are yours to set; on the right is the limit that each mode makes of them, before you save. 0 blocks. Leave empty to disable custom values.',
+    'Tokens. Set the values on the left; on the right is the limit that each mode makes of them. 0 blocks. Leave empty to disable custom values.',
   base: 'Base',
   custom: 'Custom',
   baseValue: 'Base value',

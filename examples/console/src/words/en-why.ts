@@ -1,8 +1,11 @@
 /** Texts of the page that explains refusals. */
 export const why = {
-  title: 'Why was I refused?',
-  about:
-    'What a user would be answered now, the last refusals, and what another limit would have changed. This changes nothing.',
+  title: 'Refusals',
+  about: 'Who was refused, by which limit, and what another limit would have changed.',
+  lately: 'Refused in the last hour',
+  nobodyLately: 'Nobody was refused in the last hour.',
+  times: (count: string) => `${count} ×`,
+  askAbout: 'Explain a refusal',
   user: 'User id',
   operation: 'Operation',
   lastRefused: 'that of the last refusal',

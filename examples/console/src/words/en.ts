@@ -72,7 +72,6 @@ export const en = {
   pages: 'Pages of the list',
   page: (number: string) => `Page ${number}`,
   changes: (count: number) => (count === 1 ? '1 unsaved change' : `${count} unsaved changes`),
-  noChanges: 'No unsaved changes',
   warnings: 'Saved, with warnings. These values make an operation impossible:',
   requestId: (id: string) => `Request ${id}`,
   faults: 'Nothing was saved. Correct the marked fields.',

@@ -11,11 +11,22 @@ export interface Formats {
   time(at: number | string): string
   /** With seconds. */
   timeOfDay(at: number | string): string
+  /** How long ago, or until when: `3 minutes ago`. A week or more from now, the date. */
+  relative(at: number | string, now?: number): string
   /** A day for the axis of a chart. */
   day(at: number): string
   /** The browser's time zone, and what it is from UTC at an instant. */
   zoneAt(at: number | string): string
 }
+
+/** In seconds. */
+const LENGTHS: readonly (readonly [length: number, unit: Intl.RelativeTimeFormatUnit])[] = [
+  [1, 'second'],
+  [60, 'minute'],
+  [3_600, 'hour'],
+  [86_400, 'day'],
+  [604_800, 'week'],
+]
 
 export function formatsOf(language: string): Formats {
   const number = new Intl.NumberFormat(language)
@@ -27,6 +38,7 @@ export function formatsOf(language: string): Formats {
   const time = new Intl.DateTimeFormat(language, clock)
   const timeOfDay = new Intl.DateTimeFormat(language, { ...clock, second: '2-digit' })
   const day = new Intl.DateTimeFormat(language, { weekday: 'short', day: 'numeric', month: 'numeric' })
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
   const zone = new Intl.DateTimeFormat('en', { timeZoneName: 'longOffset' })
   /** As people write it: `UTC+08:00`. */
   const offset = (at: Date): string => {
@@ -41,6 +53,11 @@ export function formatsOf(language: string): Formats {
     date: (at) => date.format(new Date(at)),
     time: (at) => time.format(new Date(at)),
     timeOfDay: (at) => timeOfDay.format(new Date(at)),
+    relative(at, now = Date.now()) {
+      const seconds = (new Date(at).getTime() - now) / 1_000
+      const [length, unit] = LENGTHS.findLast(([each]) => Math.abs(seconds) >= each) ?? [1, 'second']
+      return unit === 'week' ? date.format(new Date(at)) : relative.format(Math.round(seconds / length), unit)
+    },
     day: (at) => day.format(at),
     zoneAt: (at) => `${dateTime.resolvedOptions().timeZone} (${offset(new Date(at))})`,
   }

@@ -5,6 +5,9 @@ export const settings: Words['settings'] = {
   title: '配额',
   about: '适用于所有没有单独配额的用户，保存后立即生效。',
   version: (version) => `版本 ${version}`,
+  tabsLabel: '配额的各部分',
+  tabs: { base: '基础值', plans: '套餐', prices: '价格', shadow: '试行', thresholds: '阈值' },
+  showCustom: '显示自定义值',
   mode: '模式',
   modeAbout: {
     conservative: '基准值的 75%',

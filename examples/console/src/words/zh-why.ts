@@ -1,8 +1,12 @@
 import type { why as en } from './en-why.ts'
 
 export const why: typeof en = {
-  title: '为什么被拒绝？',
-  about: '用户现在会得到什么答复、当时是怎样的，以及换一个配额会有什么不同。查询本身不做任何更改。',
+  title: '拒绝',
+  about: '谁被哪个配额拒绝，以及换一个配额会有什么不同。',
+  lately: '最近一小时的拒绝',
+  nobodyLately: '最近一小时没有请求被拒绝。',
+  times: (count) => `${count} 次`,
+  askAbout: '解释一次拒绝',
   user: '用户 ID',
   operation: '操作',
   lastRefused: '最近一次被拒绝的操作',

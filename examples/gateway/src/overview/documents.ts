@@ -34,6 +34,12 @@ const topSubject = z.object({
 
 const byCategory = z.record(z.string(), z.array(topSubject))
 
+/** How the requests of one step of time ended. */
+export const requestStep = z.object({ ts: isoInstant, calls: count, ...endings })
+
+/** How requests of the last day or week ended. */
+export const requestHistoryDocument = z.object({ until: isoInstant, series: z.array(requestStep) })
+
 /** The overview for administrators. */
 export const overviewDocument = z
   .object({
@@ -45,7 +51,7 @@ export const overviewDocument = z
       perSecond: z.number().min(0).describe('Of this process, over the last ten seconds.'),
       seconds: z.array(z.object(endings)).describe('Of this process: the last 60 whole seconds, the oldest first.'),
       minutes: z
-        .array(z.object({ ts: isoInstant, calls: count, ...endings }))
+        .array(requestStep)
         .nullable()
         .describe('Of all processes: the last 60 minutes, the last one under way; `null`: the database is away.'),
     }),

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Quota } from '@scoregw/quota'
 import { ADAPTIVE_DEFAULTS, type OutcomeRecorder, type OutcomeStore } from '@scoregw/quota/adaptive'
+import type * as z from 'zod'
 import type { AlertBook } from '../alerts/alert-book.ts'
 import { alertBody } from '../alerts/bodies.ts'
 import { instantText } from '../http/instant.ts'
 import { outerPath, sharedLayers } from '../quota/layer-members.ts'
 import type { OperationName } from '../quota/policy.ts'
 import { subjectsOf } from '../quota/subjects.ts'
-import { bucketsOf } from '../usage/failure-rate.ts'
+import { bucketRange } from '../usage/failure-rate.ts'
 import { DecisionCounts } from './decision-counts.ts'
-import type { OverviewDocument } from './documents.ts'
+import type { OverviewDocument, requestHistoryDocument } from './documents.ts'
 import { RequestRates, rateOf } from './request-rates.ts'
+import { type RequestStep, requestSeries } from './request-series.ts'
 import { inTime } from './time-limit.ts'
 
 const MINUTE_MS = 60_000
@@ -114,24 +116,15 @@ export class Overview {
     }
   }
 
-  async #minutes(now: number): Promise<OverviewDocument['requests']['minutes']> {
-    const { outcomes, recorder } = this.#parts
-    await recorder.flush()
+  /** How the requests of the last days ended, in steps of so many minutes; over all processes. */
+  async history(days: number, bucketMinutes: number): Promise<z.output<typeof requestHistoryDocument>> {
+    const range = bucketRange(this.#parts.clock.now(), days, bucketMinutes)
+    return { until: instantText(range.toMinute * MINUTE_MS), series: await requestSeries(this.#parts, range) }
+  }
+
+  #minutes(now: number): Promise<RequestStep[]> {
     const toMinute = Math.floor(now / MINUTE_MS) + 1
-    const range = { bucketMinutes: 1, fromMinute: toMinute - MINUTES, toMinute }
-    const stored = await outcomes.read(range.fromMinute, range.toMinute)
-    const refused = new Map(stored.map((each) => [each.minute * 60, each.refused]))
-    return bucketsOf(range, stored).map(({ ts, bucketUnix, calls, clientError, serverError, businessFail }) => {
-      const byLimit = refused.get(bucketUnix) ?? 0
-      return {
-        ts,
-        calls,
-        succeeded: calls - clientError - serverError - businessFail,
-        refused: byLimit,
-        clientError: clientError - byLimit + businessFail,
-        serverError,
-      }
-    })
+    return requestSeries(this.#parts, { bucketMinutes: 1, fromMinute: toMinute - MINUTES, toMinute })
   }
 
   async #shared(): Promise<NonNullable<OverviewDocument['shared']>> {

@@ -1,10 +1,15 @@
 import * as z from 'zod'
 import { type Route, route } from '../http/route.ts'
-import { overviewDocument } from './documents.ts'
+import { overviewDocument, requestHistoryDocument } from './documents.ts'
 import type { LiveOverview } from './live-overview.ts'
 import type { Overview } from './overview.ts'
 
-/** The overview, once or each second. */
+/** The steps of each range, short enough to tell an hour from the next. */
+const RANGES = { '24h': { days: 1, bucketMinutes: 10 }, '7d': { days: 7, bucketMinutes: 60 } } as const
+
+const historyQuery = z.object({ range: z.enum(['24h', '7d']).default('24h').describe('how far back') })
+
+/** The overview, once or each second, and the requests of longer times. */
 export function overviewRoutes(overview: Overview, live: LiveOverview): Route[] {
   const tag = 'Administration'
   return [
@@ -22,6 +27,23 @@ export function overviewRoutes(overview: Overview, live: LiveOverview): Route[] 
       answer: overviewDocument,
       async handle() {
         return { body: await overview.read() }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/admin/overview/requests',
+      docs: {
+        id: 'requestHistory',
+        tag,
+        summary: 'Requests and their outcomes over the last day or week',
+        description: 'Of all processes, in steps of 10 minutes or of an hour; those without requests are included.',
+      },
+      access: 'admin',
+      query: historyQuery,
+      answer: requestHistoryDocument,
+      async handle({ query: { range } }) {
+        const { days, bucketMinutes } = RANGES[range]
+        return { body: await overview.history(days, bucketMinutes) }
       },
     }),
     route({

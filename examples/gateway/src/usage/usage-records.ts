@@ -86,6 +86,19 @@ export class UsageRecords {
     return rows.map(fromRow)
   }
 
+  /** The newest refusals since an instant, of all users. */
+  async refusedSince(since: number, limit: number): Promise<UsageRecord[]> {
+    const rows = await this.#db
+      .selectFrom('usage_records')
+      .selectAll()
+      .where('at', '>=', since)
+      .where('layer', 'is not', null)
+      .orderBy('at', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map(fromRow)
+  }
+
   /** What a user's days came to, those without requests left out. */
   async days(userId: string, fromDay: number): Promise<UsageDay[]> {
     return this.#db

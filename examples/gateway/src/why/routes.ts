@@ -4,12 +4,29 @@ import type { GatewayPolicy } from '../quota/policy.ts'
 import { userParams } from '../quota/user-quota-routes.ts'
 import { whyAnswerOf } from './answer.ts'
 import { whyAnswer, whyBody } from './bodies.ts'
+import { type LatestRefusals, latestRefusals } from './latest-refusals.ts'
 import type { Why } from './why.ts'
 
-/** Why a user is refused, and what would become of it. */
-export function whyRoutes(why: Why, policy: GatewayPolicy): Route[] {
+/** Who was refused, why, and what would become of it. */
+export function whyRoutes(why: Why, latest: LatestRefusals, policy: GatewayPolicy): Route[] {
   const shared = sharedLayers(policy)
   return [
+    route({
+      method: 'get',
+      path: '/admin/refusals',
+      docs: {
+        id: 'latestRefusals',
+        tag: 'Administration',
+        summary: 'Who was refused lately, by which limit',
+        description:
+          'Refusals of the last hour, of all processes, grouped by user, operation and limit, the newest first. At most the newest 1,000 refusals are counted.',
+      },
+      access: 'admin',
+      answer: latestRefusals,
+      async handle() {
+        return { body: await latest.read() }
+      },
+    }),
     route({
       method: 'post',
       path: '/admin/users/:id/quota/why',

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** A small machine whose every state can be looked at. States are plain JSON. */
 export interface Machine<State, Action extends string> {
   readonly initial: State
@@ -13,32 +15,72 @@ export interface Machine<State, Action extends string> {
 export interface Exploration<Action extends string> {
   /** How many different states there were. */
   readonly states: number
+  /** How many actions led to them, and to others that were there already. */
+  readonly steps: number
   /** The first promise found broken, and one of the shortest histories that break it. */
   readonly broken?: { readonly promise: string; readonly history: readonly Action[] } | undefined
 }
+
+/** What to report on the way. */
+export interface ExploreOptions {
+  onProgress?(states: number, length: number): void
+}
+
+/** A history, its last action first. */
+interface Path<Action> {
+  readonly action: Action
+  readonly before: Path<Action> | undefined
+}
+
+const PROGRESS_EVERY = 50_000
+
+/** A state, and a shortest history that leads to it. */
+type Reached<State, Action> = readonly [state: State, path: Path<Action> | undefined]
 
 /** Looks at every state that some number of actions leads to, the shortest histories first. */
 export function explore<State, Action extends string>(
   machine: Machine<State, Action>,
   depth: number,
+  { onProgress }: ExploreOptions = {},
 ): Exploration<Action> {
-  const seen = new Set([JSON.stringify(machine.initial)])
-  let edge: readonly (readonly [State, readonly Action[]])[] = [[machine.initial, []]]
-  for (let steps = 0; steps < depth; steps++) {
-    const further: [State, readonly Action[]][] = []
-    for (const [state, history] of edge) {
-      for (const action of machine.actions(state)) {
-        const next = machine.next(state, action)
-        const name = JSON.stringify(next)
-        if (seen.has(name)) continue
-        seen.add(name)
-        const longer = [...history, action]
-        const promise = machine.broken(next)
-        if (promise !== undefined) return { states: seen.size, broken: { promise, history: longer } }
-        further.push([next, longer])
-      }
+  const seen = new Set([nameOf(machine.initial)])
+  let steps = 0
+  let edge: readonly Reached<State, Action>[] = [[machine.initial, undefined]]
+  for (let length = 1; length <= depth; length++) {
+    const further: Reached<State, Action>[] = []
+    for (const [state, path] of successors(machine, edge)) {
+      steps++
+      const name = nameOf(state)
+      if (seen.has(name)) continue
+      seen.add(name)
+      if (seen.size % PROGRESS_EVERY === 0) onProgress?.(seen.size, length)
+      const promise = machine.broken(state)
+      if (promise !== undefined) return { states: seen.size, steps, broken: { promise, history: historyOf(path) } }
+      if (length < depth) further.push([state, path])
     }
     edge = further
   }
-  return { states: seen.size }
+  return { states: seen.size, steps }
+}
+
+/** What one action more leads to. */
+function* successors<State, Action extends string>(
+  machine: Machine<State, Action>,
+  edge: readonly Reached<State, Action>[],
+): Generator<Reached<State, Action>> {
+  for (const [state, before] of edge) {
+    for (const action of machine.actions(state)) yield [machine.next(state, action), { action, before }]
+  }
+}
+
+/** Of a million states the names take less memory than the states. */
+function nameOf(state: unknown): string {
+  const text = JSON.stringify(state)
+  return text.length < 32 ? text : createHash('sha1').update(text).digest('base64')
+}
+
+function historyOf<Action>(path: Path<Action> | undefined): Action[] {
+  const history: Action[] = []
+  for (let at = path; at !== undefined; at = at.before) history.unshift(at.action)
+  return history
 }

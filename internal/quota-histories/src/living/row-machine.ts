@@ -1,3 +1,4 @@
+import { add, close, refund, roll } from '@scoregw/quota/store'
 import { type ModelSpan, type ModelWindow, ModelWindows } from '@scoregw/quota-testkit/model'
 import type { Machine } from './explore.ts'
 import { ROW_RULES, type RowRules } from './row-rules.ts'
@@ -81,19 +82,28 @@ function truthAfter({ now, truth }: Pick<RowState, 'now' | 'truth'>, step: (mode
   return after
 }
 
+/** A cell after one of the stores' functions: they write pairs. */
+function after(cell: Cell | undefined, write: (pair: number[]) => void): Cell {
+  const pair = [cell?.start ?? CLOSED, cell?.used ?? CLOSED]
+  write(pair)
+  const [start = CLOSED, used = CLOSED] = pair
+  return { start, used }
+}
+
 function charged(cell: Cell | undefined, name: string, now: number, start: RowRules['start']): Cell {
-  const going = open(cell, name, now)
-  if (going !== undefined) return { ...going, used: going.used + 1 }
-  const again = cell !== undefined && start === 'after the last start'
-  return { start: again ? Math.max(now, cell.start + 1) : now, used: 1 }
+  const kept = start === 'now' && open(cell, name, now) === undefined ? undefined : cell
+  return after(kept, (pair) => {
+    roll(pair, 0, now - (LENGTHS[name] ?? 0), now, now)
+    add(pair, 0, 1)
+  })
 }
 
 function mapCells(cells: Cells, map: (cell: Cell, name: string) => Cell): Cells {
   return Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, map(cell, name)]))
 }
 
-const refunded = (cell: Cell): Cell => ({ ...cell, used: Math.max(0, cell.used - 1) })
-const closed = (cell: Cell): Cell => ({ ...cell, used: CLOSED })
+const refunded = (cell: Cell): Cell => after(cell, (pair) => refund(pair, 0, cell.start, 1))
+const closed = (cell: Cell): Cell => after(cell, (pair) => close(pair, 0))
 
 /** One row that two policies write, as its rules have it, beside what each window ought to be. */
 export function rowMachine(left: Partial<RowRules> = {}): Machine<RowState, RowAction> {

@@ -1,8 +1,10 @@
+import { PERIOD_NUMBERS } from '@scoregw/quota/store'
 import begin from './begin.lua'
 import holdRecord from './hold-record.lua'
 import holdShared from './hold-shared.lua'
 import holds from './holds.lua'
 import ids from './ids.lua'
+import { KINDS_IN_LUA } from './kinds.ts'
 import lists from './lists.lua'
 import odd from './odd.lua'
 import oddTakes from './odd-takes.lua'
@@ -11,7 +13,7 @@ import operations from './operations.lua'
 import revision from './revision.lua'
 import rowChanges from './row-changes.lua'
 import rows from './rows.lua'
-import { type ScriptOfShape, type Shape, scriptOf, scriptsByShape } from './script.ts'
+import { cellsOf, type ScriptOfShape, type Shape, scriptOf, scriptsByShape } from './script.ts'
 import take from './take.lua'
 import terms from './terms.lua'
 import write from './write.lua'
@@ -71,17 +73,16 @@ const readRevision = [
   'end',
 ]
 
-/** What kinds of limits differ in: since when a cell is open, and when one that opens starts. See `terms.lua`. */
-function constantsOfCells({ cells }: Shape): Record<string, string> {
+/** What kinds of limits differ in, for each cell. */
+function constantsOfCells(shape: Shape): Record<string, string> {
   const texts: Record<string, string> = {}
-  let period = cells.length
-  for (const [index, { kind }] of cells.entries()) {
+  const calendars = cellsOf(shape, 'c')
+  for (const [index, { kind }] of shape.cells.entries()) {
     const cell = index + 1
-    texts[`SINCE_${cell}`] = kind === 'concurrency' ? '0' : `(now - n[${NUMBERS.LENGTHS + cell}] + 1)`
-    texts[`OPENS_${cell}`] = 'now'
-    if (kind !== 'calendar') continue
-    for (const name of ['SINCE', 'ENDS', 'NEXT_END']) texts[`${name}_${cell}`] = `n[kind + ${++period}]`
-    texts[`OPENS_${cell}`] = texts[`SINCE_${cell}`]!
+    const before = shape.cells.length + PERIOD_NUMBERS * calendars.indexOf(cell)
+    const period = Array.from({ length: PERIOD_NUMBERS }, (_, number) => `n[kind + ${before + number + 1}]`)
+    const ofCell = KINDS_IN_LUA[kind].texts(`n[${NUMBERS.LENGTHS + cell}]`, period)
+    for (const [name, text] of Object.entries(ofCell)) texts[`${name}_${cell}`] = text
   }
   return texts
 }

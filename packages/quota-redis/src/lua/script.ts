@@ -1,6 +1,7 @@
 /// <reference path="../lua.d.ts" />
 import { createHash } from 'node:crypto'
-import { CLOSED, GRACE_MS, MAX_AHEAD_MS, MAX_USED, PERIOD_NUMBERS } from '@scoregw/quota/store'
+import { CLOSED, GRACE_MS, type KindName, MAX_AHEAD_MS, MAX_USED, PERIOD_NUMBERS } from '@scoregw/quota/store'
+import { KINDS_IN_LUA } from './kinds.ts'
 
 /** A script as servers know it. */
 export interface Script {
@@ -20,7 +21,7 @@ const TABLE_BYTES = 5
 
 /** What a script is written out for: cells in the order of a row, and how many units there are beside slots. */
 export interface Shape {
-  readonly cells: readonly { readonly kind: string; readonly unit: number }[]
+  readonly cells: readonly { readonly kind: KindName; readonly unit: number }[]
   readonly units: number
 }
 
@@ -39,15 +40,16 @@ type Constants = Readonly<Record<string, number | string>>
  */
 export function scriptOf(parts: readonly string[], shape: Shape = NO_ROWS, constants: Constants = {}): Script {
   const known: Constants = { ...constantsOf(shape), ...constants }
-  const numbers = numbersOf(shape)
   const { cells } = shape
   const written = parts
     .join('\n')
     .replace(/^ *--.*\n/gm, '')
-    .replace(/@([wcsu]?)\{([^|}]*)\|([^}]*)\}/g, (_, which: string, each: string, between: string) =>
-      numbers[which]!.map((number) =>
-        each.replaceAll('$', String(number)).replaceAll('%', String(1 + (cells[number - 1]?.unit ?? 0))),
-      ).join(between),
+    .replace(/@([a-z]?)\{([^|}]*)\|([^}]*)\}/g, (_, which: string, each: string, between: string) =>
+      cellsOf(shape, which)
+        .map((number) =>
+          each.replaceAll('$', String(number)).replaceAll('%', String(1 + (cells[number - 1]?.unit ?? 0))),
+        )
+        .join(between),
     )
     .replace(/\b[A-Z][A-Z_]*(?:_\d+)?\b/g, (name) => String(known[name] ?? name))
   return plainScript(written)
@@ -60,7 +62,7 @@ export function plainScript(text: string): Script {
 
 function constantsOf(shape: Shape): Constants {
   const { cells, units } = shape
-  const windows = windowsOf(shape)
+  const windows = cellsOf(shape, 'w').length
   const slots = cells.length - windows
   const rowBytes = 5 + 13 * cells.length
   return {
@@ -75,7 +77,7 @@ function constantsOf(shape: Shape): Constants {
     WINDOWS: windows,
     UNITS: units,
     UNITS_AND_SLOTS: units + slots,
-    KIND_NUMBERS: cells.length + PERIOD_NUMBERS * numbersOf(shape).c!.length,
+    KIND_NUMBERS: cells.length + PERIOD_NUMBERS * cellsOf(shape, 'c').length,
     ROOM: 2 * cells.length,
     FULL: 2 * cells.length + units + slots,
     NOTHING: -1,
@@ -88,21 +90,10 @@ function constantsOf(shape: Shape): Constants {
   }
 }
 
-function windowsOf({ cells }: Shape): number {
-  return cells.filter(({ kind }) => kind !== 'concurrency').length
-}
-
-/** The numbers, from 1, of all cells, of windows, of calendar windows and of slots; of units. */
-function numbersOf(shape: Shape): Readonly<Record<string, readonly number[]>> {
-  const all = shape.cells.map((_, index) => index + 1)
-  const windows = windowsOf(shape)
-  return {
-    '': all,
-    w: all.slice(0, windows),
-    c: all.filter((cell) => shape.cells[cell - 1]!.kind === 'calendar'),
-    s: all.slice(windows),
-    u: Array.from({ length: shape.units }, (_, index) => index + 1),
-  }
+/** The numbers, from 1, of what a letter stands for; without a letter, of all cells. */
+export function cellsOf({ cells, units }: Shape, letter: string): readonly number[] {
+  if (letter === 'u') return Array.from({ length: units }, (_, index) => index + 1)
+  return cells.flatMap(({ kind }, index) => (KINDS_IN_LUA[kind].letters.includes(letter) ? [index + 1] : []))
 }
 
 /** A script for rows of a shape. */

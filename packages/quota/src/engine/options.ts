@@ -21,12 +21,12 @@ import { policyFaults } from '../policy/schema.ts'
 import type { Threshold } from '../policy/settings.ts'
 import { DEFAULT_THRESHOLDS, thresholdsCheck } from '../policy/threshold-rules.ts'
 import { type Counting, unitNames } from '../policy/units.ts'
-import { withLengths } from '../policy/window-lengths.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
 import { type Clock, type Stopwatch, systemStopwatch } from '../time/clock.ts'
 import type { Calendar } from '../windows/calendar.ts'
+import { withLengths } from '../windows/kinds/rolling.ts'
 
 /**
  * What happens to requests of a category when the store does not answer.

@@ -5,9 +5,9 @@ import { aLimit } from '../policy/names.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { OneUnit } from '../policy/units.ts'
 import { isLimit } from '../policy/values.ts'
-import { type Duration, isWindowLength, labelOf, millisecondsOf } from '../policy/window-lengths.ts'
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
+import { type Duration, isWindowLength, labelOf, millisecondsOf } from '../windows/kinds/rolling.ts'
 import { quotaOf } from './create-quota.ts'
 import {
   type FailurePolicy,

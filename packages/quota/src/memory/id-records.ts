@@ -35,7 +35,7 @@ export interface HoldFacts {
   readonly ttlMs: number
   /** The charges by row; empty after the end. */
   readonly rows: readonly HoldRow[]
-  /** The answer of the commit that settled it. */
+  /** The answer of the commit that settled it; absent where that charged what the hold had, as most do. */
   readonly answer?: Settled<Amounts> | undefined
 }
 

@@ -117,8 +117,8 @@ export class MemoryHolds implements SyncHolds {
       return settled(record === 'unknown' ? 'unknown' : 'settled')
     }
     if (record === 'unknown' || record === 'unreserved') return settled('unknown')
-    const { answer } = record.hold
-    if (answer !== undefined) return settled('settled', answer)
+    const { answer, costs } = record.hold
+    if (record.state === 'committed') return settled('settled', answer ?? { charged: costs, reserved: costs })
     return record.state === 'cancelled' ? settled('cancelled') : this.#commit(request, record, now)
   }
 
@@ -154,7 +154,10 @@ export class MemoryHolds implements SyncHolds {
     if (added === undefined) return nothing('stale')
     const charged = within.map((amount, u) => amount + added[u]!)
     const uncharged = actual.map((amount, u) => amount - charged[u]!)
-    const answer = { charged: named(units, charged), uncharged: named(units, uncharged), reserved: costs }
+    const isAsReserved = actual.every((amount, u) => amount === reserved[u] && amount === charged[u])
+    const answer = isAsReserved
+      ? undefined
+      : { charged: named(units, charged), uncharged: named(units, uncharged), reserved: costs }
     const giveBack = (unit: string): number => {
       const u = units.indexOf(unit)
       return u === -1 ? 0 : reserved[u]! - within[u]!

@@ -31,6 +31,8 @@ export class RowTable {
   #stride = 0
   /** Rows of each page. */
   #live: number[] = []
+  /** Pages from this one on have no rows. */
+  #top = 0
   /** Places below {@link #end} that are no rows; those that were beyond what all rows take are apart. */
   #holes: number[] = []
   #far: number[] = []
@@ -94,6 +96,7 @@ export class RowTable {
     this.#holes = []
     this.#far = []
     this.#live = []
+    this.#top = 0
     this.#end = 0
   }
 
@@ -126,6 +129,7 @@ export class RowTable {
   /** The first page is doubled until it is one; the others are made whole. */
   #grow(page: number, rows: number): void {
     this.#live[page] = (this.#live[page] ?? 0) + 1
+    this.#top = Math.max(this.#top, page + 1)
     const old = this.#pages[page]
     const stride = this.#stride
     if (old !== undefined && old.length >= rows * stride) return
@@ -140,6 +144,17 @@ export class RowTable {
     this.#live[page]!--
     if (this.#live[page] === 0) this.#pages[page] = NO_ROWS
     this.#holes.push(place)
+    while (this.#top > 0 && this.#live[this.#top - 1] === 0) this.#top--
+    if (this.#holes.length + this.#far.length >= 2 * (this.#top + 1) * ROWS) this.#shrink()
+  }
+
+  /** Forgets the pages at the end that have no rows, and their holes with them. */
+  #shrink(): void {
+    this.#live.length = this.#top
+    this.#pages.length = this.#top
+    this.#end = Math.min(this.#end, this.#top << BITS)
+    this.#holes = this.#holes.filter((hole) => hole < this.#end)
+    this.#far = this.#far.filter((hole) => hole < this.#end)
   }
 
   /** A row that stands beyond what all rows take moves into a hole: a pass leaves no more pages than there are rows for. */

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { isObject } from '../options/objects.ts'
 import type { Calendar, OwnAnchor } from '../windows/calendar.ts'
-import type { CalendarAnchor, CalendarWindow } from '../windows/window.ts'
-import { anchorCheck } from './calendar-rules.ts'
+import type { CalendarAnchor, CalendarWindow } from '../windows/kinds/calendar.ts'
+import { anchorCheck } from '../windows/kinds/calendar.ts'
 import type { Policy } from './policy.ts'
 import { isInstant } from './values.ts'
 

@@ -1,5 +1,6 @@
 import { faultyDocument } from '../errors/quota-error.ts'
-import type { CalendarWindow, RollingWindow } from '../windows/window.ts'
+import { type Duration, withLengths } from '../windows/kinds/rolling.ts'
+import type { WindowDefinition } from '../windows/kinds.ts'
 import {
   copyOfPolicy,
   type LayerDefinition,
@@ -11,7 +12,6 @@ import {
 } from './policy.ts'
 import { policyFaults } from './schema.ts'
 import type { Counting, OneUnit, UnitDefinition, UnitsOf } from './units.ts'
-import { type Duration, withLengths } from './window-lengths.ts'
 
 /** A layer of a {@link PolicyDefinition}. */
 export interface LayerInput {
@@ -29,11 +29,9 @@ export interface LayerInput {
 }
 
 /** A window whose label and unit are known to the compiler. */
-type LabelledWindow<Label extends string, C extends Counting> = (
-  | (RollingWindow & { readonly label: Label })
-  | (CalendarWindow & { readonly label: Label })
-) &
-  C['named']
+type LabelledWindow<Label extends string, C extends Counting> = WindowDefinition & {
+  readonly label: Label
+} & C['named']
 
 /** A rolling window by text: `per` says how long it lasts, or its label does. */
 type WindowByText<Label extends string> = {

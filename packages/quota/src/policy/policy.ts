@@ -1,4 +1,4 @@
-import type { WindowDefinition } from '../windows/window.ts'
+import type { WindowDefinition } from '../windows/kinds.ts'
 import type { Counting, UnitDefinition } from './units.ts'
 
 /** What becomes of an actual cost above what a hold reserved. */

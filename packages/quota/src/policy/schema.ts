@@ -1,22 +1,9 @@
 import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
-import {
-  aFunction,
-  type Check,
-  group,
-  listOf,
-  oneOf,
-  optional,
-  tableBy,
-  textLike,
-  where,
-  wholeNumber,
-} from '../options/checks.ts'
+import { aFunction, type Check, group, listOf, oneOf, optional, tableBy, textLike, where } from '../options/checks.ts'
 import { faultsOf, pathOf, within } from '../options/faults.ts'
 import { noSuchName } from '../options/names.ts'
-import { isObject } from '../options/objects.ts'
-import { MAX_WINDOW_MS, MIN_WINDOW_MS, type RollingWindow } from '../windows/window.ts'
-import { calendarWindowCheck } from './calendar-rules.ts'
+import { WINDOW_FORMS } from '../windows/kinds.ts'
 import { hasLimit, unitOfLabel } from './cells.ts'
 import { costCheck } from './cost-rules.ts'
 import { eachKey, limitCheck, nameCheck, wrongOperation } from './names.ts'
@@ -33,7 +20,6 @@ import { plansCheck } from './table-rules.ts'
 import { unitFaults, unitsCheck, unitsIn, windowUnitCheck } from './unit-rules.ts'
 import type { UnitDefinition } from './units.ts'
 import { MAX_LIMIT } from './values.ts'
-import { isWindowLength } from './window-lengths.ts'
 
 /** What members of other libraries' definitions are called in a policy. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -72,33 +58,18 @@ function policyShape(units: readonly string[]): Check<Shape> {
 }
 
 function windowCheck(): Check<PolicyWindow> {
-  const rolling = group<Omit<RollingWindow, 'every'> & { readonly unit?: string | undefined }>({
-    label: nameCheck(),
-    lengthMs: wholeNumber(MIN_WINDOW_MS, MAX_WINDOW_MS, 'milliseconds'),
-    unit: windowUnitCheck(),
-  })
-  const byText = group<{ readonly label: string; readonly per: unknown; readonly unit?: string | undefined }>({
-    label: nameCheck(),
-    per: where(isWindowLength, 'a time of 1 second to 366 days, "15m" (a number with s, m, h or d) or milliseconds'),
-    unit: windowUnitCheck(),
-  })
+  const named = { label: nameCheck(), unit: windowUnitCheck() }
   const twice = refusing<PolicyWindow>('how long a window lasts is `per`, `lengthMs` or `every`: one of them')
-  const calendar = calendarWindowCheck()
   return v.lazy<Check<PolicyWindow>>((value) => {
     const { per, lengthMs, every } = Object(value) as Readonly<Record<string, unknown>>
     if (per !== undefined && (lengthMs !== undefined || every !== undefined)) return twice
-    if (isOfCalendar(value)) return calendar
-    return per === undefined ? rolling : (byText as unknown as Check<PolicyWindow>)
+    return WINDOW_FORMS.find((form) => form.isUsed(value))!.check(named, value) as Check<PolicyWindow>
   })
 }
 
 /** Refuses whatever comes. */
 function refusing<T>(message: string): Check<T> {
   return v.custom<T>(() => false, message)
-}
-
-function isOfCalendar(value: unknown): boolean {
-  return isObject(value) && (Object.hasOwn(value, 'every') || Object.hasOwn(value, 'timeZone'))
 }
 
 function operationCheck(units: readonly string[]): Check<OperationDefinition> {

@@ -1,4 +1,4 @@
-import type { CalendarAnchor, CalendarWindow } from './window.ts'
+import type { CalendarAnchor, CalendarWindow } from './kinds/calendar.ts'
 
 /** Where a subject's own periods begin, and where they began before that was changed. */
 export interface OwnAnchor extends CalendarAnchor {

@@ -1,8 +1,5 @@
-import { calendarRule } from './kinds/calendar.ts'
-import { rollingRule } from './kinds/rolling.ts'
-import { KINDS, type KindName } from './kinds.ts'
+import { KINDS, type KindName, type WindowDefinition } from './kinds.ts'
 import { SLOTS, TOKENS } from './units.ts'
-import type { WindowDefinition } from './window.ts'
 
 /** The counter of one limit by names alone, whatever policy it belongs to. */
 export interface CellDefinition {
@@ -25,6 +22,7 @@ export interface CellSchema extends Omit<CellDefinition, 'unit'> {
   readonly unit: number
 }
 
+const KIND_NAMES = Object.keys(KINDS) as KindName[]
 const UNIT_MARK = ' unit:'
 /** None that an object has a member of by nature. */
 const UNIT_NAME = /^(?!__proto__$)[A-Za-z0-9_-]{1,32}$/
@@ -37,8 +35,11 @@ const UNIT_NAME = /^(?!__proto__$)[A-Za-z0-9_-]{1,32}$/
  * @param unit the name of what it counts
  */
 export function windowCell(window: WindowDefinition, unit: string = TOKENS): CellDefinition {
-  const kind = window.every === undefined ? 'rolling' : 'calendar'
-  const { lengthMs, text } = window.every === undefined ? rollingRule(window) : calendarRule(window)
+  const [found] = KIND_NAMES.flatMap((kind) => {
+    const rule = KINDS[kind].ruleOf(window)
+    return rule === undefined ? [] : [{ kind, ...rule }]
+  })
+  const { kind, lengthMs, text } = found!
   const mark = unit === TOKENS ? '' : `${UNIT_MARK}${unit}`
   return { kind, label: window.label, identity: `${kind} ${window.label} ${text}${mark}`, lengthMs, unit }
 }

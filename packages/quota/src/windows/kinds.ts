@@ -1,7 +1,7 @@
-import { calendar } from './kinds/calendar.ts'
+import { type CalendarWindow, calendar, calendarForm } from './kinds/calendar.ts'
 import { concurrency } from './kinds/concurrency.ts'
-import type { Kind } from './kinds/kind.ts'
-import { rolling } from './kinds/rolling.ts'
+import type { Kind, WindowForm } from './kinds/kind.ts'
+import { type RollingWindow, rolling, rollingForm } from './kinds/rolling.ts'
 
 /**
  * What ends a limit's count: `rolling`, its length after its first request; `calendar`, the next period; `concurrency`, the
@@ -11,3 +11,9 @@ export type KindName = 'rolling' | 'calendar' | 'concurrency'
 
 /** Every kind of limit by its name. */
 export const KINDS: Readonly<Record<KindName, Kind>> = { rolling, calendar, concurrency }
+
+/** A limit over time: a label people read, and how long it counts. */
+export type WindowDefinition = RollingWindow | CalendarWindow
+
+/** How policies write windows. The first form that a window is meant in is the one that it is checked by. */
+export const WINDOW_FORMS: readonly WindowForm[] = [calendarForm, rollingForm]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../../src/calendar.ts'
-import type { CalendarAnchor, CalendarWindow } from '../../src/windows/window.ts'
+import type { CalendarAnchor, CalendarWindow } from '../../src/windows/kinds/calendar.ts'
 import type { Oracle } from './oracle.ts'
 import { FIRST_YEAR, isDeep, LAST_YEAR, oracleOf, ZONES } from './zones.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../../src/calendar.ts'
 import { createQuota, type Decision, definePolicy, memoryStore, type SyncQuota } from '../../src/index.ts'
-import { CALENDAR_PERIODS, type CalendarWindow } from '../../src/windows/window.ts'
+import { CALENDAR_PERIODS, type CalendarWindow } from '../../src/windows/kinds/calendar.ts'
 import { type TestClock, testClock } from '../support.ts'
 import { isDeep, oracleOf, ZONES } from './zones.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../../src/calendar.ts'
 import { QuotaError } from '../../src/index.ts'
-import type { CalendarWindow } from '../../src/windows/window.ts'
+import type { CalendarWindow } from '../../src/windows/kinds/calendar.ts'
 
 type Rule = Omit<CalendarWindow, 'label'>
 

@@ -1,4 +1,4 @@
-import type { CalendarAnchor, CalendarWindow } from '../../src/windows/window.ts'
+import type { CalendarAnchor, CalendarWindow } from '../../src/windows/kinds/calendar.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000

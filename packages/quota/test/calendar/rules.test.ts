@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from '../../src/options/faults.ts'
-import { anchorCheck, calendarWindowCheck } from '../../src/policy/calendar-rules.ts'
+import { nameCheck } from '../../src/policy/names.ts'
+import { windowUnitCheck } from '../../src/policy/unit-rules.ts'
+import { anchorCheck, calendarForm } from '../../src/windows/kinds/calendar.ts'
 
 const month = { label: 'month', every: 'month', timeZone: 'Asia/Shanghai' }
 
 /** Faults as one line each. */
 function faultTexts(window: unknown): string[] {
-  return faultsOf(calendarWindowCheck(), window).map(({ path, message }) => `${path}: ${message}`)
+  return faultsOf(calendarForm.check({ label: nameCheck(), unit: windowUnitCheck() }, window), window).map(
+    ({ path, message }) => `${path}: ${message}`,
+  )
 }
 
 describe('windows that are right', () => {

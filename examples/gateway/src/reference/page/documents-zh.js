@@ -61,6 +61,7 @@ export const PARAGRAPHS_ZH = {
   "The token's id, not the token.": '令牌的 ID，不是令牌本身。',
   "The credential's id, not the credential.": '凭据的 ID，不是凭据本身。',
   'Only entries of this kind.': '仅限此类条目。',
+  'how far back': '回溯多久',
   'how many days back': '回溯的天数',
   'length of a bucket': '每格的长度',
   'The largest number of requests on the page.': '每页最多请求数。',
@@ -155,6 +156,10 @@ export const PARAGRAPHS_ZH = {
     '请求及其结果、拒绝、共享配额的余量、用量最多和被拒绝最多的用户。每一项都注明属于单个进程还是所有进程。',
   'Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; reconnect with the credential.':
     '服务器推送事件 `overview`，数据即 `/admin/overview` 的 JSON：立即一次，之后每秒一次。一分钟后或服务停止时结束；再次请求须再次出示凭据。',
+  'Of all processes, in steps of 10 minutes or of an hour; those without requests are included.':
+    '所有进程合计，每格 10 分钟或一小时；没有请求的格也列出。',
+  'Refusals of the last hour, of all processes, grouped by user, operation and limit, the newest first. At most the newest 1,000 refusals are counted.':
+    '最近一小时内所有进程的拒绝，按用户、操作和配额分组，最新的在前。最多统计最近 1,000 次拒绝。',
   "What a request would be answered now, which limit binds, and until when; the user's last refusals; and the last days decided again under a proposal. Changes nothing.":
     '请求现在会得到什么答复、受哪个配额限制、到何时；用户最近的拒绝；以及最近几天在假设下重新判定的结果。不做任何更改。',
   'The newest first. Follow `nextCursor` until it is `null`.': '最新的在前。沿 `nextCursor` 读取，直到为 `null`。',

@@ -136,6 +136,8 @@ export const TEXTS_ZH = {
   "The caller's last requests, the newest first": '调用者最近的请求，最新的在前',
   "Outcomes of the caller's requests, day by day": '调用者每天的请求汇总',
   'Overview of the service': '当前的运行情况',
+  'Requests and their outcomes over the last day or week': '最近一天或一周的请求及其结果',
+  'Who was refused lately, by which limit': '最近谁被哪个配额拒绝',
   'Overview of the service, each second': '每秒的运行情况',
   'Why a user is refused, and what another limit would change': '用户为何被拒绝，以及换一个配额会怎样',
   'List alerts and the delivery of each': '通知过管理员的事情及每条消息的结果',

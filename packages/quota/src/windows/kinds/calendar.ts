@@ -1,20 +1,44 @@
-import type { CalendarAnchor, CalendarPeriod, CalendarWindow } from '../window.ts'
-import { type Kind, parsedLength } from './kind.ts'
+import * as v from 'valibot'
+import { type Check, group, oneOf, optional, textLike, wholeNumber } from '../../options/checks.ts'
+import { expectedText } from '../../options/expected.ts'
+import { nearest } from '../../options/names.ts'
+import { isObject } from '../../options/objects.ts'
+import { isTimeZone } from '../../time/zoned.ts'
+import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
 
-/** A window that is a period of the calendar: what starts at the period's beginning or later is open. */
-export const calendar: Kind = {
-  isWindow: true,
-  after: (_, __, period) => period!.start - 1,
-  opensAt: (_, period) => period!.start,
-  lasting(_, __, periodNow) {
-    const { start, end } = periodNow()
-    return { lengthMs: end - start, endsAt: end }
-  },
-  lengthOf(rest) {
-    const end = rest.indexOf(' ')
-    return end === -1 ? undefined : parsedLength(rest.slice(0, end))
-  },
+/** A window that is a period of the calendar: it opens at the period's start and ends where the next one begins. */
+export interface CalendarWindow {
+  /** Name in settings, status, bodies and headers, for example `month`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
+  readonly label: string
+  readonly every: CalendarPeriod
+  /** IANA name of the zone whose calendar it is, for example `Asia/Shanghai`. */
+  readonly timeZone: string
+  /**
+   * First day of a week, 1 (Monday) to 7 (Sunday); for `every: 'week'` alone.
+   * @default 1
+   */
+  readonly weekStartsOn?: number | undefined
+  /**
+   * Where periods begin, if not at the calendar's own beginning; `'subject'`: where each subject's stored settings say,
+   * such as the day on which a customer is billed.
+   */
+  readonly anchor?: CalendarAnchor | 'subject' | undefined
+  readonly lengthMs?: undefined
 }
+
+/** Where periods of a calendar window begin. */
+export interface CalendarAnchor {
+  /** Month, 1 to 12, of a year. @default 1 */
+  readonly month?: number | undefined
+  /** Day of the month, 1 to 31, of a month or year; in a shorter month its last day. @default 1 */
+  readonly day?: number | undefined
+  /** Time of day, `HH:mm`, of a day, week, month or year. @default '00:00' */
+  readonly time?: string | undefined
+}
+
+/** The periods that a calendar window can have. */
+export const CALENDAR_PERIODS = ['hour', 'day', 'week', 'month', 'year'] as const
+export type CalendarPeriod = (typeof CALENDAR_PERIODS)[number]
 
 /** Longer than any period of the calendar, whatever a zone does to its clocks. In milliseconds. */
 const LONGEST_MS: Readonly<Record<CalendarPeriod, number>> = {
@@ -25,8 +49,25 @@ const LONGEST_MS: Readonly<Record<CalendarPeriod, number>> = {
   year: 368 * 86_400_000,
 }
 
-/** What stands behind kind and label in the identity: the same text for all ways of writing the same rule. */
-export function calendarRule(window: CalendarWindow): { readonly lengthMs: number; readonly text: string } {
+/** A window that is a period of the calendar: what starts at the period's beginning or later is open. */
+export const calendar: Kind = {
+  isWindow: true,
+  after: (_, __, period) => period!.start - 1,
+  opensAt: (_, period) => period!.start,
+  lasting(_, __, periodNow) {
+    const { start, end } = periodNow()
+    return { lengthMs: end - start, endsAt: end }
+  },
+  ruleOf: (window: Partial<CalendarWindow>) =>
+    window.every === undefined ? undefined : ruleOf(window as CalendarWindow),
+  lengthOf(rest) {
+    const end = rest.indexOf(' ')
+    return end === -1 ? undefined : parsedLength(rest.slice(0, end))
+  },
+}
+
+/** The same text for all ways of writing the same rule. */
+function ruleOf(window: CalendarWindow): WindowRule {
   const { every, timeZone, weekStartsOn, anchor } = window
   const lengthMs = LONGEST_MS[every]
   const week = every === 'week' ? ` ${weekStartsOn ?? 1}` : ''
@@ -37,4 +78,123 @@ export function calendarRule(window: CalendarWindow): { readonly lengthMs: numbe
 function anchorText(every: CalendarPeriod, { month = 1, day = 1, time = '00:00' }: CalendarAnchor = {}): string {
   if (every === 'year') return `${month}-${day} ${time}`
   return every === 'month' ? `${day} ${time}` : time
+}
+
+/** How policies write it. Its check needs no calendar. */
+export const calendarForm: WindowForm = {
+  isUsed: (window) => isObject(window) && (Object.hasOwn(window, 'every') || Object.hasOwn(window, 'timeZone')),
+  check({ label, unit }) {
+    const members = group<AsWritten>({
+      label,
+      every: oneOf(...CALENDAR_PERIODS),
+      timeZone: timeZoneCheck(),
+      weekStartsOn: optional(wholeNumber(1, 7)),
+      anchor: optional(windowAnchor()),
+      unit,
+    })
+    return v.pipe(members, noNeedlessMembers()) as Check<CalendarWindow>
+  },
+}
+
+/** A calendar window without the member that it has none of. */
+type AsWritten = Omit<CalendarWindow, 'lengthMs' | 'label'> & NamedWindow
+
+const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/
+const A_ZONE = 'an IANA time zone, "Europe/Berlin" for example'
+
+/** What of an anchor means something, by period. */
+const ANCHORED_BY: Readonly<Record<CalendarPeriod, readonly string[]>> = {
+  hour: [],
+  day: ['time'],
+  week: ['time'],
+  month: ['day', 'time'],
+  year: ['month', 'day', 'time'],
+}
+
+/** Checks where periods begin; whether a window's period has a use for each member is {@link calendarForm}'s. */
+export function anchorCheck(): Check<CalendarAnchor> {
+  return group<CalendarAnchor>({
+    month: optional(wholeNumber(1, 12)),
+    day: optional(wholeNumber(1, 31)),
+    time: optional(textLike(TIME, 'a time of day from "00:00" to "23:59"')),
+  })
+}
+
+function windowAnchor(): Check<CalendarAnchor | 'subject'> {
+  const own = anchorCheck()
+  const subject = oneOf('subject')
+  return v.lazy<Check<CalendarAnchor | 'subject'>>((value) => (typeof value === 'string' ? subject : own))
+}
+
+/** Reports members that a window of its period would ignore: their author means another window. */
+function noNeedlessMembers(): v.RawCheckAction<AsWritten> {
+  return v.rawCheck(({ dataset: { value }, addIssue }) => {
+    const window = Object(value) as AsWritten
+    if (!CALENDAR_PERIODS.includes(window.every)) return
+    for (const { keys, message } of needlessMembers(window)) addIssue({ message, path: pathTo(window, keys) })
+  })
+}
+
+interface Needless {
+  readonly keys: readonly string[]
+  readonly message: string
+}
+
+function needlessMembers({ every, weekStartsOn, anchor }: AsWritten): Needless[] {
+  const ofWeek =
+    weekStartsOn === undefined || every === 'week'
+      ? []
+      : [{ keys: ['weekStartsOn'], message: `is for every: "week" alone; this window is of every: "${every}"` }]
+  if (anchor === undefined) return ofWeek
+  const heeded = ANCHORED_BY[every]
+  if (heeded.length === 0)
+    return [...ofWeek, { keys: ['anchor'], message: 'an hour has none: it begins with the hour' }]
+  const members = Object.entries(Object(anchor === 'subject' ? {} : anchor))
+  const needless = members.filter(([key, member]) => member !== undefined && isNeedless(key, heeded))
+  return [...ofWeek, ...needless.map(([key]) => ({ keys: ['anchor', key], message: instead(every, key) }))]
+}
+
+/** A member that no anchor has is reported as an unknown key. */
+function isNeedless(key: string, heeded: readonly string[]): boolean {
+  return ANCHORED_BY.year.includes(key) && !heeded.includes(key)
+}
+
+function instead(every: CalendarPeriod, key: string): string {
+  const message = `a ${every} is anchored by ${ANCHORED_BY[every].join(' and ')} alone`
+  return every === 'week' && key === 'day' ? `${message}; its first day is \`weekStartsOn\`` : message
+}
+
+function pathTo(root: object, keys: readonly string[]): [v.IssuePathItem, ...v.IssuePathItem[]] {
+  let input = root as Record<string, unknown>
+  const items = keys.map((key): v.IssuePathItem => {
+    const item = { type: 'object', origin: 'value', input, key, value: input[key] } as const
+    input = item.value as Record<string, unknown>
+    return item
+  })
+  return items as [v.IssuePathItem, ...v.IssuePathItem[]]
+}
+
+/** A zone by the name that everybody writes: counters are recognised by it. */
+function timeZoneCheck(): Check<string> {
+  return v.custom<string>(isZoneName, ({ input }) => {
+    const meant = typeof input === 'string' ? nearestZone(input) : undefined
+    return `${expectedText(A_ZONE, input)}${meant === undefined ? '' : `; did you mean "${meant}"?`}`
+  })
+}
+
+/** Some machines know offsets and every spelling of a name. Those would be other counters for the same zone. */
+function isZoneName(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^[A-Z]/.test(value) || !isTimeZone(value)) return false
+  const known = new Intl.DateTimeFormat('en-US', { timeZone: value }).resolvedOptions().timeZone
+  return known === value || known.toLowerCase() !== value.toLowerCase()
+}
+
+/** By the whole name, else by the city: `Shanghai` is `Asia/Shanghai`. */
+function nearestZone(name: string): string | undefined {
+  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  const asWritten = nearest(name, zones)
+  if (asWritten !== undefined || name.includes('/')) return asWritten
+  const city = (zone: string): string => zone.slice(zone.lastIndexOf('/') + 1)
+  const nearestCity = nearest(name, zones.map(city))
+  return zones.find((zone) => city(zone) === nearestCity)
 }

@@ -1,3 +1,4 @@
+import type { Check, Checks } from '../../options/checks.ts'
 import type { Period } from '../period.ts'
 
 /** A kind of limit: when its counters are open, and how their names are read. One file of this folder is one kind. */
@@ -21,11 +22,39 @@ export interface Kind {
    */
   lasting(lengthMs: number, startedAt: number, period: () => Period): Lasting
   /**
-   * Reads what stands behind kind and label in an identity.
+   * What a counter of a policy's window is recognised by.
+   *
+   * @returns `undefined` for a window of another kind
+   */
+  ruleOf(window: object): WindowRule | undefined
+  /**
+   * Reads {@link WindowRule.text}.
    *
    * @returns the counter's `lengthMs`; `undefined` for text that is none of this kind
    */
   lengthOf(rest: string): number | undefined
+}
+
+/** What a window's counter is recognised by, beside kind, label and unit. */
+export interface WindowRule {
+  /** See `CellDefinition.lengthMs`. */
+  readonly lengthMs: number
+  /** What stands behind kind and label in the identity. */
+  readonly text: string
+}
+
+/** What every window of a policy may say. */
+export interface NamedWindow {
+  readonly label: string
+  readonly unit?: string | undefined
+}
+
+/** How policies write the windows of a kind. */
+export interface WindowForm {
+  /** Whether a value that may be no window is meant as one of the kind. */
+  isUsed(window: unknown): boolean
+  /** Checks one, with the same texts wherever it is defined. */
+  check(named: Checks<NamedWindow>, window: unknown): Check<NamedWindow>
 }
 
 /** How long a limit's count lasts, and when it ends. */

@@ -1,16 +1,86 @@
-import { NOT_OPEN, type RollingWindow } from '../window.ts'
-import { type Kind, parsedLength } from './kind.ts'
+import { group, where, wholeNumber } from '../../options/checks.ts'
+import { isObject } from '../../options/objects.ts'
+import { NOT_OPEN } from '../window.ts'
+import { type Kind, type NamedWindow, parsedLength, type WindowForm } from './kind.ts'
 
 /** A window that opens with the first admitted request and ends `lengthMs` later. */
+export interface RollingWindow {
+  /** Name in settings, status, bodies and headers, for example `1h`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
+  readonly label: string
+  /** Length in milliseconds, 1 second to 366 days. */
+  readonly lengthMs: number
+  readonly every?: undefined
+}
+
+/** Shortest rolling window, in milliseconds. */
+const MIN_WINDOW_MS = 1_000
+/** Longest rolling window, in milliseconds. */
+const MAX_WINDOW_MS = 366 * 86_400_000
+
 export const rolling: Kind = {
   isWindow: true,
   after: (lengthMs, now) => now - lengthMs,
   opensAt: (now) => now,
   lasting: (lengthMs, startedAt) => ({ lengthMs, endsAt: startedAt === NOT_OPEN ? undefined : startedAt + lengthMs }),
+  ruleOf: ({ lengthMs }: Partial<RollingWindow>) =>
+    lengthMs === undefined ? undefined : { lengthMs, text: String(lengthMs) },
   lengthOf: parsedLength,
 }
 
-/** What stands behind kind and label in the identity. */
-export function rollingRule({ lengthMs }: RollingWindow): { readonly lengthMs: number; readonly text: string } {
-  return { lengthMs, text: String(lengthMs) }
+/** How policies write it: by `per`, or by `lengthMs` as it is then kept. */
+export const rollingForm: WindowForm = {
+  // What is not written as any other kind.
+  isUsed: () => true,
+  check({ label, unit }, window) {
+    const { per } = Object(window) as { readonly per?: unknown }
+    return per === undefined
+      ? group<NamedWindow & { readonly lengthMs: number }>({
+          label,
+          lengthMs: wholeNumber(MIN_WINDOW_MS, MAX_WINDOW_MS, 'milliseconds'),
+          unit,
+        })
+      : group<NamedWindow & { readonly per: unknown }>({ label, per: where(isWindowLength, A_LENGTH), unit })
+  },
+}
+
+const A_LENGTH = 'a time of 1 second to 366 days, "15m" (a number with s, m, h or d) or milliseconds'
+
+/** A length of time, 1 second to 366 days: `30s`, `15m`, `12h`, `7d`, or milliseconds. */
+export type Duration = number | DurationText
+
+/** A length of time as text. */
+type DurationText = `${number}${'s' | 'm' | 'h' | 'd'}`
+
+const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
+
+/** `NaN` for a value that is no length of time. */
+export function millisecondsOf(duration: unknown): number {
+  if (typeof duration === 'number') return duration
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(String(duration)) ?? []
+  return Number(count) * UNITS[unit as keyof typeof UNITS]
+}
+
+/** Whether a value is a length that a rolling window can have. */
+export function isWindowLength(duration: unknown): boolean {
+  const lengthMs = millisecondsOf(duration)
+  return Number.isSafeInteger(lengthMs) && lengthMs >= MIN_WINDOW_MS && lengthMs <= MAX_WINDOW_MS
+}
+
+/** The same for each way to write a length: a counter is recognised by it. */
+export function labelOf(lengthMs: number): string {
+  const [unit, ofUnit] = Object.entries(UNITS).find(([, each]) => lengthMs % each === 0)!
+  return `${lengthMs / ofUnit}${unit}`
+}
+
+/** What the windows are that say how long they last by `per`, or by their label alone; what else there is stays as it is. */
+export function withLengths(windows: unknown): unknown {
+  return Array.isArray(windows) ? windows.map(withLength) : windows
+}
+
+function withLength(window: unknown): unknown {
+  if (!isObject(window) || Object.hasOwn(window, 'lengthMs') || Object.hasOwn(window, 'every')) return window
+  const { per, ...rest } = window
+  if (per !== undefined) return isWindowLength(per) ? { ...rest, lengthMs: millisecondsOf(per) } : window
+  const isAlone = Object.keys(rest).every((key) => key === 'label' || key === 'unit')
+  return isAlone && isWindowLength(rest.label) ? { ...rest, lengthMs: millisecondsOf(rest.label) } : window
 }

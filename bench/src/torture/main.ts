@@ -1,0 +1,65 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { TORTURE_CASES, type TortureFinding } from '@scoregw/quota-testkit/torture'
+import { type Contestant, MEMORY, ON_REDIS } from './contestants.ts'
+import { PAGE, pageOf, RESULTS, type TortureResult, tortureResults } from './page.ts'
+
+const ALL = [...MEMORY, ...ON_REDIS]
+
+const usage = `usage: npm run torture                                plays all cases on all limiters, and writes the page
+       npm run torture -- --only NAME [--case CASE]   plays one, and prints what it finds
+       npm run torture -- --page                      writes the page from the committed results
+names: ${ALL.map(({ name }) => name).join('; ')}
+cases: ${TORTURE_CASES.join('; ')}`
+
+async function play({ name }: Contestant, cases: readonly string[]): Promise<readonly TortureFinding[]> {
+  const player = fork(new URL('play.ts', import.meta.url), [name, ...cases], { execArgv: process.execArgv })
+  const ended = once(player, 'exit').then(([code]) => {
+    throw new Error(`${name}: the process ended with ${code}`)
+  })
+  const [findings] = (await Promise.race([once(player, 'message'), ended])) as [readonly TortureFinding[]]
+  await ended.catch(() => undefined)
+  return findings
+}
+
+function versionOf(name: string): string {
+  const file = join(import.meta.dirname, '../../node_modules', name, 'package.json')
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }
+  return name.startsWith('@scoregw/') ? 'this repository' : version
+}
+
+function resultOf({ name, packages }: Contestant, findings: readonly TortureFinding[]): TortureResult {
+  return { name, versions: Object.fromEntries(packages.map((each) => [each, versionOf(each)])), findings }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { only: { type: 'string' }, case: { type: 'string' }, page: { type: 'boolean', default: false } },
+  })
+  const chosen = ALL.filter(({ name }) => values.only === undefined || values.only === name)
+  const cases = values.case === undefined ? [] : [values.case]
+  const isKnown = values.case === undefined || (TORTURE_CASES as readonly string[]).includes(values.case)
+  if (chosen.length === 0 || !isKnown) throw new Error(usage)
+  const kept = new Map(tortureResults().map((result) => [result.name, result]))
+  for (const contestant of values.page ? [] : chosen) {
+    console.error(`${contestant.name} ...`)
+    const findings = await play(contestant, cases)
+    for (const { case: name, verdict, found } of findings)
+      console.log(`  ${verdict}: ${name}${found ? `\n    ${found}` : ''}`)
+    kept.set(contestant.name, resultOf(contestant, findings))
+  }
+  if (values.only !== undefined) return
+  const results = ALL.flatMap(({ name }) => kept.get(name) ?? [])
+  writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(PAGE, pageOf(results))
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}

@@ -1,0 +1,78 @@
+import { type Clock, createQuota, definePolicy, memoryStore, type Quota } from '@scoregw/quota'
+import type { QuotaStore } from '@scoregw/quota/store'
+import { redisStore } from '@scoregw/quota-redis'
+import type { TortureLimiter, TortureLimits, TortureRequest } from '@scoregw/quota-testkit/torture'
+import type { Redis } from 'ioredis'
+import type { Time } from './time.ts'
+
+const HOLD_MS = 5_000
+
+/** An engine, and the store that it shares with those that follow it. */
+interface Ours {
+  readonly quota: Quota
+  readonly store: QuotaStore
+}
+
+/** This project's engine on a new store for each instance. */
+export function oursOn(
+  makeStore: () => QuotaStore,
+  advance: (ms: number) => Promise<void>,
+  clock?: Clock,
+): TortureLimiter<Ours> {
+  const requestOf = ({ subject, cost }: TortureRequest) => ({ subject, operation: 'work', cost })
+  return {
+    async make(limits, over) {
+      const store = over?.store ?? makeStore()
+      return { store, quota: createQuota({ policy: policyOf(limits), store, clock }) }
+    },
+    async consume({ quota }, request) {
+      const decision = await quota.consume(requestOf(request))
+      if (decision.allowed) return { allowed: true }
+      return { allowed: false, retryAfterMs: (decision.retryAfterSeconds ?? 0) * 1_000 }
+    },
+    async retry({ quota }, request, id) {
+      const reservation = await quota.reserve({ ...requestOf(request), id })
+      if (reservation.status === 'reserved') await reservation.commit()
+      return { allowed: reservation.status === 'reserved' || reservation.status === 'duplicate' }
+    },
+    async kill({ quota }, request) {
+      // The hold's handle is dropped: nothing settles it.
+      await quota.reserve({ ...requestOf(request), ttlMs: HOLD_MS })
+      return HOLD_MS
+    },
+    advance,
+  }
+}
+
+/** The same in memory. */
+export function oursInMemory(advance: (ms: number) => Promise<void>, clock?: Clock): TortureLimiter<Ours> {
+  return oursOn(() => memoryStore({ maxSubjects: 2_000_000, clock }), advance, clock)
+}
+
+function policyOf(limits: TortureLimits) {
+  const windows = limits.map(({ windowMs }) => ({ label: `${windowMs / 1_000}s`, lengthMs: windowMs }))
+  const base = Object.fromEntries(limits.map(({ limit }, index) => [windows[index]?.label ?? '', limit]))
+  return definePolicy({
+    windows,
+    categories: ['work'],
+    layers: [{ name: 'user' }],
+    operations: { work: { category: 'work', cost: 1 } },
+    base: { user: { work: base } },
+  })
+}
+
+let prefixes = 0
+
+/** The same on Redis, under prefixes of their own. */
+export function oursOnRedis(
+  client: Redis,
+  advance: (ms: number) => Promise<void>,
+  testClock?: Clock,
+): TortureLimiter<Ours> {
+  return oursOn(() => redisStore({ client, prefix: `torture${prefixes++}`, testClock }), advance, testClock)
+}
+
+/** The same as for other libraries: on Redis where there is one. */
+export function ours({ advance }: Time, redis?: Redis): TortureLimiter<Ours> {
+  return redis === undefined ? oursInMemory(advance) : oursOnRedis(redis, advance)
+}

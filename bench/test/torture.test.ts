@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { manualClock } from '@scoregw/quota-testkit'
+import { TORTURE_CASES, torture } from '@scoregw/quota-testkit/torture'
+import { redisTests, startRedis } from '@scoregw/redis-server'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { MEMORY, ON_REDIS } from '../src/torture/contestants.ts'
+import { NOT_PROMISED } from '../src/torture/not-promised.ts'
+import { oursInMemory, oursOnRedis } from '../src/torture/ours.ts'
+import { PAGE, pageOf, tortureResults } from '../src/torture/page.ts'
+
+const kept = (name: string) => ({ case: name, verdict: 'kept' })
+
+describe('the torture suite on this project', () => {
+  it.each(TORTURE_CASES)('in memory: %s', async (name) => {
+    const clock = manualClock()
+    const limiter = oursInMemory(async (ms) => clock.advance(ms), clock)
+    expect(await torture(limiter, { only: [name], subjects: 100_000 })).toEqual([kept(name)])
+  })
+
+  describe.runIf(redisTests)('on Redis', () => {
+    let server: Awaited<ReturnType<typeof startRedis>>
+    let client: Redis
+    beforeAll(async () => {
+      server = await startRedis()
+      client = new Redis({ port: server.port })
+    })
+    afterAll(async () => {
+      client.disconnect()
+      await server.stop()
+    })
+
+    // Keys expire by the server's clock and holds by a timer, which a test cannot turn.
+    const byThemselves = ['subjects whose windows have ended are forgotten', "a killed caller's reservation comes back"]
+    const cases = TORTURE_CASES.filter((name) => !byThemselves.includes(name))
+    it.each(cases)('%s', async (name) => {
+      const clock = manualClock()
+      const limiter = oursOnRedis(client, async (ms) => clock.advance(ms), clock)
+      expect(await torture(limiter, { only: [name], subjects: 5_000 })).toEqual([kept(name)])
+    })
+  })
+})
+
+describe('the page of the suite', () => {
+  const results = tortureResults()
+
+  test('shows the committed results (npm run torture -- --page)', () => {
+    expect(readFileSync(PAGE, 'utf8')).toBe(pageOf(results))
+  })
+
+  test('has every limiter and every case', () => {
+    expect(results.map(({ name }) => name)).toEqual([...MEMORY, ...ON_REDIS].map(({ name }) => name))
+    for (const { findings } of results) expect(findings.map((finding) => finding.case)).toEqual(TORTURE_CASES)
+  })
+
+  test('notes what was found alone', () => {
+    const broken = results.flatMap(({ versions, findings }) =>
+      findings
+        .filter(({ verdict }) => verdict === 'broken')
+        .map((finding) => `${Object.keys(versions)[0]}: ${finding.case}`),
+    )
+    const noted = Object.entries(NOT_PROMISED).flatMap(([name, notes]) =>
+      Object.keys(notes).map((each) => `${name}: ${each}`),
+    )
+    expect(noted.filter((each) => !broken.includes(each))).toEqual([])
+  })
+
+  test('has this project keep all of them', () => {
+    const ours = results.filter(({ name }) => name.startsWith('@scoregw/'))
+    expect(ours.flatMap(({ findings }) => findings).filter(({ verdict }) => verdict === 'broken')).toEqual([])
+  })
+})

@@ -1,0 +1,43 @@
+import type { Overview } from '../api/api.ts'
+import { hrefOf } from '../route.ts'
+import type { Words } from '../words/en.ts'
+import type { Formats } from '../words/formats.ts'
+import type { Names } from '../words/names.ts'
+import { shareOf } from './endings.tsx'
+import { headroomOf, LAST_MINUTES, tightestOf } from './figures.ts'
+
+/** From here on server errors are a problem: a few are always there. */
+const MANY_ERRORS = 0.02
+/** Below this share left, a shared limit is a problem: soon it refuses everybody. */
+const LITTLE_LEFT = 0.1
+
+export interface Problem {
+  readonly text: string
+  /** Where to go on; absent: nowhere. */
+  readonly href?: string
+}
+
+/** What needs a person's attention now, the worst first. */
+export function problemsOf(data: Overview, words: Words, formats: Formats, names: Names): Problem[] {
+  const { requests, refusals, shared, alerts, settings } = data
+  const texts = words.overview
+  const problems: Problem[] = []
+  if (requests.minutes === null) problems.push({ text: texts.countsAway })
+  if (shared === null) problems.push({ text: texts.sharedAway })
+  if (refusals.degraded > 0) problems.push({ text: texts.degraded(formats.number(refusals.degraded)) })
+  const errors = shareOf((requests.minutes ?? []).slice(-LAST_MINUTES), 'serverError')
+  if (errors >= MANY_ERRORS) problems.push({ text: texts.errors(formats.percent(errors)), href: hrefOf('errors') })
+  const tightest = tightestOf(shared)
+  if (tightest !== undefined && headroomOf(tightest) < LITTLE_LEFT) {
+    const { layer, category, window } = tightest
+    const text = texts.nearlyFull(names.cell(layer, category, window), formats.percent(1 - headroomOf(tightest)))
+    problems.push({ text, href: hrefOf('settings') })
+  }
+  if (settings.faults === null) problems.push({ text: texts.faultsAway })
+  else if (settings.faults.length > 0) {
+    problems.push({ text: texts.faults(formats.number(settings.faults.length)), href: hrefOf('settings') })
+  }
+  const lost = alerts?.filter(({ state }) => state === 'given_up').length ?? 0
+  if (lost > 0) problems.push({ text: texts.alertsLost(formats.number(lost)), href: hrefOf('alerts') })
+  return problems
+}

@@ -1,0 +1,39 @@
+import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata, UseGuards } from '@nestjs/common'
+import type { Counting, Quota as Engine, OneUnit } from '@scoregw/quota'
+import type { RequestQuota as MeteredQuota } from '@scoregw/quota/http'
+import type { NestRequest } from './adapter.ts'
+import { QuotaGuard } from './guard.ts'
+import { QUOTA_OF_ROUTE, type QuotaOfRoute } from './meters.ts'
+import type { QuotaRouteOptions } from './options.ts'
+
+/**
+ * Meters a route, or all routes of a controller, as one operation; with `false` it is not metered. What a route says
+ * comes before what its controller says.
+ *
+ * Guards run from the controller's to the route's, and of one place from the decorator below to the one above: write it
+ * above the guard that makes `request.user`.
+ *
+ * @param options of this route; a cost, when to settle
+ * @example
+ * \@Post('music')
+ * \@Quota('music.upsert')
+ * \@UseGuards(AuthGuard)
+ * save() {}
+ */
+export function Quota<Request extends object = NestRequest>(
+  operation: string | false,
+  options: QuotaRouteOptions<Request> = {},
+): ClassDecorator & MethodDecorator {
+  const said: QuotaOfRoute = operation === false ? { operation } : { operation, options }
+  return applyDecorators(SetMetadata(QUOTA_OF_ROUTE, said), UseGuards(QuotaGuard))
+}
+
+/** The engine: the type of what `@InjectQuota()` injects. */
+export type Quota<Operation extends string = string, C extends Counting = OneUnit> = Engine<Operation, C>
+
+/** A parameter of a handler: the quota of its request; `undefined` where that is not metered. */
+export const RequestQuota: () => ParameterDecorator = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): MeteredQuota | undefined =>
+    context.switchToHttp().getRequest<{ quota?: MeteredQuota }>().quota,
+)
+export type RequestQuota = MeteredQuota

@@ -1,0 +1,78 @@
+import { type CanActivate, type ExecutionContext, HttpException, Inject, Injectable } from '@nestjs/common'
+import { HttpAdapterHost } from '@nestjs/core'
+import { QuotaError } from '@scoregw/quota'
+import { type Admission, Exchange, type QuotaAnswer, watchResponse } from '@scoregw/quota/http'
+import { type NestRequest, rawOf } from './adapter.ts'
+import { QuotaMeters } from './meters.ts'
+
+/**
+ * Ends a request that may not go on: 429, 401 of an anonymous request, 503 when the store is away. Its response is the
+ * body, and the header fields are already set; an exception filter may answer otherwise.
+ */
+export class QuotaException extends HttpException {
+  readonly answer: QuotaAnswer
+
+  constructor(answer: QuotaAnswer) {
+    super(answer.content, answer.status)
+    this.answer = answer
+  }
+}
+
+/**
+ * Meters requests. `@Quota()` brings it along; as a global guard it meters every route too where the module has
+ * `operation(request)` or its engine one operation.
+ *
+ * @example
+ * providers: [{ provide: APP_GUARD, useClass: QuotaGuard }]
+ */
+export class QuotaGuard implements CanActivate {
+  readonly #meters: QuotaMeters
+  readonly #host: HttpAdapterHost
+
+  constructor(meters: QuotaMeters, host: HttpAdapterHost) {
+    this.#meters = meters
+    this.#host = host
+  }
+
+  /** @throws {QuotaException} for a request that may not go on */
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const meter = this.#meters.of(context.getHandler() as () => unknown, context.getClass())
+    if (meter === undefined) return true
+    checkType(context)
+    const request = context.switchToHttp().getRequest<NestRequest>()
+    // A global guard and that of the route are one.
+    if (Exchange.find(request)?.isMeteredBy(meter.options.quota) === true) return true
+    const admission = meter.admit(request)
+    if (admission instanceof Promise) return admission.then((late) => this.#goesOn(context, late))
+    return this.#goesOn(context, admission)
+  }
+
+  #goesOn(context: ExecutionContext, admission: Admission): boolean {
+    if (admission.kind === 'pass') return true
+    const http = context.switchToHttp()
+    const request = http.getRequest<NestRequest & { quota?: unknown }>()
+    const response = http.getResponse<object>()
+    if (admission.kind === 'metered') {
+      request.quota = admission.quota
+      watchResponse(admission, rawOf(request), rawOf(response), { ownsHeads: 'raw' in response })
+      return true
+    }
+    if (admission.status === 429) request.quota = admission.quota
+    const { httpAdapter } = this.#host
+    const fields = { ...admission.headers, 'Content-Type': admission.contentType }
+    for (const [name, value] of Object.entries(fields)) httpAdapter.setHeader(response, name, value)
+    throw new QuotaException(admission)
+  }
+}
+
+Injectable()(QuotaGuard)
+Inject(QuotaMeters)(QuotaGuard, undefined, 0)
+Inject(HttpAdapterHost)(QuotaGuard, undefined, 1)
+
+function checkType(context: ExecutionContext): void {
+  const type: string = context.getType()
+  if (type === 'http') return
+  const where = `${context.getClass().name}.${context.getHandler().name}()`
+  const message = `${where} answers ${type}, and QuotaGuard meters HTTP alone: inject the engine there and call its consume()`
+  throw new QuotaError('invalid_options', message)
+}

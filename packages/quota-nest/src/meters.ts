@@ -1,0 +1,57 @@
+import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common'
+import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core'
+import { HttpMeter, type HttpMeterOptions } from '@scoregw/quota/http'
+import { NEST, type NestRequest } from './adapter.ts'
+import type { QuotaModuleOptions } from './options.ts'
+
+/** What `@Quota()` says of a route. */
+export interface QuotaOfRoute {
+  /** `false`: it is not metered. */
+  readonly operation: string | false
+  readonly options?: object
+}
+
+/** The metadata that `@Quota()` sets. */
+export const QUOTA_OF_ROUTE = 'scoregw:quota'
+/** Provides the options of the module. */
+export const QUOTA_OPTIONS: unique symbol = Symbol('options of QuotaModule')
+
+/** Meters of routes, by what `@Quota()` says of them. */
+export class QuotaMeters implements OnModuleInit {
+  readonly whole: HttpMeter<NestRequest>
+  readonly #discovery: DiscoveryService
+  readonly #reflector: Reflector
+  readonly #known = new WeakMap<QuotaOfRoute, HttpMeter<NestRequest>>()
+
+  /** @throws {QuotaError} `invalid_options` naming every fault */
+  constructor(options: QuotaModuleOptions, discovery: DiscoveryService, reflector: Reflector) {
+    this.whole = new HttpMeter(options as HttpMeterOptions<NestRequest>, NEST)
+    this.#discovery = discovery
+    this.#reflector = reflector
+  }
+
+  /** A faulty route throws when the app starts, not on its first request. */
+  onModuleInit(): void {
+    const scanner = new MetadataScanner()
+    for (const { metatype } of this.#discovery.getControllers()) {
+      if (metatype === null) continue
+      const prototype = metatype.prototype as Readonly<Record<string, () => unknown>>
+      for (const name of scanner.getAllMethodNames(prototype))
+        this.of(prototype[name] as () => unknown, metatype as Type)
+    }
+  }
+
+  /** The meter of a route; `undefined`: its requests are not metered. */
+  of(handler: () => unknown, controller: Type): HttpMeter<NestRequest> | undefined {
+    const said = this.#reflector.getAllAndOverride<QuotaOfRoute | undefined>(QUOTA_OF_ROUTE, [handler, controller])
+    if (said === undefined) return this.whole.options.operation === undefined ? undefined : this.whole
+    if (said.operation === false) return undefined
+    const meter = this.#known.get(said) ?? this.whole.operation(said.operation, said.options)
+    this.#known.set(said, meter)
+    return meter
+  }
+}
+
+Injectable()(QuotaMeters)
+for (const [at, token] of [QUOTA_OPTIONS, DiscoveryService, Reflector].entries())
+  Inject(token)(QuotaMeters, undefined, at)

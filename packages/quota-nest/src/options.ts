@@ -1,0 +1,28 @@
+import type { DynamicModule, InjectionToken, OptionalFactoryDependency } from '@nestjs/common'
+import type { Counting, Quota, SimpleQuota } from '@scoregw/quota'
+import type { HttpMeterOptions, RouteOptions } from '@scoregw/quota/http'
+import type { NestRequest } from './adapter.ts'
+
+/** What `QuotaModule.forRoot()` takes. */
+export interface QuotaModuleOptions<Request extends object = NestRequest, Operation extends string = string>
+  extends Omit<HttpMeterOptions<Request, Operation, Counting>, 'quota'> {
+  /** The engine that decides. */
+  readonly quota: Quota<Operation, Counting> | SimpleQuota
+}
+
+/** What `QuotaModule.forRootAsync()` takes. */
+export interface QuotaModuleAsyncOptions<Request extends object = NestRequest, Operation extends string = string> {
+  /** Modules that provide what is injected. */
+  readonly imports?: DynamicModule['imports']
+  /** What the factory is called with. */
+  readonly inject?: readonly (InjectionToken | OptionalFactoryDependency)[]
+  // biome-ignore lint/suspicious/noExplicitAny: the factory says what it is called with, as in Nest's own options
+  readonly useFactory: (...injected: any[]) => MaybeAsyncOptions<Request, Operation>
+}
+
+type MaybeAsyncOptions<Request extends object, Operation extends string> =
+  | QuotaModuleOptions<Request, Operation>
+  | Promise<QuotaModuleOptions<Request, Operation>>
+
+/** What one route, or all of a controller, may set for itself. */
+export type QuotaRouteOptions<Request extends object = NestRequest> = Partial<RouteOptions<Request, Counting>>

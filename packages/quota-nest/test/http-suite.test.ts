@@ -1,0 +1,108 @@
+import 'reflect-metadata'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { All, Controller, Module, Req, Res, StreamableFile, type Type } from '@nestjs/common'
+import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core'
+import { ExpressAdapter } from '@nestjs/platform-express'
+import { FastifyAdapter } from '@nestjs/platform-fastify'
+import { describeHttpFuzz } from '@scoregw/quota-histories'
+import { type NestRequest, Quota, QuotaModule, RequestQuota } from '@scoregw/quota-nest'
+import {
+  HTTP_CASES,
+  HttpApp,
+  type HttpHarness,
+  type HttpRoute,
+  type HttpRouteSettings,
+  runHttpCase,
+} from '@scoregw/quota-testkit/http'
+import { describe, expect, it, test } from 'vitest'
+
+/** What responses of Express and Fastify have in common. */
+interface NestResponse {
+  status(code: number): this
+  header(name: string, value: string): this
+  readonly raw?: ServerResponse
+}
+
+function headerOf({ headers }: NestRequest): (name: string) => string | undefined {
+  return (name) => headers[name] as string | undefined
+}
+
+function settingsOf(app: HttpApp, { cost, ...settings }: HttpRouteSettings = {}) {
+  return { ...settings, cost: (request: NestRequest) => app.cost(headerOf(request), cost) }
+}
+
+/** A controller of one route of the suite. */
+function controllerOf(app: HttpApp, route: HttpRoute): Type {
+  class Playing {
+    async play(request: NestRequest, response: NestResponse, quota: RequestQuota | undefined): Promise<unknown> {
+      const header = headerOf(request)
+      const reply = app.replyOf(route, header)
+      const gone = async () => void (await once(response.raw ?? (response as never), 'close'))
+      const call = { header, quota, gone }
+      app.begin(reply)
+      const done = app.working()
+      try {
+        await app.before(reply, call)
+      } catch (error) {
+        done()
+        throw error
+      }
+      response.status(reply.status ?? 200)
+      for (const [name, value] of Object.entries(reply.headers ?? {})) response.header(name, value)
+      if (reply.chunks === undefined || reply.status === 204 || reply.status === 304) {
+        done()
+        return reply.body
+      }
+      return new StreamableFile(Readable.from(app.chunks(reply, call), { objectMode: false }).once('close', done))
+    }
+  }
+  const { prototype } = Playing
+  const method = Object.getOwnPropertyDescriptor(prototype, 'play')!
+  Controller()(Playing)
+  All(route.path)(prototype, 'play', method)
+  if (route.operation !== undefined) Quota(route.operation, settingsOf(app, route.settings))(prototype, 'play', method)
+  Req()(prototype, 'play', 0)
+  Res({ passthrough: true })(prototype, 'play', 1)
+  RequestQuota()(prototype, 'play', 2)
+  return Playing
+}
+
+function harnessOf(adapter: () => AbstractHttpAdapter): HttpHarness {
+  return {
+    capabilities: ['address', 'hang-ups', 'pipelining', 'waiting'],
+    async serve(scenario) {
+      const app = new HttpApp(scenario)
+      class AppModule {}
+      Module({
+        imports: [
+          QuotaModule.forRoot({ ...app.options, subject: (request: NestRequest) => app.subject(headerOf(request)) }),
+        ],
+        controllers: scenario.routes.map((route) => controllerOf(app, route)),
+      })(AppModule)
+      const served = await NestFactory.create(AppModule, adapter(), { logger: false, forceCloseConnections: true })
+      await served.listen(0, '127.0.0.1')
+      const { port } = served.getHttpServer().address() as AddressInfo
+      return { app, url: `http://127.0.0.1:${port}`, stop: () => served.close() }
+    },
+  }
+}
+
+const requests = process.env.QUOTA_TEST_DEEP === undefined ? 100 : 10_000
+/** An app has one module of quotas: cases of two engines on one route are not for it. */
+const CASES = HTTP_CASES.filter(({ scenario }) => scenario.routes.every(({ second }) => second === undefined))
+
+for (const [name, adapter] of [
+  ['Nest on Express', () => new ExpressAdapter()],
+  ['Nest on Fastify', () => new FastifyAdapter()],
+] as const) {
+  const harness = harnessOf(adapter)
+  describe(name, () => {
+    it.each(CASES)('$name', (each) => runHttpCase(each, harness))
+  })
+  describeHttpFuzz({ describe, it }, harness, name, requests)
+}
+
+test('Nest plays all cases but six, of two engines', () => expect(HTTP_CASES.length - CASES.length).toBe(6))

@@ -1,0 +1,210 @@
+import 'reflect-metadata'
+import {
+  type ArgumentsHost,
+  type CanActivate,
+  Catch,
+  Controller,
+  type DynamicModule,
+  type ExceptionFilter,
+  type ExecutionContext,
+  Get,
+  type INestApplication,
+  Injectable,
+  Module,
+  type Provider,
+  type Type,
+  UseGuards,
+} from '@nestjs/common'
+import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core'
+import { definePolicy, memoryStore, simpleQuota } from '@scoregw/quota'
+import {
+  createQuota,
+  InjectQuota,
+  type NestRequest,
+  Quota,
+  QuotaException,
+  QuotaGuard,
+  QuotaModule,
+  RequestQuota,
+} from '@scoregw/quota-nest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+const policy = definePolicy({
+  windows: [{ label: '1h' }],
+  categories: ['all'],
+  layers: [{ name: 'user' }],
+  operations: { read: { category: 'all', cost: 1 }, write: { category: 'all', cost: 3 } },
+  base: { user: { all: { '1h': 4 } } },
+})
+
+interface User extends NestRequest {
+  readonly user?: { readonly id: string }
+}
+
+/** Decorators in plain calls: the tests' compiler need not know them. */
+function controller(path: string, routes: Record<string, readonly MethodDecorator[]>, of: Type): Type {
+  for (const [name, decorators] of Object.entries(routes)) {
+    const method = Object.getOwnPropertyDescriptor(of.prototype, name)!
+    for (const decorate of [Get(name), ...decorators]) decorate(of.prototype, name, method)
+  }
+  Controller(path)(of)
+  return of
+}
+
+interface AppParts {
+  readonly module: DynamicModule
+  readonly controllers: Type[]
+  readonly providers?: Provider[]
+}
+
+async function appOf({ module, controllers, providers = [] }: AppParts): Promise<INestApplication> {
+  class AppModule {}
+  Module({ imports: [module], controllers, providers })(AppModule)
+  const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false })
+  onTestFinished(() => app.close())
+  return app
+}
+
+async function served(parts: AppParts): Promise<(path: string) => Promise<{ status: number; body: unknown }>> {
+  const app = await appOf(parts)
+  await app.listen(0, '127.0.0.1')
+  const url = await app.getUrl()
+  return async (path) => {
+    const response = await fetch(`${url}/${path}`, { headers: { 'x-user': 'ann' } })
+    const text = await response.text()
+    return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text }
+  }
+}
+
+const bySubject = (request: NestRequest): string => request.headers['x-user'] as string
+
+function quota() {
+  return createQuota({ policy, store: memoryStore() })
+}
+
+function music(): Type {
+  return class Music {
+    read(): string {
+      return 'read'
+    }
+    free(): string {
+      return 'free'
+    }
+  }
+}
+
+describe('QuotaModule', () => {
+  it('meters what @Quota() names, the route before its controller, and skips what it says is free', async () => {
+    const Music = controller('music', { read: [], free: [Quota(false)] }, music())
+    Quota('write')(Music)
+    const ask = await served({
+      module: QuotaModule.forRoot({ quota: quota(), subject: bySubject }),
+      controllers: [Music],
+    })
+    expect((await ask('music/read')).status).toBe(200)
+    expect(await ask('music/read')).toMatchObject({
+      status: 429,
+      body: { error: 'quota_exceeded', quota: { used: 3, limit: 4, requested: 3 } },
+    })
+    expect(await ask('music/free')).toEqual({ status: 200, body: 'free' })
+  })
+
+  it('takes options that a factory makes of what the app provides, and injects the engine and the request’s quota', async () => {
+    class Config {
+      readonly engine = quota()
+    }
+    class ConfigModule {}
+    Module({ providers: [Config], exports: [Config] })(ConfigModule)
+    class Status {
+      readonly engine: Quota
+      constructor(engine: Quota) {
+        this.engine = engine
+      }
+      async read(own: RequestQuota): Promise<object> {
+        await own.commit(0)
+        const { windows } = await this.engine.status('ann')
+        return { cost: own.decision.cost, used: windows.all?.[0]?.used }
+      }
+    }
+    controller('status', { read: [Quota('write')] }, Status as Type)
+    InjectQuota()(Status, undefined, 0)
+    RequestQuota()(Status.prototype, 'read', 0)
+    const module = QuotaModule.forRootAsync({
+      imports: [ConfigModule],
+      inject: [Config],
+      useFactory: async ({ engine }: Config) => ({ quota: engine, subject: bySubject }),
+    })
+    const ask = await served({ module, controllers: [Status as Type] })
+    expect(await ask('status/read')).toEqual({ status: 200, body: { cost: 3, used: 0 } })
+  })
+
+  it('as a global guard meters every route of an engine with one operation, and a decorated one once', async () => {
+    const engine = simpleQuota({ limit: 2, per: '1h' })
+    const warnings: string[] = []
+    const logger = { warn: ({ message }: Error) => void warnings.push(message), error: () => undefined }
+    const Music = controller('music', { read: [Quota(engine.operation, {})], free: [Quota(false)] }, music())
+    const ask = await served({
+      module: QuotaModule.forRoot({ quota: engine, subject: bySubject, logger }),
+      controllers: [Music],
+      providers: [{ provide: APP_GUARD, useClass: QuotaGuard }],
+    })
+    const statuses: number[] = []
+    for (const path of ['read', 'read', 'read', 'free']) statuses.push((await ask(`music/${path}`)).status)
+    expect([statuses, warnings]).toEqual([[200, 200, 429, 200], []])
+  })
+
+  it('runs after the guards that are written below it, and lets an exception filter answer', async () => {
+    class Auth implements CanActivate {
+      canActivate(context: ExecutionContext): boolean {
+        const request = context.switchToHttp().getRequest<{ user?: object }>()
+        request.user = { id: 'ann' }
+        return true
+      }
+    }
+    Injectable()(Auth)
+    class Filter implements ExceptionFilter<QuotaException> {
+      catch({ answer }: QuotaException, host: ArgumentsHost): void {
+        host.switchToHttp().getResponse().status(answer.status).send(`wait, ${answer.status}`)
+      }
+    }
+    Catch(QuotaException)(Filter)
+    const Music = controller('music', { read: [UseGuards(Auth), Quota('write')] }, music())
+    const subject = ({ user }: User) => user?.id
+    const ask = await served({
+      module: QuotaModule.forRoot({ quota: quota(), subject }),
+      controllers: [Music],
+      providers: [{ provide: APP_FILTER, useClass: Filter }],
+    })
+    expect((await ask('music/read')).status).toBe(200)
+    expect(await ask('music/read')).toEqual({ status: 429, body: 'wait, 429' })
+  })
+
+  it('does not start with a route of an unknown operation, nor with faulty options', async () => {
+    const Music = controller('music', { read: [Quota('raed')] }, music())
+    const app = await appOf({
+      module: QuotaModule.forRoot({ quota: quota(), subject: bySubject }),
+      controllers: [Music],
+    })
+    await expect(app.init()).rejects.toMatchObject({
+      code: 'unknown_operation',
+      message: expect.stringContaining('raed'),
+    })
+    const faulty = { quota: quota(), subject: bySubject, settle: 'sometimes' as never }
+    await expect(appOf({ module: QuotaModule.forRoot(faulty), controllers: [] })).rejects.toMatchObject({
+      code: 'invalid_options',
+      message: expect.stringContaining('settle'),
+    })
+  })
+
+  it('refuses to meter what is no HTTP, naming the handler', async () => {
+    const Music = controller('music', { read: [Quota('read')] }, music())
+    const app = await appOf({
+      module: QuotaModule.forRoot({ quota: quota(), subject: bySubject }),
+      controllers: [Music],
+    })
+    await app.init()
+    const context = { getType: () => 'graphql', getHandler: () => Music.prototype.read, getClass: () => Music }
+    const guard = app.get(QuotaGuard)
+    expect(() => guard.canActivate(context as unknown as ExecutionContext)).toThrow('Music.read() answers graphql')
+  })
+})

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import type { TortureAnswer, TortureLimiter, TortureRequest } from './limiter.ts'
+
+/** What a case works with. */
+export interface TortureTrial<Limiter> extends TortureLimiter<Limiter> {
+  /** The length of the shortest window, in milliseconds. */
+  readonly windowMs: number
+  /** How many subjects come and go where it matters how many there are. */
+  readonly subjects: number
+  /** Bytes that counters take up. */
+  bytes(): Promise<number>
+  /** One token for a subject. */
+  one(limiter: Limiter, subject?: string): Promise<TortureAnswer>
+  /** How many of some requests are admitted that come at the same time, one token each. */
+  together(limiter: Limiter, callers: number, subject?: string): Promise<number>
+  /** Sends requests of one token, {@link CALLERS} at a time, each for the subject that its number names. */
+  come(limiter: Limiter, requests: number, subjectOf: (index: number) => string): Promise<void>
+  /** How many of some requests are admitted that come one after the other, one token each. */
+  inTurn(limiter: Limiter, requests: number, subject?: string): Promise<number>
+}
+
+/** How many callers come at the same time. */
+export const CALLERS = 64
+/** The subject of most cases. */
+export const SUBJECT = 'ann'
+
+export interface TrialOptions {
+  readonly windowMs: number
+  readonly subjects: number
+  bytes(): Promise<number>
+}
+
+/** The limiter, each of its answers checked. */
+export function trialOf<Limiter>(
+  limiter: TortureLimiter<Limiter>,
+  { windowMs, subjects, bytes }: TrialOptions,
+): TortureTrial<Limiter> {
+  async function consume(instance: Limiter, request: TortureRequest): Promise<TortureAnswer> {
+    return checked(await limiter.consume(instance, request))
+  }
+  const one = (instance: Limiter, subject = SUBJECT) => consume(instance, { subject, cost: 1 })
+  return {
+    make: (limits, over) => limiter.make(limits, over),
+    consume,
+    retry: async (instance, request, id) => checked(await limiter.retry(instance, request, id)),
+    kill: (instance, request) => limiter.kill(instance, request),
+    advance: (ms) => limiter.advance(ms),
+    windowMs,
+    subjects,
+    bytes,
+    one,
+    async together(instance, callers, subject) {
+      const answers = await Promise.all(Array.from({ length: callers }, () => one(instance, subject)))
+      return answers.filter(({ allowed }) => allowed).length
+    },
+    async come(instance, requests, subjectOf) {
+      for (let from = 0; from < requests; from += CALLERS) {
+        const size = Math.min(CALLERS, requests - from)
+        await Promise.all(Array.from({ length: size }, (_, index) => one(instance, subjectOf(from + index))))
+      }
+    },
+    async inTurn(instance, requests, subject) {
+      let admitted = 0
+      for (let sent = 0; sent < requests; sent++) if ((await one(instance, subject)).allowed) admitted++
+      return admitted
+    },
+  }
+}
+
+function checked(answer: TortureAnswer): TortureAnswer {
+  const { allowed, remaining = 0 } = answer
+  assert.equal(typeof allowed, 'boolean', `consume: expected \`allowed\` to be true or false, got ${allowed}`)
+  assert.ok(remaining >= 0, `${remaining} tokens are reported as left`)
+  return answer
+}

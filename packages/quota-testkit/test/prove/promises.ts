@@ -1,0 +1,142 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { markdownTable, type ProofResult } from '@scoregw/quota-histories'
+import { HTTP_CASES } from '../../src/http.ts'
+import { CONFORMANCE_CASES, SETTINGS_STORE_CASES } from '../../src/index.ts'
+import { TORTURE_CASES } from '../../src/torture.ts'
+import { PROOFS } from './proofs.ts'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+const SOURCES = 'packages/quota-testkit/src'
+
+/** What shows that a promise is kept: cases by how their names begin, and rules of a proof that it would break without. */
+interface Evidence {
+  readonly cases: readonly string[]
+  readonly rules: readonly (readonly [slug: string, rule: string])[]
+}
+
+/** By README's promises. */
+const EVIDENCE: Readonly<Record<string, Evidence>> = {
+  'All or nothing': {
+    cases: [
+      'charges every window of every layer at one instant',
+      'one exhausted subject spends nothing of the shared layer',
+      'engine: several units, all are charged in every layer, or none',
+      '64 callers at once use a limit up, and none passes it',
+    ],
+    rules: [['windows', 'A take looks at every window before it charges one']],
+  },
+  'A refusal is free': {
+    cases: ['a refusal by window', 'a refusal opens no window', 'a refusal uses no id up', 'a refusal charges nothing'],
+    rules: [['windows', 'A refusal charges nothing']],
+  },
+  '`Retry-After` is true': {
+    cases: [
+      'engine: Retry-After is true: refused before, admitted then',
+      'the same request is admitted after Retry-After',
+    ],
+    rules: [
+      ['windows', 'A window ends at its millisecond'],
+      ['windows', 'A clock that steps back closes no window'],
+    ],
+  },
+  'A refund finds its window': {
+    cases: [
+      'a refund under an id goes',
+      'a refund finds its window',
+      'a window that is moved to the present takes no refunds',
+    ],
+    rules: [
+      ['windows', 'A refund goes to the opening it came from'],
+      ['windows', 'A window opens later than it ever opened'],
+      ['holds', 'Tokens go back to the windows they came from'],
+    ],
+  },
+  'Retries are harmless': {
+    cases: ['one id of two holders', 'two processes with one id', 'retries under an id are charged once'],
+    rules: [
+      ['holds', 'A hold is settled once'],
+      ['holds', 'An id is used up when its hold ends'],
+    ],
+  },
+  'Reads are free': {
+    cases: ['a read changes nothing', 'engine: peek foresees what consume will say, and changes nothing'],
+    rules: [],
+  },
+  'Settings change at run time': {
+    cases: [
+      'engine: settings that one process changes are those of the other',
+      'settings: of many writers at once one writes',
+      'settings: engines follow what is stored within a second',
+    ],
+    rules: [
+      ['settings-with-counters', 'A process adopts whatever is stored'],
+      ['settings-elsewhere', 'A process that was stale announces what it read over what it saw'],
+    ],
+  },
+  'A policy may change': {
+    cases: ['a charge by a policy without it', 'a reset by a policy without it', 'a limit that is edited under load'],
+    rules: [
+      ['rows', 'A write carries the cells that its policy does not know'],
+      ['rows', 'A write never shortens the time for which a row is kept'],
+      ['rows', 'A cell is known by its name'],
+    ],
+  },
+  'Live counters are never evicted': {
+    cases: ['where there is no room a new subject gets store_full', 'no other subject evicts a live counter'],
+    rules: [],
+  },
+  'An outage is not a refusal': {
+    cases: ['a full store is no refusal', 'a store that nothing answers rejects every call within its deadline'],
+    rules: [],
+  },
+}
+
+/** README's promises, in its order. */
+function promisesOfReadme(): readonly string[] {
+  const [, table = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split('## What is promised\n')
+  const rows = table.split('\n## ')[0]?.matchAll(/^\| ([^|]+?) +\|/gm) ?? []
+  return [...rows].map(([, name = '']) => name).filter((name) => name !== 'Promise' && !name.startsWith('---'))
+}
+
+const NAMES: readonly string[] = [
+  ...[...CONFORMANCE_CASES, ...SETTINGS_STORE_CASES, ...HTTP_CASES].map(({ name }) => name),
+  ...TORTURE_CASES,
+]
+
+/** How many cases begin so, and the file that has them. */
+function casesOf(begin: string, promise: string): string {
+  const count = NAMES.filter((name) => name.startsWith(begin)).length
+  if (count === 0) throw new Error(`README's promise "${promise}": no case begins with "${begin}"`)
+  const files = readdirSync(join(ROOT, SOURCES), { recursive: true, encoding: 'utf8' }).map((file) =>
+    file.replaceAll('\\', '/'),
+  )
+  const isIn = (file: string): boolean => readFileSync(join(ROOT, SOURCES, file), 'utf8').includes(begin)
+  const file = files.filter((each) => each.endsWith('.ts')).find(isIn) ?? 'suite'
+  return `[${begin}${count > 1 ? ` ... (${count} cases)` : ''}](../../${SOURCES}/${file})`
+}
+
+function ruleOf(slug: string, rule: string, promise: string, results: readonly ProofResult[]): string {
+  const proof = PROOFS.find((each) => each.slug === slug)
+  if (proof?.rules[rule] === undefined) throw new Error(`README's promise "${promise}": ${slug} has no rule "${rule}"`)
+  const states = results.find((each) => each.slug === slug)?.states.toLocaleString('en-US') ?? 'no'
+  const anchor = rule
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-')
+  return `[${rule}](./${slug}.md#${anchor}) (${states} states)`
+}
+
+/** README's promises, each with its cases, and what fails without it. */
+export function promisesTable(results: readonly ProofResult[]): string {
+  const rows = promisesOfReadme().map((promise) => {
+    const evidence = EVIDENCE[promise]
+    if (evidence === undefined) throw new Error(`README's promise "${promise}" has no case`)
+    const cases = evidence.cases.map((begin) => casesOf(begin, promise)).join('<br>')
+    const rules = evidence.rules.map(([slug, rule]) => ruleOf(slug, rule, promise, results)).join('<br>')
+    return [promise, cases, rules]
+  })
+  const stale = Object.keys(EVIDENCE).filter((promise) => !promisesOfReadme().includes(promise))
+  if (stale.length > 0) throw new Error(`README no longer promises: ${stale.join(', ')}`)
+  return markdownTable(['Promise', 'Cases', 'Rules that it breaks without'], rows)
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import { checkMachine, counterexamples, type LeftOut, type Proof, timelineOf } from '@scoregw/quota-histories'
+import { describe, expect, it } from 'vitest'
+import { TIMEOUT_MS } from '../runs.ts'
+import { committedProofs, pagesOf } from './pages.ts'
+import { PROOFS } from './proofs.ts'
+
+const deep = process.env.QUOTA_TEST_DEEP === '1'
+const results = committedProofs()
+
+/** How many different states there are at least: an exploration that sees fewer has lost actions. */
+const STATES: Readonly<Record<string, number>> = {
+  windows: 952,
+  rows: 17_485,
+  'settings-with-counters': 2_956,
+  'settings-elsewhere': 24_974,
+  holds: 16_397,
+}
+
+describe.each(PROOFS)('$title', (proof) => {
+  const depth = deep ? proof.depths.usual : proof.depths.quick
+  it(`keeps its promises in every history of ${depth} actions`, { timeout: TIMEOUT_MS }, () => {
+    expect(checkMachine(proof, depth).states).toBeGreaterThanOrEqual(STATES[proof.slug] ?? Number.NaN)
+  })
+
+  it.runIf(deep && proof.known !== undefined)('breaks what is known to break, and nothing sooner', () => {
+    const { promise, history = [] } = proof.known ?? {}
+    expect(checkMachine(proof, history.length).broken).toEqual({ promise, history })
+  })
+
+  it('needs every rule, as its page shows', { timeout: TIMEOUT_MS }, () => {
+    const committed = results.find(({ slug }) => slug === proof.slug)
+    expect(counterexamples(proof, proof.depths.usual)).toEqual(committed?.counterexamples)
+  })
+})
+
+describe('npm run prove', () => {
+  const [proof] = PROOFS as readonly [Proof, ...Proof[]]
+
+  it('fails where a rule has no variant, or one that breaks nothing', () => {
+    expect(() => counterexamples({ ...proof, rules: { idle: [] } }, 2)).toThrow('no variant leaves out the rule "idle"')
+    const idle: LeftOut = { fault: 'nothing is left out', machine: proof.machine, promise: 'all' }
+    expect(() => counterexamples({ ...proof, rules: { idle: [idle] } }, 2)).toThrow('broke nothing')
+  })
+
+  it('fails where a promise is broken, and says after what', () => {
+    const [rule = []] = Object.values(proof.rules)
+    const machine = rule[0]?.machine ?? proof.machine
+    expect(() => checkMachine({ ...proof, machine }, 3)).toThrow(
+      'Two windows of one row: a limit was passed, after: a request of 2, a window ends, a request of 2',
+    )
+  })
+
+  it('draws a history, a line for each who acts', () => {
+    expect(timelineOf(['old takes', 'time passes', 'old resets'], 'it is lost', ['old', 'young'])).toEqual([
+      'old --[takes]-----------------[resets]-->',
+      '    -----------[time passes]------------>',
+      '                                        ^ it is lost',
+    ])
+  })
+
+  it.each(Object.entries(pagesOf(results)))('wrote %s (npm run prove -- --pages)', (file, text) => {
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+})
