@@ -1,6 +1,6 @@
 export { type RedisFactor, type RedisFactorOptions, redisFactor } from './factor/redis-factor.ts'
 export type { EvictionPolicy, RedisLogger } from './line/eviction-policy.ts'
-export type { RedisClient } from './line/line.ts'
+export type { NodeRedisClient, RedisClient } from './line/line.ts'
 export { type RedisOutcomes, type RedisOutcomesOptions, redisOutcomes } from './outcomes/redis-outcomes.ts'
 export type { RedisSettingsOptions } from './settings/options.ts'
 export { type RedisBroadcast, redisBroadcast } from './settings/redis-broadcast.ts'

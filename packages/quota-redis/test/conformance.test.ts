@@ -1,9 +1,12 @@
 import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { redisFactory } from './store-harness.ts'
+import { nodeRedisFactory, redisFactory } from './store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
 
-describe.runIf(redisTests)('the conformance suite', () => {
+describe.runIf(redisTests).each([
+  ['ioredis', redisFactory],
+  ['node-redis', nodeRedisFactory],
+])('the conformance suite, %s', (_, factory) => {
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()
@@ -12,7 +15,7 @@ describe.runIf(redisTests)('the conformance suite', () => {
 
   const registered = describeStore(
     { describe, it },
-    redisFactory(() => redis.port),
+    factory(() => redis.port),
     'Redis store',
   )
 

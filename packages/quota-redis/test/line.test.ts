@@ -3,11 +3,16 @@ import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { describe, expect, it, vi } from 'vitest'
 import { Connection } from '../src/line/connection.ts'
+import type { IoredisDriver } from '../src/line/ioredis-driver.ts'
 import { type LineOptions, textOf } from '../src/line/line.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
+
+function redisOf({ driver }: Connection): Redis {
+  return (driver as IoredisDriver).redis
+}
 
 describe.runIf(redisTests).each([
   ['ioredis 6', Redis],
@@ -53,7 +58,7 @@ describe.runIf(redisTests).each([
     const connection = own(proxy.port)
     await connection.ready()
     const refused = new Promise<unknown>((resolve) => {
-      connection.redis.once('close', () => connection.send('INCR', 'n').then(resolve, resolve))
+      redisOf(connection).once('close', () => connection.send('INCR', 'n').then(resolve, resolve))
     })
     proxy.cutAll()
     expect(await refused).toBeInstanceOf(Error)
@@ -65,13 +70,13 @@ describe.runIf(redisTests).each([
     const redis = await server()
     const connection = own(redis.port)
     await connection.ready()
-    const closed = new Promise((resolve) => connection.redis.once('close', resolve))
+    const closed = new Promise((resolve) => redisOf(connection).once('close', resolve))
     await redis.kill()
     await closed
     await expect(connection.send('GET', 'k')).rejects.toThrow()
     await expect(connection.ready()).rejects.toMatchObject({ code: 'store_error' })
     let attempts = 0
-    connection.redis.on('connecting', () => attempts++)
+    redisOf(connection).on('connecting', () => attempts++)
     for (let i = 0; i < 20; i++) await expect(connection.ready()).rejects.toThrow(/ECONNREFUSED/)
     expect(attempts).toBeLessThan(5)
     await redis.restart()
@@ -103,13 +108,13 @@ describe.runIf(redisTests).each([
     proxy.blackHole(true)
     const silent = own(proxy.port)
     const waiting = silent.ready()
-    await vi.waitFor(() => expect(silent.redis.status).toBe('connect'), { timeout: 15_000 })
+    await vi.waitFor(() => expect(redisOf(silent).status).toBe('connect'), { timeout: 15_000 })
     silent.close()
     await expect(waiting).rejects.toMatchObject({ code: 'store_error' })
 
     proxy.refuse(true)
     const reconnecting = own(proxy.port)
-    await vi.waitFor(() => expect(reconnecting.redis.status).toBe('reconnecting'), { timeout: 15_000, interval: 1 })
+    await vi.waitFor(() => expect(redisOf(reconnecting).status).toBe('reconnecting'), { timeout: 15_000, interval: 1 })
     reconnecting.close()
     proxy.refuse(false)
     proxy.blackHole(false)
@@ -124,7 +129,7 @@ describe.runIf(redisTests).each([
     const waiting = connection.send('PING')
     waiting.catch(() => undefined)
     connection.close()
-    await withinOwnTime(500, () => expect(connection.redis.stream.destroyed).toBe(true))
+    await withinOwnTime(500, () => expect(redisOf(connection).stream.destroyed).toBe(true))
     await expect(waiting).rejects.toThrow()
   })
 

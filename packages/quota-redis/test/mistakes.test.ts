@@ -1,6 +1,7 @@
 import { type Mistake, testMistakes } from '@scoregw/mistakes'
 import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { Cluster, Redis } from 'ioredis'
+import { createClientPool, createCluster, createSentinel } from 'redis'
 import { describe } from 'vitest'
 import { redisBroadcast, redisFactor, redisOutcomes, redisSettings, redisStore } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
@@ -87,6 +88,26 @@ const mistakes: readonly Mistake[] = [
     make: make({ client: new RedisClient() }),
     code: 'invalid_options',
     says: ['client: expected an ioredis client', 'got an instance of RedisClient without defineCommand()'],
+  },
+  {
+    written: 'redisStore({ client: createCluster() }), of node-redis',
+    make: make({ client: createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] }) }),
+    code: 'invalid_options',
+    says: ['new Cluster(...)', 'a node-redis 5 client of one server, createClient(...)', 'without defineCommand()'],
+  },
+  {
+    written: 'redisStore({ client: createClientPool() }), of node-redis',
+    make: make({ client: createClientPool() }),
+    code: 'invalid_options',
+    says: ['a node-redis 5 client of one server, createClient(...)', 'without duplicate()'],
+  },
+  {
+    written: 'redisStore({ client: createSentinel() }), of node-redis',
+    make: make({
+      client: createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] }),
+    }),
+    code: 'invalid_options',
+    says: ['a node-redis 5 client of one server, createClient(...)', 'without duplicate()'],
   },
   {
     written: 'redisStore({ client: createClient().connect() })',

@@ -3,7 +3,7 @@ import type { AsyncSettingsStore } from '@scoregw/quota/store'
 import { ownTime, withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
-import { type RedisClient, redisBroadcast, redisSettings } from '../src/index.ts'
+import { redisBroadcast, redisSettings } from '../src/index.ts'
 import { announced } from './support/announced-table.ts'
 import { cleanupsOf, engineOn, policyOf } from './support/engines.ts'
 import { type RedisServer, redisTests, startReplicaPair } from './support/redis-server.ts'
@@ -146,7 +146,7 @@ describe.runIf(redisTests).concurrent('settings that were lost', () => {
     const pair = await startReplicaPair()
     later(() => pair.stop())
     const { primary, replica } = pair
-    const client = (): RedisClient => new Redis({ sentinels: [...pair.sentinels], name: pair.name, lazyConnect: true })
+    const client = (): Redis => new Redis({ sentinels: [...pair.sentinels], name: pair.name, lazyConnect: true })
     const table = memorySettings()
     // As processes with one SQL table.
     const stores = [1, 2].map(() => {

@@ -1,6 +1,7 @@
 import type { Clock } from '@scoregw/quota'
 import { manualClock, type RowName, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
 import { Cluster, Redis } from 'ioredis'
+import { createClient } from 'redis'
 import { type RedisClient, type RedisStore, redisStore } from '../src/index.ts'
 import { groupOf, groupPrefixes } from '../src/leases/groups.ts'
 import { leasedRedisStore } from '../src/leases.ts'
@@ -44,6 +45,16 @@ function leasedPrefixOf(prefix: string, { layer, key }: RowName): string {
 /** New stores for the testkit: each time two, as of two processes, under a prefix of their own. */
 export function redisFactory(port: () => number): StoreFactory {
   return oneServerFactory(port, openStoreOn, (prefix) => prefix, ['regroup'])
+}
+
+/** The same with clients of node-redis. */
+export function nodeRedisFactory(port: () => number): StoreFactory {
+  return oneServerFactory(port, openStoreOn, (prefix) => prefix, ['regroup'], nodeRedis)
+}
+
+/** A client of node-redis that never connects itself. */
+export function nodeRedis(port: number): RedisClient {
+  return createClient({ socket: { port, host: '127.0.0.1' } })
 }
 
 /** The same without anything between the stores and their server. */
@@ -115,12 +126,13 @@ function oneServerFactory(
   open: Open,
   prefixOf: (prefix: string, row: RowName) => string,
   more: StoreHarness['capabilities'] = [],
+  clientOf = (to: number): RedisClient => new Redis({ port: to, lazyConnect: true }),
 ): StoreFactory {
   return async () => {
     const prefix = newPrefix()
     const proxy = await startProxy(port())
     const admin = new Redis({ port: port() })
-    const client = () => new Redis({ port: proxy.port, lazyConnect: true })
+    const client = () => clientOf(proxy.port)
     const { stop, ...harness } = await twoStores(client, prefix, open)
     return {
       ...harness,

@@ -1,6 +1,6 @@
 import { QuotaError, type Subject } from '@scoregw/quota'
 import { type AsyncCounters, storeSchema } from '@scoregw/quota/store'
-import { type RedisClient, type RedisStore, redisBroadcast, redisStore } from '@scoregw/quota-redis'
+import { type RedisStore, redisBroadcast, redisStore } from '@scoregw/quota-redis'
 import { leasedRedisStore } from '@scoregw/quota-redis/leases'
 import { Cluster, Redis } from 'ioredis'
 import { ConfigError } from '../config/config-error.ts'
@@ -66,7 +66,7 @@ export function redisBackend(given: RedisBackendOptions): QuotaBackend {
   }
 }
 
-function clientOf(url: string): RedisClient {
+function clientOf(url: string): Redis | Cluster {
   const cluster = clusterAddress(url)
   if (cluster === undefined) return new Redis(url, { lazyConnect: true })
   const { nodes, username, password, tls } = cluster

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { StoreAbilities, StoreSchema } from '@scoregw/quota/store'
 import type { Line } from '../line/line.ts'
-import { type Lines, linesOf } from '../line/lines.ts'
+import { isCluster, type Lines, linesOf } from '../line/lines.ts'
 import type { FreedAmounts } from '../operations/hold-shared.ts'
 import { Deadline } from '../store/deadline.ts'
 import { type ParsedRedisStoreOptions, parseLeasedStoreOptions, type RedisStoreOptions } from '../store/options.ts'
@@ -70,7 +70,7 @@ class Store implements LeasedRedisStore {
     this.#tick = new Tick((send) => this.#lines.inOnePacket(send))
     const line = this.#sharedLines.to(tag)
     const counted = new ReplicaCount()
-    const replicas = client.isCluster ? (server: Line) => counted.of(server) : () => Promise.resolve(0)
+    const replicas = isCluster(client) ? (server: Line) => counted.of(server) : () => Promise.resolve(0)
     this.#pools = new Pools({ line, replicas, deadlineMs, testClock, process: randomUUID(), counts: this.#counts })
     // Asked for from the start, so that all servers are connected when they are needed.
     this.#servers = [tag, ...this.#groups.map((name) => `{${name}}`)].map((each) => this.#lines.to(each)).concat(line)

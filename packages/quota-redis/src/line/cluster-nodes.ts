@@ -1,5 +1,7 @@
 import type { Cluster, ClusterOptions } from 'ioredis'
-import { Connection, inOnePacket, notConnected, type Place, Waiters } from './connection.ts'
+import { Connection, inOnePacket, Waiters } from './connection.ts'
+import type { Place } from './driver.ts'
+import { notConnected } from './errors.ts'
 import type { Line, LineOptions } from './line.ts'
 
 /** How often it is asked who serves what, while a server that is needed is not usable, in milliseconds. */

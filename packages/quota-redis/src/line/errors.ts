@@ -34,6 +34,11 @@ export function storeError(message: string, cause?: unknown): QuotaError {
   return new QuotaError('store_error', message, { cause })
 }
 
+export function notConnected(cause: unknown): QuotaError {
+  const reason = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : ''
+  return storeError(`not connected to Redis${reason}`, cause)
+}
+
 /** That work was refused, as the engine hears it. */
 export function refusal(error: unknown, who: string): QuotaError {
   if (error instanceof QuotaError) return error

@@ -1,5 +1,4 @@
 import { QuotaError } from '@scoregw/quota'
-import type { Redis } from 'ioredis'
 
 /**
  * What to do about a Redis that may evict keys when its memory is full. An evicted counter starts again at zero, so
@@ -9,6 +8,9 @@ import type { Redis } from 'ioredis'
  * - `warn`: it works, and says so once for each connection.
  */
 export type EvictionPolicy = 'require-noeviction' | 'warn'
+
+/** Sends a command. */
+type Ask = (words: readonly string[]) => Promise<unknown>
 
 /** Where warnings go. */
 export interface RedisLogger {
@@ -20,8 +22,8 @@ export interface RedisLogger {
  * @returns the fault, if there is one
  * @throws the client's error when the connection breaks meanwhile
  */
-async function evictionFault(redis: Redis): Promise<string | undefined> {
-  const policy = (await fromConfig(redis)) ?? (await fromInfo(redis))
+async function evictionFault(ask: Ask): Promise<string | undefined> {
+  const policy = (await fromConfig(ask)) ?? (await fromInfo(ask))
   if (policy === 'noeviction') return undefined
   return policy === undefined
     ? "cannot tell Redis' maxmemory-policy: neither CONFIG GET nor INFO memory is allowed"
@@ -30,36 +32,35 @@ async function evictionFault(redis: Redis): Promise<string | undefined> {
 
 /** Checks one server's eviction policy on demand. */
 export class EvictionCheck {
-  readonly #redis: Redis
+  readonly #ask: Ask
   readonly #wanted: EvictionPolicy
   readonly #logger: RedisLogger
   /** What was said last, so that it is said once. */
   #warned: string | undefined
 
-  constructor(redis: Redis, wanted: EvictionPolicy, logger: RedisLogger | undefined) {
-    this.#redis = redis
+  constructor(ask: Ask, wanted: EvictionPolicy, logger: RedisLogger | undefined) {
+    this.#ask = ask
     this.#wanted = wanted
     this.#logger = logger ?? { warn: (message) => process.emitWarning(message, 'QuotaWarning') }
   }
 
   /** @throws {QuotaError} `unsafe_eviction` */
   async look(): Promise<void> {
-    const fault = await evictionFault(this.#redis)
+    const fault = await evictionFault(this.#ask)
     if (fault !== undefined && this.#wanted === 'require-noeviction') throw new QuotaError('unsafe_eviction', fault)
     if (fault !== undefined && fault !== this.#warned) this.#logger.warn(fault)
     this.#warned = fault
   }
 }
 
-async function fromConfig(redis: Redis): Promise<string | undefined> {
-  const reply = await unlessRefused(redis.config('GET', 'maxmemory-policy'))
-  const value: unknown = Array.isArray(reply) ? reply[1] : undefined
-  return typeof value === 'string' ? value : undefined
+async function fromConfig(ask: Ask): Promise<string | undefined> {
+  const reply = await unlessRefused(ask(['CONFIG', 'GET', 'maxmemory-policy']))
+  return Array.isArray(reply) ? String(reply[1]) : undefined
 }
 
-async function fromInfo(redis: Redis): Promise<string | undefined> {
-  const reply = await unlessRefused(redis.info('memory'))
-  return /^maxmemory_policy:(\S+)/m.exec(reply ?? '')?.[1]
+async function fromInfo(ask: Ask): Promise<string | undefined> {
+  const reply = await unlessRefused(ask(['INFO', 'memory']))
+  return /^maxmemory_policy:(\S+)/m.exec(String(reply))?.[1]
 }
 
 /** Managed servers forbid commands or take them away; an error reply to one of them says no more than that. */

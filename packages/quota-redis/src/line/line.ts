@@ -1,8 +1,20 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { EvictionPolicy, RedisLogger } from './eviction-policy.ts'
 
-/** A client of one server, or of a cluster. */
-export type RedisClient = Redis | Cluster
+/** A client of one server as node-redis 5 makes it: `createClient()`. It need not be connected. */
+export interface NodeRedisClient {
+  readonly isReady: boolean
+  duplicate(): unknown
+  withTypeMapping(mapping: never): unknown
+}
+
+/** A client of one server, by ioredis or node-redis; or of a cluster, by ioredis. */
+export type RedisClient = Redis | Cluster | NodeRedisClient
+
+/** By its members, as a program may hold two copies of a package. Its clients of clusters are not ready or unready. */
+export function isNodeRedis(client: object): client is NodeRedisClient {
+  return 'withTypeMapping' in client && 'duplicate' in client && 'isReady' in client
+}
 
 /** What stands in a command: texts go as UTF-8. */
 export type Word = string | number | Buffer

@@ -1,4 +1,4 @@
-import type { Cluster, Redis } from 'ioredis'
+import type { Cluster } from 'ioredis'
 import { ClusterNodes } from './cluster-nodes.ts'
 import { Connection, inOnePacket } from './connection.ts'
 import { keySlot } from './key-slot.ts'
@@ -43,20 +43,18 @@ export interface Hearing {
 }
 
 /** A line that hears messages and does nothing else, to the server of the channel of that name. */
-export function hear(client: RedisClient, channel: string, { onMessage, onHearing }: Hearing): Line {
-  const known = new WeakSet<Redis>()
+export function hear(client: RedisClient, channel: string, listener: Hearing): Line {
+  const onMessage = (message: string): void => listener.onMessage(message)
+  const onHearing = (): void => listener.onHearing()
   return lineTo(client, channel, {
     onUsable: (server) => {
       if (!(server instanceof Connection)) return
-      const { redis } = server
-      if (!known.has(redis)) redis.on('message', (_channel, message: string) => onMessage(message))
-      known.add(redis)
       // A failure closes the connection, or leaves it to the listener to look now and then.
-      redis.subscribe(channel).then(onHearing, () => undefined)
+      server.driver.subscribe(channel, onMessage).then(onHearing, () => undefined)
     },
   })
 }
 
-function isCluster(client: RedisClient): client is Cluster {
-  return client.isCluster
+export function isCluster(client: RedisClient): client is Cluster {
+  return 'isCluster' in client && client.isCluster
 }

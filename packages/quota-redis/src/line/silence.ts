@@ -1,9 +1,16 @@
-import type { Redis } from 'ioredis'
-
 /** A server that says nothing for so long while it is asked is given up, in milliseconds. */
 export const SILENCE_MS = 1_000
 /** How often it is looked whether something was heard, in milliseconds. */
 const STEP_MS = 250
+
+/** A connection as silence is seen on it. */
+export interface Watched {
+  /** How many answers are awaited; 0 on a connection that is closed. */
+  inFlight(): number
+  /** Grows with whatever is heard. */
+  heard(): number
+  giveUp(error: Error): void
+}
 
 /**
  * Gives up a connection on which an answer is awaited and nothing is heard. The client's own time limit would judge a
@@ -11,21 +18,20 @@ const STEP_MS = 250
  * one step however long it took, and the socket is read before it is counted.
  */
 export class Silence {
-  readonly #redis: Redis
+  readonly #watched: Watched
   #timer: NodeJS.Timeout | undefined
   #silentMs = 0
-  #bytesRead = 0
+  #heard = 0
 
-  constructor(redis: Redis) {
-    this.#redis = redis
-    redis.on('connect', () => this.watch())
+  constructor(watched: Watched) {
+    this.#watched = watched
   }
 
   /** To be called when something is asked. */
   watch(): void {
     if (this.#timer !== undefined) return
     this.#silentMs = 0
-    this.#bytesRead = this.#redis.stream.bytesRead
+    this.#heard = this.#watched.heard()
     this.#step()
   }
 
@@ -39,19 +45,18 @@ export class Silence {
   }
 
   #look(): void {
-    const { stream, commandQueue } = this.#redis
-    if (commandQueue.length === 0 || stream === undefined || stream.destroyed) {
+    if (this.#watched.inFlight() === 0) {
       this.#timer = undefined
       return
     }
-    const isSilent = stream.bytesRead === this.#bytesRead
-    this.#bytesRead = stream.bytesRead
-    this.#silentMs = isSilent ? this.#silentMs + STEP_MS : 0
+    const heard = this.#watched.heard()
+    this.#silentMs = heard === this.#heard ? this.#silentMs + STEP_MS : 0
+    this.#heard = heard
     if (this.#silentMs < SILENCE_MS) {
       this.#step()
       return
     }
     this.#timer = undefined
-    stream.destroy(new Error(`the server said nothing for ${SILENCE_MS} ms`))
+    this.#watched.giveUp(new Error(`the server said nothing for ${SILENCE_MS} ms`))
   }
 }

@@ -1,11 +1,11 @@
 import { type Check, type Checks, having, optionsParser, textLike, withDefault } from '@scoregw/quota/options'
-import type { RedisClient } from '../line/line.ts'
+import { isNodeRedis, type RedisClient } from '../line/line.ts'
 
 /** Names of options of the clients, and of other libraries' stores. */
 export const WORDS: Readonly<Record<string, string>> = {
   redis: 'it is `client`',
   storeClient: 'it is `client`',
-  sendCommand: 'it is `client`, an ioredis client',
+  sendCommand: 'it is `client`, an ioredis or node-redis client',
   url: 'the server is that of `client`: new Redis(url)',
   host: 'the server is that of `client`: new Redis({ host, port })',
   port: 'the server is that of `client`: new Redis({ host, port })',
@@ -25,9 +25,11 @@ export function keyChecks(): Checks<KeyOptions> {
   return { client: clientCheck(), prefix: withDefault(prefixCheck(), 'quota') }
 }
 
-/** A client of one server or of a cluster. Asked by its methods, as a program may hold two copies of ioredis. */
+const TAKEN =
+  'an ioredis client, new Redis(...) or new Cluster(...), or a node-redis 5 client of one server, createClient(...)'
+
 function clientCheck(): Check<RedisClient> {
-  return having(['duplicate', 'defineCommand'], 'an ioredis client, new Redis(...) or new Cluster(...)')
+  return having(['duplicate', 'defineCommand'], TAKEN, isNodeRedis)
 }
 
 /** Braces would end the hash tag that keeps a prefix's keys in one slot. */

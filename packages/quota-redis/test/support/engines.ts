@@ -1,8 +1,8 @@
 import { createQuota, type Policy, type Quota, QuotaError, type QuotaOptions } from '@scoregw/quota'
 import { ownTime } from '@scoregw/server-kit'
-import { Redis } from 'ioredis'
+import { type Cluster, Redis } from 'ioredis'
 import { expect } from 'vitest'
-import { type RedisClient, type RedisStore, redisStore } from '../../src/index.ts'
+import { type RedisStore, redisStore } from '../../src/index.ts'
 import type { RedisStoreOptions } from '../../src/store/options.ts'
 import type { Cleanups } from './cleanups.ts'
 import { startRedis } from './redis-server.ts'
@@ -48,13 +48,13 @@ export function cleanupsOf(onTestFinished: (close: () => Promise<void>) => void)
 }
 
 export type EngineOptions = Partial<Omit<QuotaOptions<Operation>, 'store'>> &
-  Partial<RedisStoreOptions> & { readonly Client?: typeof Redis }
+  Partial<Omit<RedisStoreOptions, 'client'>> & { readonly Client?: typeof Redis; readonly client?: Redis | Cluster }
 
 export interface Engine {
   readonly quota: Quota<Operation>
   readonly store: RedisStore
   /** As a caller may have it: with the defaults of ioredis. */
-  readonly client: RedisClient
+  readonly client: Redis | Cluster
 }
 
 /**

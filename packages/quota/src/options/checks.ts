@@ -16,10 +16,15 @@ export function where<T>(isRight: (value: unknown) => boolean, what: string): Ch
 /**
  * An object with these methods. Asked by its methods, as a program may hold two copies of a package.
  * @param what for example `a logger`
+ * @param isOther what else is right
  */
-export function having<T>(methods: readonly string[], what: string): Check<T> {
+export function having<T>(
+  methods: readonly string[],
+  what: string,
+  isOther: (value: object) => boolean = () => false,
+): Check<T> {
   return v.custom<T>(
-    (value) => lackOf(methods, value) === undefined,
+    (value) => lackOf(methods, value) === undefined || (isObject(value) && isOther(value)),
     ({ input }) => expectedText(what, input, (value) => kindWithout(lackOf(methods, value), value)),
   )
 }

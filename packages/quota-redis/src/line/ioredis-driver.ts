@@ -1,0 +1,100 @@
+import type { Redis, RedisOptions } from 'ioredis'
+import { type Driver, type DriverEvents, type Place, retryDelayMs } from './driver.ts'
+import type { Reply, Word } from './line.ts'
+import { SILENCE_MS, Silence } from './silence.ts'
+import { Wire } from './wire.ts'
+
+/**
+ * What makes a lost reply a single error instead of a second execution. With ioredis' own settings a command whose
+ * reply is lost is sent again, so a charge is made twice.
+ */
+const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
+  autoResendUnfulfilledCommands: false,
+  // 0: whatever is under way when the connection breaks rejects at once; without it, it may never settle.
+  maxRetriesPerRequest: 0,
+  enableOfflineQueue: false,
+  enableAutoPipelining: false,
+  autoResubscribe: false,
+  retryStrategy: retryDelayMs,
+  connectTimeout: SILENCE_MS,
+  // It would destroy a connection whose answers have arrived but were not read, after the process stood still.
+  socketTimeout: undefined,
+  disconnectTimeout: 50,
+  keepAlive: 5_000,
+  noDelay: true,
+  enableReadyCheck: true,
+  maxLoadingRetryTime: 50,
+  lazyConnect: false,
+  // Whatever the caller's client has set for its own use, and the scripts could not see.
+  keyPrefix: '',
+  stringNumbers: false,
+  replyMapping: 'legacy',
+  commandTimeout: undefined,
+  readOnly: false,
+  monitor: false,
+}
+
+/** How connections are made to a server that `client` is connected to, or to another one of the same kind. */
+function optionsOf(place: Place | undefined): RedisOptions {
+  return {
+    ...OPTIONS,
+    ...(place === undefined ? {} : { host: place.host, port: place.port }),
+    reconnectOnError(error) {
+      place?.onErrorReply(error)
+      // A former primary reports that it became a replica: look up the roles again. `true` does not resend the command.
+      return error.message.startsWith('READONLY')
+    },
+  }
+}
+
+/** A connection by ioredis, 5 or 6. */
+export class IoredisDriver implements Driver {
+  readonly redis: Redis
+  readonly #silence: Silence
+  readonly #wire: Wire
+  #isHearing = false
+
+  constructor(client: Redis, { onReady, onError, onClosed }: DriverEvents, place: Place | undefined) {
+    this.redis = client.duplicate(optionsOf(place))
+    this.#wire = new Wire(this.redis)
+    const { redis } = this
+    this.#silence = new Silence({
+      inFlight: () => (redis.stream === undefined || redis.stream.destroyed ? 0 : redis.commandQueue.length),
+      heard: () => redis.stream.bytesRead,
+      giveUp: (error) => redis.stream.destroy(error),
+    })
+    redis.on('connect', () => this.#silence.watch())
+    redis.on('error', onError)
+    redis.on('ready', onReady)
+    for (const event of ['close', 'end']) redis.on(event, onClosed)
+  }
+
+  get isReady(): boolean {
+    return this.redis.status === 'ready'
+  }
+
+  send(words: readonly Word[]): Promise<Reply> {
+    const reply = this.#wire.send(words)
+    if (this.isReady) this.#silence.watch()
+    return reply
+  }
+
+  async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
+    if (!this.#isHearing) this.redis.on('message', (_channel, message: string) => onMessage(message))
+    this.#isHearing = true
+    await this.redis.subscribe(channel)
+  }
+
+  cork(): void {
+    this.redis.stream.cork()
+  }
+
+  uncork(): void {
+    this.redis.stream.uncork()
+  }
+
+  close(): void {
+    this.#silence.end()
+    this.redis.disconnect()
+  }
+}

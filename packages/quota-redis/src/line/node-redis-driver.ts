@@ -1,0 +1,154 @@
+import { type Driver, type DriverEvents, retryDelayMs } from './driver.ts'
+import { notConnected } from './errors.ts'
+import type { NodeRedisClient, Reply, Word } from './line.ts'
+import { Silence } from './silence.ts'
+
+/** What is used of node-redis' client. */
+interface Client {
+  readonly isOpen: boolean
+  readonly isReady: boolean
+  readonly options: { readonly socket?: object } | undefined
+  duplicate(overrides: object): Client
+  on(event: 'connect' | 'error', listener: (error: unknown) => void): void
+  connect(): Promise<unknown>
+  sendCommand(args: readonly (string | Buffer)[], options: object): Promise<Reply>
+  subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>
+  destroy(): void
+}
+
+/** Whatever the caller's client has set for its own use, and what would keep commands for a better time. */
+const OPTIONS = {
+  disableOfflineQueue: true,
+  commandsQueueMaxLength: undefined,
+  RESP: undefined,
+  commandOptions: undefined,
+  clientSideCache: undefined,
+  emitInvalidate: undefined,
+  maintNotifications: 'disabled',
+  readonly: false,
+  pingInterval: undefined,
+}
+
+/** Simple strings (`+`) and strings (`$`) of a reply as bytes. */
+const AS_BYTES = { typeMapping: { 43: Buffer, 36: Buffer } }
+
+/** A connection by node-redis 5. It never sends a command again by itself, and makes one write of those of a turn. */
+export class NodeRedisDriver implements Driver {
+  readonly #theirs: Client
+  readonly #events: DriverEvents
+  readonly #silence: Silence
+  #client!: Client
+  /** The one way to a socket that is still connecting. */
+  #abort!: AbortController
+  #isConnecting = false
+  #isClosed = false
+  #attempts = 0
+  #timer: NodeJS.Timeout | undefined
+  #inFlight = 0
+  #heard = 0
+
+  constructor(client: NodeRedisClient, events: DriverEvents) {
+    this.#theirs = client as unknown as Client
+    this.#events = events
+    this.#silence = new Silence({
+      inFlight: () => this.#inFlight + (this.#isConnecting ? 1 : 0),
+      heard: () => this.#heard,
+      giveUp: (error) => this.#giveUp(error),
+    })
+    this.#duplicate()
+    void this.#connect()
+  }
+
+  get isReady(): boolean {
+    return this.#client.isReady
+  }
+
+  async send(words: readonly Word[]): Promise<Reply> {
+    if (!this.isReady) throw notConnected(undefined)
+    const args = words.map((word) => (Buffer.isBuffer(word) ? word : String(word)))
+    const reply = this.#client.sendCommand(args, AS_BYTES)
+    this.#inFlight++
+    this.#silence.watch()
+    try {
+      return await reply
+    } catch (error) {
+      throw this.#named(error)
+    } finally {
+      this.#inFlight--
+      this.#heard++
+    }
+  }
+
+  async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
+    await this.#client.subscribe(channel, onMessage)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    this.#silence.end()
+    this.#destroy()
+  }
+
+  #duplicate(): void {
+    this.#abort = new AbortController()
+    const socket = { ...this.#theirs.options?.socket, socketTimeout: undefined, reconnectStrategy: false }
+    const client = this.#theirs.duplicate({ ...OPTIONS, socket: { ...socket, signal: this.#abort.signal } })
+    client.on('connect', () => this.#heard++)
+    client.on('error', (error) => this.#broke(client, error))
+    this.#client = client
+  }
+
+  async #connect(): Promise<void> {
+    const client = this.#client
+    this.#isConnecting = true
+    this.#silence.watch()
+    try {
+      await client.connect()
+      if (client !== this.#client || !client.isReady) return
+      this.#isConnecting = false
+      this.#attempts = 0
+      this.#events.onReady()
+    } catch (error) {
+      this.#broke(client, error)
+    }
+  }
+
+  /** A client reports one break several times. */
+  #broke(client: Client, error: unknown): void {
+    if (client !== this.#client || this.#isClosed) return
+    this.#events.onError(error)
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined
+        // Where it could not read a reply it is still open.
+        if (client.isOpen) this.#destroy()
+        if (this.#abort.signal.aborted) this.#duplicate()
+        void this.#connect()
+      },
+      retryDelayMs(++this.#attempts),
+    )
+    this.#isConnecting = false
+    this.#events.onClosed()
+  }
+
+  #giveUp(error: Error): void {
+    this.#destroy()
+    this.#broke(this.#client, error)
+  }
+
+  #destroy(): void {
+    if (this.#client.isOpen) this.#client.destroy()
+    this.#abort.abort()
+  }
+
+  /** The client's own errors are sentences, or have the code of the system's; a server's begin with a word in capitals. */
+  #named(error: unknown): unknown {
+    if (!(error instanceof Error) || 'code' in error || !/^[A-Z]{2,}( |$)/.test(error.message)) return error
+    error.name = 'ReplyError'
+    // A former primary reports that it became a replica: find the primary again.
+    if (error.message.startsWith('READONLY')) this.#giveUp(error)
+    return error
+  }
+}

@@ -1,0 +1,229 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
+import { withinOwnTime } from '@scoregw/server-kit'
+import { createClient } from 'redis'
+import { describe, expect, it, vi } from 'vitest'
+import { type RedisClient, redisSettings, redisStore } from '../src/index.ts'
+import { leasedRedisStore } from '../src/leases.ts'
+import { Connection } from '../src/line/connection.ts'
+import { type LineOptions, type NodeRedisClient, textOf } from '../src/line/line.ts'
+import { newPrefix, nodeRedis } from './store-harness.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
+
+const { later, server, proxy: startProxy } = useCleanups()
+
+/** As a caller may have it: all that a store must not take over. */
+function theirs(port: number): NodeRedisClient {
+  return createClient({
+    socket: { port, host: '127.0.0.1', reconnectStrategy: 50 },
+    RESP: 3,
+    commandsQueueMaxLength: 1,
+    clientSideCache: {},
+    commandOptions: { timeout: 1 },
+  })
+}
+
+function own(port: number, options: LineOptions = {}): Connection {
+  const connection = new Connection(theirs(port), options)
+  later(() => connection.close())
+  return connection
+}
+
+describe.runIf(redisTests)('a line by node-redis', () => {
+  it('answers with bytes and numbers, whatever the client has set for its own use', async () => {
+    const redis = await server()
+    const connection = own(redis.port)
+    expect(connection.usable).toBe(false)
+    await connection.ready()
+    const replies = await Promise.all([
+      connection.send('SET', 'k', Buffer.from([0, 255])),
+      connection.send('GET', 'k'),
+      connection.send('HSET', 'h', 'f', 7),
+      connection.send('HGETALL', 'h'),
+      connection.send('GET', 'none'),
+    ])
+    expect(replies).toEqual([Buffer.from('OK'), Buffer.from([0, 255]), 1, [Buffer.from('f'), Buffer.from('7')], null])
+  })
+
+  it('names error replies as ioredis does, and no others', async () => {
+    const redis = await server()
+    const connection = own(redis.port)
+    await connection.ready()
+    await expect(connection.send('NOSUCH')).rejects.toMatchObject({ name: 'ReplyError' })
+    await expect(connection.send('EVALSHA', 'none', 0)).rejects.toMatchObject({
+      name: 'ReplyError',
+      message: expect.stringMatching(/^NOSCRIPT /) as unknown,
+    })
+    redis.pause()
+    const waiting = connection.send('PING')
+    connection.close()
+    await expect(waiting).rejects.not.toMatchObject({ name: 'ReplyError' })
+  })
+
+  it('executes a command once when its reply is lost, and rejects', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const connection = own(proxy.port)
+    await connection.ready()
+    const cut = proxy.cutAfterNextRequest()
+    await expect(connection.send('INCR', 'n')).rejects.toThrow()
+    await cut
+    await connection.ready()
+    await connection.send('PING')
+    expect(await redis.cli('GET', 'n')).toBe('1')
+  })
+
+  it('rejects at once while the server is gone, and is back when it is back', async () => {
+    const redis = await server()
+    const connection = own(redis.port)
+    await connection.ready()
+    await redis.kill()
+    await vi.waitFor(() => expect(connection.usable).toBe(false), { timeout: 15_000 })
+    await expect(connection.send('INCR', 'n')).rejects.toMatchObject({ code: 'store_error' })
+    await vi.waitFor(() => expect(connection.ready()).rejects.toThrow(/ECONNREFUSED/), { timeout: 15_000 })
+    await redis.restart()
+    await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
+    expect(await connection.send('GET', 'n')).toBeNull()
+  })
+
+  it('gives up a line that has gone silent, without a leak, and makes a new one', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const connection = own(proxy.port)
+    await connection.ready()
+    proxy.blackHole(true)
+    await expect(connection.send('GET', 'k')).rejects.toThrow()
+    proxy.blackHole(false)
+    await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
+    expect(textOf(await connection.send('PING'))).toBe('PONG')
+    await vi.waitFor(() => expect(proxy.openSockets()).toBe(1), { timeout: 15_000 })
+  })
+
+  it('gives up a server that accepts connections and says nothing', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    proxy.blackHole(true)
+    const connection = own(proxy.port)
+    await expect(connection.ready()).rejects.toThrow(/said nothing/)
+    proxy.blackHole(false)
+    await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
+  })
+
+  it('leaves nothing open when closed: connected, reconnecting, or before a silent server', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const connected = own(proxy.port)
+    await connected.ready()
+    connected.close()
+    await expect(connected.ready()).rejects.toMatchObject({ code: 'store_error' })
+
+    proxy.blackHole(true)
+    const silent = own(proxy.port)
+    const waiting = silent.ready()
+    await vi.waitFor(() => expect(proxy.openSockets()).toBeGreaterThan(0), { timeout: 15_000 })
+    silent.close()
+    await expect(waiting).rejects.toMatchObject({ code: 'store_error' })
+
+    proxy.refuse(true)
+    const reconnecting = own(proxy.port)
+    await expect(reconnecting.ready()).rejects.toMatchObject({ code: 'store_error' })
+    reconnecting.close()
+    proxy.refuse(false)
+    proxy.blackHole(false)
+    await vi.waitFor(() => expect(proxy.openSockets()).toBe(0), { timeout: 15_000 })
+  })
+
+  it('leaves no socket when closed while it connects', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    own(proxy.port).close()
+    const later = own(proxy.port)
+    await later.ready()
+    await later.send('PING')
+    await vi.waitFor(() => expect(proxy.openSockets()).toBe(1), { timeout: 5_000 })
+  })
+
+  it('refuses a server that may evict keys', async () => {
+    const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
+    const connection = own(redis.port, { evictionPolicy: 'require-noeviction' })
+    await expect(connection.ready()).rejects.toMatchObject({ code: 'unsafe_eviction' })
+    await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+    await connection.ready()
+  })
+
+  it('looks for the primary again when a server turns out to be a replica', async () => {
+    const redis = await server()
+    const connection = own(redis.port)
+    await connection.ready()
+    const before = await connection.send('CLIENT', 'ID')
+    await redis.cli('REPLICAOF', '127.0.0.1', '1')
+    await expect(connection.send('INCR', 'n')).rejects.toThrow(/READONLY/)
+    await redis.cli('REPLICAOF', 'NO', 'ONE')
+    await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
+    expect(await connection.send('CLIENT', 'ID')).not.toBe(before)
+    expect(await connection.send('INCR', 'n')).toBe(1)
+  })
+
+  it('signs in, by the URL, in the database that it names', async () => {
+    const redis = await server({ args: ['--requirepass', 'secret'] })
+    const client = createClient({ url: `redis://:secret@127.0.0.1:${redis.port}/3` })
+    const connection = new Connection(client, {})
+    later(() => connection.close())
+    await connection.ready()
+    expect(textOf(await connection.send('CLIENT', 'INFO'))).toMatch(/ db=3 /)
+    const stranger = own(redis.port)
+    await stranger.ready()
+    await expect(stranger.send('GET', 'k')).rejects.toThrow(/^NOAUTH/)
+  })
+})
+
+describe.runIf(redisTests)('by node-redis', () => {
+  const policy = definePolicy({
+    operations: { read: { category: 'read', cost: 1 } },
+    categories: ['read'],
+    windows: [{ label: '1h' }],
+    layers: [{ name: 'user' }],
+    base: { user: { read: { '1h': 2 } } },
+  })
+  const read = { subject: 'u1', operation: 'read' } as const
+
+  it('leased limits are counted', async () => {
+    const redis = await server()
+    const store = leasedRedisStore({ client: nodeRedis(redis.port), prefix: newPrefix(), deadlineMs: 1_000 })
+    const quota = createQuota({ policy, store })
+    later(() => quota.close())
+    const decisions = [await quota.consume(read), await quota.consume(read), await quota.consume(read)]
+    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false])
+  })
+
+  it('a change of the settings is heard of, also after the line broke', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    const prefix = newPrefix()
+    const [writer, reader] = [nodeRedis(redis.port), nodeRedis(proxy.port)].map((client: RedisClient) =>
+      redisSettings({ client, prefix }),
+    )
+    later(() => {
+      writer!.close()
+      reader!.close()
+    })
+    const heard = vi.fn()
+    reader!.watch(heard)
+    for (const version of [1, 2]) {
+      heard.mockClear()
+      await writer!.write({ version }, {} as never)
+      await vi.waitFor(() => expect(heard).toHaveBeenCalled(), { timeout: 15_000 })
+      proxy.cutAll()
+    }
+  })
+
+  it('leaves the client alone: it is neither connected nor closed', async () => {
+    const redis = await server()
+    const client = await createClient({ socket: { port: redis.port, host: '127.0.0.1' } }).connect()
+    later(() => client.close())
+    const store = redisStore({ client, deadlineMs: 1_000 })
+    await withinOwnTime(15_000, () => store.ready())
+    await store.close()
+    expect(await client.ping()).toBe('PONG')
+  })
+})
