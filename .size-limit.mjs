@@ -20,4 +20,5 @@ export default [
   budget('@scoregw/quota/prometheus', '7.6 kB', undefined, 'prometheus'),
   budget('@scoregw/quota/top', '6.8 kB', undefined, 'top'),
   budget('@scoregw/quota/otel', '7.8 kB', undefined, 'otel'),
+  { name: '@scoregw/quota-client', limit: '4 kB', gzip: true, path: 'packages/quota-client/dist/index.js' },
 ]

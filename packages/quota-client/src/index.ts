@@ -1,0 +1,2 @@
+export { type OutgoingRequest, type PacingClock, type QuotaFetchOptions, QuotaWaitError } from './options.ts'
+export { quotaFetch } from './quota-fetch.ts'

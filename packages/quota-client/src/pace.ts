@@ -1,0 +1,110 @@
+import type { ReportedLimit } from './read-limits.ts'
+
+interface KnownLimit {
+  /** As the last report says. */
+  readonly reported: number
+  /** What is left for requests that are not sent yet. */
+  left: number
+  readonly resetAt: number
+  /** How much the last request took, with what others took beside it. */
+  readonly drop: number | undefined
+  /** What a request is expected to take: the smaller one of the last two drops, so that one pause teaches nothing. */
+  readonly price: number
+}
+
+/** A request on its way. */
+export interface Ticket {
+  /** Reports that were in when it was sent. */
+  readonly reports: number
+}
+
+/** What is known of the limits of one key: when the next request may go. */
+export class Pace {
+  readonly #limits = new Map<string, KnownLimit>()
+  #inFlight = 0
+  #reports = 0
+  #blockedUntil = Number.NEGATIVE_INFINITY
+  /** Whether more than one request may go at a time: not before a response has shown what there is to know. */
+  #isLearnt = false
+  readonly #waiting = new Set<() => void>()
+
+  /** When the next request may go: now or earlier, later, or `Infinity`, when a response on its way has to say. */
+  until(now: number): number {
+    if (this.#blockedUntil > now) return this.#blockedUntil
+    const untilReport = this.#inFlight > 0 ? Number.POSITIVE_INFINITY : now
+    let until = this.#isLearnt ? now : untilReport
+    for (const { left, price, resetAt } of this.#limits.values()) {
+      if (left < price) until = Math.max(until, resetAt > now ? resetAt : untilReport)
+    }
+    return until
+  }
+
+  send(): Ticket {
+    this.#inFlight++
+    for (const limit of this.#limits.values()) limit.left -= limit.price
+    return { reports: this.#reports }
+  }
+
+  /** A request ended without a response. */
+  fail(): void {
+    this.#inFlight--
+    this.#wake()
+  }
+
+  /** @param limits with `resetMs` spread, so that those who wait do not come at one instant */
+  report(ticket: Ticket, limits: readonly ReportedLimit[], now: number): void {
+    this.#inFlight--
+    this.#isLearnt = true
+    // Others that answered in between may have been counted before it, or after: then the smaller figure holds.
+    const isNewest = ticket.reports === this.#reports++
+    const named = new Set(limits.map(({ name }) => name))
+    for (const [name, { resetAt }] of this.#limits) {
+      if (resetAt <= now && !named.has(name)) this.#limits.delete(name)
+    }
+    for (const limit of limits) {
+      const known = this.#limits.get(limit.name)
+      const learnt = known === undefined ? this.#first(limit, now) : this.#next(known, limit, now, isNewest)
+      this.#limits.set(limit.name, learnt)
+    }
+    this.#wake()
+  }
+
+  #first({ remaining, resetMs }: ReportedLimit, now: number): KnownLimit {
+    return { reported: remaining, left: remaining - this.#inFlight, resetAt: now + resetMs, drop: undefined, price: 1 }
+  }
+
+  #next(known: KnownLimit, { remaining, resetMs }: ReportedLimit, now: number, isNewest: boolean): KnownLimit {
+    const fell = known.reported - remaining
+    const isOfOne = isNewest && this.#inFlight === 0 && fell >= 0
+    const drop = isOfOne ? fell : known.drop
+    const price = isOfOne ? Math.max(1, Math.min(fell, known.drop ?? fell)) : known.price
+    const left = remaining - this.#inFlight * price
+    const resetAt = now + resetMs
+    if (isNewest || known.resetAt <= now) return { reported: remaining, left, resetAt, drop, price }
+    return {
+      reported: Math.min(known.reported, remaining),
+      left: Math.min(known.left, left),
+      resetAt: Math.max(known.resetAt, resetAt),
+      drop,
+      price,
+    }
+  }
+
+  /** After a refusal nothing goes before `instant`, and then one at first. */
+  block(instant: number): void {
+    this.#blockedUntil = Math.max(this.#blockedUntil, instant)
+    this.#isLearnt = false
+  }
+
+  /** Calls once, when something has changed. */
+  onChange(listener: () => void): () => void {
+    this.#waiting.add(listener)
+    return () => this.#waiting.delete(listener)
+  }
+
+  #wake(): void {
+    const listeners = [...this.#waiting]
+    this.#waiting.clear()
+    for (const listener of listeners) listener()
+  }
+}

@@ -1,0 +1,99 @@
+/** What a response says of one limit. */
+export interface ReportedLimit {
+  readonly name: string
+  readonly remaining: number
+  /** Milliseconds until more is there, counted from the response. */
+  readonly resetMs: number
+}
+
+/** Numbers above are seconds since 1970, or milliseconds: no window is thirty years long. */
+const EPOCH_SECONDS = 1e9
+const EPOCH_MS = 1e12
+const WHOLE_SECOND_MS = 1000
+/** Shopify's bucket leaks two requests a second or more, and says no end. */
+const SHOPIFY_LEAK_MS = 500
+
+const ITEM = /(?:"((?:[^"\\]|\\.)*)"|([a-z*][\w*.:/-]*))((?:\s*;\s*[a-z]+=(?:"(?:[^"\\]|\\.)*"|[^;,"\s]+))+)/gi
+const PARAMETER = /;\s*([a-z]+)=([^;,"\s]+)/gi
+const FAMILY = /^(?:x-)?rate-?limit-(remaining|reset-after|reset)(?:-(.+))?$/
+const ANTHROPIC = /^anthropic-ratelimit-(.+)-(remaining|reset)$/
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|h|m|s))+$/
+const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
+
+/** The limits that a response names, in whatever generation of fields. */
+export function readLimits(headers: Headers): readonly ReportedLimit[] {
+  const combined = headers.get('ratelimit')
+  const drafted = combined === null ? [] : draftLimits(combined, headers.get('ratelimit-policy') ?? '')
+  if (drafted.length > 0) return drafted
+  const parts = new Map<string, { remaining?: string; reset?: string; after?: string }>()
+  const partOf = (name: string) => {
+    const part = parts.get(name) ?? {}
+    parts.set(name, part)
+    return part
+  }
+  headers.forEach((value, header) => {
+    const family = FAMILY.exec(header)
+    const [, name = family?.[2] ?? '', what = family?.[1]] = ANTHROPIC.exec(header) ?? []
+    if (what === 'remaining') partOf(name).remaining = value
+    else if (what === 'reset') partOf(name).reset = value
+    else if (what === 'reset-after') partOf(name).after = value
+  })
+  const limits = [...parts].flatMap(([name, part]) =>
+    limitOf(name, part.remaining, waitOf(part.after ?? part.reset, headers)),
+  )
+  const [, used, size] = /^(\d+)\/(\d+)$/.exec(headers.get('x-shopify-shop-api-call-limit') ?? '') ?? []
+  return [...limits, ...limitOf('shopify', size && String(Math.max(0, Number(size) - Number(used))), SHOPIFY_LEAK_MS)]
+}
+
+/** Milliseconds of `Retry-After`; `undefined` where there is none that can be read. */
+export function readRetryAfter(headers: Headers): number | undefined {
+  return waitOf(headers.get('retry-after') ?? undefined, headers)
+}
+
+function limitOf(name: string, remaining: string | undefined, resetMs: number | undefined): readonly ReportedLimit[] {
+  const left = remaining === undefined || remaining.trim() === '' ? Number.NaN : Number(remaining)
+  return resetMs === undefined || !(left >= 0) ? [] : [{ name, remaining: left, resetMs }]
+}
+
+/** Drafts 8 to 11 (`"name";r=50;t=30`), and draft 7 (`limit=100, remaining=50, reset=30`). */
+function draftLimits(text: string, policy: string): readonly ReportedLimit[] {
+  const policies = new Map(itemsOf(policy))
+  const items = itemsOf(text).flatMap(([name, { r, t }]) => {
+    const seconds = t ?? policies.get(name)?.w
+    return limitOf(name, r, seconds === undefined ? undefined : secondsOf(seconds))
+  })
+  if (items.length > 0) return items
+  const [, remaining] = /\bremaining=(\d+)/.exec(text) ?? []
+  const [, reset] = /\breset=(\d+)/.exec(text) ?? []
+  return limitOf('', remaining, reset === undefined ? undefined : secondsOf(reset))
+}
+
+function itemsOf(text: string): readonly (readonly [string, Readonly<Record<string, string>>])[] {
+  return [...text.matchAll(ITEM)].map(([, quoted, token, parameters]) => [
+    quoted ?? token ?? '',
+    Object.fromEntries([...(parameters ?? '').matchAll(PARAMETER)].map(([, key, value]) => [key, value])),
+  ])
+}
+
+function secondsOf(text: string): number | undefined {
+  const seconds = Number(text)
+  return seconds >= 0 ? seconds * 1000 : undefined
+}
+
+/** Of seconds, a duration (`6m0s`), or an instant, which is compared with the server's own clock. */
+function waitOf(value: string | undefined, headers: Headers): number | undefined {
+  const text = value?.trim() ?? ''
+  if (text === '') return undefined
+  if (DURATION.test(text)) {
+    const parts = text.matchAll(/([\d.]+)(ms|h|m|s)/g)
+    return [...parts].reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit as string] as number), 0)
+  }
+  const number = Number(text)
+  if (number < EPOCH_SECONDS) return secondsOf(text)
+  const epochMs = number < EPOCH_MS ? number * 1000 : number
+  const instant = Number.isNaN(number) ? Date.parse(text) : epochMs
+  if (Number.isNaN(instant)) return undefined
+  const sent = Date.parse(headers.get('date') ?? '')
+  // Both may have been cut to whole seconds: one more, so that nobody comes too early.
+  return Math.max(0, instant - (Number.isNaN(sent) ? Date.now() : sent)) + WHOLE_SECOND_MS
+}

@@ -1,0 +1,219 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
+import { quotaFetch as metered } from '@scoregw/quota-fetch'
+import { describe, expect, it } from 'vitest'
+import { QuotaWaitError, quotaFetch } from '../src/index.ts'
+import { generations, server } from './support/servers.ts'
+import { Timeline } from './support/timeline.ts'
+
+const URL_OF_API = 'https://api.example/things'
+const LONG = { maxWaitMs: 10 * 60_000 }
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
+
+/** Answers one after the other, and what was asked. */
+function script(...answers: readonly (readonly [number, Record<string, string>?])[]) {
+  const asked: string[] = []
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const [status, headers] = answers[asked.length] ?? [200]
+    asked.push(`${init?.method ?? 'GET'} ${String(input)}`)
+    return new Response('body', { status, headers: headers ?? {} })
+  }
+  return { fetch, asked }
+}
+
+describe('alone', () => {
+  it.each(Object.entries(generations))('is not refused by a server that speaks %s', async (_, fields) => {
+    const timeline = new Timeline()
+    const { fetch, seen } = server(timeline, fields)
+    const paced = quotaFetch(fetch, { ...LONG, clock: timeline, random: () => 0 })
+    const statuses = await timeline.finish(Promise.all(times(45, async () => (await paced(URL_OF_API)).status)))
+    expect(statuses).toEqual(times(45, () => 200))
+    expect(seen.refused).toBe(0)
+    expect(seen.taken.filter(Boolean).slice(0, 4)).toEqual([10, 10, 10, 10])
+  })
+
+  it.each([1, 7])('is not refused by our own server after the first response, at %i tokens a request', async (cost) => {
+    const timeline = new Timeline()
+    const policy = definePolicy({
+      windows: [{ label: '1m', lengthMs: 60_000 }],
+      categories: ['all'],
+      layers: [{ name: 'user' }],
+      operations: { request: { category: 'all', cost } },
+      base: { user: { all: { '1m': 40 } } },
+    })
+    const quota = createQuota({ policy, clock: { now: () => Date.UTC(2026, 0, 1) + Math.floor(timeline.now()) } })
+    const handler = metered({ quota, subject: () => 'u', standardHeaders: 'draft-11' }).operation('request')(() => {
+      return new Response('ok')
+    })
+    const statuses: number[] = []
+    const send: typeof globalThis.fetch = async (input, init) => {
+      const response = await handler(new Request(input, init))
+      statuses.push(response.status)
+      return response
+    }
+    const paced = quotaFetch(send, { ...LONG, clock: timeline })
+    const work = async () => {
+      for (let sent = 0; sent < 90 / cost; sent++) await paced(URL_OF_API)
+    }
+    await timeline.finish(work())
+    expect(statuses.every((status) => status === 200)).toBe(true)
+    expect(timeline.now()).toBeGreaterThanOrEqual(60_000)
+  })
+})
+
+it('eight side by side on one key use nine tenths of the limit, and at most 2 % is refused', async () => {
+  const timeline = new Timeline()
+  const { fetch, seen } = server(timeline, generations['drafts 8 to 11']!, 200)
+  let sent = 0
+  const counted: typeof fetch = (...request) => {
+    sent++
+    return fetch(...request)
+  }
+  const work = async () => {
+    const paced = quotaFetch(counted, { ...LONG, clock: timeline, random: () => 0.5 })
+    while (timeline.now() < 5 * 60_000) await paced(URL_OF_API)
+  }
+  await timeline.finish(Promise.all(times(8, work)))
+  expect(Math.min(...seen.taken.slice(0, 5))).toBeGreaterThanOrEqual(180)
+  expect(seen.refused / sent).toBeLessThanOrEqual(0.02)
+})
+
+describe('waits', () => {
+  const empty = { RateLimit: '"a";r=0;t=30' }
+
+  it('are not begun where they would be longer than maxWaitMs, whatever a server says', async () => {
+    const timeline = new Timeline()
+    const { fetch, asked } = script([200, empty])
+    const paced = quotaFetch(fetch, { maxWaitMs: 29_999, clock: timeline })
+    await paced(URL_OF_API)
+    await expect(paced(URL_OF_API)).rejects.toThrow(QuotaWaitError)
+    expect(asked).toHaveLength(1)
+    expect(timeline.waiting).toBe(0)
+  })
+
+  it('end at once when the signal is aborted, and leave no timer', async () => {
+    const timeline = new Timeline()
+    const { fetch, asked } = script([200, empty])
+    const paced = quotaFetch(fetch, { clock: timeline })
+    await paced(URL_OF_API)
+    const caller = new AbortController()
+    const call = paced(URL_OF_API, { signal: caller.signal })
+    expect(timeline.waiting).toBe(1)
+    caller.abort(new Error('gone'))
+    await expect(call).rejects.toThrow('gone')
+    expect([timeline.waiting, timeline.now(), asked.length]).toEqual([0, 0, 1])
+  })
+
+  it('are reported to those who ask', async () => {
+    const timeline = new Timeline()
+    const waits: unknown[] = []
+    const options = { clock: timeline, random: () => 0, onWait: (wait: unknown) => void waits.push(wait) }
+    const paced = quotaFetch(script([200, empty]).fetch, options)
+    await paced(URL_OF_API)
+    await timeline.finish(paced(URL_OF_API))
+    expect(waits).toEqual([{ url: URL_OF_API, ms: 30_000 }])
+  })
+
+  it('are of one key: another credential and another origin do not wait', async () => {
+    const timeline = new Timeline()
+    const { fetch, asked } = script([200, empty])
+    const paced = quotaFetch(fetch, { clock: timeline })
+    await paced(URL_OF_API, { headers: { Authorization: 'Bearer a' } })
+    await paced(URL_OF_API, { headers: { Authorization: 'Bearer b' } })
+    await paced('https://other.example/', { headers: { Authorization: 'Bearer a' } })
+    expect([asked.length, timeline.now()]).toEqual([3, 0])
+  })
+
+  it('for a first response that does not come have the same bound', async () => {
+    const timeline = new Timeline()
+    let asked = 0
+    const never: typeof fetch = () => {
+      asked++
+      return asked === 1 ? new Promise(() => undefined) : Promise.resolve(new Response())
+    }
+    const paced = quotaFetch(never, { maxWaitMs: 5000, clock: timeline })
+    void paced(URL_OF_API)
+    await timeline.finish(paced(URL_OF_API))
+    expect([asked, timeline.now()]).toEqual([2, 5000])
+  })
+
+  it('end for the others when the first request fails', async () => {
+    const timeline = new Timeline()
+    let asked = 0
+    const failing: typeof fetch = () => {
+      asked++
+      return asked === 1 ? Promise.reject(new Error('reset')) : Promise.resolve(new Response())
+    }
+    const paced = quotaFetch(failing, { clock: timeline })
+    const ends = await timeline.finish(Promise.allSettled([paced(URL_OF_API), paced(URL_OF_API)]))
+    expect([ends.map(({ status }) => status), timeline.now()]).toEqual([['rejected', 'fulfilled'], 0])
+  })
+})
+
+describe('after a refusal', () => {
+  const refused = [429, { 'Retry-After': '7' }] as const
+
+  it.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s is repeated, not before its time', async (method) => {
+    const timeline = new Timeline()
+    const { fetch, asked } = script(refused)
+    const response = await timeline.finish(
+      quotaFetch(fetch, { clock: timeline, random: () => 1 })(URL_OF_API, { method }),
+    )
+    expect([response.status, asked.length, timeline.now()]).toEqual([200, 2, 7700])
+  })
+
+  it.each(['POST', 'PATCH'])('%s is not repeated, and the next call waits', async (method) => {
+    const timeline = new Timeline()
+    const { fetch, asked } = script(refused)
+    const paced = quotaFetch(fetch, { clock: timeline, random: () => 0 })
+    expect((await paced(URL_OF_API, { method })).status).toBe(429)
+    expect([asked.length, timeline.now()]).toEqual([1, 0])
+    await timeline.finish(paced(URL_OF_API, { method }))
+    expect([asked.length, timeline.now()]).toEqual([2, 7000])
+  })
+
+  it('POST is repeated under an id, but not where its body is a stream', async () => {
+    const timeline = new Timeline()
+    const post = { method: 'POST', headers: { 'Idempotency-Key': 'a1' } }
+    const withText = script(refused)
+    await timeline.finish(quotaFetch(withText.fetch, { clock: timeline })(URL_OF_API, { ...post, body: 'text' }))
+    expect(withText.asked).toHaveLength(2)
+    const withStream = script(refused)
+    await quotaFetch(withStream.fetch, { clock: timeline })(URL_OF_API, { ...post, body: new Blob(['x']).stream() })
+    expect(withStream.asked).toHaveLength(1)
+  })
+
+  it('is answered as it came where the wait is too long, or repetitions are used up', async () => {
+    const timeline = new Timeline()
+    const short = script(refused)
+    expect((await quotaFetch(short.fetch, { maxWaitMs: 6999, clock: timeline })(URL_OF_API)).status).toBe(429)
+    const always = script(refused, refused, refused, refused)
+    const response = await timeline.finish(quotaFetch(always.fetch, { clock: timeline })(URL_OF_API))
+    expect([response.status, await response.text(), always.asked.length]).toEqual([429, 'body', 3])
+  })
+
+  it('without a time waits a second, then two', async () => {
+    const timeline = new Timeline()
+    const { fetch } = script([429], [429])
+    await timeline.finish(quotaFetch(fetch, { clock: timeline, random: () => 0 })(URL_OF_API))
+    expect(timeline.now()).toBe(3000)
+  })
+
+  it('a 403 with nothing left is one; other failures are none', async () => {
+    const timeline = new Timeline()
+    const exhausted = script([403, { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '3' }])
+    await timeline.finish(quotaFetch(exhausted.fetch, { clock: timeline })(URL_OF_API))
+    expect(exhausted.asked).toHaveLength(2)
+    for (const status of [403, 500, 503]) {
+      const failing = script([status])
+      expect((await quotaFetch(failing.fetch, { clock: timeline })(URL_OF_API)).status).toBe(status)
+    }
+  })
+})
+
+it.each([
+  [{ maxWaitMs: -1 }, 'maxWaitMs must be a whole number from 0 to 2147483647; it is -1'],
+  [{ maxWaitMs: Number.POSITIVE_INFINITY }, 'it is Infinity'],
+  [{ retries: 11 }, 'retries must be a whole number from 0 to 10; it is 11'],
+])('wrong options are named: %j', (options, message) => {
+  expect(() => quotaFetch(fetch, options)).toThrow(message)
+})
