@@ -22,7 +22,6 @@ export interface CellSchema extends Omit<CellDefinition, 'unit'> {
   readonly unit: number
 }
 
-const KIND_NAMES = Object.keys(KINDS) as KindName[]
 const UNIT_MARK = ' unit:'
 /** None that an object has a member of by nature. */
 const UNIT_NAME = /^(?!__proto__$)[A-Za-z0-9_-]{1,32}$/
@@ -35,7 +34,7 @@ const UNIT_NAME = /^(?!__proto__$)[A-Za-z0-9_-]{1,32}$/
  * @param unit the name of what it counts
  */
 export function windowCell(window: WindowDefinition, unit: string = TOKENS): CellDefinition {
-  const [found] = KIND_NAMES.flatMap((kind) => {
+  const [found] = (Object.keys(KINDS) as KindName[]).flatMap((kind) => {
     const rule = KINDS[kind].ruleOf(window)
     return rule === undefined ? [] : [{ kind, ...rule }]
   })
