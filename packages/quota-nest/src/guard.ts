@@ -5,6 +5,8 @@ import { type Admission, Exchange, type QuotaAnswer, watchResponse } from '@scor
 import { type NestRequest, rawOf } from './adapter.ts'
 import { QuotaMeters } from './meters.ts'
 
+const JSON_TYPE = 'application/json'
+
 /**
  * Ends a request that may not go on: 429, 401 of an anonymous request, 503 when the store is away. Its response is the
  * body, and the header fields are already set; an exception filter may answer otherwise.
@@ -59,8 +61,9 @@ export class QuotaGuard implements CanActivate {
     }
     if (admission.status === 429) request.quota = admission.quota
     const { httpAdapter } = this.#host
-    const fields = { ...admission.headers, 'Content-Type': admission.contentType }
-    for (const [name, value] of Object.entries(fields)) httpAdapter.setHeader(response, name, value)
+    for (const [name, value] of Object.entries(admission.headers)) httpAdapter.setHeader(response, name, value)
+    // What is sent is JSON by itself, and a filter may send something else.
+    if (admission.contentType !== JSON_TYPE) httpAdapter.setHeader(response, 'Content-Type', admission.contentType)
     throw new QuotaException(admission)
   }
 }

@@ -7,7 +7,7 @@ import type { OneUnit } from '../policy/units.ts'
 import { isLimit } from '../policy/values.ts'
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
-import { type Duration, isWindowLength, labelOf, millisecondsOf } from '../windows/kinds/rolling.ts'
+import { A_LENGTH, type Duration, isWindowLength, labelOf, millisecondsOf } from '../windows/kinds/rolling.ts'
 import { quotaOf } from './create-quota.ts'
 import {
   type FailurePolicy,
@@ -85,12 +85,8 @@ function simpleChecks(): Checks<ParsedSimpleOptions> {
   }
 }
 
-/** What `per` has to be, for messages. */
-const A_DURATION =
-  'a time of 1 second to 366 days, "15m" (a number with s, m, h or d) or milliseconds; months are for createQuota(), every: "month"'
-
 function durationCheck(): Check<Duration> {
-  return where<Duration>(isWindowLength, A_DURATION)
+  return where<Duration>(isWindowLength, `${A_LENGTH}; months are for createQuota(), every: "month"`)
 }
 
 /**

@@ -154,7 +154,7 @@ export class MemoryHolds implements SyncHolds {
     if (added === undefined) return nothing('stale')
     const charged = within.map((amount, u) => amount + added[u]!)
     const uncharged = actual.map((amount, u) => amount - charged[u]!)
-    const isAsReserved = actual.every((amount, u) => amount === reserved[u] && amount === charged[u])
+    const isAsReserved = charged.every((amount, u) => amount === reserved[u] && uncharged[u] === 0)
     const answer = isAsReserved
       ? undefined
       : { charged: named(units, charged), uncharged: named(units, uncharged), reserved: costs }

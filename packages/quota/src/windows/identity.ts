@@ -1,4 +1,4 @@
-import { KINDS, type KindName, type WindowDefinition } from './kinds.ts'
+import { KINDS, type KindName, WINDOW_RULES, type WindowDefinition } from './kinds.ts'
 import { SLOTS, TOKENS } from './units.ts'
 
 /** The counter of one limit by names alone, whatever policy it belongs to. */
@@ -34,11 +34,9 @@ const UNIT_NAME = /^(?!__proto__$)[A-Za-z0-9_-]{1,32}$/
  * @param unit the name of what it counts
  */
 export function windowCell(window: WindowDefinition, unit: string = TOKENS): CellDefinition {
-  const [found] = (Object.keys(KINDS) as KindName[]).flatMap((kind) => {
-    const rule = KINDS[kind].ruleOf(window)
-    return rule === undefined ? [] : [{ kind, ...rule }]
-  })
-  const { kind, lengthMs, text } = found!
+  const [name, ruleOf] = Object.entries(WINDOW_RULES).find(([, rule]) => rule(window as never) !== undefined)!
+  const kind = name as KindName
+  const { lengthMs, text } = ruleOf(window as never)!
   const mark = unit === TOKENS ? '' : `${UNIT_MARK}${unit}`
   return { kind, label: window.label, identity: `${kind} ${window.label} ${text}${mark}`, lengthMs, unit }
 }

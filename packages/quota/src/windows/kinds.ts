@@ -1,7 +1,7 @@
-import { type CalendarWindow, calendar, calendarForm } from './kinds/calendar.ts'
+import { type CalendarWindow, calendar, calendarForm, calendarRule } from './kinds/calendar.ts'
 import { concurrency } from './kinds/concurrency.ts'
-import type { Kind, WindowForm } from './kinds/kind.ts'
-import { type RollingWindow, rolling, rollingForm } from './kinds/rolling.ts'
+import type { Kind, WindowForm, WindowRule } from './kinds/kind.ts'
+import { type RollingWindow, rolling, rollingForm, rollingRule } from './kinds/rolling.ts'
 
 /**
  * What ends a limit's count: `rolling`, its length after its first request; `calendar`, the next period; `concurrency`, the
@@ -14,6 +14,12 @@ export const KINDS: Readonly<Record<KindName, Kind>> = { rolling, calendar, conc
 
 /** A limit over time: a label people read, and how long it counts. */
 export type WindowDefinition = RollingWindow | CalendarWindow
+
+/** What the counter of a policy's window is recognised by, by the kinds that windows are of. */
+export const WINDOW_RULES: Readonly<Record<string, (window: never) => WindowRule | undefined>> = {
+  rolling: rollingRule,
+  calendar: calendarRule,
+}
 
 /** How policies write windows. The first form that a window is meant in is the one that it is checked by. */
 export const WINDOW_FORMS: readonly WindowForm[] = [calendarForm, rollingForm]

@@ -58,17 +58,16 @@ export const calendar: Kind = {
     const { start, end } = periodNow()
     return { lengthMs: end - start, endsAt: end }
   },
-  ruleOf: (window: Partial<CalendarWindow>) =>
-    window.every === undefined ? undefined : ruleOf(window as CalendarWindow),
   lengthOf(rest) {
     const end = rest.indexOf(' ')
     return end === -1 ? undefined : parsedLength(rest.slice(0, end))
   },
 }
 
-/** The same text for all ways of writing the same rule. */
-function ruleOf(window: CalendarWindow): WindowRule {
+/** The same text for all ways of writing the same rule. @returns `undefined` for a window of another kind */
+export function calendarRule(window: Partial<CalendarWindow>): WindowRule | undefined {
   const { every, timeZone, weekStartsOn, anchor } = window
+  if (every === undefined) return undefined
   const lengthMs = LONGEST_MS[every]
   const week = every === 'week' ? ` ${weekStartsOn ?? 1}` : ''
   const begin = anchor === 'subject' ? 'subject' : anchorText(every, anchor)

@@ -6,7 +6,5 @@ export const concurrency: Kind = {
   after: () => ALWAYS_OPEN,
   opensAt: (now) => now,
   lasting: () => ({ lengthMs: null, endsAt: undefined }),
-  // A policy limits it beside its windows.
-  ruleOf: () => undefined,
   lengthOf: (rest) => (rest === '' ? Number.POSITIVE_INFINITY : undefined),
 }

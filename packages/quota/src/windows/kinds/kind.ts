@@ -22,12 +22,6 @@ export interface Kind {
    */
   lasting(lengthMs: number, startedAt: number, period: () => Period): Lasting
   /**
-   * What a counter of a policy's window is recognised by.
-   *
-   * @returns `undefined` for a window of another kind
-   */
-  ruleOf(window: object): WindowRule | undefined
-  /**
    * Reads {@link WindowRule.text}.
    *
    * @returns the counter's `lengthMs`; `undefined` for text that is none of this kind

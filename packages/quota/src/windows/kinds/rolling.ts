@@ -1,7 +1,7 @@
 import { group, where, wholeNumber } from '../../options/checks.ts'
 import { isObject } from '../../options/objects.ts'
 import { NOT_OPEN } from '../window.ts'
-import { type Kind, type NamedWindow, parsedLength, type WindowForm } from './kind.ts'
+import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
 
 /** A window that opens with the first admitted request and ends `lengthMs` later. */
 export interface RollingWindow {
@@ -22,9 +22,12 @@ export const rolling: Kind = {
   after: (lengthMs, now) => now - lengthMs,
   opensAt: (now) => now,
   lasting: (lengthMs, startedAt) => ({ lengthMs, endsAt: startedAt === NOT_OPEN ? undefined : startedAt + lengthMs }),
-  ruleOf: ({ lengthMs }: Partial<RollingWindow>) =>
-    lengthMs === undefined ? undefined : { lengthMs, text: String(lengthMs) },
   lengthOf: parsedLength,
+}
+
+/** @returns `undefined` for a window of another kind */
+export function rollingRule({ lengthMs }: Partial<RollingWindow>): WindowRule | undefined {
+  return lengthMs === undefined ? undefined : { lengthMs, text: String(lengthMs) }
 }
 
 /** How policies write it: by `per`, or by `lengthMs` as it is then kept. */
@@ -43,7 +46,8 @@ export const rollingForm: WindowForm = {
   },
 }
 
-const A_LENGTH = 'a time of 1 second to 366 days, "15m" (a number with s, m, h or d) or milliseconds'
+/** What a length has to be, for messages. */
+export const A_LENGTH = 'a time of 1 second to 366 days, "15m" (a number with s, m, h or d) or milliseconds'
 
 /** A length of time, 1 second to 366 days: `30s`, `15m`, `12h`, `7d`, or milliseconds. */
 export type Duration = number | DurationText
