@@ -5,7 +5,7 @@ import { type Manner, Parties, SUBJECT } from './parties.ts'
 import { DAY_MS, HOUR_MS, Probe, rollingCells, SIX_WINDOWS } from './probe.ts'
 
 /** A policy before and after an edit, as counters know it. */
-export interface Edit {
+interface Edit {
   readonly name: string
   readonly before: StoreSchema
   readonly after: StoreSchema
@@ -48,7 +48,7 @@ const TEAM: LayerSchema = { name: 'team', shared: false }
 const ALL: LayerSchema = { name: 'all', shared: true }
 
 /** What people do to a policy that is in use. */
-export const EDITS: readonly Edit[] = [
+const EDITS: readonly Edit[] = [
   windows('a window is added, the shortest', { label: '10m', lengthMs: 600_000 }, HOUR, FIVE_HOURS, DAY),
   windows('a window is added, in the middle', HOUR, { label: '3h', lengthMs: 3 * HOUR_MS }, FIVE_HOURS, DAY),
   windows('a window is added, the longest', HOUR, FIVE_HOURS, DAY, { label: '7d', lengthMs: 7 * DAY_MS }),

@@ -18,7 +18,7 @@ import { SETTINGS_SUBJECT_CASES } from './settings-subject-cases.ts'
 const KEY = 'u:"\u00e9'
 
 /** Promises about who hears of a change, and when. */
-export const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
+const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
   ...watchCases<SettingsStore>('settings', {
     watch: (store, listener) => store.watch(listener),
     write: async (store, writes) => void (await written(store, { writes })),
