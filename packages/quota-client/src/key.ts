@@ -8,7 +8,7 @@ export function originAndCredential({ url, headers }: OutgoingRequest): string {
   return `${url.origin} ${digest(CREDENTIALS.map((name) => headers.get(name) ?? '').join('\n'))}`
 }
 
-/** 64 bits that no credential can be read from; two that were alike would share a pace, and nothing else. */
+/** 64 bits, kept in memory alone; not a cryptographic digest. Two that were alike would share a pace, and nothing else. */
 function digest(text: string): string {
   let [high, low] = [0xdeadbeef, 0x41c6ce57]
   for (let index = 0; index < text.length; index++) {

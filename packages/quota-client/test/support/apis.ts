@@ -66,7 +66,7 @@ export const documented: readonly DocumentedResponse[] = [
     ],
   },
   {
-    // docs.discord.com, "Rate limits": an epoch and a delta; the delta counts.
+    // docs.discord.com, "Rate limits": an epoch and a delta; the delta counts. The figures are made up.
     api: 'Discord',
     headers: {
       'x-ratelimit-limit': '5',
