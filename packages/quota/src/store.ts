@@ -43,6 +43,7 @@ export {
   type SubjectAnchor,
   type Versioned,
 } from './policy/settings.ts'
+export { ofUnit, unitNames } from './policy/units.ts'
 export { hundredths, MAX_LIMIT } from './policy/values.ts'
 export { type IdPlace, type IdRequest, idPlaces, type RowPlace, rowPlaces } from './scratch/places.ts'
 export { type NamedCell, type NamedHoldRow, type NamedRecord, Scratch } from './scratch/scratch.ts'

@@ -2,6 +2,7 @@ import { createWriteStream, type WriteStream } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import type { Policy } from '@scoregw/quota'
+import { unitNames } from '@scoregw/quota/store'
 import { CliError, EXIT, type ExitCode } from '../cli-error.ts'
 import { fileError } from '../files.ts'
 import type { Io } from '../io.ts'
@@ -10,7 +11,7 @@ import { plain } from '../text.ts'
 import { type Mapping, type MappingInput, mappingOf, namedFields } from './mapping.ts'
 import { printed } from './print.ts'
 import { type ReadLog, readLog } from './read-log.ts'
-import { ownLayers, unitsOf } from './replay.ts'
+import { ownLayers } from './replay.ts'
 import { report } from './report.ts'
 import type { Simulation } from './result.ts'
 import { type NamedPolicy, type RefusalListener, simulate } from './simulate.ts'
@@ -41,7 +42,7 @@ export async function simulateLogs(
   const policies: NamedPolicy[] = []
   for (const file of files) policies.push({ file, policy: await readPolicy(file) })
   const operations = [...new Set(policies.flatMap(({ policy }) => Object.keys(policy.operations)))]
-  const units = [...new Set(policies.flatMap(({ policy }) => unitsOf(policy)))]
+  const units = [...new Set(policies.flatMap(({ policy }) => unitNames(policy)))]
   const lines = await mappingOf(mapping, map)
   checkCost(units, lines)
   for (const { policy, file } of policies) checkSubject(policy, file, lines)

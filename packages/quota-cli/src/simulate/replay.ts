@@ -9,6 +9,7 @@ import {
   type SyncQuota,
 } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
+import { unitNames } from '@scoregw/quota/store'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 
 /** Receives the results of a replay, request by request. */
@@ -34,7 +35,7 @@ export async function replay(log: EventLog, policy: Policy, listener: ReplayList
   const clock = { at: 0, now: () => clock.at }
   const store = memoryStore({ clock, maxSubjects: Math.max(1, log.subjects.length) })
   const quota = createQuota<string, Counting>({ policy, store, clock, calendar: luxonCalendar() })
-  const units = unitsOf(policy)
+  const units = unitNames(policy)
   const own = ownLayers(policy)
   const known = log.operations.map((name) => Object.hasOwn(policy.operations, name))
   const order = log.order()
@@ -71,11 +72,6 @@ function decided(
     plan: plan === 0 ? undefined : log.plans[plan],
   }
   return isRefunded ? quota.peekSync(request) : quota.consumeSync(request)
-}
-
-/** What a policy counts, by name. */
-export function unitsOf({ units = ['tokens'] }: Policy): string[] {
-  return units.map((unit) => (typeof unit === 'string' ? unit : unit.name))
 }
 
 /** A log may have amounts of more units than a policy counts. */

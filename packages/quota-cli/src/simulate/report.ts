@@ -1,4 +1,4 @@
-import type { Counting } from '@scoregw/quota'
+import { ofUnit } from '@scoregw/quota/store'
 import { counted, instant, percent, several } from '../text.ts'
 import { type Html, html } from './html.ts'
 import { amountText, subjectText } from './print.ts'
@@ -49,7 +49,7 @@ function ofLog({ logs, lines, requests, unmetered, outOfOrder, skipped, isCut, f
 
 function ofPolicy(result: PolicyResult): Html {
   const { policy, units, requests, refused, subjects, limits, operations, refusedMost, tokens, cost } = result
-  const charged = units.map((unit) => [unit, amountOf(unit, tokens?.charged ?? cost?.charged)] as const)
+  const charged = units.map((unit) => [unit, ofUnit(tokens?.charged ?? cost?.charged ?? 0, unit)] as const)
   return html`<section>
 <h2>${policy}</h2>
 <dl>
@@ -139,9 +139,4 @@ function table(of: string, caption: string, titles: readonly string[], rows: rea
   const body = rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${of}: ${caption}"><table><caption>${caption}</caption>
 <thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>`
-}
-
-/** The amount of a unit; a number is that of the only one. */
-function amountOf(unit: string, amount: Counting['amount'] = 0): number {
-  return typeof amount === 'number' ? amount : (amount[unit] ?? 0)
 }

@@ -1,10 +1,11 @@
 import type { Counting, Policy, RefusedDecision } from '@scoregw/quota'
+import { unitNames } from '@scoregw/quota/store'
 import type { Io } from '../io.ts'
 import { Progress } from '../progress.ts'
 import { percent } from '../text.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 import type { ReadLog } from './read-log.ts'
-import { replay, unitsOf, withoutConcurrency } from './replay.ts'
+import { replay, withoutConcurrency } from './replay.ts'
 import { differenceOf, type PolicyResult, policyResult, type Simulation } from './result.ts'
 import { Tally } from './tally.ts'
 
@@ -31,7 +32,7 @@ export async function simulate(
   const tallies: Tally[] = []
   const results: PolicyResult[] = []
   for (const { file, policy } of policies) {
-    const tally = new Tally(log, unitsOf(policy), from ?? 0, until ?? 0)
+    const tally = new Tally(log, unitNames(policy), from ?? 0, until ?? 0)
     await played(log, file, withoutConcurrency(policy), tally, io, onRefusal)
     tallies.push(tally)
     results.push(policyResult(file, tally, top, policy.concurrency !== undefined))

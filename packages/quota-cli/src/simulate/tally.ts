@@ -1,4 +1,5 @@
 import type { Counting, LimitKind, RefusedDecision, Subject, Violation } from '@scoregw/quota'
+import { ofUnit } from '@scoregw/quota/store'
 import { Buckets } from './buckets.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 
@@ -96,7 +97,7 @@ export class Tally {
   }
 
   #add(sums: number[], cost: Counting['amount']): void {
-    for (const [u, unit] of this.units.entries()) sums[u]! += typeof cost === 'number' ? cost : cost[unit]!
+    for (const [u, unit] of this.units.entries()) sums[u]! += ofUnit(cost, unit)
   }
 
   #asked({ subject, operation }: LoggedEvent): void {
