@@ -1,6 +1,7 @@
 export { cacheFolder } from './cache-folder.ts'
 export { unpackDebianPackage } from './debian-package.ts'
 export { isExecutable, pathFolders } from './executables.ts'
+export { openTimers } from './open-timers.ts'
 export { ownTime, withinOwnTime } from './own-time.ts'
 export { freePort, startOnFreePort } from './ports.ts'
 export { PROGRAM_OPTIONS } from './program-options.ts'

@@ -1,3 +1,4 @@
+import { openTimers } from '@scoregw/server-kit'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
   createQuota,
@@ -260,18 +261,19 @@ describe.each([
 
   it('are kept alive by run() while the work lasts', async () => {
     vi.useFakeTimers()
+    const timers = openTimers(['reservations/handle.ts'])
     const { quota, clock } = fixture(isSync)
     const result = await quota.run({ subject: 'u', operation: 'ask', ttlMs: MINUTE }, async () => {
       for (let minute = 0; minute < 10; minute++) {
         clock.at += 20_000
         await vi.advanceTimersByTimeAsync(20_000)
       }
-      return used(quota)
+      return [await used(quota), timers()]
     })
-    expect(result).toMatchObject({ allowed: true, value: 75 })
+    expect(result).toMatchObject({ allowed: true, value: [75, 1] })
     clock.at += MINUTE
     expect(await used(quota)).toBe(75)
-    expect(vi.getTimerCount()).toBe(0)
+    expect(timers()).toBe(0)
   })
 
   it('report their end, and an overrun', async () => {

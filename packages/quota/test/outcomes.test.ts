@@ -1,3 +1,4 @@
+import { openTimers } from '@scoregw/server-kit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type CallOutcome, memoryOutcomes, outcomeRecorder } from '../src/adaptive.ts'
@@ -174,11 +175,13 @@ describe('a recorder of outcomes', () => {
 
   it('flushes a last time when closed; then nothing is open and nothing recorded', async () => {
     const store = faulty()
+    const timers = openTimers(['store/outcome-recorder.ts'])
     const recorder = outcomeRecorder({ store, clock: testClock() })
     recorder.record({ httpStatus: 200 })
+    expect(timers()).toBe(1)
     await recorder.close()
     recorder.record({ httpStatus: 200 })
-    expect(vi.getTimerCount()).toBe(0)
+    expect(timers()).toBe(0)
     await recorder.flush()
     expect(store.read(MINUTE, MINUTE + 1)).toEqual([counts(MINUTE, { calls: 1 })])
   })
