@@ -15,10 +15,17 @@ export default [
   budget('@scoregw/quota, simpleQuota', '40 kB', '{ simpleQuota }'),
   budget('@scoregw/quota, QuotaError', '0.7 kB', '{ QuotaError }'),
   budget('@scoregw/quota/options', '5.5 kB', undefined, 'options'),
-  budget('@scoregw/quota/http', '22.6 kB', undefined, 'http'),
+  budget('@scoregw/quota/http', '22.8 kB', undefined, 'http'),
   budget('@scoregw/quota/calendar', '2.2 kB', undefined, 'calendar'),
   budget('@scoregw/quota/prometheus', '7.6 kB', undefined, 'prometheus'),
   budget('@scoregw/quota/top', '6.8 kB', undefined, 'top'),
   budget('@scoregw/quota/otel', '7.8 kB', undefined, 'otel'),
+  ...['index', 'mcp'].map((entry) => ({
+    name: `@scoregw/quota-ai, ${entry}`,
+    limit: '5 kB',
+    gzip: true,
+    path: `packages/quota-ai/dist/${entry}.js`,
+    ignore: ['@scoregw/quota'],
+  })),
   { name: '@scoregw/quota-client', limit: '4 kB', gzip: true, path: 'packages/quota-client/dist/index.js' },
 ]

@@ -16,6 +16,8 @@ import { root, run } from './workspace.mjs'
 
 const names = {
   quota: 'simpleQuota, createQuota, defaultPolicy, QuotaError',
+  'quota-ai': 'quotaAi',
+  'quota-client': 'pacedFetch',
   'quota-express': 'quotaMiddleware',
   'quota-fastify': 'quotaFastify',
   'quota-fetch': 'quotaFetch',
@@ -39,10 +41,10 @@ try {
 } catch (error) {
   if (error instanceof QuotaError) code = error.code
 }
-const all = [quotaMiddleware, quotaFastify, quotaFetch, QuotaModule, redisStore, postgresStore].map((each) => typeof each)
+const all = [quotaAi, pacedFetch, quotaMiddleware, quotaFastify, quotaFetch, QuotaModule, redisStore, postgresStore].map((each) => typeof each)
 console.log(JSON.stringify({ answers, code, all }))
 `
-const expected = `${JSON.stringify({ answers: [true, false, true], code: 'invalid_options', all: Array(6).fill('function') })}\n`
+const expected = `${JSON.stringify({ answers: [true, false, true], code: 'invalid_options', all: Array(8).fill('function') })}\n`
 
 const imports = Object.entries(names).map(([name, what]) => `import { ${what} } from '@scoregw/${name}'`)
 const requires = Object.entries(names).map(([name, what]) => `const { ${what} } = require('@scoregw/${name}')`)

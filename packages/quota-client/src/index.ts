@@ -1,2 +1,2 @@
-export { type OutgoingRequest, type PacingClock, type QuotaFetchOptions, QuotaWaitError } from './options.ts'
-export { quotaFetch } from './quota-fetch.ts'
+export { type OutgoingRequest, type PacedFetchOptions, type PacingClock, QuotaWaitError } from './options.ts'
+export { pacedFetch } from './paced-fetch.ts'

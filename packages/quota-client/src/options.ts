@@ -13,7 +13,7 @@ export interface OutgoingRequest {
   readonly headers: Headers
 }
 
-export interface QuotaFetchOptions {
+export interface PacedFetchOptions {
   /** The longest that one call waits in all, in milliseconds: 60,000 by default. */
   readonly maxWaitMs?: number | undefined
   /** How often a refused request that is safe to repeat is sent again: 2 by default. */
@@ -46,7 +46,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 export function wholeOption(name: string, value: unknown, fallback: number, most: number = MAX_TIMER_MS): number {
   if (value === undefined) return fallback
   if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most) return value as number
-  throw new TypeError(`quotaFetch: ${name} must be a whole number from 0 to ${most}; it is ${String(value)}`)
+  throw new TypeError(`pacedFetch: ${name} must be a whole number from 0 to ${most}; it is ${String(value)}`)
 }
 
 export const systemClock: PacingClock = {

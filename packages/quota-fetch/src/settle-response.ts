@@ -1,4 +1,4 @@
-import type { MeteredRequest, RateLimitFields } from '@scoregw/quota/http'
+import { type MeteredRequest, type RateLimitFields, watchedStream } from '@scoregw/quota/http'
 
 /** What a response is settled by, beside its status. */
 export interface Settling {
@@ -74,50 +74,19 @@ async function settledAtEnd(quota: MeteredRequest, response: Response, isOver: b
   return response
 }
 
-/** How long a body may stay unread before its caller counts as gone, in milliseconds. */
-const UNREAD_MS = 600_000
-
 /** The same bytes; the end waits until the hold is settled. */
 function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
-  let isCancelled = false
-  // A response that is dropped unread is never cancelled: its hold must not be kept alive for ever.
-  let unread: ReturnType<typeof setTimeout> | undefined
-  const awaitReader = (): void => {
-    unread = setTimeout(() => quota.end(), UNREAD_MS)
-    // Where timers keep a process alive, this one does not; elsewhere they are numbers.
-    ;(unread as { unref?: () => void }).unref?.()
-  }
-  awaitReader()
-  const source = {
-    async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
-      clearTimeout(unread)
-      try {
-        const { value, done } = await reader.read()
-        if (!done) {
-          controller.enqueue(value)
-          if (!isCancelled) awaitReader()
-          return
-        }
-      } catch (error) {
-        // The handler broke its stream; a caller who leaves cancels it instead.
-        await quota.cancel().catch(() => undefined)
-        controller.error(error)
-        return
-      }
-      // A read that a cancel ended is no end.
-      if (isCancelled) return
+  return watchedStream(body, {
+    end() {
       quota.end()
-      await quota.pending
-      controller.close()
+      return quota.pending
     },
-    async cancel(reason: unknown) {
-      isCancelled = true
-      clearTimeout(unread)
+    cancel() {
       quota.abort()
-      await reader.cancel(reason)
+      return undefined
     },
-  }
-  // Nothing is read ahead: a pull means that the consumer reads.
-  return new ReadableStream(source, { highWaterMark: 0 })
+    // The handler broke its stream; a caller who leaves cancels it instead.
+    fail: () => quota.cancel().catch(() => undefined),
+    unread: () => quota.end(),
+  })
 }

@@ -21,7 +21,7 @@ describe('a body that nobody reads', () => {
   async function responding(chunks: number) {
     // The engine's clock goes on with the timers, so that a hold that is not kept alive would end.
     vi.useFakeTimers()
-    const timers = openTimers(['reservations/handle.ts', 'http/metered-request.ts', 'src/settle-response.ts'])
+    const timers = openTimers(['reservations/handle.ts', 'http/metered-request.ts', 'http/watched-stream.ts'])
     const quota = createQuota({ policy: defaultPolicy() })
     const metered = quotaFetch({ quota, subject: () => 'u1', settle: 'end' })
     let sent = 0

@@ -52,4 +52,5 @@ export {
   type QuotaWarningCode,
   type ValidateOption,
 } from './http/warnings.ts'
+export { type StreamWatch, watchedStream } from './http/watched-stream.ts'
 export { isoText, isTimeZone, zonedText } from './time/zoned.ts'

@@ -1,7 +1,7 @@
 import { createQuota, definePolicy } from '@scoregw/quota'
-import { quotaFetch as metered } from '@scoregw/quota-fetch'
+import { quotaFetch } from '@scoregw/quota-fetch'
 import { describe, expect, it } from 'vitest'
-import { QuotaWaitError, quotaFetch } from '../src/index.ts'
+import { pacedFetch, QuotaWaitError } from '../src/index.ts'
 import { generations, server } from './support/servers.ts'
 import { Timeline } from './support/timeline.ts'
 
@@ -24,7 +24,7 @@ describe('alone', () => {
   it.each(Object.entries(generations))('is not refused by a server that speaks %s', async (_, fields) => {
     const timeline = new Timeline()
     const { fetch, seen } = server(timeline, fields)
-    const paced = quotaFetch(fetch, { ...LONG, clock: timeline, random: () => 0 })
+    const paced = pacedFetch(fetch, { ...LONG, clock: timeline, random: () => 0 })
     const statuses = await timeline.finish(Promise.all(times(45, async () => (await paced(URL_OF_API)).status)))
     expect(statuses).toEqual(times(45, () => 200))
     expect(seen.refused).toBe(0)
@@ -41,7 +41,7 @@ describe('alone', () => {
       base: { user: { all: { '1m': 40 } } },
     })
     const quota = createQuota({ policy, clock: { now: () => Date.UTC(2026, 0, 1) + Math.floor(timeline.now()) } })
-    const handler = metered({ quota, subject: () => 'u', standardHeaders: 'draft-11' }).operation('request')(() => {
+    const handler = quotaFetch({ quota, subject: () => 'u', standardHeaders: 'draft-11' }).operation('request')(() => {
       return new Response('ok')
     })
     const statuses: number[] = []
@@ -50,7 +50,7 @@ describe('alone', () => {
       statuses.push(response.status)
       return response
     }
-    const paced = quotaFetch(send, { ...LONG, clock: timeline })
+    const paced = pacedFetch(send, { ...LONG, clock: timeline })
     const work = async () => {
       for (let sent = 0; sent < 90 / cost; sent++) await paced(URL_OF_API)
     }
@@ -69,7 +69,7 @@ it('eight side by side on one key use nine tenths of the limit, and at most 2 % 
     return fetch(...request)
   }
   const work = async () => {
-    const paced = quotaFetch(counted, { ...LONG, clock: timeline, random: () => 0.5 })
+    const paced = pacedFetch(counted, { ...LONG, clock: timeline, random: () => 0.5 })
     while (timeline.now() < 5 * 60_000) await paced(URL_OF_API)
   }
   await timeline.finish(Promise.all(times(8, work)))
@@ -83,7 +83,7 @@ describe('waits', () => {
   it('are not begun where they would be longer than maxWaitMs, whatever a server says', async () => {
     const timeline = new Timeline()
     const { fetch, asked } = script([200, empty])
-    const paced = quotaFetch(fetch, { maxWaitMs: 29_999, clock: timeline })
+    const paced = pacedFetch(fetch, { maxWaitMs: 29_999, clock: timeline })
     await paced(URL_OF_API)
     await expect(paced(URL_OF_API)).rejects.toThrow(QuotaWaitError)
     expect(asked).toHaveLength(1)
@@ -93,7 +93,7 @@ describe('waits', () => {
   it('end at once when the signal is aborted, and leave no timer', async () => {
     const timeline = new Timeline()
     const { fetch, asked } = script([200, empty])
-    const paced = quotaFetch(fetch, { clock: timeline })
+    const paced = pacedFetch(fetch, { clock: timeline })
     await paced(URL_OF_API)
     const caller = new AbortController()
     const call = paced(URL_OF_API, { signal: caller.signal })
@@ -107,7 +107,7 @@ describe('waits', () => {
     const timeline = new Timeline()
     const waits: unknown[] = []
     const options = { clock: timeline, random: () => 0, onWait: (wait: unknown) => void waits.push(wait) }
-    const paced = quotaFetch(script([200, empty]).fetch, options)
+    const paced = pacedFetch(script([200, empty]).fetch, options)
     await paced(URL_OF_API)
     await timeline.finish(paced(URL_OF_API))
     expect(waits).toEqual([{ url: URL_OF_API, ms: 30_000 }])
@@ -116,7 +116,7 @@ describe('waits', () => {
   it('are of one key: another credential and another origin do not wait', async () => {
     const timeline = new Timeline()
     const { fetch, asked } = script([200, empty])
-    const paced = quotaFetch(fetch, { clock: timeline })
+    const paced = pacedFetch(fetch, { clock: timeline })
     await paced(URL_OF_API, { headers: { Authorization: 'Bearer a' } })
     await paced(URL_OF_API, { headers: { Authorization: 'Bearer b' } })
     await paced('https://other.example/', { headers: { Authorization: 'Bearer a' } })
@@ -130,7 +130,7 @@ describe('waits', () => {
       asked++
       return asked === 1 ? new Promise(() => undefined) : Promise.resolve(new Response())
     }
-    const paced = quotaFetch(never, { maxWaitMs: 5000, clock: timeline })
+    const paced = pacedFetch(never, { maxWaitMs: 5000, clock: timeline })
     void paced(URL_OF_API)
     await timeline.finish(paced(URL_OF_API))
     expect([asked, timeline.now()]).toEqual([2, 5000])
@@ -143,7 +143,7 @@ describe('waits', () => {
       asked++
       return asked === 1 ? Promise.reject(new Error('reset')) : Promise.resolve(new Response())
     }
-    const paced = quotaFetch(failing, { clock: timeline })
+    const paced = pacedFetch(failing, { clock: timeline })
     const ends = await timeline.finish(Promise.allSettled([paced(URL_OF_API), paced(URL_OF_API)]))
     expect([ends.map(({ status }) => status), timeline.now()]).toEqual([['rejected', 'fulfilled'], 0])
   })
@@ -156,7 +156,7 @@ describe('after a refusal', () => {
     const timeline = new Timeline()
     const { fetch, asked } = script(refused)
     const response = await timeline.finish(
-      quotaFetch(fetch, { clock: timeline, random: () => 1 })(URL_OF_API, { method }),
+      pacedFetch(fetch, { clock: timeline, random: () => 1 })(URL_OF_API, { method }),
     )
     expect([response.status, asked.length, timeline.now()]).toEqual([200, 2, 7700])
   })
@@ -164,7 +164,7 @@ describe('after a refusal', () => {
   it.each(['POST', 'PATCH'])('%s is not repeated, and the next call waits', async (method) => {
     const timeline = new Timeline()
     const { fetch, asked } = script(refused)
-    const paced = quotaFetch(fetch, { clock: timeline, random: () => 0 })
+    const paced = pacedFetch(fetch, { clock: timeline, random: () => 0 })
     expect((await paced(URL_OF_API, { method })).status).toBe(429)
     expect([asked.length, timeline.now()]).toEqual([1, 0])
     await timeline.finish(paced(URL_OF_API, { method }))
@@ -175,37 +175,37 @@ describe('after a refusal', () => {
     const timeline = new Timeline()
     const post = { method: 'POST', headers: { 'Idempotency-Key': 'a1' } }
     const withText = script(refused)
-    await timeline.finish(quotaFetch(withText.fetch, { clock: timeline })(URL_OF_API, { ...post, body: 'text' }))
+    await timeline.finish(pacedFetch(withText.fetch, { clock: timeline })(URL_OF_API, { ...post, body: 'text' }))
     expect(withText.asked).toHaveLength(2)
     const withStream = script(refused)
-    await quotaFetch(withStream.fetch, { clock: timeline })(URL_OF_API, { ...post, body: new Blob(['x']).stream() })
+    await pacedFetch(withStream.fetch, { clock: timeline })(URL_OF_API, { ...post, body: new Blob(['x']).stream() })
     expect(withStream.asked).toHaveLength(1)
   })
 
   it('is answered as it came where the wait is too long, or repetitions are used up', async () => {
     const timeline = new Timeline()
     const short = script(refused)
-    expect((await quotaFetch(short.fetch, { maxWaitMs: 6999, clock: timeline })(URL_OF_API)).status).toBe(429)
+    expect((await pacedFetch(short.fetch, { maxWaitMs: 6999, clock: timeline })(URL_OF_API)).status).toBe(429)
     const always = script(refused, refused, refused, refused)
-    const response = await timeline.finish(quotaFetch(always.fetch, { clock: timeline })(URL_OF_API))
+    const response = await timeline.finish(pacedFetch(always.fetch, { clock: timeline })(URL_OF_API))
     expect([response.status, await response.text(), always.asked.length]).toEqual([429, 'body', 3])
   })
 
   it('without a time waits a second, then two', async () => {
     const timeline = new Timeline()
     const { fetch } = script([429], [429])
-    await timeline.finish(quotaFetch(fetch, { clock: timeline, random: () => 0 })(URL_OF_API))
+    await timeline.finish(pacedFetch(fetch, { clock: timeline, random: () => 0 })(URL_OF_API))
     expect(timeline.now()).toBe(3000)
   })
 
   it('a 403 with nothing left is one; other failures are none', async () => {
     const timeline = new Timeline()
     const exhausted = script([403, { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '3' }])
-    await timeline.finish(quotaFetch(exhausted.fetch, { clock: timeline })(URL_OF_API))
+    await timeline.finish(pacedFetch(exhausted.fetch, { clock: timeline })(URL_OF_API))
     expect(exhausted.asked).toHaveLength(2)
     for (const status of [403, 500, 503]) {
       const failing = script([status])
-      expect((await quotaFetch(failing.fetch, { clock: timeline })(URL_OF_API)).status).toBe(status)
+      expect((await pacedFetch(failing.fetch, { clock: timeline })(URL_OF_API)).status).toBe(status)
     }
   })
 })
@@ -215,5 +215,5 @@ it.each([
   [{ maxWaitMs: Number.POSITIVE_INFINITY }, 'it is Infinity'],
   [{ retries: 11 }, 'retries must be a whole number from 0 to 10; it is 11'],
 ])('wrong options are named: %j', (options, message) => {
-  expect(() => quotaFetch(fetch, options)).toThrow(message)
+  expect(() => pacedFetch(fetch, options)).toThrow(message)
 })

@@ -1,5 +1,5 @@
 import { originAndCredential } from './key.ts'
-import { type OutgoingRequest, type QuotaFetchOptions, QuotaWaitError, systemClock, wholeOption } from './options.ts'
+import { type OutgoingRequest, type PacedFetchOptions, QuotaWaitError, systemClock, wholeOption } from './options.ts'
 import { Pace, type Ticket } from './pace.ts'
 import { readLimits, readRetryAfter } from './read-limits.ts'
 
@@ -20,8 +20,8 @@ const MAX_KEYS = 1000
  * @param fetch what sends; the global one by default
  * @throws TypeError naming an option that is wrong
  */
-export function quotaFetch(fetch: Fetch = globalThis.fetch, options: QuotaFetchOptions = {}): Fetch {
-  if (typeof fetch !== 'function') throw new TypeError('quotaFetch: the first argument must be a fetch function')
+export function pacedFetch(fetch: Fetch = globalThis.fetch, options: PacedFetchOptions = {}): Fetch {
+  if (typeof fetch !== 'function') throw new TypeError('pacedFetch: the first argument must be a fetch function')
   const maxWaitMs = wholeOption('maxWaitMs', options.maxWaitMs, DEFAULT_WAIT_MS)
   const retries = wholeOption('retries', options.retries, 2, 10)
   const { key = originAndCredential, onWait, clock = systemClock, random = Math.random } = options

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+
+const run = promisify(execFile)
+
+/** Runs an example as its reader does. */
+async function outputOf(name: string): Promise<string[]> {
+  const path = join(import.meta.dirname, '../src', `${name}.ts`)
+  const { stdout } = await run(process.execPath, ['--conditions=@scoregw/source', '--import=tsx', path], {
+    cwd: join(import.meta.dirname, '..'),
+  })
+  return stdout.trim().split('\n')
+}
+
+it('charges users of a model in three units, and refuses the third', async () => {
+  expect(await outputOf('ai-sdk')).toEqual([
+    'Tea is ready.',
+    'Tea is ready.',
+    'Limit reached: 2,000 tokens per hour. Try again in 1 hour.',
+    '1m: 2 of 10',
+    'tokens-1h: 1880 of 2000',
+    'money-1d: 3616 of 50000',
+  ])
+})
+
+it('refuses the third call of a tool in words for its model', async () => {
+  expect(await outputOf('mcp')).toEqual([
+    'It rains in Oslo.',
+    'It rains in Rome.',
+    expect.stringMatching(
+      /^Limit reached: 2 requests per hour\. Try again in 1 hour\. Do not call this tool again before /,
+    ),
+  ])
+})
+
+it('paces itself under a limit', async () => {
+  expect(await outputOf('client')).toEqual(['10 of 10 requests answered, 0 refused', 'took at least 3 seconds: true'])
+})

@@ -1,0 +1,339 @@
+import { QuotaError } from '@scoregw/quota'
+import { APICallError, generateText, simulateReadableStream, streamText, wrapLanguageModel } from 'ai'
+import { MockLanguageModelV3 } from 'ai/test'
+import { describe, expect, test, vi } from 'vitest'
+import { type AiRequest, QuotaRefusedError, QuotaRepeatedError, quotaAi, textTokens } from '../src/index.ts'
+import { PRICES, threeUnits, tokensOnly } from './support.ts'
+
+type Usage = Awaited<ReturnType<MockLanguageModelV3['doGenerate']>>['usage']
+type StreamPart =
+  Awaited<ReturnType<MockLanguageModelV3['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never
+
+const STOP = { unified: 'stop', raw: undefined } as const
+
+function usage(
+  input: number | undefined,
+  output: number | undefined,
+  more: { cacheRead?: number; cacheWrite?: number; reasoning?: number } = {},
+): Usage {
+  const { cacheRead, cacheWrite, reasoning } = more
+  return {
+    inputTokens: { total: input, noCache: undefined, cacheRead, cacheWrite },
+    outputTokens: { total: output, text: undefined, reasoning },
+  }
+}
+
+function answering(reported: Usage, text = 'Hello there', modelId = 'small') {
+  return new MockLanguageModelV3({
+    modelId,
+    doGenerate: async () => ({ content: [{ type: 'text', text }], finishReason: STOP, usage: reported, warnings: [] }),
+  })
+}
+
+const words = (...texts: string[]): StreamPart[] => [
+  { type: 'text-start', id: '1' },
+  ...texts.map((delta) => ({ type: 'text-delta', id: '1', delta }) as const),
+]
+const finish = (reported: Usage): StreamPart[] => [
+  { type: 'text-end', id: '1' },
+  { type: 'finish', usage: reported, finishReason: STOP },
+]
+
+function streaming(chunks: StreamPart[]) {
+  return new MockLanguageModelV3({
+    modelId: 'small',
+    doStream: async () => ({
+      stream: simulateReadableStream({ chunks, initialDelayInMs: null, chunkDelayInMs: null }),
+    }),
+  })
+}
+
+/** A stream that is fed by hand. */
+function fed() {
+  const { readable, writable } = new TransformStream<StreamPart, StreamPart>()
+  const writer = writable.getWriter()
+  const model = new MockLanguageModelV3({ modelId: 'small', doStream: async () => ({ stream: readable }) })
+  return { model, writer }
+}
+
+const PROMPT = 'Say hello to everybody'
+
+function metered(model: MockLanguageModelV3, quota: ReturnType<typeof tokensOnly>['quota'], more: object = {}) {
+  const options = { quota, operation: 'chat', subject: 'u', maxOutputTokens: 100, ...more } as const
+  return wrapLanguageModel({ model, middleware: quotaAi(options) })
+}
+
+describe('an answer', () => {
+  test('holds its prompt and its bound while the model works, and is charged what the provider reports', async () => {
+    const { quota, used, held } = tokensOnly()
+    let during: unknown
+    const model = new MockLanguageModelV3({
+      doGenerate: async ({ maxOutputTokens }) => {
+        during = [used(), await held(), maxOutputTokens]
+        return { content: [], finishReason: STOP, usage: usage(12, 30), warnings: [] }
+      },
+    })
+    await generateText({ model: metered(model, quota), prompt: PROMPT })
+    // Of the prompt also what the SDK writes around it: its role and the kind of its part.
+    const [estimate] = during as number[]
+    expect(estimate).toBeGreaterThanOrEqual(100 + textTokens(PROMPT))
+    expect(during).toEqual([estimate, 1, 100])
+    expect([used(), await held()]).toEqual([42, 0])
+  })
+
+  test('is charged by its text where the provider reports no usage', async () => {
+    const { quota, used } = tokensOnly()
+    const promptTokens = () => 7
+    await generateText({
+      model: metered(answering(usage(undefined, undefined), 'abcdef'), quota, { promptTokens }),
+      prompt: PROMPT,
+    })
+    expect(used()).toBe(7 + 2)
+  })
+
+  test('above what was held is charged too', async () => {
+    const { quota, used } = tokensOnly()
+    await generateText({ model: metered(answering(usage(900, 700)), quota), prompt: PROMPT })
+    expect(used()).toBe(1_600)
+  })
+
+  test('that fails is given back, at every attempt of the SDK; the one that succeeds is charged once', async () => {
+    const { quota, used, held } = tokensOnly()
+    const seen: unknown[] = []
+    const doGenerate = vi.fn(async () => {
+      seen.push(await held())
+      if (seen.length < 3) {
+        throw new APICallError({
+          message: 'overloaded',
+          url: '',
+          requestBodyValues: {},
+          statusCode: 529,
+          isRetryable: true,
+          responseHeaders: { 'retry-after-ms': '1' },
+        })
+      }
+      return { content: [], finishReason: STOP, usage: usage(10, 20), warnings: [] }
+    })
+    const model = new MockLanguageModelV3({ doGenerate })
+    await generateText({ model: metered(model, quota, { id: () => 'job-7' }), prompt: PROMPT })
+    expect(seen).toEqual([1, 1, 1])
+    expect(used()).toBe(30)
+  })
+
+  test('under an id that was answered is made and charged no second time', async () => {
+    const { quota, used } = tokensOnly()
+    const model = answering(usage(10, 20))
+    const call = () => generateText({ model: metered(model, quota, { id: () => 'job-7' }), prompt: PROMPT })
+    await call()
+    await expect(call()).rejects.toThrow(QuotaRepeatedError)
+    expect([used(), model.doGenerateCalls.length]).toEqual([30, 1])
+  })
+
+  test('that its caller aborts is charged its prompt', async () => {
+    const { quota, used, held } = tokensOnly()
+    const stop = new AbortController()
+    const model = new MockLanguageModelV3({
+      doGenerate: async ({ abortSignal }) => {
+        stop.abort()
+        abortSignal?.throwIfAborted()
+        throw new Error('not aborted')
+      },
+    })
+    const call = generateText({
+      model: metered(model, quota, { promptTokens: () => 9 }),
+      prompt: PROMPT,
+      abortSignal: stop.signal,
+    })
+    await expect(call).rejects.toThrow(/abort/i)
+    expect([used(), await held()]).toEqual([9, 0])
+  })
+})
+
+describe('a refusal', () => {
+  test('calls no model, is not repeated by the SDK, and says until when', async () => {
+    const { quota, used } = tokensOnly()
+    const model = answering(usage(10, 20))
+    const call = generateText({ model: metered(model, quota, { maxOutputTokens: 999 }), prompt: PROMPT, maxRetries: 5 })
+    const error = await call.catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(QuotaRefusedError)
+    expect(error).toMatchObject({
+      retryAfterMs: null,
+      message: expect.stringMatching(/^This request needs [\d,]+ tokens, more than the limit of 1,000 per hour\.$/),
+    })
+    await generateText({ model: metered(answering(usage(10, 900)), quota), prompt: PROMPT })
+    const later = await generateText({ model: metered(model, quota), prompt: PROMPT, maxRetries: 5 }).catch(
+      (caught: unknown) => caught,
+    )
+    expect(later).toMatchObject({
+      name: 'QuotaRefusedError',
+      retryAfterMs: 3_600_000,
+      message: 'Limit reached: 1,000 tokens per hour. Try again in 1 hour.',
+    })
+    expect([used(), model.doGenerateCalls.length]).toEqual([910, 0])
+  })
+
+  test('reaches the reader of a stream', async () => {
+    const { quota } = tokensOnly()
+    const errors: unknown[] = []
+    const model = metered(streaming([...words('a'), ...finish(usage(1, 1))]), quota, { maxOutputTokens: 5_000 })
+    await streamText({ model, prompt: PROMPT, onError: ({ error }) => void errors.push(error) }).consumeStream()
+    expect(errors).toEqual([expect.any(QuotaRefusedError)])
+  })
+})
+
+describe('a stream', () => {
+  test('is charged what the provider reports at its end', async () => {
+    const { quota, used, held } = tokensOnly()
+    const model = metered(streaming([...words('one ', 'two'), ...finish(usage(5, 6))]), quota)
+    expect(await streamText({ model, prompt: PROMPT }).text).toBe('one two')
+    expect([used(), await held()]).toEqual([11, 0])
+  })
+
+  test('is charged by what was streamed where the provider reports no usage', async () => {
+    const { quota, used } = tokensOnly()
+    const model = metered(streaming([...words('abc', 'def'), ...finish(usage(undefined, undefined))]), quota, {
+      promptTokens: () => 4,
+    })
+    await streamText({ model, prompt: PROMPT }).consumeStream()
+    expect(used()).toBe(4 + 2)
+  })
+
+  test('that is aborted is charged its prompt and what was streamed until then', async () => {
+    const { quota, used, held } = tokensOnly()
+    const { model, writer } = fed()
+    const stop = new AbortController()
+    const reader = streamText({
+      model: metered(model, quota, { promptTokens: () => 4 }),
+      prompt: PROMPT,
+      abortSignal: stop.signal,
+    }).textStream.getReader()
+    void (async () => {
+      for (const part of words('abc', 'def')) await writer.write(part)
+    })()
+    expect([(await reader.read()).value, (await reader.read()).value]).toEqual(['abc', 'def'])
+    expect([used(), await held()]).toEqual([104, 1])
+    stop.abort()
+    await reader.cancel()
+    await vi.waitFor(async () => expect([used(), await held()]).toEqual([6, 0]), { timeout: 30_000 })
+  })
+
+  test('that breaks is given back, or charged what was streamed', async () => {
+    const { quota, used, held } = tokensOnly()
+    const options = { promptTokens: () => 4 }
+    const failing = (chunks: StreamPart[]) =>
+      metered(streaming([...chunks, { type: 'error', error: new Error('overloaded') }]), quota, options)
+    const read = (model: ReturnType<typeof failing>) =>
+      streamText({ model, prompt: PROMPT, onError: () => undefined }).consumeStream()
+    await read(failing([]))
+    expect([used(), await held()]).toEqual([0, 0])
+    await read(failing(words('abc')))
+    expect([used(), await held()]).toEqual([5, 0])
+    const { model, writer } = fed()
+    void (async () => {
+      for (const part of words('abc')) await writer.write(part)
+      await writer.abort(new Error('connection lost'))
+    })().catch(() => undefined)
+    await read(metered(model, quota, options))
+    expect([used(), await held()]).toEqual([10, 0])
+  })
+
+  test('that never begins is given back', async () => {
+    const { quota, used, held } = tokensOnly()
+    const model = new MockLanguageModelV3({
+      doStream: async () => {
+        throw new Error('no such model')
+      },
+    })
+    await streamText({ model: metered(model, quota), prompt: PROMPT, onError: () => undefined }).consumeStream()
+    expect([used(), await held()]).toEqual([0, 0])
+  })
+})
+
+describe('several units', () => {
+  const options = { operation: 'chat', subject: 'u', maxOutputTokens: 100, cost: PRICES } as const
+
+  test('are charged by the price of each model: cached input, reasoning', async () => {
+    const { quota, used } = threeUnits()
+    const middleware = quotaAi({ ...options, quota })
+    const small = wrapLanguageModel({ model: answering(usage(1_000, 500, { cacheRead: 400 })), middleware })
+    await generateText({ model: small, prompt: PROMPT })
+    expect(used()).toEqual([1, 1_500, 600 * 0.25 + 400 * 0.025 + 500 * 2])
+    const reported = usage(100, 50, { cacheRead: 20, cacheWrite: 30, reasoning: 10 })
+    await generateText({
+      model: wrapLanguageModel({ model: answering(reported, '', 'large'), middleware }),
+      prompt: PROMPT,
+    })
+    // 1,160 + 50 * 1.1 + 20 * 0.1 + 30 * 1.4 + 40 * 10 + 10 * 12
+    expect(used()).toEqual([2, 1_650, 1_779])
+  })
+
+  test('of a model without a price are an error that names those with one, and nothing is called', async () => {
+    const { quota, used } = threeUnits()
+    const model = answering(usage(1, 1), '', 'huge')
+    const call = generateText({
+      model: wrapLanguageModel({ model, middleware: quotaAi({ ...options, quota }) }),
+      prompt: PROMPT,
+    })
+    await expect(call).rejects.toThrow('no price of the model "huge": there are prices of small, large')
+    expect([used(), model.doGenerateCalls.length]).toEqual([[0, 0, 0], 0])
+  })
+
+  test('count tokens where there are no prices', async () => {
+    const { quota, used } = threeUnits()
+    const middleware = quotaAi({ quota, operation: 'chat', subject: 'u', maxOutputTokens: 100 })
+    await generateText({ model: wrapLanguageModel({ model: answering(usage(10, 20)), middleware }), prompt: PROMPT })
+    expect(used()).toEqual([1, 30, 0])
+  })
+})
+
+describe('wrong use', () => {
+  test('without a bound of the answer: an error that says where to set one', async () => {
+    const { quota } = tokensOnly()
+    const model = wrapLanguageModel({
+      model: answering(usage(1, 1)),
+      middleware: quotaAi({ quota, operation: 'chat', subject: 'u' }),
+    })
+    await expect(generateText({ model, prompt: PROMPT })).rejects.toMatchObject({
+      code: 'invalid_cost',
+      message: expect.stringContaining('set maxOutputTokens of the call, or of the options'),
+    })
+    expect((await generateText({ model, prompt: PROMPT, maxOutputTokens: 20 })).text).toBe('Hello there')
+  })
+
+  test('an unknown operation, or one whose excess is refused, throws where the middleware is made', () => {
+    const { quota } = tokensOnly()
+    const made = (operation: string) => () => quotaAi({ quota, operation: operation as 'chat', subject: 'u' })
+    expect(made('chatt')).toThrow('unknown operation "chatt": the policy has chat, plain')
+    expect(made('plain')).toThrow(`operation "plain" needs overrun 'charge' or 'fit'`)
+    expect(made('toString')).toThrow(QuotaError)
+  })
+
+  test.each([Number.NaN, -1, '3'])('a price that is none: %s', async (input) => {
+    const { priced } = await import('../src/index.ts')
+    expect(() => priced({ small: { input: input as number, output: 1 } })).toThrow(
+      'priced: "small".input must be a number, 0 or more',
+    )
+  })
+})
+
+test('the subject is a function of the call', async () => {
+  const { quota } = tokensOnly()
+  const subject = ({ params, model, provider }: AiRequest) =>
+    `${model} ${provider} ${String(params.providerOptions?.quota?.user)}`
+  const model = metered(answering(usage(1, 1)), quota, { subject })
+  await generateText({ model, prompt: PROMPT, providerOptions: { quota: { user: 'ann' } } })
+  expect((await quota.status('small mock-provider ann')).windows.chat?.[0]?.used).toBe(2)
+})
+
+test('a charge that cannot be settled is logged, and the answer goes out all the same', async () => {
+  const { quota } = tokensOnly()
+  const away = new QuotaError('quota_unavailable', 'the store is away')
+  const reserve: typeof quota.reserve = async (request) => {
+    const hold = await quota.reserve(request)
+    return { ...hold, commit: () => Promise.reject(away) }
+  }
+  const logger = { error: vi.fn() }
+  const model = metered(answering(usage(1, 1)), { ...quota, policy: quota.policy, reserve }, { logger })
+  expect((await generateText({ model, prompt: PROMPT })).text).toBe('Hello there')
+  expect(logger.error.mock.calls).toEqual([[away]])
+})

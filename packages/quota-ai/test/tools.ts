@@ -1,0 +1,48 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { createQuota, definePolicy, type SyncQuota } from '@scoregw/quota'
+import { z } from 'zod'
+import { holdOf, quotaMcp } from '../src/mcp.ts'
+
+export function toolQuota(): SyncQuota<'search' | 'slow'> {
+  const policy = definePolicy({
+    windows: [{ label: '1h' }],
+    categories: ['tools'],
+    layers: [{ name: 'user' }, { name: 'session' }],
+    operations: {
+      search: { category: 'tools', cost: 5 },
+      slow: { category: 'tools', cost: 1 },
+    },
+    concurrency: { label: 'running', operations: ['slow'] },
+    base: { user: { tools: { '1h': 20 } }, session: { tools: { '1h': 10, running: 1 } } },
+  })
+  return createQuota({ policy })
+}
+
+/** Registers the tools; `slow` works until `work` settles. */
+export function guarded(
+  server: McpServer,
+  quota: SyncQuota<'search' | 'slow'> = toolQuota(),
+  work: (signal: AbortSignal) => Promise<unknown> = async () => undefined,
+): void {
+  const metered = quotaMcp({
+    quota,
+    subject: ({ authInfo, sessionId = 'stdio' }) => ({ user: authInfo?.clientId ?? 'me', session: sessionId }),
+  })
+  server.registerTool(
+    'search',
+    { inputSchema: { text: z.string() } },
+    metered('search', async ({ text }) => {
+      if (text === 'break') throw new Error('the index is away')
+      return { content: [{ type: 'text', text: text.toUpperCase() }], ...(text === 'none' ? { isError: true } : {}) }
+    }),
+  )
+  server.registerTool(
+    'slow',
+    {},
+    metered('slow', async (extra) => {
+      await work(extra.signal)
+      await holdOf(extra)?.commit(0)
+      return { content: [{ type: 'text', text: 'done' }] }
+    }),
+  )
+}

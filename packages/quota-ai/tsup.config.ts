@@ -1,0 +1,10 @@
+import type { Options } from 'tsup'
+import base from '../../tsup.base.ts'
+
+const config: Options = {
+  ...(base as Options),
+  entry: ['src/index.ts', 'src/mcp.ts'],
+  platform: 'neutral',
+  splitting: true,
+}
+export default config
