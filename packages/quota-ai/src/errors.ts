@@ -8,8 +8,6 @@ export class QuotaRefusedError<C extends Counting = Counting> extends Error {
   readonly decision: RefusedDecision<C>
   /** Milliseconds until the same call may be admitted; `null`: never, by these limits. */
   readonly retryAfterMs: number | null
-  /** An SDK must not try again by itself: it would before the time. */
-  readonly isRetryable = false
 
   constructor(decision: RefusedDecision<C>) {
     super(refusalMessage(decision as RefusedDecision))
@@ -22,7 +20,6 @@ export class QuotaRefusedError<C extends Counting = Counting> extends Error {
 export class QuotaRepeatedError extends Error {
   override readonly name = 'QuotaRepeatedError'
   readonly id: string
-  readonly isRetryable = false
 
   constructor(id: string) {
     super(`the call ${JSON.stringify(id)} was made before: its answer is with who made it`)

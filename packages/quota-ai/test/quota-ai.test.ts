@@ -1,8 +1,17 @@
 import { QuotaError } from '@scoregw/quota'
+import { openTimers } from '@scoregw/server-kit'
 import { APICallError, generateText, simulateReadableStream, streamText, wrapLanguageModel } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
-import { describe, expect, test, vi } from 'vitest'
-import { type AiRequest, QuotaRefusedError, QuotaRepeatedError, quotaAi, textTokens } from '../src/index.ts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import {
+  type AiRequest,
+  modelMeter,
+  priced,
+  QuotaRefusedError,
+  QuotaRepeatedError,
+  quotaAi,
+  textTokens,
+} from '../src/index.ts'
 import { PRICES, threeUnits, tokensOnly } from './support.ts'
 
 type Usage = Awaited<ReturnType<MockLanguageModelV3['doGenerate']>>['usage']
@@ -308,8 +317,7 @@ describe('wrong use', () => {
     expect(made('toString')).toThrow(QuotaError)
   })
 
-  test.each([Number.NaN, -1, '3'])('a price that is none: %s', async (input) => {
-    const { priced } = await import('../src/index.ts')
+  test.each([Number.NaN, -1, '3'])('a price that is none: %s', (input) => {
     expect(() => priced({ small: { input: input as number, output: 1 } })).toThrow(
       'priced: "small".input must be a number, 0 or more',
     )
@@ -336,4 +344,32 @@ test('a charge that cannot be settled is logged, and the answer goes out all the
   const model = metered(answering(usage(1, 1)), { ...quota, policy: quota.policy, reserve }, { logger })
   expect((await generateText({ model, prompt: PROMPT })).text).toBe('Hello there')
   expect(logger.error.mock.calls).toEqual([[away]])
+})
+
+test('a part of a microdollar is charged as a whole one', () => {
+  const cost = priced({ small: { input: 0.15, output: 0.6 } })
+  const tokens = { input: 1, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+  expect(cost(tokens, 'small')).toEqual({ tokens: 1, microusd: 1 })
+  expect(cost({ ...tokens, input: 20, output: 5 }, 'small')).toEqual({ tokens: 25, microusd: 6 })
+})
+
+describe('a call', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  test.each(['end', 'abort', 'fail'] as const)(
+    'is kept alive by a timer until its %s, and by none after',
+    async (how) => {
+      vi.useFakeTimers()
+      const timers = openTimers(['reservations/handle.ts'])
+      const { quota } = tokensOnly()
+      const call = await modelMeter({ quota, operation: 'chat', subject: 'u' }).start({
+        model: 'small',
+        prompt: PROMPT,
+        maxOutputTokens: 10,
+      })
+      expect(timers()).toBe(1)
+      await call[how]()
+      expect(timers()).toBe(0)
+    },
+  )
 })
