@@ -124,6 +124,8 @@ export default defineConfig({
     plugins: [llms],
     // As the sources are written: older browsers have no private members, and these are the playground.
     build: { target: 'es2022' },
+    // No component is written in Vue's options API.
+    define: { __VUE_OPTIONS_API__: 'false' },
     // The playground runs the sources, as the tests do.
     resolve: { conditions: ['@scoregw/source'] },
     ssr: { resolve: { conditions: ['@scoregw/source'] }, noExternal: [/^@scoregw\//] },
