@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Counting, HeldReservation, OneUnit, Quota, RefusedDecision, Subject } from '@scoregw/quota'
+import type { Counting, HeldReservation, OneUnit, Quota, RefusedDecision } from '@scoregw/quota'
 import { isoText, type Locale, refusalMessage } from '@scoregw/quota/http'
 import { operationOf } from './operation.ts'
 import { type ErrorLogger, settleOrLog } from './settle.ts'
@@ -27,8 +27,10 @@ export interface QuotaMcpOptions<Operation extends string = string, C extends Co
    * Who calls: a user, a session, or one key for each layer of the policy.
    * @example (extra) => ({ user: extra.authInfo?.clientId ?? 'anonymous', session: extra.sessionId ?? 'stdio' })
    */
-  readonly subject: Subject | ((extra: ToolCallExtra) => Subject | PromiseLike<Subject>)
-  readonly plan?: string | ((extra: ToolCallExtra) => string | undefined) | undefined
+  readonly subject:
+    | C['names']['subject']
+    | ((extra: ToolCallExtra) => C['names']['subject'] | PromiseLike<C['names']['subject']>)
+  readonly plan?: C['names']['plan'] | ((extra: ToolCallExtra) => C['names']['plan'] | undefined) | undefined
   /**
    * How long the tokens and slots of a process that died, or of a session that ended under a tool which does not end, are
    * kept, in milliseconds.

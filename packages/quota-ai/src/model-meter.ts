@@ -5,7 +5,6 @@ import {
   type Quota,
   QuotaError,
   type Reservation,
-  type Subject,
 } from '@scoregw/quota'
 import { unitNames } from '@scoregw/quota/store'
 import { QuotaRefusedError, QuotaRepeatedError } from './errors.ts'
@@ -35,9 +34,11 @@ export interface ModelMeterOptions<
   /** The operation of the policy; its `overrun` is `charge` or `fit`, since a model may use more than was estimated. */
   readonly operation: NoInfer<Operation>
   /** Who asks: a subject, or a function of the call. */
-  readonly subject: Subject | ((request: Request) => Subject | PromiseLike<Subject>)
+  readonly subject:
+    | C['names']['subject']
+    | ((request: Request) => C['names']['subject'] | PromiseLike<C['names']['subject']>)
   /** The subject's plan, or a function of the call. */
-  readonly plan?: string | ((request: Request) => string | undefined) | undefined
+  readonly plan?: C['names']['plan'] | ((request: Request) => C['names']['plan'] | undefined) | undefined
   /**
    * What tokens of a model cost; {@link priced} counts money too.
    * @default all of them, as `tokens`

@@ -12,10 +12,11 @@ export type QuotaHandler = (answer: QuotaAnswer, request: Request, ...args: neve
 /** What one route may set for itself. */
 export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<RouteOptions<Request, C>, FunctionNames> {
   /**
-   * The subject: one string, or one key for each layer that is not shared. `undefined`, `null`: see {@link anonymous}.
+   * The subject: a string; with several layers that are not shared an object with a key for each. `undefined`, `null`: see
+   * {@link anonymous}.
    * Never take it from data that a client may choose freely.
    */
-  readonly subject: OfCall<ReturnType<RouteOptions<Request>['subject']>>
+  readonly subject: OfCall<ReturnType<RouteOptions<Request, C>['subject']>>
   /**
    * Tokens instead of the operation's price, a whole number, 0 or more; where the policy has several units, amounts by
    * unit. A function may look at a clone of the request and answer `undefined` for the price.
@@ -25,7 +26,7 @@ export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<Ro
   /**
    * The plan of the subject; `undefined`: none. One in the subject's stored settings comes first.
    */
-  readonly plan?: string | OfCall<string | undefined> | undefined
+  readonly plan?: C['names']['plan'] | OfCall<C['names']['plan'] | undefined> | undefined
   /**
    * `true`: this request is not metered.
    * @default none is skipped

@@ -8,6 +8,7 @@ import {
   type Provider,
 } from '@nestjs/common'
 import { APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core'
+import type { Counting } from '@scoregw/quota'
 import { Exchange } from '@scoregw/quota/http'
 import { catchError, type Observable } from 'rxjs'
 import type { NestRequest } from './adapter.ts'
@@ -52,9 +53,11 @@ Injectable()(QuotaInterceptor)
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class QuotaModule {
   /** The app does not start with faulty options: {@link QuotaError} `invalid_options` naming every fault. */
-  static forRoot<Request extends object = NestRequest, Operation extends string = string>(
-    options: QuotaModuleOptions<Request, Operation>,
-  ): DynamicModule {
+  static forRoot<
+    Request extends object = NestRequest,
+    Operation extends string = string,
+    C extends Counting = Counting,
+  >(options: QuotaModuleOptions<Request, Operation, C>): DynamicModule {
     return moduleOf({ provide: QUOTA_OPTIONS, useValue: options })
   }
 

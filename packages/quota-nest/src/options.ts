@@ -4,10 +4,13 @@ import type { HttpMeterOptions, RouteOptions } from '@scoregw/quota/http'
 import type { NestRequest } from './adapter.ts'
 
 /** What `QuotaModule.forRoot()` takes. */
-export interface QuotaModuleOptions<Request extends object = NestRequest, Operation extends string = string>
-  extends Omit<HttpMeterOptions<Request, Operation, Counting>, 'quota'> {
+export interface QuotaModuleOptions<
+  Request extends object = NestRequest,
+  Operation extends string = string,
+  C extends Counting = Counting,
+> extends Omit<HttpMeterOptions<Request, Operation, C>, 'quota'> {
   /** The engine that decides. */
-  readonly quota: Quota<Operation, Counting> | SimpleQuota
+  readonly quota: Quota<Operation, C> | SimpleQuota
 }
 
 /** What `QuotaModule.forRootAsync()` takes. */

@@ -71,7 +71,7 @@ describe.runIf(redisTests)('on a cluster', () => {
 
   it('has settings that every process hears of, also while their slot moves', async () => {
     const prefix = newPrefix()
-    const [one, two] = [clientOf(), clientOf()].map((client) => {
+    const [one, two] = [clientOf(), clientOf()].map((client): Quota => {
       const settingsStore = redisSettings({ client, prefix })
       const quota = createQuota({ policy: defaultPolicy(), settingsStore, deadlineMs: 1_000 })
       later(() => quota.close())

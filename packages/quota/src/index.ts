@@ -5,7 +5,6 @@
  * @module
  */
 export type { LimitKind } from './decision/decision.ts'
-export type { QuotaSubjects } from './engine/admin/subject-admin.ts'
 export type { WriteOptions } from './engine/admin/write-options.ts'
 export { createQuota, isSyncQuota } from './engine/create-quota.ts'
 export type { QuotaEvent } from './engine/events.ts'
@@ -25,22 +24,25 @@ export type {
   QuotaRequest,
   QuotaSettings,
   QuotaStatus,
+  QuotaSubjects,
   QuotaWithin,
   RefusedDecision,
   Reservation,
   ReserveRequest,
+  ResetOptions,
   ResumedReservation,
   RunResult,
   Settings,
+  SubjectSettings,
   SyncQuota,
   SyncQuotaOptions,
   SyncReservation,
   UncountedWindow,
   VersionedSettings,
+  VersionedSubjectSettings,
   Violation,
   WindowStatus,
 } from './engine/public-types.ts'
-export type { ResetOptions } from './engine/requests.ts'
 export {
   type SimpleQuota,
   type SimpleQuotaOptions,
@@ -55,11 +57,11 @@ export { memorySettings } from './memory/memory-settings.ts'
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './memory/memory-store.ts'
 export { type DefinedPolicy, definePolicy } from './policy/define-policy.ts'
 export type { Limit, LimitTable } from './policy/policy.ts'
-export type { Mode, SubjectSettings, VersionedSubjectSettings } from './policy/settings.ts'
+export type { PolicyNames, Subject, SubjectOf } from './policy/policy-names.ts'
+export type { Mode } from './policy/settings.ts'
 export type { Counting, MoneyFormat, OneUnit, SeveralUnits, UnitDefinition, UnitsOf } from './policy/units.ts'
 export { defaultPolicy } from './score-gateway/default-policy.ts'
 export type { QuotaStore } from './store/quota-store.ts'
-export type { Subject } from './store/schema.ts'
 export type { SettingsStore } from './store/settings-store.ts'
 export type { Clock } from './time/clock.ts'
 export type { Calendar } from './windows/calendar.ts'

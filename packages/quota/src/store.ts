@@ -7,7 +7,6 @@
 export type { WindowStates } from './decision/decide.ts'
 export type { DecisionSource } from './decision/decision.ts'
 export type { DeepPartial } from './engine/admin/merge-patch.ts'
-export type { SubjectOptions } from './engine/admin/subject-admin.ts'
 export type { DecisionTime } from './engine/events.ts'
 export type {
   EmptyReservation,
@@ -21,15 +20,17 @@ export type {
   ReservationCalls,
   SettingsInForce,
   SettingsUpdate,
+  StatusOptions,
+  SubjectOptions,
   Threshold,
 } from './engine/public-types.ts'
-export type { StatusOptions } from './engine/requests.ts'
 export type { UnknownPlan } from './engine/settings/live-settings.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export type { SnapshotPart } from './memory/snapshot.ts'
-export type { BaseLimits, LayerInput, PolicyDefinition } from './policy/define-policy.ts'
+export type { LayerInput, PolicyDefinition } from './policy/define-policy.ts'
 export type { Quotas } from './policy/limits.ts'
 export type {
+  BaseLimits,
   ConcurrencyDefinition,
   LayerDefinition,
   OverrunPolicy,

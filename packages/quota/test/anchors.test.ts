@@ -171,7 +171,7 @@ describe('the anchor of a subject', () => {
     const { version: _, revision: __, ...read } = await quota.subjects.get('u')
     expect(read.anchor).toEqual({ day: 15, was: null, changedAt: at(3, 10) })
     clock.at = at(3, 12)
-    const forged = { ...read, anchor: { day: 15, was: { day: 3 }, changedAt: 7 }, bypass: ['all'] }
+    const forged = { ...read, anchor: { day: 15, was: { day: 3 }, changedAt: 7 }, bypass: ['all'] } as const
     expect(await quota.subjects.set('u', forged)).toMatchObject({ ...read, bypass: ['all'], version: 2 })
     expect(settingsStore.readSubject('user', 'u')!.document).toEqual({ ...read, bypass: ['all'] })
     clock.at = at(5, 20)

@@ -7,6 +7,7 @@ import {
   defaultPolicy,
   definePolicy,
   type Limit,
+  type OneUnit,
   type QuotaStore,
   type RefusedDecision,
   type SimpleQuota,
@@ -14,17 +15,21 @@ import {
   type SyncSimpleQuota,
   simpleQuota,
 } from '../src/index.ts'
+import type { NamesIn } from './names-in.ts'
 
 const quota = createQuota({
   policy: defaultPolicy({ operations: { 'music.upsert': { category: 'write', cost: 15 } } }),
 })
 
+/** What types know of the default policy. */
+type Counted = OneUnit<'tokens', NamesIn<typeof quota>>
+
 it('operation names are those of the policy', () => {
-  expectTypeOf(quota).toEqualTypeOf<SyncQuota<'music.upsert'>>()
+  expectTypeOf(quota).toEqualTypeOf<SyncQuota<'music.upsert', Counted>>()
   expectTypeOf(quota.consumeSync).parameter(0).toHaveProperty('operation').toEqualTypeOf<'music.upsert'>()
   // @ts-expect-error there is no such operation
   void quota.consume({ subject: 'u', operation: 'music.delete' })
-  expectTypeOf(createQuota({ policy: defaultPolicy() })).toEqualTypeOf<SyncQuota<'read' | 'write'>>()
+  expectTypeOf(createQuota({ policy: defaultPolicy() })).toEqualTypeOf<SyncQuota<'read' | 'write', Counted>>()
 })
 
 it('categories of the default policy are read and write', () => {
@@ -34,15 +39,15 @@ it('categories of the default policy are read and write', () => {
 
 it('a decision that is not allowed says why', () => {
   const decision = quota.consumeSync({ subject: 'u', operation: 'music.upsert' })
-  expectTypeOf(decision).toEqualTypeOf<Decision>()
-  if (!decision.allowed) expectTypeOf(decision).toEqualTypeOf<RefusedDecision>()
+  expectTypeOf(decision).toEqualTypeOf<Decision<Counted>>()
+  if (!decision.allowed) expectTypeOf(decision).toEqualTypeOf<RefusedDecision<Counted>>()
 })
 
 it('a repeated reservation has no decision to look at', async () => {
   const reservation = await quota.reserve({ subject: 'u', operation: 'music.upsert', id: 'x' })
   if (reservation.status === 'duplicate') expectTypeOf(reservation.decision).toEqualTypeOf<undefined>()
   if (reservation.status === 'reserved')
-    expectTypeOf(reservation.commit).toEqualTypeOf<(n?: number) => Promise<CommitResult>>()
+    expectTypeOf(reservation.commit).toEqualTypeOf<(n?: number) => Promise<CommitResult<Counted>>>()
 })
 
 it('run gives back what the work gave', async () => {
@@ -71,7 +76,8 @@ const metered = definePolicy({
 })
 
 it('a policy of every kind of limit names what it has', () => {
-  expectTypeOf(createQuota({ policy: metered, calendar: luxonCalendar() })).toEqualTypeOf<SyncQuota<'chat' | 'look'>>()
+  const engine = createQuota({ policy: metered, calendar: luxonCalendar() })
+  expectTypeOf(engine).toEqualTypeOf<SyncQuota<'chat' | 'look', OneUnit<'tokens', NamesIn<typeof engine>>>>()
   expectTypeOf(metered.base.user.call.month).toEqualTypeOf<Limit>()
   // @ts-expect-error there is no such operation
   const operation = () => definePolicy({ ...metered, concurrency: { label: 'running', operations: ['chta'] } })

@@ -2,7 +2,7 @@ import { type Mistake, testMistakes } from '@scoregw/mistakes'
 import { Registry } from 'prom-client'
 import { describe } from 'vitest'
 import { adaptiveTicker } from '../src/adaptive.ts'
-import { createQuota, defaultPolicy, memoryStore } from '../src/index.ts'
+import { createQuota, defaultPolicy, memoryStore, type SyncQuota } from '../src/index.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
 import { POLICY_MISTAKES } from './mistakes/policies.ts'
 
@@ -10,7 +10,7 @@ import { POLICY_MISTAKES } from './mistakes/policies.ts'
 type Anything = never
 
 const policy = defaultPolicy()
-const quota = createQuota({ policy })
+const quota: SyncQuota<'read' | 'write'> = createQuota({ policy })
 const closed = createQuota({ policy })
 const limits = { write: { '1h': 10 } }
 const teams = createQuota({

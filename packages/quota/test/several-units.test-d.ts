@@ -17,8 +17,22 @@ import {
   type UnitsOf,
 } from '../src/index.ts'
 import { topSubjects } from '../src/top.ts'
+import type { NamesIn } from './names-in.ts'
 
 type Units = 'requests' | 'tokens' | 'microusd'
+/** What types know of the policy below. */
+type Counted = UnitsOf<
+  Units,
+  {
+    readonly subject: string
+    readonly plan: string
+    readonly ownLayer: 'user'
+    readonly sharedLayer: 'all'
+    readonly category: 'chat'
+    readonly window: '1m' | 'tokens-1m' | 'odd' | 'month'
+    readonly slots: never
+  }
+>
 type Amounts = { readonly requests: number; readonly tokens: number; readonly microusd: number }
 
 const policy = definePolicy({
@@ -51,9 +65,10 @@ const one = createQuota({ policy: defaultPolicy() })
 const asked = { subject: 'u', operation: 'complete' } as const
 
 it('an engine knows the units of its policy', () => {
-  expectTypeOf(quota).toEqualTypeOf<SyncQuota<'complete' | 'list', SeveralUnits<Units>>>()
-  expectTypeOf(later).toEqualTypeOf<Quota<'complete' | 'list', UnitsOf<Units>>>()
-  expectTypeOf(one).toEqualTypeOf<SyncQuota<'read' | 'write', OneUnit>>()
+  expectTypeOf(quota).toEqualTypeOf<SyncQuota<'complete' | 'list', Counted>>()
+  expectTypeOf(later).toEqualTypeOf<Quota<'complete' | 'list', Counted>>()
+  expectTypeOf<Counted>().toExtend<SeveralUnits<Units>>()
+  expectTypeOf(one).toEqualTypeOf<SyncQuota<'read' | 'write', OneUnit<'tokens', NamesIn<typeof one>>>>()
   expectTypeOf<UnitsOf<'tokens'>>().toEqualTypeOf<OneUnit>()
 })
 
@@ -85,7 +100,7 @@ it('a cost is amounts of units that there are', () => {
 
 it('a decision has amounts of each unit, and windows of a unit', () => {
   const decision = quota.consumeSync(asked)
-  expectTypeOf(decision).toEqualTypeOf<Decision<UnitsOf<Units>>>()
+  expectTypeOf(decision).toEqualTypeOf<Decision<Counted>>()
   expectTypeOf(decision.cost).toEqualTypeOf<Amounts>()
   expectTypeOf(decision.windows[0]!.unit).toEqualTypeOf<Units | 'slots' | undefined>()
   expectTypeOf(decision.shadowed[0]!.unit).toEqualTypeOf<Units | 'slots' | undefined>()
@@ -102,7 +117,7 @@ it('a decision has amounts of each unit, and windows of a unit', () => {
 it('a reservation is settled and grows by amounts', async () => {
   const reserved = await quota.reserve({ ...asked, ttlMs: 1_000 })
   if (reserved.status !== 'reserved') return
-  expectTypeOf(await reserved.commit({ tokens: 812 })).toEqualTypeOf<CommitResult<UnitsOf<Units>>>()
+  expectTypeOf(await reserved.commit({ tokens: 812 })).toEqualTypeOf<CommitResult<Counted>>()
   expectTypeOf((await reserved.commit()).charged).toEqualTypeOf<Amounts>()
   expectTypeOf((await reserved.add({ tokens: 5 })).cost).toEqualTypeOf<Amounts>()
   // @ts-expect-error a number where there are several units
@@ -125,7 +140,7 @@ it('a reservation is settled and grows by amounts', async () => {
 
 it('holds, events and settings are by unit', async () => {
   const [hold] = await quota.holds.list('u')
-  expectTypeOf(hold!).toEqualTypeOf<Hold<UnitsOf<Units>>>()
+  expectTypeOf(hold!).toEqualTypeOf<Hold<Counted>>()
   expectTypeOf(hold!.cost).toEqualTypeOf<Amounts>()
   // @ts-expect-error it is `cost` where there are several
   void hold!.tokens
@@ -205,7 +220,7 @@ it('a policy of one unit counts numbers, whatever its name', () => {
     base: { u: { a: { '1m': 1, '1h': 5 } } },
   })
   const counting = createQuota({ policy: requests })
-  expectTypeOf(counting).toEqualTypeOf<SyncQuota<'go', OneUnit<'requests'>>>()
+  expectTypeOf(counting).toEqualTypeOf<SyncQuota<'go', OneUnit<'requests', NamesIn<typeof counting>>>>()
   const { cost, windows } = counting.consumeSync({ subject: 'u', operation: 'go', cost: 2 })
   expectTypeOf(cost).toEqualTypeOf<number>()
   expectTypeOf(windows[0]!.unit).toEqualTypeOf<'requests' | 'slots' | undefined>()

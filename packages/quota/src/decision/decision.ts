@@ -1,4 +1,5 @@
 import type { Limit } from '../policy/policy.ts'
+import type { LabelIn, LayerIn } from '../policy/policy-names.ts'
 import type { Counting } from '../policy/units.ts'
 import type { KindName } from '../windows/kinds.ts'
 
@@ -8,12 +9,12 @@ export type LimitKind = KindName
 /** One limit as a caller sees it: what it allows, what is used, when it ends. */
 export interface WindowStatus<C extends Counting = Counting> {
   /** The layer's name in the policy, for example `personal`. */
-  readonly layer: string
+  readonly layer: LayerIn<C['names']>
   /** The layer as people read it, for example `Personal`. */
   readonly scope: string
-  readonly category: string
+  readonly category: C['names']['category']
   /** The limit's label, for example `1h`. */
-  readonly window: string
+  readonly window: LabelIn<C['names']>
   readonly kind: LimitKind
   /** What it counts; there where the policy names its units. */
   readonly unit?: C['unit'] | 'slots'
@@ -47,10 +48,10 @@ export interface UncountedWindow<C extends Counting = Counting>
 
 /** One window that refuses a request, and what it has to say about it. */
 export interface Violation<C extends Counting = Counting> {
-  readonly layer: string
+  readonly layer: LayerIn<C['names']>
   readonly scope: string
-  readonly category: string
-  readonly window: string
+  readonly category: C['names']['category']
+  readonly window: LabelIn<C['names']>
   readonly kind: LimitKind
   /** As of {@link WindowStatus}. */
   readonly unit?: C['unit'] | 'slots'
@@ -79,9 +80,9 @@ export type DecisionSource = 'store' | 'fallback' | 'free'
 
 interface DecisionBase<C extends Counting> {
   /** Who asked: one string, or one key a layer. */
-  readonly subject: string | Readonly<Record<string, string>>
+  readonly subject: C['names']['subject']
   readonly operation: string
-  readonly category: string
+  readonly category: C['names']['category']
   /** What the request needs, also at its price: tokens, or an amount of each unit that the policy names. */
   readonly cost: C['amount']
   /** Instant of the decision by the store's clock, epoch milliseconds. */

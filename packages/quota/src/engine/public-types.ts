@@ -10,6 +10,7 @@ import type * as settings from '../policy/settings.ts'
 import type { Counting, OneUnit } from '../policy/units.ts'
 import type * as holdsadmin from './admin/holds-admin.ts'
 import type * as settingsadmin from './admin/settings-admin.ts'
+import type * as subjectadmin from './admin/subject-admin.ts'
 import type * as createquota from './create-quota.ts'
 import type * as events from './events.ts'
 import type * as options from './options.ts'
@@ -23,6 +24,12 @@ export type UncountedWindow<C extends Counting = OneUnit> = decision.UncountedWi
 export type Violation<C extends Counting = OneUnit> = decision.Violation<C>
 export type WindowStatus<C extends Counting = OneUnit> = decision.WindowStatus<C>
 export type QuotaHolds<C extends Counting = OneUnit> = holdsadmin.QuotaHolds<C>
+export type QuotaSubjects<C extends Counting = OneUnit> = subjectadmin.QuotaSubjects<C>
+export type SubjectOptions<C extends Counting = OneUnit> = subjectadmin.SubjectOptions<C>
+export type ResetOptions<C extends Counting = OneUnit> = requests.ResetOptions<C>
+export type StatusOptions<C extends Counting = OneUnit> = requests.StatusOptions<C>
+export type SubjectSettings<C extends Counting = OneUnit> = settings.SubjectSettings<C>
+export type VersionedSubjectSettings<C extends Counting = OneUnit> = settings.VersionedSubjectSettings<C>
 export type QuotaSettings<C extends Counting = OneUnit> = settingsadmin.QuotaSettings<C>
 export type SyncQuotaOptions<
   Operation extends string = string,

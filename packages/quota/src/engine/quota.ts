@@ -1,7 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Counting } from '../policy/units.ts'
-import type { Subject } from '../store/schema.ts'
 import type { QuotaHolds } from './admin/holds-admin.ts'
 import type { QuotaSettings, SettingsInForce } from './admin/settings-admin.ts'
 import type { QuotaSubjects } from './admin/subject-admin.ts'
@@ -78,19 +77,19 @@ export interface Quota<Operation extends string = string, C extends Counting = C
   within(transaction: unknown): QuotaWithin<Operation, C>
 
   /** The limits that apply to a subject; changes nothing. */
-  status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus<C>>
+  status(subject: C['names']['subject'], options?: StatusOptions<C>): Promise<QuotaStatus<C>>
 
   /**
    * Closes the windows of a subject, so that nothing is used in them. Slots stay taken.
    * @throws {QuotaError} `invalid_reset` for a layer or category that the policy does not have
    */
-  reset(subject: Subject, options?: ResetOptions): Promise<void>
+  reset(subject: C['names']['subject'], options?: ResetOptions<C>): Promise<void>
 
   /** What this process decides by at this moment; asks no store. */
   inForce(): SettingsInForce<C>
 
   readonly settings: QuotaSettings<C>
-  readonly subjects: QuotaSubjects
+  readonly subjects: QuotaSubjects<C>
   readonly holds: QuotaHolds<C>
 
   /** Calls `listener` on an event until the returned function is called. */
@@ -120,5 +119,5 @@ export interface SyncQuota<Operation extends string = string, C extends Counting
   consumeSync(request: QuotaRequest<Operation, C>): Decision<C>
   peekSync(request: QuotaRequest<Operation, C>): Decision<C>
   reserveSync(request: ReserveRequest<Operation, C>): SyncReservation<C>
-  statusSync(subject: Subject, options?: StatusOptions): QuotaStatus<C>
+  statusSync(subject: C['names']['subject'], options?: StatusOptions<C>): QuotaStatus<C>
 }

@@ -1,12 +1,12 @@
 import type { AdmittedDecision, Decision, RefusedDecision, WindowStatus } from '../decision/decision.ts'
+import type { LayerIn } from '../policy/policy-names.ts'
 import type { Threshold } from '../policy/settings.ts'
 import type { Counting } from '../policy/units.ts'
-import type { Subject } from '../store/schema.ts'
 
 /** One request for tokens. */
 export interface QuotaRequest<Operation extends string = string, C extends Counting = Counting> {
-  /** Who asks: one string, or one key for each layer that is not shared. Any text of 1 to 256 bytes. */
-  readonly subject: Subject
+  /** Who asks: a string; with several layers that are not shared an object with a key for each. Any text of 1 to 256 bytes. */
+  readonly subject: C['names']['subject']
   /** A name from the policy's operations. */
   readonly operation: Operation
   /**
@@ -19,7 +19,7 @@ export interface QuotaRequest<Operation extends string = string, C extends Count
    * The subject's plan, for example from the claims of its token. A plan in the subject's stored settings comes first; one
    * that does not exist follows the base limits, and is reported by the event `unknownPlan`.
    */
-  readonly plan?: string | undefined
+  readonly plan?: C['names']['plan'] | undefined
   /** Gives up waiting; what was admitted meanwhile is given back. */
   readonly signal?: AbortSignal | undefined
 }
@@ -100,7 +100,7 @@ export interface HeldReservation<C extends Counting = Counting> extends Reservat
 export interface ResumedReservation<C extends Counting = Counting> extends ReservationCalls<C> {
   readonly status: 'resumed'
   readonly token: string
-  readonly subject: Subject
+  readonly subject: C['names']['subject']
   readonly operation: string
 }
 
@@ -160,11 +160,11 @@ export type RunResult<T, C extends Counting = Counting> =
 
 /** The windows that apply to a subject, by category, in the policy's order. */
 export interface QuotaStatus<C extends Counting = Counting> {
-  readonly subject: Subject
+  readonly subject: C['names']['subject']
   /** Instant of the look by the store's clock, epoch milliseconds. */
   readonly now: number
   readonly settingsVersion: number
-  readonly windows: Readonly<Record<string, readonly HeldWindowStatus<C>[]>>
+  readonly windows: Readonly<Record<C['names']['category'], readonly HeldWindowStatus<C>[]>>
 }
 
 /** A limit of a status. */
@@ -177,9 +177,9 @@ export interface HeldWindowStatus<C extends Counting = Counting> extends WindowS
 }
 
 /** Options of `quota.status()`. */
-export interface StatusOptions {
+export interface StatusOptions<C extends Counting = Counting> {
   /** As of a request. */
-  readonly plan?: string | undefined
+  readonly plan?: C['names']['plan'] | undefined
 }
 
 /**
@@ -190,7 +190,7 @@ export type Hold<C extends Counting = Counting> = C['held'] & {
   /** Names it to `release`. */
   readonly ref: string
   readonly operation: string
-  readonly category: string
+  readonly category: C['names']['category']
   /** Whether it has a slot. */
   readonly slot: boolean
   /** Epoch milliseconds. */
@@ -201,7 +201,7 @@ export type Hold<C extends Counting = Counting> = C['held'] & {
 /** A hold that ended and nobody had settled; what went back is as of {@link Hold}. */
 export type HoldEnd<C extends Counting = Counting> = C['held'] & {
   readonly operation: string
-  readonly category: string
+  readonly category: C['names']['category']
   /** The subject's key in the first layer of its own. */
   readonly owner: string
   /** Epoch milliseconds. */
@@ -210,27 +210,27 @@ export type HoldEnd<C extends Counting = Counting> = C['held'] & {
 
 /** A commit above what was reserved. */
 export interface QuotaOverrun<C extends Counting = Counting> extends CommitResult<C> {
-  readonly subject: Subject
+  readonly subject: C['names']['subject']
   readonly operation: string
-  readonly category: string
+  readonly category: C['names']['category']
   /** What was reserved. */
   readonly reserved: C['amount']
 }
 
 /** What `reset` closes. */
-export interface ResetOptions {
+export interface ResetOptions<C extends Counting = Counting> {
   /**
    * One layer by name. A shared layer is only ever reset when it is named.
    * @default every layer that is not shared
    */
-  readonly layer?: string | undefined
+  readonly layer?: LayerIn<C['names']> | undefined
   /** @default every category */
-  readonly category?: string | undefined
+  readonly category?: C['names']['category'] | undefined
 }
 
 /** A charge took a window, or slots, across a threshold of its limit. */
 export interface NearLimit<C extends Counting = Counting> {
-  readonly subject: Subject
+  readonly subject: C['names']['subject']
   readonly decision: Decision<C>
   /** After the charge. */
   readonly window: WindowStatus<C>

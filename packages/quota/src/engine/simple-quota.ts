@@ -3,6 +3,7 @@ import { type Check, type Checks, where, withDefault } from '../options/checks.t
 import { optionsParser } from '../options/options-parser.ts'
 import { aLimit } from '../policy/names.ts'
 import type { Policy } from '../policy/policy.ts'
+import type { PolicyNames } from '../policy/policy-names.ts'
 import type { OneUnit } from '../policy/units.ts'
 import { isLimit } from '../policy/values.ts'
 import type { SyncStore } from '../store/quota-store.ts'
@@ -122,34 +123,43 @@ function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation, OneU
 /** The operation of {@link simpleQuota}, for what has to name one. */
 type SimpleOperation = 'request'
 
+/** What types know of the policy of {@link simpleQuota}. */
+type SimpleCounting = OneUnit<'tokens', SimpleNames>
+interface SimpleNames extends PolicyNames {
+  readonly subject: string
+}
+
 /** A request that need not name its operation, since there is one. */
-type Unnamed<Request extends QuotaRequest<SimpleOperation, OneUnit>> = Omit<Request, 'operation'> & {
+type Unnamed<Request extends QuotaRequest<SimpleOperation, SimpleCounting>> = Omit<Request, 'operation'> & {
   readonly operation?: SimpleOperation | undefined
 }
 
-type SimpleRequest = Unnamed<QuotaRequest<SimpleOperation, OneUnit>>
-type SimpleReserveRequest = Unnamed<ReserveRequest<SimpleOperation, OneUnit>>
+// Those of any engine of `request` are taken as well, so that this is one.
+type SimpleRequest = Unnamed<QuotaRequest<SimpleOperation, SimpleCounting>> | QuotaRequest<SimpleOperation, OneUnit>
+type SimpleReserveRequest =
+  | Unnamed<ReserveRequest<SimpleOperation, SimpleCounting>>
+  | ReserveRequest<SimpleOperation, OneUnit>
 
 /** An engine with one limit and one operation, `request`, which requests need not name. */
-export interface SimpleQuota extends Quota<SimpleOperation, OneUnit> {
+export interface SimpleQuota extends Quota<SimpleOperation, SimpleCounting> {
   /** What its requests are: middleware without an `operation` meters every request as that. */
   readonly operation: SimpleOperation
-  consume(request: SimpleRequest): Promise<Decision<OneUnit>>
-  peek(request: SimpleRequest): Promise<Decision<OneUnit>>
-  reserve(request: SimpleReserveRequest): Promise<Reservation<OneUnit>>
+  consume(request: SimpleRequest): Promise<Decision<SimpleCounting>>
+  peek(request: SimpleRequest): Promise<Decision<SimpleCounting>>
+  reserve(request: SimpleReserveRequest): Promise<Reservation<SimpleCounting>>
   run<T>(
     request: SimpleReserveRequest,
-    work: (reservation: HeldReservation<OneUnit>) => T | PromiseLike<T>,
-  ): Promise<RunResult<T, OneUnit>>
-  within(transaction: unknown): QuotaWithin<SimpleOperation, OneUnit> & {
-    consume(request: SimpleRequest): Promise<Decision<OneUnit>>
+    work: (reservation: HeldReservation<SimpleCounting>) => T | PromiseLike<T>,
+  ): Promise<RunResult<T, SimpleCounting>>
+  within(transaction: unknown): QuotaWithin<SimpleOperation, SimpleCounting> & {
+    consume(request: SimpleRequest): Promise<Decision<SimpleCounting>>
   }
 }
 
 /** The same where both stores answer at once. */
-export interface SyncSimpleQuota extends SimpleQuota, Omit<SyncQuota<SimpleOperation, OneUnit>, keyof Quota> {
+export interface SyncSimpleQuota extends SimpleQuota, Omit<SyncQuota<SimpleOperation, SimpleCounting>, keyof Quota> {
   readonly sync: true
-  consumeSync(request: SimpleRequest): Decision<OneUnit>
-  peekSync(request: SimpleRequest): Decision<OneUnit>
-  reserveSync(request: SimpleReserveRequest): SyncReservation<OneUnit>
+  consumeSync(request: SimpleRequest): Decision<SimpleCounting>
+  peekSync(request: SimpleRequest): Decision<SimpleCounting>
+  reserveSync(request: SimpleReserveRequest): SyncReservation<SimpleCounting>
 }

@@ -1,5 +1,5 @@
 import type { Check } from '../options/checks.ts'
-import type { Cost } from '../policy/units.ts'
+import type { Cost, Counting } from '../policy/units.ts'
 import type { QuotaWarningCode } from './warnings.ts'
 
 /** How an adapter reads the requests of its framework. */
@@ -37,16 +37,16 @@ export interface ProxyFault {
 }
 
 /** A request as plain values, for those who have read them already. */
-export interface HttpRequest<Operation extends string = string> {
+export interface HttpRequest<Operation extends string = string, C extends Counting = Counting> {
   readonly method: string
   /** `undefined`: not metered. */
   readonly operation: Operation | undefined
   /** The subject. */
-  readonly subject?: PlainSubject
+  readonly subject?: C['names']['subject'] | null | undefined
   /** Tokens, or amounts by unit, instead of the operation's price. */
-  readonly cost?: Cost | undefined
+  readonly cost?: C['cost'] | undefined
   /** The plan of the subject. */
-  readonly plan?: string | undefined
+  readonly plan?: C['names']['plan'] | undefined
   /** The caller's network address. */
   readonly address?: string | undefined
   /** The field `Accept-Language`. */
@@ -54,8 +54,6 @@ export interface HttpRequest<Operation extends string = string> {
   /** Ends the wait for a store. */
   readonly signal?: AbortSignal | undefined
 }
-
-type PlainSubject = string | Readonly<Record<string, string>> | null | undefined
 
 /** Reads requests that are plain values. */
 export const PLAIN: HttpAdapter<HttpRequest> = {
@@ -67,7 +65,7 @@ export const PLAIN: HttpAdapter<HttpRequest> = {
 }
 
 export const PLAIN_OPTIONS = {
-  subject: ({ subject }: HttpRequest): PlainSubject => subject,
+  subject: ({ subject }: HttpRequest): HttpRequest['subject'] => subject,
   operation: ({ operation }: HttpRequest): string | undefined => operation,
   cost: ({ cost }: HttpRequest): Cost | undefined => cost,
   plan: ({ plan }: HttpRequest): string | undefined => plan,

@@ -293,8 +293,8 @@ export class HttpMeter<Request> {
 
 /** Options of a meter of plain values. */
 export type PlainMeterOptions<Operation extends string = string, C extends Counting = OneUnit> = Omit<
-  HttpMeterOptions<HttpRequest<Operation>, Operation, C>,
-  'subject' | 'operation' | 'cost'
+  HttpMeterOptions<HttpRequest<Operation, C>, Operation, C>,
+  'subject' | 'operation' | 'cost' | 'plan'
 >
 
 /**
@@ -307,7 +307,7 @@ export type PlainMeterOptions<Operation extends string = string, C extends Count
  */
 export function httpMeter<Operation extends string, C extends Counting = OneUnit>(
   options: PlainMeterOptions<Operation, C>,
-): HttpMeter<HttpRequest<Operation>>
+): HttpMeter<HttpRequest<Operation, C>>
 export function httpMeter<Request, Operation extends string, C extends Counting = OneUnit>(
   options: HttpMeterOptions<Request, Operation, C>,
   adapter: HttpAdapter<Request>,

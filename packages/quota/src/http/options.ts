@@ -2,7 +2,6 @@ import type { Decision } from '../decision/decision.ts'
 import type { Quota } from '../engine/quota.ts'
 import type { CommitResult } from '../engine/requests.ts'
 import type { Counting, OneUnit, UnitsOf } from '../policy/units.ts'
-import type { Subject } from '../store/schema.ts'
 import type { FieldsOption, StandardHeaders } from './headers.ts'
 import type { QuotaAnswers } from './quota-answers.ts'
 import type { Locale, MessageTexts } from './texts.ts'
@@ -31,10 +30,11 @@ export type AnonymousMode = 'reject' | 'skip' | 'ip'
 /** Options of one route; `Request` is the framework's type of a request. */
 export interface RouteOptions<Request, C extends Counting = Counting> {
   /**
-   * The subject: one string, or one key for each layer that is not shared. `undefined`, `null`: see {@link anonymous}.
+   * The subject: a string; with several layers that are not shared an object with a key for each. `undefined`, `null`: see
+   * {@link anonymous}.
    * Never take it from data that a client may choose freely.
    */
-  readonly subject: (request: Request) => MaybeAsync<Subject | null | undefined>
+  readonly subject: (request: Request) => MaybeAsync<C['names']['subject'] | null | undefined>
   /**
    * Tokens instead of the operation's price, a whole number, 0 or more; where the policy has several units, amounts by
    * unit. A function may look at the (parsed) body and answer `undefined` for the price.
@@ -64,7 +64,7 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
    * The plan of the subject, for example from the claims of a token; `undefined`: none. One in the subject's stored settings
    * comes first.
    */
-  readonly plan?: string | ((request: Request) => string | undefined) | undefined
+  readonly plan?: C['names']['plan'] | ((request: Request) => C['names']['plan'] | undefined) | undefined
   /**
    * `true`: this request is not metered.
    * @default none is skipped

@@ -2,14 +2,16 @@ import { faultyDocument } from '../errors/quota-error.ts'
 import { type Duration, withLengths } from '../windows/kinds/rolling.ts'
 import type { WindowDefinition } from '../windows/kinds.ts'
 import {
+  type BaseLimits,
   copyOfPolicy,
   type LayerDefinition,
-  type Limit,
   type LimitTable,
   type OperationDefinition,
+  type PlanLimits,
   type Policy,
   type PolicyAnswers,
 } from './policy.ts'
+import type { PolicyNames, SubjectOf } from './policy-names.ts'
 import { policyFaults } from './schema.ts'
 import type { Counting, OneUnit, UnitDefinition, UnitsOf } from './units.ts'
 
@@ -58,6 +60,7 @@ export interface PolicyDefinition<
   Label extends string,
   Slots extends string = never,
   Unit extends string = 'tokens',
+  Plan extends string = string,
 > {
   /**
    * What the limits count, by name; money with how it is shown: `{ name: 'microusd', format: { currency: 'USD', scale: 6 } }`.
@@ -85,7 +88,7 @@ export interface PolicyDefinition<
   readonly base: BaseLimits<NoInfer<Layer>['name'], NoInfer<Category>, NoInfer<Label>, NoInfer<Slots>>
   /** By name: limits of layers that are not shared, where they differ from the base for those who have the plan. */
   readonly plans?:
-    | Readonly<Record<string, PlanLimits<OwnLayer<Layer>, NoInfer<Category>, NoInfer<Label> | NoInfer<Slots>>>>
+    | Readonly<Record<Plan, PlanLimits<OwnLayer<Layer>, NoInfer<Category>, NoInfer<Label> | NoInfer<Slots>>>>
     | undefined
   /**
    * What refused callers get over HTTP.
@@ -94,26 +97,27 @@ export interface PolicyDefinition<
   readonly answers?: PolicyAnswers | undefined
 }
 
-/** A limit for each layer, category and window label; one of concurrency where there is to be one. */
-export type BaseLimits<
-  Layer extends string,
-  Category extends string,
-  Label extends string,
-  Slots extends string = never,
-> = Readonly<
-  Record<
-    Layer,
-    Readonly<Record<Category, Readonly<Record<Label, Limit>> & { readonly [label in Slots]?: Limit | undefined }>>
-  >
->
+/** A layer that is not shared. */
+type LayerOfItsOwn = { readonly name: string; readonly shared?: false | undefined }
 
-/** Some limits of some layers and categories. */
-type PlanLimits<Layer extends string, Category extends string, Label extends string> = {
-  readonly [layer in Layer]?: { readonly [category in Category]?: { readonly [label in Label]?: Limit } }
-}
-
-/** The names of the layers that are not shared. */
+/** The names of the layers that are not shared, as far as the compiler knows. */
 type OwnLayer<Layer extends LayerInput> = Layer extends { readonly shared: true } ? never : Layer['name']
+
+/** The names of the layers that subjects have keys of: any, where the compiler does not know whether one is shared. */
+type KeyedLayer<Layer extends LayerInput> = Layer extends { readonly shared: true }
+  ? never
+  : Layer extends LayerOfItsOwn
+    ? Layer['name']
+    : string
+
+/** The names of the layers that may be shared. */
+type SharedLayer<Layer extends LayerInput> = Layer extends LayerOfItsOwn ? never : Layer['name']
+
+/** A layer of a policy, shared or not as far as its names say. */
+type DefinedLayer<Layer extends string, Names extends PolicyNames> = LayerDefinition & { readonly name: Layer } & (
+    | { readonly name: Names['ownLayer']; readonly shared: false }
+    | { readonly name: Names['sharedLayer']; readonly shared: true }
+  )
 
 /** A policy whose layers, categories and labels are known to the compiler, as its operations are. */
 export interface DefinedPolicy<
@@ -126,7 +130,7 @@ export interface DefinedPolicy<
 > extends Policy<Operation, C> {
   readonly windows: readonly LabelledWindow<Label, C>[]
   readonly categories: readonly Category[]
-  readonly layers: readonly (LayerDefinition & { readonly name: Layer })[]
+  readonly layers: readonly DefinedLayer<Layer, C['names']>[]
   readonly base: LimitTable & BaseLimits<Layer, Category, Label, Slots>
 }
 
@@ -151,9 +155,28 @@ export function definePolicy<
   const Label extends string,
   const Slots extends string = never,
   const Unit extends string = 'tokens',
+  const Plan extends string = string,
 >(
-  definition: PolicyDefinition<Operation, Category, Layer, Label, Slots, Unit>,
-): DefinedPolicy<Operation, Category, Layer['name'], Label, Slots, UnitsOf<Unit>> {
+  definition: PolicyDefinition<Operation, Category, Layer, Label, Slots, Unit, Plan>,
+): DefinedPolicy<
+  Operation,
+  Category,
+  Layer['name'],
+  Label,
+  Slots,
+  UnitsOf<
+    Unit,
+    {
+      readonly subject: SubjectOf<KeyedLayer<Layer>>
+      readonly plan: Plan
+      readonly ownLayer: OwnLayer<Layer>
+      readonly sharedLayer: SharedLayer<Layer>
+      readonly category: Category
+      readonly window: Label
+      readonly slots: Slots
+    }
+  >
+> {
   const layers = withDefaults(definition?.layers)
   const policy = { ...definition, layers, windows: withLengths(definition?.windows) }
   const faults = policyFaults(policy)

@@ -1,4 +1,5 @@
 import type { WindowDefinition } from '../windows/kinds.ts'
+import type { Some } from './policy-names.ts'
 import type { Counting, UnitDefinition } from './units.ts'
 
 /** What becomes of an actual cost above what a hold reserved. */
@@ -9,6 +10,22 @@ export type Limit = number | 'unlimited'
 
 /** Limits in tokens by layer, category and window label. */
 export type LimitTable = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Limit>>>>>>
+
+/** A limit for each layer, category and window label; one of concurrency where there is to be one. */
+export type BaseLimits<
+  Layer extends string,
+  Category extends string,
+  Label extends string,
+  Slots extends string = never,
+> = Readonly<
+  Record<Layer, Readonly<Record<Category, Readonly<Record<Label, Limit>> & { readonly [label in Slots]?: Limit }>>>
+>
+
+/** Some limits of some layers and categories. */
+export type PlanLimits<Layer extends string, Category extends string, Label extends string> = Some<
+  Layer,
+  Some<Category, Some<Label, Limit>>
+>
 
 /** A layer of quota: who shares one set of windows. */
 export interface LayerDefinition {

@@ -1,7 +1,8 @@
 import { isObject } from '../options/objects.ts'
 import type { OwnAnchor } from '../windows/calendar.ts'
 import { hasLimit, limitLabels } from './cells.ts'
-import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
+import type { BaseLimits, Limit, PlanLimits, Policy } from './policy.ts'
+import type { LabelIn, LayerIn, Some } from './policy-names.ts'
 import type { Counting } from './units.ts'
 
 /** The modes an administrator switches between. */
@@ -25,23 +26,33 @@ export type Threshold<C extends Counting = Counting> =
   | ({ readonly left: number } & (C['named'] | { readonly unit: 'slots' }))
 
 /** Which limits of a layer are shadowed, by label, or all of them. */
-export type ShadowedLimits = 'all' | readonly string[]
+export type ShadowedLimits<C extends Counting = Counting> = 'all' | readonly LabelIn<C['names']>[]
+
+/** A limit for each layer, category and window of a policy. */
+type LimitsOf<C extends Counting> = BaseLimits<
+  LayerIn<C['names']>,
+  C['names']['category'],
+  C['names']['window'],
+  C['names']['slots']
+>
 
 /** What an administrator sets for everybody. Plain JSON. */
 export interface Settings<C extends Counting = Counting> {
   readonly mode: Mode
   /** Base limits in tokens; the modes scale them. */
-  readonly base: LimitTable
+  readonly base: LimitsOf<C>
   /** Limits of mode `custom`, taken as they are; required in that mode. */
-  readonly custom: LimitTable | null
+  readonly custom: LimitsOf<C> | null
   /** One entry for every shared layer of the policy. */
-  readonly layers: Readonly<Record<string, SharedLayerSettings>>
+  readonly layers: Readonly<Record<C['names']['sharedLayer'], SharedLayerSettings>>
   /** Prices that differ from the policy's: tokens, or amounts by unit, in which missing units follow the policy. */
   readonly prices: Readonly<Record<string, C['cost']>>
   /** By layer: limits that are charged and reported, and refuse no request. A layer that is not named has none. */
-  readonly shadow: Readonly<Record<string, ShadowedLimits>>
+  readonly shadow: Some<LayerIn<C['names']>, ShadowedLimits<C>>
   /** Limits of plans that differ from the policy's, by plan; plans that only the settings have are plans as well. */
-  readonly plans: Readonly<Record<string, PlanTable>>
+  readonly plans: Readonly<
+    Record<string, PlanLimits<C['names']['ownLayer'], C['names']['category'], LabelIn<C['names']>>>
+  >
   /** When limits are near; `null`: as the engine's options say. */
   readonly thresholds: readonly Threshold<C>[] | null
 }
@@ -57,13 +68,13 @@ export interface Versioned {
 export interface VersionedSettings<C extends Counting = Counting> extends Settings<C>, Versioned {}
 
 /** What an administrator sets for one subject of a layer. Plain JSON. */
-export interface SubjectSettings {
+export interface SubjectSettings<C extends Counting = Counting> {
   /** Limits by category and window label, absolute (modes do not scale them); `null` follows the default, 0 blocks. */
-  readonly overrides: Readonly<Record<string, Readonly<Record<string, Limit | null>>>>
+  readonly overrides: Readonly<Record<C['names']['category'], Some<LabelIn<C['names']>, Limit | null>>>
   /** Names of the shared layers that do not apply to this subject. */
-  readonly bypass: readonly string[]
+  readonly bypass: readonly C['names']['sharedLayer'][]
   /** The subject's plan in this layer, before that of a request; `null`: none. */
-  readonly plan: string | null
+  readonly plan: C['names']['plan'] | null
   /** Until when overrides and plan are in force, epoch milliseconds; `null`: without an end. */
   readonly until: { readonly overrides: number | null; readonly plan: number | null }
   /** Where the subject's own periods begin, for calendar windows with `anchor: 'subject'`; `null`: at the calendar's. */
@@ -77,7 +88,7 @@ export interface SubjectSettings {
 export type SubjectAnchor = OwnAnchor
 
 /** Version 0 for a subject nobody has set anything for. */
-export interface VersionedSubjectSettings extends SubjectSettings, Versioned {}
+export interface VersionedSubjectSettings<C extends Counting = Counting> extends SubjectSettings<C>, Versioned {}
 
 /** What a document may leave out, and is then. */
 const DEFAULTS = { shadow: {}, plans: {}, thresholds: null } as const
@@ -97,7 +108,7 @@ export function completed(document: SettingsDocument): Settings {
 /** The settings of a policy before an administrator changed anything: mode `normal`, version 0. */
 export function initialSettings<C extends Counting>(policy: Policy<string, C>): VersionedSettings<C> {
   const shared = policy.layers.filter((layer) => layer.shared)
-  return {
+  const settings: VersionedSettings = {
     version: 0,
     revision: '',
     mode: 'normal',
@@ -109,6 +120,7 @@ export function initialSettings<C extends Counting>(policy: Policy<string, C>): 
     plans: {},
     thresholds: null,
   }
+  return settings as VersionedSettings<C>
 }
 
 /** The settings of a subject nobody has set anything for: every override empty, no bypass, no plan, version 0. */

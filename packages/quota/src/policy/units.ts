@@ -1,4 +1,5 @@
 import { type Amounts, TOKENS } from '../windows/units.ts'
+import type { IsUnion, PolicyNames } from './policy-names.ts'
 
 /** Money is counted in whole small parts of a currency. */
 export interface MoneyFormat {
@@ -22,7 +23,7 @@ export type Cost = number | { readonly [unit: string]: number | undefined }
 /** An amount as decisions show it: a number where a policy counts one unit, else one for each unit. */
 export type Amount = number | { readonly [unit: string]: number }
 
-/** What the types of an engine know of what its policy counts; by itself nothing. */
+/** What the types of an engine know of what its policy counts, and for whom; by itself nothing. */
 export interface Counting {
   readonly unit: string
   readonly cost: Cost
@@ -31,35 +32,35 @@ export interface Counting {
   readonly named: { readonly unit?: string | undefined }
   /** The member that says what a hold has. */
   readonly held: { readonly tokens?: number; readonly cost?: Amount }
+  readonly names: PolicyNames
 }
 
 /** A policy that counts one unit: costs and amounts are numbers. */
-export interface OneUnit<Unit extends string = 'tokens'> {
+export interface OneUnit<Unit extends string = 'tokens', Names extends PolicyNames = PolicyNames> {
   readonly unit: Unit
   readonly cost: number
   readonly amount: number
   readonly named: { readonly unit?: Unit | undefined }
   readonly held: { readonly tokens: number }
+  readonly names: Names
 }
 
 /** A policy that counts several: costs and amounts are by unit, and a value in one unit names it. */
-export interface SeveralUnits<Unit extends string> {
+export interface SeveralUnits<Unit extends string, Names extends PolicyNames = PolicyNames> {
   readonly unit: Unit
   readonly cost: { readonly [unit in Unit]?: number | undefined }
   readonly amount: { readonly [unit in Unit]: number }
   readonly named: { readonly unit: Unit }
   readonly held: { readonly cost: { readonly [unit in Unit]: number } }
+  readonly names: Names
 }
 
-/** Whether a type is a union of several. */
-type IsUnion<T, Each = T> = T extends T ? ([Each] extends [T] ? false : true) : never
-
-/** What types know of a policy with these units: `UnitsOf<'requests' | 'tokens'>`. */
-export type UnitsOf<Unit extends string> = string extends Unit
+/** What types know of a policy with these units, `UnitsOf<'requests' | 'tokens'>`, and names. */
+export type UnitsOf<Unit extends string, Names extends PolicyNames = PolicyNames> = string extends Unit
   ? Counting
   : IsUnion<Unit> extends true
-    ? SeveralUnits<Unit>
-    : OneUnit<Unit>
+    ? SeveralUnits<Unit, Names>
+    : OneUnit<Unit, Names>
 
 /** Units as a policy lists them. */
 type Units = readonly (string | UnitDefinition)[]

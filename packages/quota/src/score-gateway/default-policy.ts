@@ -1,6 +1,7 @@
 import { faultyDocument } from '../errors/quota-error.ts'
 import { unknownKey } from '../options/names.ts'
 import type { LimitTable, OperationDefinition, Policy } from '../policy/policy.ts'
+import type { PolicyNames } from '../policy/policy-names.ts'
 import type { OneUnit } from '../policy/units.ts'
 import { scoreGatewayAnswers } from './score-gateway-answers.ts'
 
@@ -11,13 +12,24 @@ export interface DefaultPolicyOptions<Operation extends string> {
    * @default `read` and `write`, one token each
    */
   readonly operations?: Readonly<
-    Record<Operation, OperationDefinition<OneUnit> & { readonly category: 'read' | 'write' }>
+    Record<Operation, OperationDefinition<Counted> & { readonly category: 'read' | 'write' }>
   >
   /**
    * Base limits in tokens of both layers.
    * @default personal read 120/400/1,200 and write 60/200/600, site read 3,000/10,000/36,000 and write 1,500/5,000/18,000
    */
   readonly base?: LimitTable
+}
+
+/** What types know of {@link defaultPolicy}. */
+type Counted = OneUnit<'tokens', DefaultNames>
+interface DefaultNames extends PolicyNames {
+  readonly subject: string
+  readonly ownLayer: 'personal'
+  readonly sharedLayer: 'site'
+  readonly category: 'read' | 'write'
+  readonly window: '1h' | '5h' | '1d'
+  readonly slots: never
 }
 
 const OPTIONS: readonly string[] = ['operations', 'base']
@@ -47,7 +59,7 @@ const DEFAULT_BASE: LimitTable = {
  */
 export function defaultPolicy<Operation extends string = 'read' | 'write'>(
   options: DefaultPolicyOptions<Operation> = {},
-): Policy<Operation, OneUnit> {
+): Policy<Operation, Counted> {
   const strangers = Object.keys(options).filter((key) => !OPTIONS.includes(key))
   if (strangers.length > 0) {
     const faults = strangers.map((path) => ({ path, message: unknownKey(path, OPTIONS, WORDS) }))
@@ -68,7 +80,7 @@ export function defaultPolicy<Operation extends string = 'read' | 'write'>(
       { name: 'personal', scope: 'Personal', shared: false },
       { name: 'site', scope: 'Site', shared: true },
     ],
-    operations: operations as Readonly<Record<Operation, OperationDefinition<OneUnit>>>,
+    operations: operations as Readonly<Record<Operation, OperationDefinition<Counted>>>,
     base: options.base ?? DEFAULT_BASE,
     answers: scoreGatewayAnswers(),
   }

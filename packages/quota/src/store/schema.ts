@@ -1,10 +1,10 @@
 import { policyCells } from '../policy/cells.ts'
 import type { LayerDefinition, Policy } from '../policy/policy.ts'
+import type { Subject } from '../policy/policy-names.ts'
 import { unitNames } from '../policy/units.ts'
 import type { CellSchema } from '../windows/identity.ts'
 
-/** Who asks: one string, or one key for each layer that is not shared. Any text of 1 to 256 bytes. */
-export type Subject = string | Readonly<Record<string, string>>
+export type { Subject }
 
 /** A layer as counters know it. */
 export type LayerSchema = Pick<LayerDefinition, 'name' | 'shared'>

@@ -25,7 +25,7 @@ export interface QuotaHolds<C extends Counting = Counting> {
    * The open holds of a subject, the earliest end first.
    * @throws {QuotaError} `invalid_subject`, `holds_unsupported`
    */
-  list(subject: Subject): Promise<readonly Hold<C>[]>
+  list(subject: C['names']['subject']): Promise<readonly Hold<C>[]>
   /**
    * Cancels a hold of a subject, in whichever process it was made: its tokens go back and its slots are free.
    *
@@ -33,7 +33,7 @@ export interface QuotaHolds<C extends Counting = Counting> {
    * @returns whether there was such a hold, and open
    * @throws {QuotaError} `invalid_subject`, `holds_unsupported`
    */
-  release(subject: Subject, ref: string): Promise<boolean>
+  release(subject: C['names']['subject'], ref: string): Promise<boolean>
   /**
    * Settles holds that have ended, and emits `holdEnded` for each. Stores do so by themselves, at most a second
    * after; this is for those who do not want to wait, and for the number of holds.

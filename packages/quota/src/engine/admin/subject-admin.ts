@@ -12,6 +12,7 @@ import {
   type VersionedSubjectSettings,
 } from '../../policy/settings.ts'
 import { subjectSettingsFaults } from '../../policy/settings-schema.ts'
+import type { Counting } from '../../policy/units.ts'
 import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore } from '../../store/settings-store.ts'
 import type { Clock } from '../../time/clock.ts'
@@ -23,23 +24,27 @@ import type { QuotaSettings } from './settings-admin.ts'
 import { type Document, type WriteOptions, writeDocument } from './write-options.ts'
 
 /** Which subject's settings, and of which layer. */
-export interface SubjectOptions extends WriteOptions {
+export interface SubjectOptions<C extends Counting = Counting> extends WriteOptions {
   /** @default the first layer that is not shared */
-  readonly layer?: string | undefined
+  readonly layer?: C['names']['ownLayer'] | undefined
 }
 
 /** The settings of single subjects: overrides, bypass, plan, and where their periods begin. */
-export interface QuotaSubjects {
+export interface QuotaSubjects<C extends Counting = Counting> {
   /** The subject's settings; version 0 and every override `null` when nothing is stored. */
-  get(key: string, options?: Pick<SubjectOptions, 'layer'>): Promise<VersionedSubjectSettings>
+  get(key: string, options?: Pick<SubjectOptions<C>, 'layer'>): Promise<VersionedSubjectSettings<C>>
   /**
    * Stores a subject's settings whole; members that are left out follow the default. Another anchor counts from the
    * subject's next period on: what it was before is kept with it.
    * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` when `ifVersion` is not the stored one
    */
-  set(key: string, settings: DeepPartial<SubjectSettings>, options?: SubjectOptions): Promise<VersionedSubjectSettings>
+  set(
+    key: string,
+    settings: DeepPartial<SubjectSettings<C>>,
+    options?: SubjectOptions<C>,
+  ): Promise<VersionedSubjectSettings<C>>
   /** Back to the defaults, at once: an anchor is forgotten with all that it was before. */
-  remove(key: string, options?: SubjectOptions): Promise<void>
+  remove(key: string, options?: SubjectOptions<C>): Promise<void>
 }
 
 /** What the settings of subjects go by. */
