@@ -9,7 +9,7 @@ import express, { type Express } from 'express'
 export type Model = (signal: AbortSignal) => AsyncIterable<string>
 
 export const policy = definePolicy({
-  windows: [{ label: '1h', lengthMs: 3_600_000 }],
+  windows: [{ label: '1h' }],
   categories: ['chat'],
   layers: [{ name: 'user' }],
   operations: {

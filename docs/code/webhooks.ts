@@ -3,10 +3,7 @@ import { createQuota, definePolicy } from '@scoregw/quota'
 /** Nobody's server gets more than it said it can take. */
 export const quota = createQuota({
   policy: definePolicy({
-    windows: [
-      { label: '1s', lengthMs: 1_000 },
-      { label: '1m', lengthMs: 60_000 },
-    ],
+    windows: [{ label: '1s' }, { label: '1m' }],
     categories: ['delivery'],
     layers: [{ name: 'receiver' }, { name: 'sender', shared: true }],
     operations: { deliver: { category: 'delivery', cost: 1 } },
