@@ -1,4 +1,12 @@
-import { type CanActivate, type ExecutionContext, HttpException, Inject, Injectable } from '@nestjs/common'
+import {
+  type CanActivate,
+  type ExecutionContext,
+  HttpException,
+  Inject,
+  Injectable,
+  type OnModuleInit,
+  Optional,
+} from '@nestjs/common'
 import { HttpAdapterHost } from '@nestjs/core'
 import { QuotaError } from '@scoregw/quota'
 import { type Admission, Exchange, type QuotaAnswer, watchResponse } from '@scoregw/quota/http'
@@ -27,18 +35,24 @@ export class QuotaException extends HttpException {
  * @example
  * providers: [{ provide: APP_GUARD, useClass: QuotaGuard }]
  */
-export class QuotaGuard implements CanActivate {
-  readonly #meters: QuotaMeters
+export class QuotaGuard implements CanActivate, OnModuleInit {
+  readonly #meters: QuotaMeters | undefined
   readonly #host: HttpAdapterHost
 
-  constructor(meters: QuotaMeters, host: HttpAdapterHost) {
+  /** @param meters of `QuotaModule`; a test of a controller alone, which no request reaches, goes without */
+  constructor(meters: QuotaMeters | undefined, host: HttpAdapterHost) {
     this.#meters = meters
     this.#host = host
   }
 
+  /** @throws {QuotaError} `invalid_options` in an app without `QuotaModule`, which therefore does not start */
+  onModuleInit(): void {
+    this.#metersOfModule()
+  }
+
   /** @throws {QuotaException} for a request that may not go on */
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const meter = this.#meters.of(context.getHandler() as () => unknown, context.getClass())
+    const meter = this.#metersOfModule().of(context.getHandler() as () => unknown, context.getClass())
     if (meter === undefined) return true
     checkType(context)
     const request = context.switchToHttp().getRequest<NestRequest>()
@@ -47,6 +61,14 @@ export class QuotaGuard implements CanActivate {
     const admission = meter.admit(request)
     if (admission instanceof Promise) return admission.then((late) => this.#goesOn(context, late))
     return this.#goesOn(context, admission)
+  }
+
+  #metersOfModule(): QuotaMeters {
+    if (this.#meters !== undefined) return this.#meters
+    throw new QuotaError(
+      'invalid_options',
+      '@Quota() needs QuotaModule: import QuotaModule.forRoot({ ... }) in the app',
+    )
   }
 
   #goesOn(context: ExecutionContext, admission: Admission): boolean {
@@ -70,6 +92,7 @@ export class QuotaGuard implements CanActivate {
 
 Injectable()(QuotaGuard)
 Inject(QuotaMeters)(QuotaGuard, undefined, 0)
+Optional()(QuotaGuard, undefined, 0)
 Inject(HttpAdapterHost)(QuotaGuard, undefined, 1)
 
 function checkType(context: ExecutionContext): void {

@@ -196,6 +196,14 @@ describe('QuotaModule', () => {
     })
   })
 
+  it('is not needed by a test of a controller alone, and an app without it does not start', async () => {
+    class AppModule {}
+    Module({ controllers: [controller('music', { read: [Quota('read')] }, music())] })(AppModule)
+    const context = await NestFactory.create(AppModule, { logger: false, abortOnError: false })
+    onTestFinished(() => context.close())
+    await expect(context.init()).rejects.toThrow('@Quota() needs QuotaModule: import QuotaModule.forRoot({ ... })')
+  })
+
   it('refuses to meter what is no HTTP, naming the handler', async () => {
     const Music = controller('music', { read: [Quota('read')] }, music())
     const app = await appOf({
