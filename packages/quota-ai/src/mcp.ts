@@ -5,8 +5,9 @@
  */
 import type { Counting, HeldReservation, OneUnit, Quota, RefusedDecision } from '@scoregw/quota'
 import { isoText, type Locale, refusalMessage } from '@scoregw/quota/http'
+import { type AskerOptions, askedBy } from './asked.ts'
 import { operationOf } from './operation.ts'
-import { type ErrorLogger, settleOrLog } from './settle.ts'
+import { settleOrLog } from './settle.ts'
 
 /** What a guard reads of a call: the SDK's `RequestHandlerExtra`. */
 export interface ToolCallExtra {
@@ -20,33 +21,15 @@ export interface ToolCallExtra {
 }
 
 /** What {@link quotaMcp} takes. */
-export interface QuotaMcpOptions<Operation extends string = string, C extends Counting = OneUnit> {
+export interface QuotaMcpOptions<Operation extends string = string, C extends Counting = OneUnit>
+  extends AskerOptions<ToolCallExtra, C> {
   /** Its operations are the tools, each at its price. */
   readonly quota: Quota<Operation, C>
-  /**
-   * Who calls: a user, a session, or one key for each layer of the policy.
-   * @example (extra) => ({ user: extra.authInfo?.clientId ?? 'anonymous', session: extra.sessionId ?? 'stdio' })
-   */
-  readonly subject:
-    | C['names']['subject']
-    | ((extra: ToolCallExtra) => C['names']['subject'] | PromiseLike<C['names']['subject']>)
-  readonly plan?: C['names']['plan'] | ((extra: ToolCallExtra) => C['names']['plan'] | undefined) | undefined
-  /**
-   * How long the tokens and slots of a process that died, or of a session that ended under a tool which does not end, are
-   * kept, in milliseconds.
-   * @default 60_000
-   */
-  readonly ttlMs?: number | undefined
   /**
    * What becomes of a call whose tool throws, or answers `isError`: `cancel` gives it back, `commit` charges it.
    * @default 'cancel'
    */
   readonly failedAs?: 'cancel' | 'commit' | undefined
-  /**
-   * Hears of charges that could not be settled.
-   * @default console
-   */
-  readonly logger?: ErrorLogger | undefined
   /**
    * The language of refusals.
    * @default 'en'
@@ -76,18 +59,12 @@ export interface RefusedToolResult {
 export function quotaMcp<Operation extends string, C extends Counting>(
   options: QuotaMcpOptions<Operation, C>,
 ): ToolGuard<Operation> {
-  const { quota, subject, plan, ttlMs = 60_000, failedAs = 'cancel', locale = 'en' } = options
+  const { quota, failedAs = 'cancel', locale = 'en' } = options
   return (operation, tool) => {
     operationOf(quota.policy, operation)
     return async (...args) => {
       const extra = args.at(-1) as ToolCallExtra
-      const asked = {
-        subject: typeof subject === 'function' ? await subject(extra) : subject,
-        operation,
-        plan: typeof plan === 'function' ? plan(extra) : plan,
-        ttlMs,
-      }
-      const hold = await quota.reserve(asked)
+      const hold = await quota.reserve({ ...(await askedBy(options, extra)), operation })
       // Without an id there is no other answer than admitted or refused.
       if (hold.status !== 'reserved') return refusedResult(hold.decision as RefusedDecision, locale)
       holds.set(extra, hold as HeldReservation<Counting>)

@@ -7,10 +7,11 @@ import {
   type Reservation,
 } from '@scoregw/quota'
 import { unitNames } from '@scoregw/quota/store'
+import { type AskerOptions, askedBy } from './asked.ts'
 import { QuotaRefusedError, QuotaRepeatedError } from './errors.ts'
 import { type ModelTokens, plainTokens, promptTokens, textTokens, totalTokens } from './model-tokens.ts'
 import { operationOf } from './operation.ts'
-import { type ErrorLogger, settleOrLog } from './settle.ts'
+import { settleOrLog } from './settle.ts'
 
 /** A call of a model, before it is made. */
 export interface ModelRequest {
@@ -29,16 +30,10 @@ export interface ModelMeterOptions<
   Request extends ModelRequest = ModelRequest,
   Operation extends string = string,
   C extends Counting = OneUnit,
-> {
+> extends AskerOptions<Request, C> {
   readonly quota: Quota<Operation, C>
   /** The operation of the policy; its `overrun` is `charge` or `fit`, since a model may use more than was estimated. */
   readonly operation: NoInfer<Operation>
-  /** Who asks: a subject, or a function of the call. */
-  readonly subject:
-    | C['names']['subject']
-    | ((request: Request) => C['names']['subject'] | PromiseLike<C['names']['subject']>)
-  /** The subject's plan, or a function of the call. */
-  readonly plan?: C['names']['plan'] | ((request: Request) => C['names']['plan'] | undefined) | undefined
   /**
    * What tokens of a model cost; {@link priced} counts money too.
    * @default all of them, as `tokens`
@@ -60,16 +55,6 @@ export interface ModelMeterOptions<
    * @default none
    */
   readonly id?: ((request: Request) => string | undefined) | undefined
-  /**
-   * How long the tokens of a process that died are kept from their owner, in milliseconds.
-   * @default 60_000
-   */
-  readonly ttlMs?: number | undefined
-  /**
-   * Hears of charges that could not be settled, such as a `QuotaError` of a store that is away.
-   * @default console
-   */
-  readonly logger?: ErrorLogger | undefined
 }
 
 /** A call that was admitted. Settle it once; it is kept alive until then. */
@@ -88,8 +73,6 @@ export interface ModelCall {
 
 /** Most attempts of one id. */
 const MAX_ATTEMPTS = 10
-
-const DEFAULT_TTL_MS = 60_000
 
 /** Meters calls of models: holds what a call may cost, and charges what it came to. */
 export interface ModelMeter<Request extends ModelRequest = ModelRequest> {
@@ -152,25 +135,17 @@ type Cost = (tokens: ModelTokens, model: string) => Counting['cost']
 
 /** Holds the cost of a call for its subject. */
 function reserving<Request extends ModelRequest>(options: ModelMeterOptions<Request, string, Counting>) {
-  const { quota, operation, subject, plan, id, ttlMs = DEFAULT_TTL_MS } = options
+  const { quota, operation, id } = options
   return async (request: Request, cost: Counting['cost']): Promise<HeldReservation<Counting>> => {
-    const asked = {
-      subject: typeof subject === 'function' ? await subject(request) : subject,
-      plan: typeof plan === 'function' ? plan(request) : plan,
-      operation,
-      cost,
-      ttlMs,
-      signal: request.signal,
-    }
+    const asked = { ...(await askedBy(options, request)), operation, cost, signal: request.signal }
     const name = id?.(request)
     if (name === undefined) return admitted(await quota.reserve(asked), '')
-    let attempt = 1
-    let hold = await quota.reserve({ ...asked, id: `${attempt}:${name}` })
-    // An attempt that failed used its id up: the next has another.
-    while ((hold.status === 'cancelled' || hold.status === 'expired') && attempt++ < MAX_ATTEMPTS) {
-      hold = await quota.reserve({ ...asked, id: `${attempt}:${name}` })
+    for (let attempt = 1; ; attempt++) {
+      const hold = await quota.reserve({ ...asked, id: `${attempt}:${name}` })
+      // An attempt that failed used its id up: the next has another.
+      const isUsedUp = hold.status === 'cancelled' || hold.status === 'expired'
+      if (!isUsedUp || attempt === MAX_ATTEMPTS) return admitted(hold, name)
     }
-    return admitted(hold, name)
   }
 }
 

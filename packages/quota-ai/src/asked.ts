@@ -1,0 +1,36 @@
+import type { Counting } from '@scoregw/quota'
+import type { ErrorLogger } from './settle.ts'
+
+/** Who asks, and how long a hold outlives its process; `Call` is what the functions are given. */
+export interface AskerOptions<Call, C extends Counting> {
+  /**
+   * Who asks: a user, a session, one key for each layer of the policy; or a function of the call.
+   * @example (extra) => ({ user: extra.authInfo?.clientId ?? 'anonymous', session: extra.sessionId ?? 'stdio' })
+   */
+  readonly subject: C['names']['subject'] | ((call: Call) => C['names']['subject'] | PromiseLike<C['names']['subject']>)
+  /** The subject's plan, or a function of the call. */
+  readonly plan?: C['names']['plan'] | ((call: Call) => C['names']['plan'] | undefined) | undefined
+  /**
+   * How long the tokens and slots of a process that died, or of a session that ended under a tool which does not end, are
+   * kept, in milliseconds.
+   * @default 60_000
+   */
+  readonly ttlMs?: number | undefined
+  /**
+   * Hears of charges that could not be settled, such as a `QuotaError` of a store that is away.
+   * @default console
+   */
+  readonly logger?: ErrorLogger | undefined
+}
+
+/** What these options say of a request. */
+export async function askedBy<Call, C extends Counting>(
+  { subject, plan, ttlMs = 60_000 }: AskerOptions<Call, C>,
+  call: Call,
+): Promise<{ subject: C['names']['subject']; plan: C['names']['plan'] | undefined; ttlMs: number }> {
+  return {
+    subject: typeof subject === 'function' ? await subject(call) : subject,
+    plan: typeof plan === 'function' ? plan(call) : plan,
+    ttlMs,
+  }
+}
