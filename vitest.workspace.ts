@@ -32,6 +32,7 @@ const tests: TestProjectInlineConfiguration = {
     name: 'tests',
     root,
     include: folders.map((folder) => `${folder}/test/**/*.test.ts`),
+    setupFiles: 'internal/quota-histories/src/test-seed.ts',
     isolate: false,
     // For machines that are busy with other work: most tests take milliseconds.
     testTimeout: 180_000,

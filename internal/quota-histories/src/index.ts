@@ -1,3 +1,4 @@
+export { type Fault, type FaultHistories, faultPolicy, runFaultHistories } from './faults/fault-history.ts'
 export { runEditHistories } from './histories/edit-histories.ts'
 export { runHoldHistories } from './histories/hold-histories.ts'
 export { SCENES, type Scene } from './histories/policies.ts'

@@ -1,0 +1,5 @@
+// A setup file of all tests: `QUOTA_TEST_SEED` is the seed of everything random that has none of its own.
+import * as fc from 'fast-check'
+
+const { QUOTA_TEST_SEED } = process.env
+if (QUOTA_TEST_SEED !== undefined) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(QUOTA_TEST_SEED) })
