@@ -9,7 +9,6 @@ test('a fetch handler answers 429 without a server', async () => {
   const metered = quotaFetch({
     quota,
     subject: (request) => request.headers.get('x-user'),
-    operation: () => 'request',
   })
   const handler = metered(() => Response.json([871]))
   const send = () =>

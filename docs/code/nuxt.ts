@@ -6,7 +6,6 @@ const quota = simpleQuota({ limit: 2, per: '15m' })
 const metered = quotaFetch({
   quota,
   subject: (request) => request.headers.get('x-user'),
-  operation: () => 'request',
 })
 
 const scores = metered(() => Response.json([871]))

@@ -35,6 +35,13 @@ test('every fault of the options is named', () => {
   )
 })
 
+test.each([undefined, 'reject', 'skip'] as const)('who asks has to be said where anonymous is %s', (anonymous) => {
+  const make = () => quotaMiddleware({ quota: syncQuota(), anonymous })
+  expect(caught(make).faults).toEqual([
+    { path: 'subject', message: "missing: a function of the request; anonymous: 'ip' alone meters by network address" },
+  ])
+})
+
 test('a route refuses options that are not its own, and operations that the policy does not have', () => {
   const metered = quotaMiddleware({ quota: syncQuota(), subject })
   const stranger = { standardHeaders: false } as object
@@ -127,6 +134,7 @@ test('what the package exports', () => {
       "quotaErrorHandler",
       "quotaMiddleware",
       "quotaStatusBody",
+      "simpleQuota",
     ]
   `)
 })

@@ -175,7 +175,7 @@ test('a policy with several own layers meters an address in each', async () => {
     policy: { ...base, layers: [...base.layers, team], base: { ...base.base, team: base.base.personal! } },
   })
   const app = express()
-  app.use(quotaMiddleware({ quota, subject: () => null, anonymous: 'ip', operation: () => 'save' }))
+  app.use(quotaMiddleware({ quota, anonymous: 'ip', operation: () => 'save' }))
   app.get('/x', (req, res) => res.json(req.quota?.decision.subject))
   const { body } = await (await serve(app)).ask('/x')
   expect(JSON.parse(body)).toEqual({ personal: 'ip:127.0.0.1', team: 'ip:127.0.0.1' })
@@ -184,7 +184,7 @@ test('a policy with several own layers meters an address in each', async () => {
 test('an address that a client made up is nobody', async () => {
   const app = express()
   app.set('trust proxy', 'loopback')
-  app.use(quotaMiddleware({ quota: syncQuota(), subject: () => null, anonymous: 'ip', operation: () => 'save' }))
+  app.use(quotaMiddleware({ quota: syncQuota(), anonymous: 'ip', operation: () => 'save' }))
   const { ask } = await serve(app)
   expect((await ask('/x', { headers: { 'X-Forwarded-For': 'nonsense' } })).status).toBe(401)
 })

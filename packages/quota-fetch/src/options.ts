@@ -16,7 +16,7 @@ export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<Ro
    * {@link anonymous}.
    * Never take it from data that a client may choose freely.
    */
-  readonly subject: OfCall<ReturnType<RouteOptions<Request, C>['subject']>>
+  readonly subject?: OfCall<ReturnType<NonNullable<RouteOptions<Request, C>['subject']>>> | undefined
   /**
    * Tokens instead of the operation's price, a whole number, 0 or more; where the policy has several units, amounts by
    * unit. A function may look at a clone of the request and answer `undefined` for the price.

@@ -112,7 +112,7 @@ describe('options that are wrong', () => {
     ['deadlineMS', 'unknown key; did you mean "deadlineMs"?'],
     ['onerror', 'unknown key; did you mean "onError"?'],
     ['timeout', 'unknown key; here a call may take `deadlineMs`'],
-    ['windowMs', 'unknown key; here windows are part of the policy, { label, lengthMs } each'],
+    ['windowMs', 'unknown key; here windows are part of the policy; one limit alone is simpleQuota({ limit, per })'],
     ['banana', 'unknown key; known are line, prefix, deadlineMs, mode, onError, inner, labels'],
     ['__proto__', 'unknown key; known are line, prefix, deadlineMs, mode, onError, inner, labels'],
   ])('unknown key %s', (key, message) => {

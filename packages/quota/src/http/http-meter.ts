@@ -178,7 +178,7 @@ export class HttpMeter<Request> {
   #identify(request: Request): Admission | Promise<Admission> {
     const operation = this.#operationOf(request)
     if (operation === undefined || this.#isMetered(request)) return PASS
-    const given = this.options.subject(request)
+    const given = this.options.subject?.(request)
     // Most subjects are a string at once: no promise is made for them.
     if (typeof given === 'string') return this.#price(request, operation, given)
     return chain(given, (late) => this.#knowing(request, operation, late))

@@ -32,9 +32,10 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
   /**
    * The subject: a string; with several layers that are not shared an object with a key for each. `undefined`, `null`: see
    * {@link anonymous}.
-   * Never take it from data that a client may choose freely.
+   * Never take it from data that a client may choose freely. Required, unless `anonymous` is `'ip'`.
+   * @default every request is anonymous
    */
-  readonly subject: (request: Request) => MaybeAsync<C['names']['subject'] | null | undefined>
+  readonly subject?: ((request: Request) => MaybeAsync<C['names']['subject'] | null | undefined>) | undefined
   /**
    * Tokens instead of the operation's price, a whole number, 0 or more; where the policy has several units, amounts by
    * unit. A function may look at the (parsed) body and answer `undefined` for the price.

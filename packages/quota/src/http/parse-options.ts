@@ -60,7 +60,7 @@ const WORDS: Readonly<Record<string, string>> = {
 function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Checks<ParsedOptions<Request>> {
   const checks: Checks<ParsedOptions<never>> = {
     quota: having(['reserve', 'consume'], 'an engine, as createQuota() makes it'),
-    subject: aFunction('a function of the request'),
+    subject: optional(aFunction('a function of the request')),
     operation: optional(aFunction('a function of the request')),
     cost: optional(where<Cost>(isCost, 'a whole number of tokens, 0 or more, or a function of the request')),
     settle: withDefault(oneOf('outcome', 'end', 'charge-first'), 'outcome'),
@@ -145,6 +145,9 @@ function parserOf<Request>({ name, own = () => ({}), address }: HttpAdapter<Requ
     words: WORDS,
     between: (options) => [
       ...costFaults(options),
+      ...(options.subject === undefined && options.anonymous !== 'ip'
+        ? [{ path: 'subject', message: NO_SUBJECT }]
+        : []),
       ...(options.anonymous !== 'ip' || options.address !== undefined || address !== undefined
         ? []
         : [{ path: 'address', message: NO_ADDRESS }]),
@@ -158,4 +161,5 @@ function costFaults({ cost, quota }: ParsedOptions<never>): Fault[] {
   return within('cost', faultsOf(costCheck(unitNames(quota.policy ?? {}), { least: 0 }), cost))
 }
 
+const NO_SUBJECT = "missing: a function of the request; anonymous: 'ip' alone meters by network address"
 const NO_ADDRESS = "missing: anonymous: 'ip' needs a function here that gives an address which the caller cannot choose"

@@ -82,8 +82,8 @@ function fits(check: Check<unknown>, value: unknown): boolean {
   return faultsOf(check, value).length === 0
 }
 
-const WINDOWS = 'windows are part of the policy, { label, lengthMs } each'
-const LIMITS = 'limits are part of the policy, as in defaultPolicy({ base })'
+const WINDOWS = 'windows are part of the policy; one limit alone is simpleQuota({ limit, per })'
+const LIMITS = 'limits are part of the policy; one alone is simpleQuota({ limit, per })'
 const SUBJECT = 'who asks is the subject of a request, or subject(req) of quotaMiddleware()'
 const AWAY = 'what happens without a store is failurePolicy of createQuota(), by category'
 const NEEDLESS = 'a refusal costs nothing here, so that it needs no blocking'
@@ -96,7 +96,7 @@ const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   timeWindow: WINDOWS,
   duration: WINDOWS,
   interval: WINDOWS,
-  per: 'one limit alone is simpleQuota({ limit, per }); windows are part of the policy',
+  per: WINDOWS,
   max: LIMITS,
   limit: LIMITS,
   points: LIMITS,
