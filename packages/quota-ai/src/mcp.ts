@@ -4,9 +4,8 @@
  * @module
  */
 import type { Counting, HeldReservation, OneUnit, Quota, RefusedDecision } from '@scoregw/quota'
-import { isoText, type Locale, refusalMessage } from '@scoregw/quota/http'
+import { isoText, type Locale, operationOf, refusalMessage } from '@scoregw/quota/http'
 import { type AskerOptions, askedBy } from './asked.ts'
-import { operationOf } from './operation.ts'
 import { settleOrLog } from './settle.ts'
 
 /** What a guard reads of a call: the SDK's `RequestHandlerExtra`. */

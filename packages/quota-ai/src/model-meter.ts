@@ -6,11 +6,11 @@ import {
   QuotaError,
   type Reservation,
 } from '@scoregw/quota'
+import { operationOf } from '@scoregw/quota/http'
 import { unitNames } from '@scoregw/quota/store'
 import { type AskerOptions, askedBy } from './asked.ts'
 import { QuotaRefusedError, QuotaRepeatedError } from './errors.ts'
 import { type ModelTokens, plainTokens, promptTokens, textTokens, totalTokens } from './model-tokens.ts'
-import { operationOf } from './operation.ts'
 import { settleOrLog } from './settle.ts'
 
 /** A call of a model, before it is made. */

@@ -167,7 +167,7 @@ test('failed calls are charged where the option says so', async () => {
 test('an unknown operation is an error where the tool is wrapped', () => {
   const metered = quotaMcp({ quota: toolQuota(), subject: { user: 'ann', session: 's' } })
   expect(() => metered('serch' as 'search', async () => ({}))).toThrow(
-    'unknown operation "serch": the policy has search, slow',
+    'unknown operation "serch"; did you mean "search"?',
   )
 })
 

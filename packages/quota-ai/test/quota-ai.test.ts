@@ -312,7 +312,7 @@ describe('wrong use', () => {
   test('an unknown operation, or one whose excess is refused, throws where the middleware is made', () => {
     const { quota } = tokensOnly()
     const made = (operation: string) => () => quotaAi({ quota, operation: operation as 'chat', subject: 'u' })
-    expect(made('chatt')).toThrow('unknown operation "chatt": the policy has chat, plain')
+    expect(made('chatt')).toThrow('unknown operation "chatt"; did you mean "chat"?')
     expect(made('plain')).toThrow(`operation "plain" needs overrun 'charge' or 'fit'`)
     expect(made('toString')).toThrow(QuotaError)
   })

@@ -53,4 +53,5 @@ export {
   type ValidateOption,
 } from './http/warnings.ts'
 export { type StreamWatch, watchedStream } from './http/watched-stream.ts'
+export { operationOf } from './policy/operation-of.ts'
 export { isoText, isTimeZone, zonedText } from './time/zoned.ts'

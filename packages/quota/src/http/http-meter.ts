@@ -4,6 +4,7 @@ import type { SimpleQuota } from '../engine/simple-quota.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { takesSlot } from '../policy/cells.ts'
+import { operationOf } from '../policy/operation-of.ts'
 import type { Counting, OneUnit } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import { type HttpAdapter, type HttpRequest, PLAIN, PLAIN_OPTIONS } from './adapter.ts'
@@ -139,11 +140,7 @@ export class HttpMeter<Request> {
    * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault
    */
   operation(name: string, overrides: object = {}): HttpMeter<Request> {
-    const { operations } = this.options.quota.policy
-    if (!Object.hasOwn(operations, name)) {
-      const known = Object.keys(operations).join(', ')
-      throw new QuotaError('unknown_operation', `unknown operation "${name}"; the policy has ${known}`)
-    }
+    operationOf(this.options.quota.policy, name)
     const allowed = [...ROUTE_OPTIONS, ...(this.#adapter.ownOfRoutes ?? [])]
     const strangers = Object.keys(overrides).filter((key) => !allowed.includes(key))
     if (strangers.length > 0) {

@@ -2,6 +2,7 @@ import { QuotaError, type QuotaErrorCode } from '../../errors/quota-error.ts'
 import { kindOf, shown } from '../../errors/shown.ts'
 import { listed, noSuchName } from '../../options/names.ts'
 import { wrongCost } from '../../policy/cost-rules.ts'
+import { unknownOperation } from '../../policy/operation-of.ts'
 import type { LayerDefinition, Policy } from '../../policy/policy.ts'
 import { type Cost, costsOf, costText, noneOf, takesSlots, unitNames, vectorOf } from '../../policy/units.ts'
 import type { HoldTerms } from '../../store/hold-port.ts'
@@ -58,7 +59,7 @@ export class RequestCheck {
    */
   operation(request: QuotaRequest, { operations }: CompiledSettings): CompiledOperation {
     const operation = operations.get(request?.operation) ?? onlyOperation(request, operations)
-    if (operation === undefined) throw unknownOperation(request, this.#policy)
+    if (operation === undefined) throw noSuchRequest(request, this.#policy)
     if (request.subject === undefined) checkNamesSubject(request)
     checkSubject(request.subject, this.#ownLayers)
     if (request.plan !== undefined) checkPlan(request.plan)
@@ -194,8 +195,8 @@ function checkNamesSubject(request: QuotaRequest): void {
   throw new QuotaError('invalid_subject', message)
 }
 
-function unknownOperation(request: unknown, { operations }: Policy): QuotaError {
-  const names = Object.keys(operations)
+function noSuchRequest(request: unknown, policy: Policy): QuotaError {
+  const names = Object.keys(policy.operations)
   if (typeof request === 'string') {
     const operation = names.length === 1 ? '' : `, operation: ${shown(names[0])}`
     const message = `${shown(request)} alone is no request; if it is the subject, write { subject: ${shown(request)}${operation} }`
@@ -208,7 +209,7 @@ function unknownOperation(request: unknown, { operations }: Policy): QuotaError 
   if (operation === undefined) {
     return new QuotaError('unknown_operation', `operation: missing; the policy has ${listed(names)}`)
   }
-  return new QuotaError('unknown_operation', `unknown operation ${noSuchName(operation, names, 'the policy has')}`)
+  return unknownOperation(operation, policy)
 }
 
 /** Longest subject key or id, in bytes of UTF-8. */
