@@ -38,7 +38,7 @@ test('every fault of the options is named', () => {
 test.each([undefined, 'reject', 'skip'] as const)('who asks has to be said where anonymous is %s', (anonymous) => {
   const make = () => quotaMiddleware({ quota: syncQuota(), anonymous })
   expect(caught(make).faults).toEqual([
-    { path: 'subject', message: "missing: a function of the request; anonymous: 'ip' alone meters by network address" },
+    { path: 'subject', message: "missing: a function of the request, or anonymous: 'ip'" },
   ])
 })
 

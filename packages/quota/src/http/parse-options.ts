@@ -161,5 +161,5 @@ function costFaults({ cost, quota }: ParsedOptions<never>): Fault[] {
   return within('cost', faultsOf(costCheck(unitNames(quota.policy ?? {}), { least: 0 }), cost))
 }
 
-const NO_SUBJECT = "missing: a function of the request; anonymous: 'ip' alone meters by network address"
-const NO_ADDRESS = "missing: anonymous: 'ip' needs a function here that gives an address which the caller cannot choose"
+const NO_SUBJECT = "missing: a function of the request, or anonymous: 'ip'"
+const NO_ADDRESS = "missing: anonymous: 'ip' needs a function for an address that callers cannot choose"
