@@ -130,7 +130,7 @@ describe.runIf(browserTests)('the forms of the console', () => {
     await dialog.waitFor()
     await expect
       .poll(() => dialog.locator('tbody tr').allTextContents())
-      .toEqual(['NamedemoTheirsMine', 'Linked qq100015555510001'])
+      .toEqual(['NamedemoTheirsMine', 'Linked QQ100015555510001'])
     await dialog.getByRole('radio', { name: 'Name: Yours, Mine' }).check()
     await dialog.getByRole('button', { name: 'Take into the form' }).click()
     await save(profile)

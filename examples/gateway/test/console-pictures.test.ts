@@ -16,6 +16,7 @@ import {
 } from './support/console.ts'
 import { ADMIN_TOKEN, ENTRY, HOUR_MS, START, type TestGateway, testGateway } from './support/gateway.ts'
 import { screenFaults } from './support/screen-rules.ts'
+import { keyboardFaults } from './support/tab-stops.ts'
 
 /** Each page, and what of it has to be on the first screen of a phone, since people come for it. */
 const PAGES = {
@@ -78,6 +79,23 @@ describe.runIf(browserTests)('the pages of the console', () => {
     }
     expect(complaints).toEqual([])
     expect(faults).toEqual([])
+  })
+
+  it('can be gone through with the Tab key alone: every control is reached, and shows that it is', async () => {
+    const gateway = await busyGateway(120 * 60_000)
+    const { page } = await openConsole(gateway, { viewport: DESK })
+    const complaints: string[] = []
+    const tryKeys = async (name: string): Promise<void> => {
+      complaints.push(...(await keyboardFaults(page)).map((fault) => `${name}: ${fault}`))
+    }
+    await tryKeys('sign-in')
+    await signIn(page)
+    await page.locator('nav.pages').waitFor()
+    for (const name of Object.keys(PAGES)) {
+      await goTo(page, `#/${name}`)
+      await tryKeys(name)
+    }
+    expect(complaints).toEqual([])
   })
 
   it.runIf(process.env.CONSOLE_PICTURE === '1')('gives the picture of the documentation', async () => {

@@ -141,13 +141,13 @@ describe.runIf(browserTests)('what administrators watch', () => {
     await page.getByLabel('What if').selectOption('limit')
     await page.getByLabel('Which limit').selectOption({ label: 'Personal, 1 hour' })
     await page.getByLabel('Tokens', { exact: true }).fill('１,000')
-    await page.getByRole('button', { name: 'Find out' }).click()
+    await page.getByRole('button', { name: 'Explain' }).click()
     await page.getByText('It would be admitted, for 15 tokens.').waitFor()
     await expect.poll(() => page.getByRole('row', { name: /^By your change 0/ }).count()).toBe(1)
 
     // For everybody, so it is asked.
-    await page.getByRole('button', { name: 'Let Personal, write, 1 hour refuse nobody' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Let Personal' }).click()
+    await page.getByRole('button', { name: 'Stop enforcing Personal, write, 1 hour' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop enforcing' }).click()
     await page.getByText('If it were enforced, it would be refused by').first().waitFor()
     expect((await gateway.send('POST', '/v1/music/upsert', upsert)).status).toBe(200)
     await page.getByRole('button', { name: 'Enforce Personal, write, 1 hour again' }).click()

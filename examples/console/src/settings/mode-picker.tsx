@@ -16,11 +16,17 @@ export function ModePicker({ editor, factor }: PartProps): JSX.Element {
   const policy = usePolicy()
   const [layer, window] = [ownLayers(policy)[0]?.name ?? '', policy.windows[0]?.label ?? '']
   const isSlots = false
-  const limits = (mode: Mode): [string, string][] =>
-    policy.categories.map((category) => [
-      names.category(category),
-      limitText(effectiveLimit(draft, { layer, category, window, isSlots }, mode, factor), formats),
-    ])
+  const example = (mode: Mode): string => {
+    const limits = policy.categories.map((category) => ({
+      category: names.category(category),
+      limit: effectiveLimit(draft, { layer, category, window, isSlots }, mode, factor),
+    }))
+    if (limits.every(({ limit }) => limit.kind === 'unknown')) return words.settings.noValues
+    return words.settings.inNumbers(
+      names.window(window),
+      limits.map(({ category, limit }) => [category, limitText(limit, formats)]),
+    )
+  }
   return (
     <fieldset class="modes">
       <legend>{words.settings.mode}</legend>
@@ -37,7 +43,7 @@ export function ModePicker({ editor, factor }: PartProps): JSX.Element {
             {words.modes[mode]} {stored?.fields.mode === mode && <span class="tag">{words.settings.inForce}</span>}
           </span>
           <span class="quiet small">{words.settings.modeAbout[mode]}</span>
-          <span class="small">{words.settings.inNumbers(names.window(window), limits(mode))}</span>
+          <span class="small">{example(mode)}</span>
         </label>
       ))}
     </fieldset>

@@ -42,8 +42,8 @@ export const failures = {
   now: 'Factor now',
   active: 'Mode adaptive is on: the factor is reviewed every minute.',
   inactive: (mode: string) => `The mode is ${mode}: the factor does not count, and does not move.`,
-  wouldDo: 'If judged now',
-  lastTick: 'Last tick',
+  wouldDo: 'If reviewed now',
+  lastTick: 'Last review',
 }
 
 export const reasons: Reasons = {

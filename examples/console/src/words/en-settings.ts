@@ -26,6 +26,7 @@ export const settings = {
   } satisfies Record<Mode, string>,
   inNumbers: (window: string, limits: readonly (readonly [string, string])[]) =>
     `A user, in ${window}: ${limits.map(([category, limit]) => `${limit} ${category.toLowerCase()}`).join(', ')}`,
+  noValues: 'No values yet: fill them in below.',
   inForce: 'in force',
   notInForce:
     'Some stored values are not in force, because they are unknown or invalid. Unknown values are kept; the others are replaced when you save.',

@@ -164,7 +164,7 @@ export const en = {
     name: 'Name',
     role: 'Role',
     roles: { player: 'Player', admin: 'Administrator' },
-    qq: 'Linked qq',
+    qq: 'Linked QQ',
     qqAbout: 'The account of score sync, 10000 to 999999999999; empty: none.',
     balance: 'Ticket credits',
     created: 'Since',

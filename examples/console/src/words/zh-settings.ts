@@ -18,6 +18,7 @@ export const settings: Words['settings'] = {
   },
   inNumbers: (window, limits) =>
     `每位用户 ${window}：${limits.map(([category, limit]) => `${category} ${limit}`).join('，')}`,
+  noValues: '尚无数值，请在下方填写。',
   inForce: '生效中',
   notInForce: '已保存的内容中有一部分没有生效：网关不认识，或者不是可用的值。不认识的会保留，其余的在您保存时被替换。',
   limits: '基准值与各模式下的配额',

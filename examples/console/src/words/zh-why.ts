@@ -35,7 +35,7 @@ export const why: typeof en = {
   refusals: '最近的拒绝',
   noRefusals: '没有被拒绝的记录。',
   refusal: (operation, limit) => `${operation}，因 ${limit}`,
-  refusalUntil: (at) => `至 ${at}`,
+  refusalUntil: (at) => `${at} 恢复。`,
   replay: '此前几天',
   replayAbout: (replayed, requests, since) =>
     `自 ${since} 起的 ${requests} 个请求中，有 ${replayed} 个已依次重新判定。`,
@@ -57,7 +57,7 @@ export const why: typeof en = {
   unknownPeriods: '该用户的周期从自己的日期开始，此处未予考虑。',
   unknownCost: '被拒绝的请求按其要求的额度计算。设置与系数均为今天的值。',
   lift: '更改该用户的配额',
-  shadowOn: (limit) => `让“${limit}”不再拒绝`,
+  shadowOn: (limit) => `停止执行“${limit}”`,
   shadowOff: (limit) => `重新执行“${limit}”`,
   shadowTitle: '对所有人生效？',
   shadowOnAbout: '从下一个请求起，该配额照常计数，但不拒绝任何人。',
