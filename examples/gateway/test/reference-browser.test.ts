@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { accessibilityFaults } from './support/accessibility.ts'
 import { carriedBy, keptBy, rememberedBy, type Watched, type WatchOptions, watchedPage } from './support/browser.ts'
 import { picture } from './support/console.ts'
+import { contrastOf } from './support/contrast.ts'
 import { ENTRY, type TestGateway, testGateway, USER_TOKEN } from './support/gateway.ts'
 import { screenFaults } from './support/screen-rules.ts'
 
@@ -132,6 +133,12 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
           await page.emulateMedia({ colorScheme: scheme })
           await painted(page)
           // The checker takes its time where there are many operations.
+          const controls =
+            what === 'authorize' ? '.modal-ux button' : '.opblock-summary button, .auth-wrapper .authorize'
+          for (const control of await page.locator(controls).all()) {
+            if (!(await control.isVisible()) || (await contrastOf(control)) >= 3) continue
+            complaints.push(`${what}, ${scheme}: not visible: ${await control.getAttribute('aria-label')}`)
+          }
           const found = [...(await screenFaults(page)), ...(isChecked ? await accessibilityFaults(page) : [])]
           complaints.push(...found.map((fault) => `${what}, ${scheme}: ${fault}`))
           if (wantsPictures) await picture(page, `reference-${what}-${scheme}`)

@@ -101,6 +101,9 @@ describe('the pages of the reference', () => {
     expect(missing).toEqual([])
     // Texts of another policy are shown untranslated.
     expect(page.inChinese('Free.\n\nOf my own.')).toBe('免费。\n\nOf my own.')
+    const windows = '1 hour, 30 minutes, a calendar month'
+    const text = `Stores players' scores, and meters every request against the quotas \`a\` and \`b\`, in windows of ${windows}.`
+    expect(page.inChinese(text)).toMatch(/`a` 和 `b` .*窗口为 1 小时、30 分钟、自然月。$/)
   })
 
   it('take what the addresses are made of for text', async () => {

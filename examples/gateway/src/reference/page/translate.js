@@ -5,6 +5,23 @@ import { ANSWERS_ZH } from './errors-zh.js'
 /** @type {Readonly<Record<string, string>>} */
 export const CATEGORIES_ZH = { read: '读取', write: '写入' }
 
+/** @type {Readonly<Record<string, string>>} */
+const LENGTHS_ZH = { day: '天', hour: '小时', minute: '分钟', second: '秒', millisecond: '毫秒' }
+/** @type {Readonly<Record<string, string>>} */
+const PERIODS_ZH = { day: '自然日', week: '自然周', month: '自然月' }
+
+/**
+ * Windows: 1 hour, 5 hours, a calendar month.
+ *
+ * @param {string} text
+ */
+function windowsInChinese(text) {
+  return text
+    .replace(/(\d+) ([a-z]+?)s?\b/g, (_, count, unit) => `${count} ${LENGTHS_ZH[unit] ?? unit}`)
+    .replace(/a calendar (\w+)/g, (_, period) => PERIODS_ZH[period] ?? period)
+    .replaceAll(', ', '、')
+}
+
 /**
  * Paragraphs that a policy has its say in.
  *
@@ -19,7 +36,7 @@ const PATTERNS = [
   [
     /^Stores players' scores, and meters every request against the quotas (.+), in windows of (.+)\.$/,
     (quotas, windows) =>
-      `保存玩家的成绩，并按配额 ${quotas.replaceAll(' and ', ' 和 ')} 计量每个请求，窗口为 ${windows}。`,
+      `保存玩家的成绩，并按配额 ${quotas.replaceAll(' and ', ' 和 ')} 计量每个请求，窗口为 ${windowsInChinese(windows)}。`,
   ],
   [
     /^([\d,]+) limits, each of them `null` where the user follows the default, the plan, until when both are in force, whether shared layers are bypassed, and where the user's own periods begin\.$/,
