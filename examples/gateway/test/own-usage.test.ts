@@ -1,4 +1,5 @@
 import { manualClock } from '@scoregw/quota-testkit'
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Db } from '../src/db/schema.ts'
 import { type Metered, UsageRecorder } from '../src/usage/usage-recorder.ts'
@@ -204,6 +205,14 @@ describe('the recorder', () => {
     Object.assign(work, { isOver: true, charged: 0 })
     await recorder.flush()
     expect(await records.page('ann', undefined, 1)).toMatchObject([{ id: 'id 1', status: 499, charged: 0 }])
+  })
+
+  it('finds refusals without a look at what was admitted', async () => {
+    const { db } = await opened()
+    const query = sql<{ detail: string }>`explain query plan
+      select * from usage_records where at >= ${START} and layer is not null order by at desc limit 10`
+    const { rows } = await query.execute(db)
+    expect(rows.map(({ detail }) => detail)).toEqual([expect.stringContaining('INDEX usage_records_refused (at>?)')])
   })
 
   it('forgets what users have too much of', async () => {

@@ -18,6 +18,7 @@ import { syncRatings } from './0014-sync-ratings.ts'
 import { auditByAction } from './0015-audit-by-action.ts'
 import { uploadSessions } from './0016-upload-sessions.ts'
 import { countersAsNumbers } from './0017-counters-as-numbers.ts'
+import { refusedRecords } from './0018-refused-records.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
@@ -41,6 +42,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0015-audit-by-action': { up: auditByAction },
   '0016-upload-sessions': { up: uploadSessions },
   '0017-counters-as-numbers': { up: countersAsNumbers },
+  '0018-refused-records': { up: refusedRecords },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }

@@ -1,0 +1,11 @@
+import type { Kysely } from 'kysely'
+
+/** Refusals by time, without a look at what was admitted meanwhile. */
+export async function refusedRecords(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createIndex('usage_records_refused')
+    .on('usage_records')
+    .column('at')
+    .where('layer' as never, 'is not', null)
+    .execute()
+}
