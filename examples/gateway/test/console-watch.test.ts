@@ -6,6 +6,7 @@ import {
   openConsole,
   picture,
   screenAndAccessibilityFaults,
+  settled,
   signedIn,
   signIn,
 } from './support/console.ts'
@@ -80,13 +81,16 @@ describe.runIf(browserTests)('what administrators watch', () => {
     expect(faults).toEqual([])
   })
 
-  it('draws how requests ended in the last hour, day and week, to be read by keys', async () => {
+  it('draws how requests ended in the last minute, hour, day and week, to be read by keys', async () => {
     const gateway = await testGateway()
     await refusedOnce(gateway)
+    // Whole seconds are drawn.
+    gateway.clock.advance(1_000)
     const { page, faults } = await signedIn(gateway, '#/overview')
     const slider = page.getByRole('slider')
     const readout = page.locator('.readout')
     for (const [range, steps] of [
+      ['1 min', 60],
       ['1 h', 60],
       ['24 h', 144],
       ['7 d', 168],
@@ -104,6 +108,25 @@ describe.runIf(browserTests)('what administrators watch', () => {
     }
     await expect.poll(() => page.evaluate('location.hash')).toBe('#/overview?range=7d')
     expect(faults).toEqual([])
+  })
+
+  it('asks for nothing on pages that nobody uses, but for what changes by itself', async () => {
+    const gateway = await testGateway()
+    const { page, requests } = await signedIn(gateway, '#/settings', { isAlone: true })
+    await page.clock.install()
+    const asked: Record<string, number> = {}
+    for (const name of ['users', 'why', 'credentials', 'audit', 'settings', 'errors', 'alerts']) {
+      await goTo(page, `#/${name}`)
+      const before = requests.length
+      for (let minutes = 0; minutes < 5; minutes++) {
+        await page.clock.runFor(60_000)
+        await settled(page)
+      }
+      asked[name] = requests.length - before
+    }
+    const still = { users: 0, why: 0, credentials: 0, audit: 0, settings: 0 }
+    // What happened once a minute, from two addresses; what became of alerts every five seconds.
+    expect(asked).toEqual({ ...still, errors: 10, alerts: 60 })
   })
 
   it('opens with who was refused lately, by which limit, and explains each', async () => {

@@ -63,7 +63,7 @@ function Figures({ of, isLive }: { of: Overview; isLive: boolean }): JSX.Element
       <State of={of} isLive={isLive} />
       <KeyFigures of={of} />
       <div class="cards parts">
-        <Traffic minutes={of.requests.minutes} />
+        <Traffic of={of} />
         <div>
           <Refusals of={of.refusals} />
           <TopUsers kind="refused" since={of.top.since} users={of.top.refused} />

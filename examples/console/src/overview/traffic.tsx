@@ -11,27 +11,31 @@ import { bars, type ReadColour, TimeChart } from '../ui/time-chart.tsx'
 import { useInterval } from '../ui/use-interval.ts'
 import { useResource } from '../ui/use-resource.ts'
 import { useFormats, useWords } from '../words/words.ts'
+import { ProcessMark } from './card.tsx'
 import { ENDING_COLOURS, ENDINGS, EndingList } from './endings.tsx'
 
 type Steps = RequestHistory['series']
 
 const HEIGHT = 260
-/** How long a step is in each range, in minutes. */
-const RANGES = { '1h': 1, '24h': 10, '7d': 60 } as const
+/** How long a step is in each range, in seconds. */
+const RANGES = { '1m': 1, '1h': 60, '24h': 600, '7d': 3_600 } as const
 type RangeName = keyof typeof RANGES
 const RANGE_NAMES = Object.keys(RANGES) as RangeName[]
 const REFRESH_MS = 60_000
 
-/** How many requests there were, and how they ended. The last hour comes with the overview. */
-export function Traffic({ minutes }: { minutes: Overview['requests']['minutes'] }): JSX.Element {
+/** How many requests there were, and how they ended. The last minute and the last hour come with the overview. */
+export function Traffic({ of }: { of: Overview }): JSX.Element {
   const words = useWords()
   const id = useId()
   const { query } = useRoute()
+  const { minutes } = of.requests
   const range = RANGE_NAMES.find((each) => each === query.range) ?? '1h'
   return (
     <section aria-labelledby={id} class="traffic">
       <div class="card-head">
-        <h2 id={id}>{words.overview.requests}</h2>
+        <h2 id={id}>
+          {words.overview.requests} {range === '1m' && <ProcessMark />}
+        </h2>
         <Choice
           label={words.overview.range}
           options={RANGE_NAMES.map((name) => ({ value: name, text: words.overview.ranges[name] }))}
@@ -39,9 +43,10 @@ export function Traffic({ minutes }: { minutes: Overview['requests']['minutes'] 
           onChoose={(name) => goTo(hrefOf('overview', undefined, { range: name === '1h' ? '' : name }))}
         />
       </div>
-      {range !== '1h' && <History key={range} range={range} />}
+      {range === '1m' && <Chart steps={secondsOf(of)} stepSeconds={RANGES[range]} />}
+      {(range === '24h' || range === '7d') && <History key={range} range={range} />}
       {range === '1h' && minutes === null && <p class="notice warning">{words.overview.countsAway}</p>}
-      {range === '1h' && minutes !== null && <Chart steps={minutes} stepMinutes={RANGES[range]} />}
+      {range === '1h' && minutes !== null && <Chart steps={minutes} stepSeconds={RANGES[range]} />}
     </section>
   )
 }
@@ -52,20 +57,20 @@ function History({ range }: { range: '24h' | '7d' }): JSX.Element {
   useInterval(history.reload, REFRESH_MS)
   return (
     <Loaded resource={history} lines={10}>
-      {({ series }) => <Chart steps={series} stepMinutes={RANGES[range]} />}
+      {({ series }) => <Chart steps={series} stepSeconds={RANGES[range]} />}
     </Loaded>
   )
 }
 
 interface ChartProps {
   readonly steps: Steps
-  readonly stepMinutes: number
+  readonly stepSeconds: number
 }
 
-function Chart({ steps, stepMinutes }: ChartProps): JSX.Element {
+function Chart({ steps, stepSeconds }: ChartProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()
-  const data = useMemo(() => dataOf(steps, stepMinutes), [steps, stepMinutes])
+  const data = useMemo(() => dataOf(steps, stepSeconds), [steps, stepSeconds])
   const optionsOf = useCallback(
     (width: number, height: number, colour: ReadColour): uPlot.Options => ({
       width,
@@ -73,7 +78,7 @@ function Chart({ steps, stepMinutes }: ChartProps): JSX.Element {
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
       scales: {
-        x: timeScale(stepMinutes * 60),
+        x: timeScale(stepSeconds),
         // A few requests are not a tower.
         count: { range: (_chart, _min, max) => [0, Math.max(4, max * 1.1)] },
       },
@@ -89,15 +94,17 @@ function Chart({ steps, stepMinutes }: ChartProps): JSX.Element {
       // The tallest is painted first.
       series: [{}, ...ENDINGS.toReversed().map((ending) => bars(colour(ENDING_COLOURS[ending]), 'count'))],
     }),
-    [formats, stepMinutes],
+    [formats, stepSeconds],
   )
   const textOf = ({ ts }: Steps[number]): string =>
-    words.failures.step(formats.dateTime(ts), formats.time(Date.parse(ts) + stepMinutes * 60_000))
+    stepSeconds < 60
+      ? formats.timeOfDay(ts)
+      : words.failures.step(formats.dateTime(ts), formats.time(Date.parse(ts) + stepSeconds * 1_000))
   return (
     <figure class="chart">
       <EndingList steps={steps} />
       <p class="axes small" aria-hidden="true">
-        <span>{words.overview.axisCount}</span>
+        <span>{stepSeconds < 60 ? words.overview.axisSeconds : words.overview.axisCount}</span>
       </p>
       <TimeChart
         label={`${words.overview.chart}. ${words.failures.chartKeys}`}
@@ -126,10 +133,21 @@ function Chart({ steps, stepMinutes }: ChartProps): JSX.Element {
   )
 }
 
-/** Requests a minute, each series with those that are painted over it. */
-function dataOf(steps: Steps, stepMinutes: number): uPlot.AlignedData {
+/** The last whole seconds of this process, with their times. */
+function secondsOf({ at, requests: { seconds } }: Overview): Steps {
+  const end = Math.floor(Date.parse(at) / 1_000)
+  return seconds.map((each, index) => ({
+    ts: new Date((end - seconds.length + index) * 1_000).toISOString(),
+    calls: ENDINGS.reduce((sum, ending) => sum + each[ending], 0),
+    ...each,
+  }))
+}
+
+/** Requests a minute, or a second of steps that are shorter; each series with those that are painted over it. */
+function dataOf(steps: Steps, stepSeconds: number): uPlot.AlignedData {
+  const units = Math.max(1, stepSeconds / 60)
   const stacked = ENDINGS.map((_ending, top) =>
-    steps.map((step) => ENDINGS.slice(0, top + 1).reduce((sum, each) => sum + step[each], 0) / stepMinutes),
+    steps.map((step) => ENDINGS.slice(0, top + 1).reduce((sum, each) => sum + step[each], 0) / units),
   )
   return [steps.map(({ ts }) => Date.parse(ts) / 1_000), ...stacked.toReversed()]
 }

@@ -3,8 +3,8 @@ import type { Formats } from '../words/formats.ts'
 import type { ReadColour } from './time-chart.tsx'
 
 const MINUTE_SECONDS = 60
-/** Between the marks of the time: parts of an hour, whole hours of which a day has a whole number, and whole days. */
-const STEPS = [10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 5_760].map((minutes) => minutes * MINUTE_SECONDS)
+/** Between the marks of the time: parts of a minute and of an hour, whole hours of which a day has a whole number, and whole days. */
+const STEPS = [0.25, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 5_760].map((minutes) => minutes * MINUTE_SECONDS)
 const FONT = '12px system-ui, sans-serif'
 
 /** What every axis has. */
@@ -33,9 +33,10 @@ export function timeScale(stepSeconds: number): uPlot.Scale {
   return { range: (_chart, min, max) => [min, max + stepSeconds] }
 }
 
-/** Ticks at midnight show the date, others the time. */
+/** Ticks at midnight show the date, those within a minute the seconds, others the time. */
 function tickText(at: number, formats: Formats): string {
   const date = new Date(at * 1_000)
+  if (date.getSeconds() !== 0) return formats.timeOfDay(date.getTime())
   const isMidnight = date.getHours() === 0 && date.getMinutes() === 0
   return isMidnight ? formats.day(date.getTime()) : formats.time(date.getTime())
 }

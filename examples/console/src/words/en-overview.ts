@@ -27,9 +27,10 @@ export const overview = {
   trendRefused: (share: string) => `from ${share} in the hour before`,
   trendPoints: (by: string) => `by ${by} within a minute`,
   range: 'Range',
-  ranges: { '1h': '1 h', '24h': '24 h', '7d': '7 d' },
+  ranges: { '1m': '1 min', '1h': '1 h', '24h': '24 h', '7d': '7 d' },
   chart: 'Requests a minute, and how they ended',
   axisCount: '↑ Requests a minute',
+  axisSeconds: '↑ Requests a second',
   ofStep: (count: string) => `${count} requests`,
   endings: {
     succeeded: 'Succeeded',

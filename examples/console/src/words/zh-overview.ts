@@ -27,9 +27,10 @@ export const overview: typeof en = {
   trendRefused: (share) => `此前一小时为 ${share}`,
   trendPoints: (by) => `一分钟内 ${by}`,
   range: '时间范围',
-  ranges: { '1h': '1 小时', '24h': '24 小时', '7d': '7 天' },
+  ranges: { '1m': '1 分钟', '1h': '1 小时', '24h': '24 小时', '7d': '7 天' },
   chart: '每分钟请求数及其结果',
   axisCount: '↑ 每分钟请求数',
+  axisSeconds: '↑ 每秒请求数',
   ofStep: (count) => `${count} 次请求`,
   endings: {
     succeeded: '成功',
