@@ -13,10 +13,16 @@ function largest(): Scenario {
   const limits = { read: [MOST.tokens, MOST.tokens, MOST.tokens], write: [MOST.tokens, MOST.tokens, MOST.tokens] }
   return {
     windows: ['15m', '5h', '7d'],
+    units: ['requests', 'cents', 'tokens'],
     personal: limits,
     team: limits,
     site: limits,
-    operations: ['a', 'b', 'c', 'd'].map((name) => ({ name: name.repeat(32), category: 'write', cost: MOST.cost })),
+    operations: ['a', 'b', 'c', 'd'].map((name) => ({
+      name: name.repeat(32),
+      category: 'write',
+      cost: MOST.cost,
+      cents: MOST.cost,
+    })),
     streams: SUBJECTS.map((subject) => ({ subject, operation: 3, perHour: 600 })),
     speedMs: 3_600_000,
     seed: MOST.seed,
@@ -114,6 +120,24 @@ describe('the simulation', () => {
     expect(simulation.ask('ann', 1).allowed).toBe(true)
   })
 
+  it.each(['tokens', 'requests', 'cents'] as const)('charges %s where a window counts them', (unit) => {
+    const operations = [{ name: 'upload', category: 'write' as const, cost: 4, cents: 7 }]
+    const streams = [{ subject: 'ann', operation: 0, perHour: 0 }]
+    const simulation = new Simulation({
+      ...defaultScenario(),
+      units: ['tokens', unit, 'requests'],
+      operations,
+      streams,
+    })
+    const charged = { tokens: 4, requests: 1, cents: 7 }[unit]
+    const most = Math.floor(Math.min(60 / 4, 200 / charged))
+    for (let count = 1; count <= most; count++) expect(simulation.ask('ann', 0).allowed).toBe(true)
+    expect(simulation.look('ann').windows.write?.map(({ used }) => used)).toEqual(
+      expect.arrayContaining([most * 4, most * charged, most]),
+    )
+    expect(simulation.ask('ann', 0).allowed).toBe(false)
+  })
+
   it('has refused somebody where a reader finds it', () => {
     const simulation = new Simulation(defaultScenario())
     simulation.advance(ALIVE_MS)
@@ -142,9 +166,13 @@ describe('the simulation', () => {
     expect(played(new Simulation({ ...defaultScenario(), seed: 2 }))).not.toEqual(history)
   })
 
-  it('reads an address that was made before there were teams', () => {
-    const { team: _, seed: _seed, ...before } = defaultScenario()
-    expect(readFragment(encoded(before))).toEqual({ scenario: { ...before, team: null, seed: 0 } })
+  it('reads an address that was made before there were teams and units', () => {
+    const { team: _, seed: _seed, units: _units, operations, ...before } = defaultScenario()
+    const former = operations.map(({ cents: _cents, ...each }) => each)
+    const units = ['tokens', 'tokens', 'tokens']
+    expect(readFragment(encoded({ ...before, operations: former }))).toEqual({
+      scenario: { ...before, operations, units, team: null, seed: 0 },
+    })
   })
 
   it('plays all that the sliders give', () => {
@@ -163,6 +191,6 @@ it('gives code that is no wider than 72 columns', () => {
 it('says in words what cannot be played', () => {
   const scenario = defaultScenario()
   expect(faultOf(scenario)).toBeUndefined()
-  const operations = [{ name: 'search', category: 'read' as const, cost: Number.NaN }]
+  const operations = [{ name: 'search', category: 'read' as const, cost: Number.NaN, cents: 0 }]
   expect(faultOf({ ...scenario, operations })).toBe('a price is a whole number')
 })

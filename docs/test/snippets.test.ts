@@ -16,10 +16,11 @@ const snippets = pages().flatMap(snippetsOf)
 /** What the playground gives to copy: of its example, and of names and limits that are written another way. */
 const ODD: Scenario = {
   windows: ['15m'],
+  units: ['cents'],
   personal: { read: [null], write: [0] },
   team: null,
   site: null,
-  operations: [{ name: 'music.list:all-1', category: 'write', cost: 2_000 }],
+  operations: [{ name: 'music.list:all-1', category: 'write', cost: 2_000, cents: 0 }],
   streams: [{ subject: 'ann', operation: 0, perHour: 1 }],
   speedMs: 1_000,
   seed: 0,

@@ -113,6 +113,25 @@ describe.runIf(browserTests)('the playground', () => {
     expect(name).not.toBe('')
   })
 
+  it('counts requests and money beside tokens, in one decision', async () => {
+    const page = await opened({ width: 390, height: 844 })
+    await beginAgain(page)
+    await page.locator('[data-field=unit-5h]').selectOption('cents')
+    await setField(page, '[data-field=cents-1]', '150')
+    await setField(page, '[data-limit="personal-write-5h"]', '200')
+    await page.locator('[data-ask=upload]').click()
+    await expect
+      .poll(() => page.locator('.notice').textContent())
+      .toBe('ann: admitted, 15 tokens, 1 request, 150 cents')
+    await expect.poll(() => window(page, 'personal-write-5h')).toBe('150 of 200 cents, ends in 5 h')
+    await expect.poll(() => window(page, 'personal-write-1d')).toBe('1 of 600 requests, ends in 1 d')
+    await page.locator('[data-ask=upload]').click()
+    expect(await shown(page, 'answer')).toContain('Limit reached: $2.00 per 5 hours.')
+    // What was refused is charged nowhere.
+    await expect.poll(() => window(page, 'personal-write-1h')).toBe('15 of 60 tokens, ends in 1 h')
+    await picture(page, 'playground-units')
+  })
+
   it('plays by itself until it is paused', async () => {
     const page = await opened({ width: 820, height: 1180 })
     await beginAgain(page)

@@ -1,8 +1,8 @@
-import { CATEGORIES, LENGTHS_MS, type Limits, type Scenario, teamOf } from './scenario.ts'
+import { CATEGORIES, costsOf, countedIn, type Limits, type Operation, type Scenario, teamOf } from './scenario.ts'
 
 /** A scenario as a program that runs as it is: the policy, and requests of one subject until one is refused. */
 export function codeOf(scenario: Scenario): string {
-  const { windows, operations, team, site, streams } = scenario
+  const { windows, units, operations, team, site, streams } = scenario
   const stream = streams[0]
   const asked = operations[stream?.operation ?? 0]?.name ?? ''
   const name = stream?.subject ?? ''
@@ -13,16 +13,16 @@ export function codeOf(scenario: Scenario): string {
   quotaExceededBody,
 } from '@scoregw/quota'
 
-const policy = definePolicy({
+const policy = definePolicy({${unitsText(scenario)}
   windows: [
-${windows.map((label) => `    { label: ${quoted(label)}, lengthMs: ${digits(LENGTHS_MS[label] ?? 0)} },`).join('\n')}
+${windows.map((label, at) => `    { label: ${quoted(label)}${units[at] === 'tokens' ? '' : `, unit: '${units[at]}'`} },`).join('\n')}
   ],
   categories: ['read', 'write'],
   layers: [
     { name: 'personal' },${team === null ? '' : "\n    { name: 'team' },"}${site === null ? '' : "\n    { name: 'site', shared: true },"}
   ],
   operations: {
-${operations.map(({ name, category, cost }) => entry(4, keyOf(name), [`category: '${category}'`, `cost: ${digits(cost)}`])).join('\n')}
+${operations.map((each) => entry(4, keyOf(each.name), [`category: '${each.category}'`, `cost: ${costText(scenario, each)}`])).join('\n')}
   },
   base: {
 ${layerText('personal', windows, scenario.personal)}${team === null ? '' : `\n${layerText('team', windows, team)}`}${site === null ? '' : `\n${layerText('site', windows, site)}`}
@@ -60,6 +60,23 @@ function entry(indent: number, key: string, members: readonly string[]): string 
   const line = `${margin}${key}: { ${members.join(', ')} },`
   if (line.length <= 72) return line
   return `${margin}${key}: {\n${members.map((each) => `${margin}  ${each},`).join('\n')}\n${margin}},`
+}
+
+/** Tokens alone need not be named. */
+function unitsText(scenario: Scenario): string {
+  const units = countedIn(scenario)
+  if (units.every((unit) => unit === 'tokens')) return ''
+  const entries = units.map((unit) =>
+    unit === 'cents' ? "{ name: 'cents', format: { currency: 'USD', scale: 2 } }" : quoted(unit),
+  )
+  return `\n  units: [\n${entries.map((each) => `    ${each},\n`).join('')}  ],`
+}
+
+/** Tokens alone are a number. */
+function costText(scenario: Scenario, operation: Operation): string {
+  const costs = Object.entries(costsOf(scenario, operation))
+  if (costs.every(([unit]) => unit === 'tokens')) return digits(operation.cost)
+  return `{ ${costs.map(([unit, amount]) => `${unit}: ${digits(amount)}`).join(', ')} }`
 }
 
 function limitText(limit: number | null): string {

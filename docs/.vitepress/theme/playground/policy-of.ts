@@ -1,17 +1,34 @@
-import type { Limit, Policy, Subject } from '@scoregw/quota'
-import { CATEGORIES, LENGTHS_MS, type Limits, type Scenario, teamOf } from './scenario.ts'
+import type { Limit, Policy, SeveralUnits, Subject } from '@scoregw/quota'
+import {
+  CATEGORIES,
+  CENTS,
+  costsOf,
+  countedIn,
+  LENGTHS_MS,
+  type Limits,
+  type Scenario,
+  teamOf,
+  type Unit,
+} from './scenario.ts'
+
+/** Whatever its windows count. */
+export type Counted = SeveralUnits<Unit>
 
 /** A scenario as the policy of an engine. */
-export function policyOf({ windows, personal, team, site, operations }: Scenario): Policy {
+export function policyOf(scenario: Scenario): Policy<string, Counted> {
+  const { windows, units, personal, team, site, operations } = scenario
   return {
-    windows: windows.map((label) => ({ label, lengthMs: LENGTHS_MS[label] ?? 0 })),
+    units: countedIn(scenario).map((unit) => (unit === 'cents' ? CENTS : unit)),
+    windows: windows.map((label, at) => ({ label, lengthMs: LENGTHS_MS[label] ?? 0, unit: units[at] })),
     categories: CATEGORIES,
     layers: [
       { name: 'personal', scope: 'personal', shared: false },
       ...(team === null ? [] : [{ name: 'team', scope: 'team', shared: false }]),
       ...(site === null ? [] : [{ name: 'site', scope: 'site', shared: true }]),
     ],
-    operations: Object.fromEntries(operations.map(({ name, category, cost }) => [name, { category, cost }])),
+    operations: Object.fromEntries(
+      operations.map((each) => [each.name, { category: each.category, cost: costsOf(scenario, each) }]),
+    ),
     base: {
       personal: baseOf(windows, personal),
       ...(team === null ? {} : { team: baseOf(windows, team) }),

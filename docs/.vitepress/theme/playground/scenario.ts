@@ -25,6 +25,12 @@ export const SPEEDS: readonly (readonly [number, string])[] = [
 export const CATEGORIES = ['read', 'write'] as const
 export type Category = (typeof CATEGORIES)[number]
 
+/** What a window may count. */
+export const UNITS = ['tokens', 'requests', 'cents'] as const
+export type Unit = (typeof UNITS)[number]
+/** How cents are shown. */
+export const CENTS = { name: 'cents', format: { currency: 'USD', scale: 2 } } as const
+
 export const MOST = {
   windows: 3,
   operations: 4,
@@ -39,6 +45,12 @@ const limits = v.strictObject({
   read: v.pipe(v.array(limit), v.maxLength(MOST.windows)),
   write: v.pipe(v.array(limit), v.maxLength(MOST.windows)),
 })
+const price = v.pipe(
+  v.number('a price is a whole number'),
+  v.integer('a price is a whole number'),
+  v.minValue(0, 'a price is 0 or more'),
+  v.maxValue(MOST.cost, `a price is at most ${MOST.cost}`),
+)
 const unique = (values: string[]): boolean => new Set(values).size === values.length
 
 /** What the playground plays, and an address carries: strict, so that no stranger's address brings anything else. */
@@ -51,7 +63,9 @@ export const scenarioSchema = v.pipe(
       v.maxLength(MOST.windows),
       v.check(unique, 'two windows have the same length'),
     ),
-    /** Limits in tokens by category, one a window; `null`: unlimited. */
+    /** What each window counts. Older addresses have none: tokens. */
+    units: v.optional(v.pipe(v.array(v.picklist(UNITS)), v.maxLength(MOST.windows)), []),
+    /** Limits by category, one a window; `null`: unlimited. */
     personal: limits,
     /** Of each team, and of everybody together; `null`: there is no such layer. Older addresses have no team. */
     team: v.optional(v.nullable(limits), null),
@@ -61,12 +75,9 @@ export const scenarioSchema = v.pipe(
         v.strictObject({
           name: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.:-]{1,32}$/, 'a name is 1 to 32 of A-Z a-z 0-9 _ . : -')),
           category: v.picklist(CATEGORIES),
-          cost: v.pipe(
-            v.number('a price is a whole number'),
-            v.integer('a price is a whole number'),
-            v.minValue(0, 'a price is 0 or more'),
-            v.maxValue(MOST.cost, `a price is at most ${MOST.cost}`),
-          ),
+          /** In tokens. */
+          cost: price,
+          cents: v.optional(price, 0),
         }),
       ),
       v.minLength(1),
@@ -102,9 +113,11 @@ export const scenarioSchema = v.pipe(
       ),
     'there is one limit for each window',
   ),
+  v.transform((scenario) => ({ ...scenario, units: scenario.windows.map((_, at) => scenario.units[at] ?? 'tokens') })),
 )
 
 export type Scenario = v.InferOutput<typeof scenarioSchema>
+export type Operation = Scenario['operations'][number]
 export type Limits = Scenario['personal']
 export type Stream = Scenario['streams'][number]
 
@@ -116,6 +129,17 @@ export function faultOf(scenario: unknown): string | undefined {
 
 export const SUBJECTS = ['ann', 'bob', 'cleo', 'dan'] as const
 
+/** The units that the windows of a scenario count. */
+export function countedIn({ units }: Scenario): Unit[] {
+  return UNITS.filter((unit) => units.includes(unit))
+}
+
+/** What an operation costs in each of them. */
+export function costsOf(scenario: Scenario, { cost, cents }: Operation): Partial<Record<Unit, number>> {
+  const all = { tokens: cost, requests: 1, cents }
+  return Object.fromEntries(countedIn(scenario).map((unit) => [unit, all[unit]]))
+}
+
 /** The team that a person is in. */
 export function teamOf(name: string): string {
   return name === 'ann' || name === 'bob' ? 'red' : 'blue'
@@ -125,12 +149,13 @@ export function teamOf(name: string): string {
 export function defaultScenario(): Scenario {
   return {
     windows: ['1h', '5h', '1d'],
+    units: ['tokens', 'tokens', 'requests'],
     personal: { read: [120, 400, 1_200], write: [60, 200, 600] },
     team: { read: [300, 1_000, 3_000], write: [150, 500, 1_500] },
     site: { read: [3_000, 10_000, 36_000], write: [1_500, 5_000, 18_000] },
     operations: [
-      { name: 'search', category: 'read', cost: 4 },
-      { name: 'upload', category: 'write', cost: 15 },
+      { name: 'search', category: 'read', cost: 4, cents: 0 },
+      { name: 'upload', category: 'write', cost: 15, cents: 0 },
     ],
     streams: [
       { subject: 'ann', operation: 1, perHour: 10 },

@@ -6,7 +6,7 @@ import {
   type RefusedDecision,
   type SyncQuota,
 } from '@scoregw/quota'
-import { policyOf, subjectOf } from './policy-of.ts'
+import { type Counted, policyOf, subjectOf } from './policy-of.ts'
 import { LENGTHS_MS, type Scenario } from './scenario.ts'
 
 /** 6 August 2026, 14:06:26 UTC: the playground's beginning, the same for everybody. */
@@ -30,7 +30,7 @@ export interface View {
   /** Epoch milliseconds of the playground's clock. */
   readonly now: number
   /** The windows of one subject and of everybody, by category. */
-  readonly windows: ReturnType<SyncQuota['statusSync']>['windows']
+  readonly windows: ReturnType<SyncQuota<string, Counted>['statusSync']>['windows']
   /** Stretches of `columnMs` with requests, oldest first. */
   readonly columns: readonly Column[]
   /** Number of the stretch that is under way. */
@@ -40,7 +40,7 @@ export interface View {
   readonly admitted: number
   readonly refused: number
   /** The last one, if there was any. */
-  readonly refusal: RefusedDecision | undefined
+  readonly refusal: RefusedDecision<Counted> | undefined
   /** Who got it. */
   readonly asker: string
 }
@@ -49,7 +49,7 @@ export interface View {
 export class Simulation {
   #now = BEGINNING
   #store: MemoryStore
-  #quota: SyncQuota
+  #quota: SyncQuota<string, Counted>
   #scenario: Scenario
   /** Of each subject's stream, which part of the way to its next request is over, 0 to 1. */
   readonly #progress = new Map<string, number>()
@@ -58,7 +58,7 @@ export class Simulation {
   #random: () => number
   #columns: Column[] = []
   #columnMs: number
-  #refusal: RefusedDecision | undefined
+  #refusal: RefusedDecision<Counted> | undefined
   #asker = ''
   #admitted = 0
   #refused = 0
@@ -128,7 +128,7 @@ export class Simulation {
   }
 
   /** One request, now. */
-  ask(subject: string, operation: number): Decision {
+  ask(subject: string, operation: number): Decision<Counted> {
     const name = this.#scenario.operations[operation]?.name ?? ''
     const decision = this.#quota.consumeSync({ subject: subjectOf(this.#scenario, subject), operation: name })
     if (!decision.allowed) {
@@ -145,7 +145,7 @@ export class Simulation {
     return Math.floor((this.#now - BEGINNING) / this.#columnMs)
   }
 
-  #engine(): SyncQuota {
+  #engine(): SyncQuota<string, Counted> {
     return createQuota({ policy: policyOf(this.#scenario), store: this.#store, clock: this.#clock })
   }
 
