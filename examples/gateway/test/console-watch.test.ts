@@ -1,6 +1,7 @@
 import { browserTests } from '@scoregw/browser'
 import { describe, expect, it } from 'vitest'
 import {
+  addOutcomes,
   changeSettings,
   goTo,
   openConsole,
@@ -79,6 +80,22 @@ describe.runIf(browserTests)('what administrators watch', () => {
     const asked = paths.filter((path) => !path.startsWith('/admin/assets/') && path !== '/admin/')
     expect([...new Set(asked)].sort()).toEqual(['/admin/overview/events', '/admin/quota/policy'])
     expect(faults).toEqual([])
+  })
+
+  it.each([
+    ['many', 60, 30, '! 1 problem'],
+    ['a few', 60, 6, '✓ No problems'],
+    ['many of few requests', 6, 3, '✓ No problems'],
+  ])('makes a problem of many refusals: %s', async (_what, calls, refused, expected) => {
+    const gateway = await testGateway()
+    const last = Math.floor(gateway.clock.now() / 60_000)
+    const none = { codeZero: 0, serverError: 0, clientError: 0, businessFail: 0, quotaUnavailable: 0 }
+    const minutes = Array.from({ length: 5 }, (_each, ago) => ({ ...none, minute: last - ago, calls, refused }))
+    await addOutcomes(gateway, minutes)
+    const { page } = await signedIn(gateway, '#/overview')
+    await expect.poll(() => page.locator('.state-line').textContent()).toBe(expected)
+    const problem = page.getByRole('link', { name: "of the last 5 minutes' requests" })
+    await expect.poll(() => problem.count()).toBe(expected.startsWith('!') ? 1 : 0)
   })
 
   it('draws how requests ended in the last minute, hour, day and week, to be read by keys', async () => {

@@ -3,11 +3,15 @@ import { hrefOf } from '../route.ts'
 import type { Words } from '../words/en.ts'
 import type { Formats } from '../words/formats.ts'
 import type { Names } from '../words/names.ts'
-import { shareOf } from './endings.tsx'
+import { shareOf, totalOf } from './endings.tsx'
 import { headroomOf, LAST_MINUTES, tightestOf } from './figures.ts'
 
 /** From here on server errors are a problem: a few are always there. */
 const MANY_ERRORS = 0.02
+/** From here on refusals are a problem: a client loops, or a limit is too low. */
+const MANY_REFUSED = 0.25
+/** Shares of fewer requests say little. */
+const ENOUGH_REQUESTS = 50
 /** Below this share left, a shared limit is a problem: soon it refuses everybody. */
 const LITTLE_LEFT = 0.1
 
@@ -25,8 +29,13 @@ export function problemsOf(data: Overview, words: Words, formats: Formats, names
   if (requests.minutes === null) problems.push({ text: texts.countsAway })
   if (shared === null) problems.push({ text: texts.sharedAway })
   if (refusals.degraded > 0) problems.push({ text: texts.degraded(formats.number(refusals.degraded)) })
-  const errors = shareOf((requests.minutes ?? []).slice(-LAST_MINUTES), 'serverError')
+  const last = (requests.minutes ?? []).slice(-LAST_MINUTES)
+  const errors = shareOf(last, 'serverError')
   if (errors >= MANY_ERRORS) problems.push({ text: texts.errors(formats.percent(errors)), href: hrefOf('errors') })
+  const refused = shareOf(last, 'refused')
+  if (totalOf(last) >= ENOUGH_REQUESTS && refused >= MANY_REFUSED) {
+    problems.push({ text: texts.manyRefused(formats.percent(refused)), href: hrefOf('why') })
+  }
   const tightest = tightestOf(shared)
   if (tightest !== undefined && headroomOf(tightest) < LITTLE_LEFT) {
     const { layer, category, window } = tightest

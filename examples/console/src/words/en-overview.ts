@@ -12,6 +12,7 @@ export const overview = {
   problems: (count: number) => (count === 1 ? '1 problem' : `${count} problems`),
   notLive: 'Connection lost',
   errors: (share: string) => `Server errors: ${share} of the last 5 minutes' requests`,
+  manyRefused: (share: string) => `Refused: ${share} of the last 5 minutes' requests`,
   nearlyFull: (limit: string, share: string) => `${limit}: ${share} used`,
   alertsLost: (count: string) => `${count} of the last alerts could not be delivered`,
   requests: 'Requests',

@@ -12,6 +12,7 @@ export const overview: typeof en = {
   problems: (count) => `${count} 个问题`,
   notLive: '连接中断',
   errors: (share) => `最近 5 分钟的请求中，服务端错误占 ${share}`,
+  manyRefused: (share) => `最近 5 分钟的请求中，${share} 被拒绝`,
   nearlyFull: (limit, share) => `${limit}：已用 ${share}`,
   alertsLost: (count) => `最近的告警中有 ${count} 条未能送达`,
   requests: '请求',
