@@ -24,7 +24,9 @@ export function SignIn({ onSignedIn }: SignInProps): JSX.Element {
       <p id="where">{words.signIn.where}</p>
       <p id="kept">{words.signIn.kept}</p>
       <p>{words.signIn.first}</p>
-      <pre>npm run gateway -- users create NAME --admin</pre>
+      <pre>
+        npm run gateway -- users create NAME <span class="no-wrap">--admin</span>
+      </pre>
     </main>
   )
 }

@@ -102,14 +102,16 @@ function Versions({ items, isFirst, onUndo }: VersionsProps): JSX.Element {
 }
 
 function PartList({ parts }: { parts: readonly Part[] }): JSX.Element {
-  const { history: words } = useWords()
+  const { colon, history: words } = useWords()
   const texts = usePartTexts()
   if (parts.length === 0) return <p class="quiet">{words.nothing}</p>
   return (
     <ul class="changes">
       {parts.map((part) => (
         <li key={part.path}>
-          {texts.name(part)}: <del>{texts.value(part, part.before)}</del> → <ins>{texts.value(part, part.after)}</ins>
+          {texts.name(part)}
+          {colon}
+          <del>{texts.value(part, part.before)}</del> → <ins>{texts.value(part, part.after)}</ins>
         </li>
       ))}
     </ul>

@@ -26,7 +26,8 @@ export function usePartTexts(): PartTexts {
 
 function nameOf(words: Words, names: Names, [head = '', ...rest]: readonly string[], path: string): string {
   const { settings } = words
-  if (head === 'shadow') return rest[0] === undefined ? settings.shadow : `${settings.shadow}: ${names.layer(rest[0])}`
+  if (head === 'shadow')
+    return rest[0] === undefined ? settings.shadow : settings.shadow + words.colon + names.layer(rest[0])
   if (head === 'plans' && rest.length === 1) return settings.planOf(rest[0] ?? '')
   if (path === 'base') return settings.base
   return path === 'custom' ? settings.custom : settingName(words, names, path)

@@ -95,8 +95,9 @@ function Parts({ parts, stored: { etag, document }, undo, onClose }: PartsProps)
                   onChange={(event) => choose(part.path, event.currentTarget.checked)}
                 />
                 <span>
-                  {texts.name(part)}: <del>{texts.value(part, valueAt(part, document))}</del> →{' '}
-                  <ins>{texts.value(part, part.before)}</ins>{' '}
+                  {texts.name(part)}
+                  {words.colon}
+                  <del>{texts.value(part, valueAt(part, document))}</del> → <ins>{texts.value(part, part.before)}</ins>{' '}
                   {standing !== 'open' && <span class="tag">{words.history[standing]}</span>}
                 </span>
               </label>

@@ -21,8 +21,10 @@ export function plainAxis(colour: ReadColour): uPlot.Axis {
 export function timeAxis(colour: ReadColour, formats: Formats): uPlot.Axis {
   return {
     ...plainAxis(colour),
-    size: 28,
-    space: 64,
+    size: 31,
+    gap: 8,
+    // As wide as a date with its day, and some air.
+    space: 76,
     incrs: STEPS,
     values: (_chart, splits) => splits.map((at) => tickText(at, formats)),
   }

@@ -45,6 +45,7 @@ export function Replay({ of }: { of: Replayed }): JSX.Element {
 }
 
 function Row({ title, of: { refused, limits } }: { title: string; of: Judged }): JSX.Element {
+  const { colon } = useWords()
   const names = useNames()
   const formats = useFormats()
   return (
@@ -54,7 +55,9 @@ function Row({ title, of: { refused, limits } }: { title: string; of: Judged }):
       <td>
         {limits.map(({ layer, category, window, count }) => (
           <div key={JSON.stringify([layer, category, window])}>
-            {names.cell(layer, category, window)}: {formats.number(count)}
+            {names.cell(layer, category, window)}
+            {colon}
+            {formats.number(count)}
           </div>
         ))}
       </td>

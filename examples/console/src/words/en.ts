@@ -25,6 +25,8 @@ export const en = {
   title: 'Score gateway',
   console: 'Console',
   skip: 'Skip to the content',
+  /** Between a name and its value. */
+  colon: ': ',
   nav: {
     label: 'Pages',
     overview: 'Overview',
@@ -156,7 +158,7 @@ export const en = {
   users: {
     title: 'Users',
     about: 'Sorted by id. Players become users with their first valid JWT.',
-    search: 'Search by a part of an id or a name',
+    search: 'Part of an id or a name',
     nobody: 'There are no users.',
     notFound: (id: string) => `User "${id}" was not found.`,
     noMatch: (text: string) => `No id and no name has “${text}” in it.`,

@@ -13,6 +13,7 @@ export const zh: Words = {
   title: '成绩网关',
   console: '控制台',
   skip: '跳到正文',
+  colon: '：',
   nav: {
     label: '页面',
     overview: '概览',
@@ -131,7 +132,7 @@ export const zh: Words = {
   users: {
     title: '用户',
     about: '按 ID 排序。首次使用 JWT 的玩家会自动成为用户。',
-    search: '按 ID 或名称的一部分搜索',
+    search: 'ID 或名称的一部分',
     nobody: '还没有用户。',
     notFound: (id) => `未找到用户“${id}”，可能已被删除。`,
     noMatch: (text) => `没有 ID 或名称包含“${text}”。`,
