@@ -224,8 +224,7 @@ export class MemoryHolds implements SyncHolds {
     const { schema, layout } = this.#rows
     return layers.map((layer, slot) => {
       const { table, offsets } = this.#rows.viewOf(layer, category)
-      const charged: number[] = []
-      for (const _ of table.cells) charged.push(NOT_OPEN, 0)
+      const charged = table.blank.slice()
       for (let c = 0; c < offsets.length; c++) {
         const taken = costs[layout.units[c]!]!
         if (taken === 0) continue
