@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import { isObject } from '../options/objects.ts'
+import { isObject } from '../options/checks.ts'
 import type { Calendar, OwnAnchor } from '../windows/calendar.ts'
-import type { CalendarAnchor, CalendarWindow } from '../windows/kinds/calendar.ts'
-import { anchorCheck } from '../windows/kinds/calendar.ts'
+import { anchorCheck, type CalendarAnchor, type CalendarWindow } from '../windows/kinds/calendar.ts'
 import type { Policy } from './policy.ts'
 import { isInstant } from './values.ts'
 

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { type Check, group, listOf, textLike, where, wholeNumber } from '../options/checks.ts'
+import { type Check, group, isObject, listOf, textLike, where, wholeNumber } from '../options/checks.ts'
 import { listed } from '../options/names.ts'
-import { isObject } from '../options/objects.ts'
 import { SLOTS, TOKENS } from '../windows/units.ts'
 import { NAME } from './names.ts'
 import type { Threshold } from './settings.ts'
