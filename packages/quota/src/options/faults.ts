@@ -25,6 +25,11 @@ export function checked<T>(
   return success ? { value: output } : { faults: issues.map((issue) => faultOf(issue, words)) }
 }
 
+/** Whether a value is as a check wants it. */
+export function fits<T>(check: v.GenericSchema<unknown, T>, value: unknown): value is T {
+  return checked(check, value).faults === undefined
+}
+
 /** Set for each document: a program may have set Valibot otherwise for its own. */
 const ALL_FAULTS = { abortEarly: false, abortPipeEarly: false, message: textOf }
 

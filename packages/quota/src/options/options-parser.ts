@@ -1,7 +1,7 @@
 import { type Fault, faultyDocument, type QuotaError } from '../errors/quota-error.ts'
 import { kindOf } from '../errors/shown.ts'
 import { type Check, type Checks, group, isPlain } from './checks.ts'
-import { checked, faultsOf } from './faults.ts'
+import { checked, fits } from './faults.ts'
 
 /** Further options of an {@link optionsParser}. */
 export interface ParserDetails<T extends object> {
@@ -74,10 +74,6 @@ function written(call: string, names: readonly string[]): string {
 /** Whether a value is right for an option, and not only since anything is. */
 function belongs(check: Check<unknown>, value: unknown): boolean {
   return fits(check, value) && !fits(check, {})
-}
-
-function fits(check: Check<unknown>, value: unknown): boolean {
-  return faultsOf(check, value).length === 0
 }
 
 const WINDOWS = 'windows are part of the policy; one limit alone is simpleQuota({ limit, per })'

@@ -86,7 +86,7 @@ export function costCheck(units: readonly string[], range: AmountRange): Check<C
     const path = { type: 'object', origin: 'value', input: record, key: unit, value: record?.[unit ?? ''] } as const
     addIssue(unit === undefined ? { message } : { message, path: [path as v.ObjectPathItem] })
   })
-  return v.pipe(v.any(), isRight) as Check<Cost>
+  return v.pipe(v.unknown(), isRight) as Check<Cost>
 }
 
 /** Most digits of money below one of its currency: with more, no amount of any use is a safe integer. */
