@@ -1,7 +1,6 @@
 import type { LayerSchema } from '../store/schema.ts'
 import type { CellDefinition } from '../windows/identity.ts'
-import { lastEnd } from '../windows/row.ts'
-import { CLOSED, GRACE_MS, NOT_OPEN } from '../windows/window.ts'
+import { CLOSED, GRACE_MS, lastEnd, NOT_OPEN } from '../windows/row.ts'
 
 /** A page has so many rows; the first one grows to that. */
 const BITS = 10

@@ -4,10 +4,9 @@ import type { AsyncHolds, HoldRecord, SyncHolds } from '../../store/hold-port.ts
 import type { Answer, Counters, ReadReply, ReadRequest, ResetRequest, SettleRequest } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import { systemStopwatch } from '../../time/clock.ts'
-import { MAX_STALE } from '../retries.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type Asked, type Driver, LATER, NOW, unavailable } from './driver.ts'
+import { type Asked, type Driver, LATER, MAX_STALE, NOW, unavailable } from './driver.ts'
 
 const NO_HOLDS: readonly HoldRecord[] = []
 
