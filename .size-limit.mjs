@@ -10,9 +10,9 @@ const budget = (name, limit, names, entry = 'index') => ({
 })
 
 export default [
-  budget('@scoregw/quota, everything', '49.4 kB'),
-  budget('@scoregw/quota, createQuota and defaultPolicy', '44.8 kB', '{ createQuota, defaultPolicy }'),
-  budget('@scoregw/quota, simpleQuota', '40 kB', '{ simpleQuota }'),
+  budget('@scoregw/quota, everything', '49.3 kB'),
+  budget('@scoregw/quota, createQuota and defaultPolicy', '44.7 kB', '{ createQuota, defaultPolicy }'),
+  budget('@scoregw/quota, simpleQuota', '39.9 kB', '{ simpleQuota }'),
   budget('@scoregw/quota, QuotaError', '0.7 kB', '{ QuotaError }'),
   budget('@scoregw/quota/options', '5.5 kB', undefined, 'options'),
   budget('@scoregw/quota/http', '22.8 kB', undefined, 'http'),

@@ -20,7 +20,7 @@ const ODD: Scenario = {
   personal: { read: [null], write: [0] },
   team: null,
   site: null,
-  operations: [{ name: 'music.list:all-1', category: 'write', cost: 2_000, cents: 0 }],
+  operations: [{ name: 'music.list:all-1', category: 'write', cost: 0, cents: 2_000 }],
   streams: [{ subject: 'ann', operation: 0, perHour: 1 }],
   speedMs: 1_000,
   seed: 0,

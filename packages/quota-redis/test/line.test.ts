@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
@@ -6,6 +7,7 @@ import { Connection } from '../src/line/connection.ts'
 import type { IoredisDriver } from '../src/line/ioredis-driver.ts'
 import { type LineOptions, textOf } from '../src/line/line.ts'
 import { useCleanups } from './support/cleanups.ts'
+import { configuredNodeRedis } from './support/clients.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
@@ -14,48 +16,173 @@ function redisOf({ driver }: Connection): Redis {
   return (driver as IoredisDriver).redis
 }
 
-describe.runIf(redisTests).each([
-  ['ioredis 6', Redis],
-  ['ioredis 5', Redis5 as unknown as typeof Redis],
-])('a line, %s', (_, Client) => {
-  /** As a caller may have it: all that a store must not take over. */
-  function own(port: number, options: LineOptions = {}): Connection {
+/** As callers may have them: with all that a store must not take over. */
+const IOREDIS = [
+  ['ioredis 6', ioredisMaker(Redis)],
+  ['ioredis 5', ioredisMaker(Redis5 as unknown as typeof Redis)],
+] as const
+
+function ioredisMaker(Client: typeof Redis): (port: number) => Redis {
+  return (port) => {
     const theirs = new Client({ port, keyPrefix: 'theirs:', enableAutoPipelining: true, lazyConnect: true })
-    const connection = new Connection(theirs as Redis, options)
-    later(() => {
-      connection.close()
-      theirs.disconnect()
-    })
-    return connection
+    later(() => theirs.disconnect())
+    return theirs as Redis
   }
+}
 
-  it('is usable once connected, and prefixes keys as configured', async () => {
-    const redis = await server()
-    const connection = own(redis.port)
-    expect(connection.usable).toBe(false)
-    await connection.ready()
-    expect(connection.usable).toBe(true)
-    await connection.send('SET', 'k', 'v')
-    expect(await redis.cli('GET', 'k')).toBe('v')
-  })
+function own(theirs: ConstructorParameters<typeof Connection>[0], options: LineOptions = {}): Connection {
+  const connection = new Connection(theirs, options)
+  later(() => connection.close())
+  return connection
+}
 
-  it('executes a command once when its reply is lost, and rejects', async () => {
-    const redis = await server()
-    const proxy = await startProxy(redis.port)
-    const connection = own(proxy.port)
-    await connection.ready()
-    const cut = proxy.cutAfterNextRequest()
-    await expect(connection.send('INCR', 'n')).rejects.toThrow()
-    await cut
-    await connection.ready()
-    await connection.send('PING')
-    expect(await redis.cli('GET', 'n')).toBe('1')
-  })
+describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis] as const])(
+  'a line, %s',
+  (_, theirs) => {
+    it('is usable once connected, and prefixes keys as configured', async () => {
+      const redis = await server()
+      const connection = own(theirs(redis.port))
+      expect(connection.usable).toBe(false)
+      await connection.ready()
+      expect(connection.usable).toBe(true)
+      await connection.send('SET', 'k', 'v')
+      expect(await redis.cli('GET', 'k')).toBe('v')
+    })
 
+    it('executes a command once when its reply is lost, and rejects', async () => {
+      const redis = await server()
+      const proxy = await startProxy(redis.port)
+      const connection = own(theirs(proxy.port))
+      await connection.ready()
+      const cut = proxy.cutAfterNextRequest()
+      await expect(connection.send('INCR', 'n')).rejects.toThrow()
+      await cut
+      await connection.ready()
+      await connection.send('PING')
+      expect(await redis.cli('GET', 'n')).toBe('1')
+    })
+
+    it('gives up a line that has gone silent, without a leak, and makes a new one', async () => {
+      const redis = await server()
+      const proxy = await startProxy(redis.port)
+      const connection = own(theirs(proxy.port))
+      await connection.ready()
+      proxy.blackHole(true)
+      await expect(connection.send('GET', 'k')).rejects.toThrow()
+      proxy.blackHole(false)
+      await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
+      expect(textOf(await connection.send('PING'))).toBe('PONG')
+      await vi.waitFor(() => expect(proxy.openSockets()).toBe(1), { timeout: 15_000 })
+    })
+
+    it('gives up a server that accepts connections and says nothing', async () => {
+      const redis = await server()
+      const proxy = await startProxy(redis.port)
+      proxy.blackHole(true)
+      const connection = own(theirs(proxy.port))
+      await expect(connection.ready()).rejects.toThrow(/said nothing/)
+      proxy.blackHole(false)
+      await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
+    })
+
+    it('leaves nothing open when closed: connected, reconnecting, or before a silent server', async () => {
+      const redis = await server()
+      const proxy = await startProxy(redis.port)
+      const connected = own(theirs(proxy.port))
+      await connected.ready()
+      connected.close()
+      await expect(connected.ready()).rejects.toMatchObject({ code: 'store_error' })
+
+      proxy.blackHole(true)
+      const silent = own(theirs(proxy.port))
+      const waiting = silent.ready()
+      await vi.waitFor(() => expect(proxy.openSockets()).toBeGreaterThan(0), { timeout: 15_000 })
+      silent.close()
+      await expect(waiting).rejects.toMatchObject({ code: 'store_error' })
+
+      proxy.refuse(true)
+      const reconnecting = own(theirs(proxy.port))
+      await expect(reconnecting.ready()).rejects.toMatchObject({ code: 'store_error' })
+      reconnecting.close()
+      proxy.refuse(false)
+      proxy.blackHole(false)
+      await vi.waitFor(() => expect(proxy.openSockets()).toBe(0), { timeout: 15_000 })
+    })
+
+    it('leaves no socket when closed while it connects', async () => {
+      const redis = await server()
+      const proxy = await startProxy(redis.port)
+      own(theirs(proxy.port)).close()
+      const later = own(theirs(proxy.port))
+      await later.ready()
+      await later.send('PING')
+      await vi.waitFor(() => expect(proxy.openSockets()).toBe(1), { timeout: 5_000 })
+    })
+
+    describe('eviction', () => {
+      it('refuses a server that may evict keys, until it is reconfigured', async () => {
+        const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
+        const connection = own(theirs(redis.port), { evictionPolicy: 'require-noeviction' })
+        await expect(connection.ready()).rejects.toMatchObject({ code: 'unsafe_eviction' })
+        await expect(connection.ready()).rejects.toThrow(/allkeys-lru/)
+        expect(connection.usable).toBe(false)
+        await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+        await connection.ready()
+        expect(connection.usable).toBe(true)
+      })
+
+      it('warns when configured so', async () => {
+        const redis = await server({ args: ['--maxmemory-policy', 'volatile-ttl'] })
+        const warn = vi.fn()
+        await own(theirs(redis.port), { evictionPolicy: 'warn', logger: { warn } }).ready()
+        expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('volatile-ttl'))
+      })
+
+      it('notices a policy that changes while it is connected', async () => {
+        const redis = await server()
+        const connection = own(theirs(redis.port), { evictionPolicy: 'require-noeviction', checkedMs: 0 })
+        await connection.ready()
+        await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+        await connection.send('PING')
+        await vi.waitFor(() => expect(connection.usable).toBe(false), { timeout: 15_000 })
+        await expect(connection.ready()).rejects.toThrow(/allkeys-lru/)
+        await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+        await connection.ready()
+
+        const warn = vi.fn()
+        const warned = own(theirs(redis.port), { evictionPolicy: 'warn', checkedMs: 0, logger: { warn } })
+        await warned.ready()
+        expect(warn).not.toHaveBeenCalled()
+        await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'volatile-ttl')
+        for (let i = 0; i < 10; i++) await warned.send('PING')
+        await vi.waitFor(() => expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('volatile-ttl')), {
+          timeout: 15_000,
+        })
+        expect(warned.usable).toBe(true)
+      })
+
+      it('asks INFO where CONFIG is forbidden, and says so where both are', async () => {
+        const noConfig = await server({ args: ['--rename-command', 'CONFIG', '', '--maxmemory-policy', 'allkeys-lfu'] })
+        const refused = own(theirs(noConfig.port), { evictionPolicy: 'require-noeviction' })
+        await expect(refused.ready()).rejects.toThrow(/allkeys-lfu/)
+
+        const neither = await server()
+        await neither.cli('ACL', 'SETUSER', 'default', '-config')
+        const fine = own(theirs(neither.port), { evictionPolicy: 'require-noeviction' })
+        await fine.ready()
+        await neither.cli('ACL', 'SETUSER', 'default', '-info')
+        const unknown = own(theirs(neither.port), { evictionPolicy: 'require-noeviction' })
+        await expect(unknown.ready()).rejects.toThrow(/neither/)
+      })
+    })
+  },
+)
+
+describe.runIf(redisTests).each(IOREDIS)('a line by %s', (_, theirs) => {
   it('keeps no command for a better time', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
-    const connection = own(proxy.port)
+    const connection = own(theirs(proxy.port))
     await connection.ready()
     const refused = new Promise<unknown>((resolve) => {
       redisOf(connection).once('close', () => connection.send('INCR', 'n').then(resolve, resolve))
@@ -68,9 +195,9 @@ describe.runIf(redisTests).each([
 
   it('rejects at once while the server is gone, and is back when it is back', async () => {
     const redis = await server()
-    const connection = own(redis.port)
+    const connection = own(theirs(redis.port))
     await connection.ready()
-    const closed = new Promise((resolve) => redisOf(connection).once('close', resolve))
+    const closed = once(redisOf(connection), 'close')
     await redis.kill()
     await closed
     await expect(connection.send('GET', 'k')).rejects.toThrow()
@@ -84,46 +211,9 @@ describe.runIf(redisTests).each([
     expect(textOf(await connection.send('PING'))).toBe('PONG')
   })
 
-  it('gives up a line that has gone silent, without a leak, and makes a new one', async () => {
-    const redis = await server()
-    const proxy = await startProxy(redis.port)
-    const connection = own(proxy.port)
-    await connection.ready()
-    proxy.blackHole(true)
-    await expect(connection.send('GET', 'k')).rejects.toThrow()
-    proxy.blackHole(false)
-    await withinOwnTime(1_500, () => connection.ready())
-    expect(textOf(await connection.send('PING'))).toBe('PONG')
-    expect(proxy.openSockets()).toBe(1)
-  })
-
-  it('leaves nothing open when closed: connected, reconnecting, or before a silent server', async () => {
-    const redis = await server()
-    const proxy = await startProxy(redis.port)
-    const connected = own(proxy.port)
-    await connected.ready()
-    connected.close()
-    await expect(connected.ready()).rejects.toMatchObject({ code: 'store_error' })
-
-    proxy.blackHole(true)
-    const silent = own(proxy.port)
-    const waiting = silent.ready()
-    await vi.waitFor(() => expect(redisOf(silent).status).toBe('connect'), { timeout: 15_000 })
-    silent.close()
-    await expect(waiting).rejects.toMatchObject({ code: 'store_error' })
-
-    proxy.refuse(true)
-    const reconnecting = own(proxy.port)
-    await vi.waitFor(() => expect(redisOf(reconnecting).status).toBe('reconnecting'), { timeout: 15_000, interval: 1 })
-    reconnecting.close()
-    proxy.refuse(false)
-    proxy.blackHole(false)
-    await vi.waitFor(() => expect(proxy.openSockets()).toBe(0), { timeout: 15_000 })
-  })
-
   it('leaves no socket to a server that hangs', async () => {
     const redis = await server()
-    const connection = own(redis.port)
+    const connection = own(theirs(redis.port))
     await connection.ready()
     redis.pause()
     const waiting = connection.send('PING')
@@ -131,62 +221,5 @@ describe.runIf(redisTests).each([
     connection.close()
     await withinOwnTime(500, () => expect(redisOf(connection).stream.destroyed).toBe(true))
     await expect(waiting).rejects.toThrow()
-  })
-
-  describe('eviction', () => {
-    it('refuses a server that may evict keys, until it is reconfigured', async () => {
-      const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
-      const connection = own(redis.port, { evictionPolicy: 'require-noeviction' })
-      await expect(connection.ready()).rejects.toMatchObject({ code: 'unsafe_eviction' })
-      await expect(connection.ready()).rejects.toThrow(/allkeys-lru/)
-      expect(connection.usable).toBe(false)
-      await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
-      await connection.ready()
-      expect(connection.usable).toBe(true)
-    })
-
-    it('warns when configured so', async () => {
-      const redis = await server({ args: ['--maxmemory-policy', 'volatile-ttl'] })
-      const warn = vi.fn()
-      await own(redis.port, { evictionPolicy: 'warn', logger: { warn } }).ready()
-      expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('volatile-ttl'))
-    })
-
-    it('notices a policy that changes while it is connected', async () => {
-      const redis = await server()
-      const connection = own(redis.port, { evictionPolicy: 'require-noeviction', checkedMs: 0 })
-      await connection.ready()
-      await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
-      await connection.send('PING')
-      await vi.waitFor(() => expect(connection.usable).toBe(false), { timeout: 15_000 })
-      await expect(connection.ready()).rejects.toThrow(/allkeys-lru/)
-      await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
-      await connection.ready()
-
-      const warn = vi.fn()
-      const warned = own(redis.port, { evictionPolicy: 'warn', checkedMs: 0, logger: { warn } })
-      await warned.ready()
-      expect(warn).not.toHaveBeenCalled()
-      await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'volatile-ttl')
-      for (let i = 0; i < 10; i++) await warned.send('PING')
-      await vi.waitFor(() => expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('volatile-ttl')), {
-        timeout: 15_000,
-      })
-      expect(warned.usable).toBe(true)
-    })
-
-    it('asks INFO where CONFIG is forbidden, and says so where both are', async () => {
-      const noConfig = await server({ args: ['--rename-command', 'CONFIG', '', '--maxmemory-policy', 'allkeys-lfu'] })
-      const refused = own(noConfig.port, { evictionPolicy: 'require-noeviction' })
-      await expect(refused.ready()).rejects.toThrow(/allkeys-lfu/)
-
-      const neither = await server()
-      await neither.cli('ACL', 'SETUSER', 'default', '-config')
-      const fine = own(neither.port, { evictionPolicy: 'require-noeviction' })
-      await fine.ready()
-      await neither.cli('ACL', 'SETUSER', 'default', '-info')
-      const unknown = own(neither.port, { evictionPolicy: 'require-noeviction' })
-      await expect(unknown.ready()).rejects.toThrow(/neither/)
-    })
   })
 })

@@ -5,26 +5,16 @@ import { describe, expect, it, vi } from 'vitest'
 import { type RedisClient, redisSettings, redisStore } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
 import { Connection } from '../src/line/connection.ts'
-import { type LineOptions, type NodeRedisClient, textOf } from '../src/line/line.ts'
+import { type LineOptions, textOf } from '../src/line/line.ts'
 import { newPrefix, nodeRedis } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
+import { configuredNodeRedis } from './support/clients.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 
-/** As a caller may have it: all that a store must not take over. */
-function theirs(port: number): NodeRedisClient {
-  return createClient({
-    socket: { port, host: '127.0.0.1', reconnectStrategy: 50 },
-    RESP: 3,
-    commandsQueueMaxLength: 1,
-    clientSideCache: {},
-    commandOptions: { timeout: 1 },
-  })
-}
-
 function own(port: number, options: LineOptions = {}): Connection {
-  const connection = new Connection(theirs(port), options)
+  const connection = new Connection(configuredNodeRedis(port), options)
   later(() => connection.close())
   return connection
 }
@@ -60,19 +50,6 @@ describe.runIf(redisTests)('a line by node-redis', () => {
     await expect(waiting).rejects.not.toMatchObject({ name: 'ReplyError' })
   })
 
-  it('executes a command once when its reply is lost, and rejects', async () => {
-    const redis = await server()
-    const proxy = await startProxy(redis.port)
-    const connection = own(proxy.port)
-    await connection.ready()
-    const cut = proxy.cutAfterNextRequest()
-    await expect(connection.send('INCR', 'n')).rejects.toThrow()
-    await cut
-    await connection.ready()
-    await connection.send('PING')
-    expect(await redis.cli('GET', 'n')).toBe('1')
-  })
-
   it('rejects at once while the server is gone, and is back when it is back', async () => {
     const redis = await server()
     const connection = own(redis.port)
@@ -84,71 +61,6 @@ describe.runIf(redisTests)('a line by node-redis', () => {
     await redis.restart()
     await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
     expect(await connection.send('GET', 'n')).toBeNull()
-  })
-
-  it('gives up a line that has gone silent, without a leak, and makes a new one', async () => {
-    const redis = await server()
-    const proxy = await startProxy(redis.port)
-    const connection = own(proxy.port)
-    await connection.ready()
-    proxy.blackHole(true)
-    await expect(connection.send('GET', 'k')).rejects.toThrow()
-    proxy.blackHole(false)
-    await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
-    expect(textOf(await connection.send('PING'))).toBe('PONG')
-    await vi.waitFor(() => expect(proxy.openSockets()).toBe(1), { timeout: 15_000 })
-  })
-
-  it('gives up a server that accepts connections and says nothing', async () => {
-    const redis = await server()
-    const proxy = await startProxy(redis.port)
-    proxy.blackHole(true)
-    const connection = own(proxy.port)
-    await expect(connection.ready()).rejects.toThrow(/said nothing/)
-    proxy.blackHole(false)
-    await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
-  })
-
-  it('leaves nothing open when closed: connected, reconnecting, or before a silent server', async () => {
-    const redis = await server()
-    const proxy = await startProxy(redis.port)
-    const connected = own(proxy.port)
-    await connected.ready()
-    connected.close()
-    await expect(connected.ready()).rejects.toMatchObject({ code: 'store_error' })
-
-    proxy.blackHole(true)
-    const silent = own(proxy.port)
-    const waiting = silent.ready()
-    await vi.waitFor(() => expect(proxy.openSockets()).toBeGreaterThan(0), { timeout: 15_000 })
-    silent.close()
-    await expect(waiting).rejects.toMatchObject({ code: 'store_error' })
-
-    proxy.refuse(true)
-    const reconnecting = own(proxy.port)
-    await expect(reconnecting.ready()).rejects.toMatchObject({ code: 'store_error' })
-    reconnecting.close()
-    proxy.refuse(false)
-    proxy.blackHole(false)
-    await vi.waitFor(() => expect(proxy.openSockets()).toBe(0), { timeout: 15_000 })
-  })
-
-  it('leaves no socket when closed while it connects', async () => {
-    const redis = await server()
-    const proxy = await startProxy(redis.port)
-    own(proxy.port).close()
-    const later = own(proxy.port)
-    await later.ready()
-    await later.send('PING')
-    await vi.waitFor(() => expect(proxy.openSockets()).toBe(1), { timeout: 5_000 })
-  })
-
-  it('refuses a server that may evict keys', async () => {
-    const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
-    const connection = own(redis.port, { evictionPolicy: 'require-noeviction' })
-    await expect(connection.ready()).rejects.toMatchObject({ code: 'unsafe_eviction' })
-    await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
-    await connection.ready()
   })
 
   it('looks for the primary again when a server turns out to be a replica', async () => {

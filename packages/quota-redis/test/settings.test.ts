@@ -257,6 +257,25 @@ describe.runIf(redisTests)('settings in Redis', () => {
     await quota.close()
   })
 
+  it('a hold grows under the limits in force, also where its process has not heard of them yet', async () => {
+    const redis = await server()
+    const engine = (settingsStore: RedisSettings) => {
+      const client = new Redis({ port: redis.port, lazyConnect: true })
+      const quota = createQuota({ policy: defaultPolicy(), store: redisStore({ client }), settingsStore })
+      later(() => quota.close())
+      return quota
+    }
+    const deaf = Object.assign(store(redis.port), { watch: () => () => undefined })
+    const [holder, other] = [engine(deaf), engine(store(redis.port))]
+    const hold = await holder.reserve({ subject: 'u', operation: 'write', ttlMs: 60_000 })
+    if (hold.status !== 'reserved') throw new Error(hold.status)
+    await other.settings.update({ base: { personal: { write: { '1h': 20 } } } })
+    const grown = await hold.add(30)
+    expect(grown.allowed).toBe(false)
+    expect(grown.windows.find(({ layer, window }) => layer === 'personal' && window === '1h')?.limit).toBe(20)
+    expect((await hold.add(19)).allowed).toBe(true)
+  })
+
   it.runIf(process.env.QUOTA_TEST_DEEP === '1')(
     'is asked once for a subject by an engine, which remembers the last 10,000',
     async () => {

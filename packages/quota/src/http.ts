@@ -1,5 +1,5 @@
 export type { HttpAdapter, HttpRequest, ProxyFault } from './http/adapter.ts'
-export type { QuotaAnswer, QuotaUnavailableBody, UnauthorizedBody } from './http/answers.ts'
+export type { ProblemDetails, QuotaAnswer, QuotaUnavailableBody, UnauthorizedBody } from './http/answers.ts'
 export {
   type QuotaExceededOptions,
   type QuotaStatusBody,
@@ -30,7 +30,7 @@ export {
 export { ipSubject } from './http/ip-subject.ts'
 export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
 export { type NeutralAnswersOptions, neutralAnswers } from './http/neutral/neutral-answers.ts'
-export type { NodeRequest, NodeResponse } from './http/node/node-response.ts'
+export type { NodeRequest, NodeResponse } from './http/node/response-gate.ts'
 export { type WatchDetails, watchResponse } from './http/node/watch-response.ts'
 export type {
   AnonymousMode,
@@ -42,8 +42,7 @@ export type {
   SettleMode,
   UnitsOfHandlers,
 } from './http/options.ts'
-export type { ProblemDetails } from './http/problem-details.ts'
-export type { AnswerContext, QuotaAnswers, QuotaExceededBody } from './http/quota-answers.ts'
+export type { AnswerContext, QuotaAnswers, QuotaExceededBody } from './http/texts.ts'
 export { type AnswerTexts, LOCALES, type Locale, type MessageFacts, type MessageTexts } from './http/texts.ts'
 export {
   QUOTA_WARNING_CODES,
@@ -53,5 +52,5 @@ export {
   type ValidateOption,
 } from './http/warnings.ts'
 export { type StreamWatch, watchedStream } from './http/watched-stream.ts'
-export { operationOf } from './policy/operation-of.ts'
+export { operationOf } from './policy/policy.ts'
 export { isoText, isTimeZone, zonedText } from './time/zoned.ts'

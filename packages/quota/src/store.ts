@@ -6,7 +6,7 @@
  */
 export type { WindowStates } from './decision/decide.ts'
 export type { DecisionSource } from './decision/decision.ts'
-export type { DeepPartial } from './engine/admin/merge-patch.ts'
+export type { DeepPartial } from './engine/admin/write-options.ts'
 export type { DecisionTime } from './engine/events.ts'
 export type {
   EmptyReservation,
@@ -46,8 +46,17 @@ export {
 } from './policy/settings.ts'
 export { ofUnit, unitNames } from './policy/units.ts'
 export { hundredths, MAX_LIMIT } from './policy/values.ts'
-export { type IdPlace, type IdRequest, idPlaces, type RowPlace, rowPlaces } from './scratch/places.ts'
-export { type NamedCell, type NamedHoldRow, type NamedRecord, Scratch } from './scratch/scratch.ts'
+export {
+  type IdPlace,
+  type IdRequest,
+  idPlaces,
+  type NamedCell,
+  type NamedHoldRow,
+  type NamedRecord,
+  type RowPlace,
+  rowPlaces,
+  Scratch,
+} from './scratch/scratch.ts'
 export { Breaker } from './store/breaker.ts'
 export type {
   AdaptiveCounts,
@@ -135,12 +144,26 @@ export {
   slotsCell,
   windowCell,
 } from './windows/identity.ts'
-export { Instant } from './windows/instant.ts'
 export type { CalendarAnchor, CalendarPeriod, CalendarWindow } from './windows/kinds/calendar.ts'
 export type { RollingWindow } from './windows/kinds/rolling.ts'
 export type { KindName, WindowDefinition } from './windows/kinds.ts'
-export { Layout } from './windows/layout.ts'
+export { Instant, Layout } from './windows/layout.ts'
 export { PERIOD_NUMBERS, type Period, periodAt } from './windows/period.ts'
-export { add, type Cells, clearRow, close, reanchor, refund, roll, undo, usedIn, view } from './windows/row.ts'
+export {
+  add,
+  type Cells,
+  CLOSED,
+  clearRow,
+  close,
+  GRACE_MS,
+  MAX_AHEAD_MS,
+  MAX_USED,
+  NOT_OPEN,
+  reanchor,
+  refund,
+  roll,
+  undo,
+  usedIn,
+  view,
+} from './windows/row.ts'
 export { type Amounts, amountsIn, named, SLOTS, TOKENS } from './windows/units.ts'
-export { CLOSED, GRACE_MS, MAX_AHEAD_MS, MAX_USED, NOT_OPEN } from './windows/window.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { add, clearRow, close, reanchor, refund, roll } from '../src/windows/row.ts'
-import { CLOSED, MAX_AHEAD_MS } from '../src/windows/window.ts'
+import { add, CLOSED, clearRow, close, MAX_AHEAD_MS, reanchor, refund, roll } from '../src/windows/row.ts'
 import { HOUR, START } from './support.ts'
 
 /** Where the clock stands: where it is right, ahead within a window's length, and ahead of a whole window. */

@@ -15,7 +15,7 @@ export function codeOf(scenario: Scenario): string {
 
 const policy = definePolicy({${unitsText(scenario)}
   windows: [
-${windows.map((label, at) => `    { label: ${quoted(label)}${units[at] === 'tokens' ? '' : `, unit: '${units[at]}'`} },`).join('\n')}
+${windows.map((label, at) => `    { label: ${quoted(label)}${countedIn(scenario).length === 1 ? '' : `, unit: '${units[at]}'`} },`).join('\n')}
   ],
   categories: ['read', 'write'],
   layers: [
@@ -72,10 +72,10 @@ function unitsText(scenario: Scenario): string {
   return `\n  units: [\n${entries.map((each) => `    ${each},\n`).join('')}  ],`
 }
 
-/** Tokens alone are a number. */
+/** Of one unit, a number. */
 function costText(scenario: Scenario, operation: Operation): string {
   const costs = Object.entries(costsOf(scenario, operation))
-  if (costs.every(([unit]) => unit === 'tokens')) return digits(operation.cost)
+  if (costs.length === 1) return digits(costs[0]?.[1] ?? 0)
   return `{ ${costs.map(([unit, amount]) => `${unit}: ${digits(amount)}`).join(', ')} }`
 }
 

@@ -4,8 +4,8 @@ import type { Lasting } from '../windows/kinds/kind.ts'
 import { KINDS } from '../windows/kinds.ts'
 import type { Layout } from '../windows/layout.ts'
 import { PERIOD_NUMBERS, type Period, periodAt } from '../windows/period.ts'
+import { NOT_OPEN } from '../windows/row.ts'
 import { SLOTS } from '../windows/units.ts'
-import { NOT_OPEN } from '../windows/window.ts'
 import type { UncountedWindow, Violation, WindowStatus } from './decision.ts'
 
 /**

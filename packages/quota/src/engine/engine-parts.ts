@@ -4,7 +4,7 @@ import { plain } from '../errors/shown.ts'
 import { memorySettings } from '../memory/memory-settings.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import { hasLimit, limitLabels, policyCells } from '../policy/cells.ts'
-import { planNames } from '../policy/plans.ts'
+import { planNames } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
 import { unitNames } from '../policy/units.ts'
 import { policyWarnings } from '../policy/warnings.ts'
@@ -25,7 +25,7 @@ import { Reports } from './decide/reports.ts'
 import { Takes } from './decide/takes.ts'
 import { Events } from './events.ts'
 import type { ParsedOptions } from './options.ts'
-import { Hold, type HoldParts, type HoldTerms } from './reservations/hold.ts'
+import { Hold, type HoldTerms } from './reservations/hold.ts'
 import { Reservations, termsOf } from './reservations/reservations.ts'
 import { factorInTime, settingsInTime } from './settings/live-factor.ts'
 import { LivePeriods } from './settings/live-periods.ts'
@@ -56,7 +56,7 @@ export class EngineParts {
   readonly reservations: Reservations
   /** How the counters and the settings together answer. */
   readonly driver: Driver
-  readonly #frames: readonly DecisionFrame[]
+  readonly frames: readonly DecisionFrame[]
 
   constructor(options: ParsedOptions) {
     const { policy, adaptive, clock = systemClock, failurePolicy, stopwatch, thresholds } = options
@@ -71,9 +71,9 @@ export class EngineParts {
     this.calendar = options.calendar
     this.check = checkOf(options, this.store)
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
-    this.#frames = decisionFrames(policy, this.periods)
+    this.frames = decisionFrames(policy, this.periods)
     this.live = this.#liveSettings(options.logger)
-    const { events, live, periods, deadlineMs } = this
+    const { events, live, periods, deadlineMs, frames } = this
     this.reports = new Reports({ policy, events, stopwatch, live, thresholds })
     this.demands = new Demands(live, periods, this.check.units)
     this.counters = this.store.open(storeSchema(policy))
@@ -90,10 +90,10 @@ export class EngineParts {
     const late = (demand: TakeDemand, { states, endsAt }: { states: readonly number[]; endsAt?: number | undefined }) =>
       this.#giveBack(demand, states, endsAt)
     this.takes = new Takes({ ...common, sync: driver.sync, demands, late })
-    const fallback = new Fallback({ policy, frames: this.#frames, failurePolicy, clock, reports })
+    const fallback = new Fallback({ policy, frames, failurePolicy, clock, reports })
     this.decisions = new Decisions({
       live,
-      frames: this.#frames,
+      frames,
       reports,
       fallback,
       clock,
@@ -113,13 +113,8 @@ export class EngineParts {
     })
   }
 
-  get #holdParts(): HoldParts {
-    const { calls, check, live, periods, reports } = this
-    return { calls, check, live, periods, reports, frames: this.#frames }
-  }
-
   hold(terms: HoldTerms, endsAt: number): Hold {
-    return new Hold(this.#holdParts, terms, endsAt)
+    return new Hold(this, terms, endsAt)
   }
 
   async close(): Promise<void> {

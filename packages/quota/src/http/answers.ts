@@ -4,9 +4,7 @@ import { quotaExceededBody } from './body.ts'
 import { quotaHeaders } from './headers.ts'
 import type { MeteredRequest } from './metered-request.ts'
 import type { ParsedOptions } from './parse-options.ts'
-import { type ProblemDetails, problemOf, quotaExceededProblem } from './problem-details.ts'
-import type { QuotaExceededBody } from './quota-answers.ts'
-import { answerText, type Locale } from './texts.ts'
+import { answerText, type Locale, type QuotaExceededBody } from './texts.ts'
 
 /** The body of a 401. */
 export interface UnauthorizedBody {
@@ -91,4 +89,40 @@ function contentOf(
   problem: () => ProblemDetails,
 ): Pick<AnyAnswer, 'content' | 'contentType'> {
   return problemDetails ? { content: problem(), contentType: PROBLEM_TYPE } : { content: body, contentType: JSON_TYPE }
+}
+
+/** The body of an answer as problem details (RFC 9457); it has the members of the plain body too, but for `error` and `msg`. */
+export interface ProblemDetails {
+  /** A URI that identifies the kind of problem. */
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  /** Text for people: the `msg` of the plain body. */
+  readonly detail: string
+  readonly [member: string]: unknown
+}
+
+/** The type that the draft of the `RateLimit` fields registers, and its title. */
+const QUOTA_EXCEEDED = {
+  type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+  title: 'Request cannot be satisfied as assigned quota has been exceeded',
+} as const
+
+/** A refusal as problem details: `violated-policies` names the limits that refuse, as `RateLimit` does. */
+function quotaExceededProblem(
+  { error: _, msg: detail, ...members }: QuotaExceededBody,
+  { violations }: RefusedDecision,
+): ProblemDetails {
+  const names = violations.map(({ layer, window }) => `${layer}-${window}`)
+  return { ...QUOTA_EXCEEDED, status: 429, detail, 'violated-policies': names, ...members }
+}
+
+const TITLES = { 401: 'Unauthorized', 503: 'Service Unavailable' } as const
+
+/** Another answer as problem details, whose type is its status. */
+function problemOf(
+  status: keyof typeof TITLES,
+  { error: _, msg: detail, ...members }: { readonly error: string; readonly msg: string },
+): ProblemDetails {
+  return { type: 'about:blank', title: TITLES[status], status, detail, ...members }
 }

@@ -4,8 +4,7 @@ import type { HeldWindowStatus } from '../engine/requests.ts'
 import type { Limit, Policy } from '../policy/policy.ts'
 import { isoText } from '../time/zoned.ts'
 import { neutralAnswers } from './neutral/neutral-answers.ts'
-import type { QuotaAnswers, QuotaExceededBody } from './quota-answers.ts'
-import { type Locale, type MessageTexts, ownText } from './texts.ts'
+import { type Locale, type MessageTexts, ownText, type QuotaAnswers, type QuotaExceededBody } from './texts.ts'
 
 export interface QuotaExceededOptions {
   /** @default 'en' */

@@ -3,8 +3,7 @@ import type { Quota } from '../engine/quota.ts'
 import type { CommitResult } from '../engine/requests.ts'
 import type { Counting, OneUnit, UnitsOf } from '../policy/units.ts'
 import type { FieldsOption, StandardHeaders } from './headers.ts'
-import type { QuotaAnswers } from './quota-answers.ts'
-import type { Locale, MessageTexts } from './texts.ts'
+import type { Locale, MessageTexts, QuotaAnswers } from './texts.ts'
 import type { QuotaLogger, ValidateOption } from './warnings.ts'
 
 /** A value, or a promise of one. */

@@ -5,6 +5,7 @@ import {
   type Checks,
   group,
   having,
+  isPlain,
   oneOf,
   optional,
   textLike,
@@ -13,7 +14,6 @@ import {
   withDefault,
 } from '../options/checks.ts'
 import { faultsOf, within } from '../options/faults.ts'
-import { isPlain } from '../options/objects.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import { costCheck } from '../policy/cost-rules.ts'
 import { type Cost, unitNames } from '../policy/units.ts'

@@ -1,9 +1,8 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { EndedHold, Settled } from '../store/hold-port.ts'
 import { idOwnerKey, type ReservationId, type StoreSchema, type Subject } from '../store/schema.ts'
-import { refund } from '../windows/row.ts'
+import { GRACE_MS, refund } from '../windows/row.ts'
 import { type Amounts, SLOTS } from '../windows/units.ts'
-import { GRACE_MS } from '../windows/window.ts'
 import { NOWHERE, Sweeper, type Tables } from './row-table.ts'
 
 /** The record of a server-side id. */

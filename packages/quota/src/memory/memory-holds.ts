@@ -15,11 +15,10 @@ import type {
   SyncHolds,
 } from '../store/hold-port.ts'
 import type { TakeReply, TakeRequest } from '../store/quota-store.ts'
-import type { ReservationId } from '../store/schema.ts'
-import { idOwnerKey } from '../store/schema.ts'
+import { idOwnerKey, type ReservationId } from '../store/schema.ts'
 import { type Clock, instantOf } from '../time/clock.ts'
+import { NOT_OPEN } from '../windows/row.ts'
 import { type Amounts, amountsIn, named } from '../windows/units.ts'
-import { NOT_OPEN } from '../windows/window.ts'
 import { type HoldFacts, type HoldRow, type IdRecords, idKey, isOpen, NEVER, type OpenRecord } from './id-records.ts'
 import type { RowDecisions, RowRequest } from './row-decisions.ts'
 import type { Tables } from './row-table.ts'
@@ -224,8 +223,7 @@ export class MemoryHolds implements SyncHolds {
     const { schema, layout } = this.#rows
     return layers.map((layer, slot) => {
       const { table, offsets } = this.#rows.viewOf(layer, category)
-      const charged: number[] = []
-      for (const _ of table.cells) charged.push(NOT_OPEN, 0)
+      const charged = table.blank.slice()
       for (let c = 0; c < offsets.length; c++) {
         const taken = costs[layout.units[c]!]!
         if (taken === 0) continue

@@ -2,11 +2,9 @@ import type { WindowStates } from '../decision/decide.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { TakeRequest } from '../store/quota-store.ts'
 import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
-import { Instant } from '../windows/instant.ts'
-import { Layout } from '../windows/layout.ts'
-import { reanchor, roll, view } from '../windows/row.ts'
+import { Instant, Layout } from '../windows/layout.ts'
+import { CLOSED, MAX_AHEAD_MS, MAX_USED, reanchor, roll, view } from '../windows/row.ts'
 import { SLOTS } from '../windows/units.ts'
-import { CLOSED, MAX_AHEAD_MS, MAX_USED } from '../windows/window.ts'
 import { NOWHERE, type RowTable, type Tables, TableView } from './row-table.ts'
 
 /** Rows looked at before a full table refuses a new subject. */

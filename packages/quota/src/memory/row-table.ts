@@ -1,7 +1,6 @@
 import type { LayerSchema } from '../store/schema.ts'
 import type { CellDefinition } from '../windows/identity.ts'
-import { lastEnd } from '../windows/row.ts'
-import { CLOSED, GRACE_MS } from '../windows/window.ts'
+import { CLOSED, GRACE_MS, lastEnd, NOT_OPEN } from '../windows/row.ts'
 
 /** A page has so many rows; the first one grows to that. */
 const BITS = 10
@@ -22,6 +21,8 @@ export const NOWHERE = -1
 export class RowTable {
   readonly #cells: CellDefinition[] = []
   readonly #lengthsMs: number[] = []
+  /** Pairs of a row of which nothing is open, to be copied. */
+  blank: number[] = []
   /** Of the windows, in milliseconds. */
   #longestMs = 0
   readonly #places = new Map<string, number>()
@@ -187,6 +188,9 @@ export class RowTable {
         longer.set(page.subarray(row * before, (row + 1) * before), row * this.#stride)
       return longer
     })
+    // Of doubles from the beginning, so that a copy takes instants as it is.
+    this.blank = Array.from({ length: this.#stride }, () => 0.5)
+    for (let i = 0; i < this.#stride; i++) this.blank[i] = i % 2 === 0 ? NOT_OPEN : 0
     return this.#cells.length - 1
   }
 }

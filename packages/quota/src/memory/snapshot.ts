@@ -1,8 +1,7 @@
 import { faultyDocument } from '../errors/quota-error.ts'
-import { type Check, group, listOf, where } from '../options/checks.ts'
+import { type Check, group, isObject, listOf, where } from '../options/checks.ts'
 import { checked } from '../options/faults.ts'
-import { isObject } from '../options/objects.ts'
-import { once } from '../options/once.ts'
+import { once } from '../options/options-parser.ts'
 import type { Settled } from '../store/hold-port.ts'
 import type { HoldFacts, HoldRow, IdRecord } from './id-records.ts'
 

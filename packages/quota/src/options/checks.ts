@@ -1,9 +1,20 @@
 import * as v from 'valibot'
 import { kindOf } from '../errors/shown.ts'
 import type { Clock } from '../time/clock.ts'
-import { expected, expectedKind, expectedText } from './expected.ts'
+import { expected, expectedKind, expectedText } from './faults.ts'
 import { unknownKey } from './names.ts'
-import { isObject, isPlain } from './objects.ts'
+
+/** An object that may have members of its own, of any class. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** An object of no class, as `{}` makes it, also that of another realm. */
+export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isObject(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
 
 /** What an option has to be: a schema of Valibot. Those below say what they expect and what they got. */
 export type Check<T> = v.GenericSchema<unknown, T>

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
-import { plain } from '../errors/shown.ts'
-import { textOf } from './expected.ts'
+import { kindOf, plain, shown } from '../errors/shown.ts'
 import { unknownKey } from './names.ts'
 
 /** Longest key in a path; names of a policy are never longer. */
@@ -26,6 +25,11 @@ export function checked<T>(
   return success ? { value: output } : { faults: issues.map((issue) => faultOf(issue, words)) }
 }
 
+/** Whether a value is as a check wants it. */
+export function fits<T>(check: v.GenericSchema<unknown, T>, value: unknown): value is T {
+  return checked(check, value).faults === undefined
+}
+
 /** Set for each document: a program may have set Valibot otherwise for its own. */
 const ALL_FAULTS = { abortEarly: false, abortPipeEarly: false, message: textOf }
 
@@ -46,4 +50,24 @@ export function pathOf(path: readonly PropertyKey[] = []): string {
 /** Faults of a member, by their paths in the whole. */
 export function within(path: string, faults: readonly Fault[]): Fault[] {
   return faults.map((fault) => ({ ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` }))
+}
+
+/** Messages for a value that is missing, and for one that is another than expected. */
+export function expectedText(what: string, value: unknown, show: (value: unknown) => string = shown): string {
+  return value === undefined ? `missing: ${what}` : `expected ${what}, got ${show(value)}`
+}
+
+/** An error for a schema of one's own, which shows the value. */
+export function expected(what: string): (issue: { readonly input?: unknown }) => string {
+  return ({ input }) => expectedText(what, input)
+}
+
+/** As {@link expected}, for objects and functions: the value is described by its kind alone. */
+export function expectedKind(what: string): (issue: { readonly input?: unknown }) => string {
+  return ({ input }) => expectedText(what, input, kindOf)
+}
+
+/** The text of an issue whose schema has none of its own; Valibot's own would show the value. */
+function textOf({ expected: what, input }: v.BaseIssue<unknown>): string {
+  return what === 'never' ? 'unknown key' : expectedText(what ?? 'something else', input, kindOf)
 }

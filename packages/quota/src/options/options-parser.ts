@@ -1,9 +1,7 @@
 import { type Fault, faultyDocument, type QuotaError } from '../errors/quota-error.ts'
 import { kindOf } from '../errors/shown.ts'
-import { type Check, type Checks, group } from './checks.ts'
-import { checked, faultsOf } from './faults.ts'
-import { isPlain } from './objects.ts'
-import { once } from './once.ts'
+import { type Check, type Checks, group, isPlain } from './checks.ts'
+import { checked, fits } from './faults.ts'
 
 /** Further options of an {@link optionsParser}. */
 export interface ParserDetails<T extends object> {
@@ -78,10 +76,6 @@ function belongs(check: Check<unknown>, value: unknown): boolean {
   return fits(check, value) && !fits(check, {})
 }
 
-function fits(check: Check<unknown>, value: unknown): boolean {
-  return faultsOf(check, value).length === 0
-}
-
 const WINDOWS = 'windows are part of the policy; one limit alone is simpleQuota({ limit, per })'
 const LIMITS = 'limits are part of the policy; one alone is simpleQuota({ limit, per })'
 const SUBJECT = 'who asks is the subject of a request, or subject(req) of quotaMiddleware()'
@@ -123,4 +117,13 @@ const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   windows: OF_POLICY,
   operations: OF_POLICY,
   base: OF_POLICY,
+}
+
+/** A function that makes its value when it is first called, and gives the same one ever after. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }

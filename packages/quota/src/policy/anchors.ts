@@ -1,8 +1,7 @@
-import * as v from 'valibot'
-import { isObject } from '../options/objects.ts'
+import { isObject } from '../options/checks.ts'
+import { fits } from '../options/faults.ts'
 import type { Calendar, OwnAnchor } from '../windows/calendar.ts'
-import type { CalendarAnchor, CalendarWindow } from '../windows/kinds/calendar.ts'
-import { anchorCheck } from '../windows/kinds/calendar.ts'
+import { anchorCheck, type CalendarAnchor, type CalendarWindow } from '../windows/kinds/calendar.ts'
 import type { Policy } from './policy.ts'
 import { isInstant } from './values.ts'
 
@@ -13,7 +12,7 @@ const MAX_CHANGES = 32
 export function fitAnchor(stored: unknown, depth = 0): OwnAnchor | undefined {
   if (!isObject(stored) || depth > MAX_CHANGES) return undefined
   const { was = null, changedAt, ...anchor } = stored
-  if (!v.is(anchorCheck(), anchor)) return undefined
+  if (!fits(anchorCheck(), anchor)) return undefined
   if (changedAt === undefined) return anchor
   const before = was === null ? null : fitAnchor(was, depth + 1)
   return isInstant(changedAt) && before !== undefined ? { ...anchor, was: before, changedAt } : undefined

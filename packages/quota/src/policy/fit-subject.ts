@@ -1,5 +1,5 @@
 import { shown } from '../errors/shown.ts'
-import { isObject } from '../options/objects.ts'
+import { isObject } from '../options/checks.ts'
 import type { OwnAnchor } from '../windows/calendar.ts'
 import { fitAnchor } from './anchors.ts'
 import type { Limit, Policy } from './policy.ts'

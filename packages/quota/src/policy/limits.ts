@@ -3,8 +3,7 @@ import type { CellSchema } from '../windows/identity.ts'
 import { KINDS } from '../windows/kinds.ts'
 import { ownPeriodWindows } from './anchors.ts'
 import { hasLimit } from './cells.ts'
-import { planLimit } from './plans.ts'
-import type { Limit, LimitTable, Policy } from './policy.ts'
+import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
 import type { Mode, Settings, SubjectSettings } from './settings.ts'
 import { hundredths, ownOf } from './values.ts'
 
@@ -157,4 +156,23 @@ function modeTable({ settings, factorHundredths }: LimitTerms): ModeTable {
   if (settings.mode === 'custom') return { table: settings.custom!, hundredths: 100 }
   if (settings.mode === 'adaptive') return { table: settings.base, hundredths: factorHundredths }
   return { table: settings.base, hundredths: MODE_HUNDREDTHS[settings.mode] }
+}
+
+/** The names of all plans: those of the policy, and those that only the settings have. */
+export function planNames(policy: Pick<Policy, 'plans'>, settings: Pick<Settings, 'plans'>): readonly string[] {
+  return [...new Set([...Object.keys(policy.plans ?? {}), ...Object.keys(settings.plans)])]
+}
+
+/** A plan's limit: what the settings say, else what the policy says; `undefined`: it follows the base. */
+export function planLimit(
+  policy: Pick<Policy, 'plans'>,
+  settings: Pick<Settings, 'plans'>,
+  plan: string,
+  layer: string,
+  category: string,
+  label: string,
+): Limit | undefined {
+  const limitIn = (plans: Readonly<Record<string, PlanTable>> | undefined): Limit | undefined =>
+    ownOf(ownOf(ownOf(ownOf(plans, plan), layer), category), label)
+  return limitIn(settings.plans) ?? limitIn(policy.plans)
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Check, group, textLike, where } from '../options/checks.ts'
-import { expectedText } from '../options/expected.ts'
+import { expectedText } from '../options/faults.ts'
 import { noSuchName } from '../options/names.ts'
 import { TOKENS } from '../windows/units.ts'
 import type { Limit } from './policy.ts'

@@ -1,3 +1,5 @@
+import { QuotaError } from '../errors/quota-error.ts'
+import { noSuchName } from '../options/names.ts'
 import type { WindowDefinition } from '../windows/kinds.ts'
 import type { Some } from './policy-names.ts'
 import type { Counting, UnitDefinition } from './units.ts'
@@ -109,4 +111,24 @@ export interface Policy<Operation extends string = string, C extends Counting = 
 export function copyOfPolicy<P extends Policy>({ answers, ...data }: P): P {
   const copy = structuredClone(data)
   return (answers === undefined ? copy : { ...copy, answers }) as unknown as P
+}
+
+/** What is read of a policy. */
+type Operations = Pick<Policy, 'operations'>
+
+/** The error of an operation that a policy does not have. */
+export function unknownOperation(name: unknown, { operations }: Operations): QuotaError {
+  const message = `unknown operation ${noSuchName(name, Object.keys(operations), 'the policy has')}`
+  return new QuotaError('unknown_operation', message)
+}
+
+/**
+ * An operation of a policy, by its name.
+ *
+ * @throws {QuotaError} `unknown_operation`
+ */
+export function operationOf(policy: Operations, name: string): Policy['operations'][string] {
+  const found = Object.hasOwn(policy.operations, name) ? policy.operations[name] : undefined
+  if (found === undefined) throw unknownOperation(name, policy)
+  return found
 }

@@ -5,7 +5,7 @@ import { faultsOf, pathOf, within } from '../options/faults.ts'
 import { noSuchName } from '../options/names.ts'
 import { WINDOW_FORMS } from '../windows/kinds.ts'
 import { hasLimit, unitOfLabel } from './cells.ts'
-import { costCheck } from './cost-rules.ts'
+import { costCheck, unitFaults, unitsCheck, unitsIn, windowUnitCheck } from './cost-rules.ts'
 import { eachKey, limitCheck, nameCheck, wrongOperation } from './names.ts'
 import type {
   ConcurrencyDefinition,
@@ -17,7 +17,6 @@ import type {
   PolicyWindow,
 } from './policy.ts'
 import { plansCheck } from './table-rules.ts'
-import { unitFaults, unitsCheck, unitsIn, windowUnitCheck } from './unit-rules.ts'
 import type { UnitDefinition } from './units.ts'
 import { MAX_LIMIT } from './values.ts'
 

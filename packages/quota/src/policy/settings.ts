@@ -1,4 +1,4 @@
-import { isObject } from '../options/objects.ts'
+import { isObject } from '../options/checks.ts'
 import type { OwnAnchor } from '../windows/calendar.ts'
 import { hasLimit, limitLabels } from './cells.ts'
 import type { BaseLimits, Limit, PlanLimits, Policy } from './policy.ts'

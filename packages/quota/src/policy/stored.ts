@@ -1,6 +1,6 @@
 import type { Fault } from '../errors/quota-error.ts'
 import { plain } from '../errors/shown.ts'
-import { isObject } from '../options/objects.ts'
+import { isObject } from '../options/checks.ts'
 
 /** Most faults that are reported of one document. */
 const MAX_FAULTS = 100

@@ -40,10 +40,9 @@ export function plansCheck(policy: Limited): Check<Readonly<Record<string, PlanT
     'an object of limits by layer, category and label',
   )
   const plans = tableEach((name) => wrongPlan(name) ?? plan, 'an object of limits by plan, layer, category and label')
-  const count = v.check<Readonly<Record<string, PlanTable>>, string>(
-    (table) => Object.keys(table).length <= MAX_PLANS,
-    `expected at most ${MAX_PLANS} plans`,
-  )
+  const count = v.rawCheck<Readonly<Record<string, PlanTable>>>(({ dataset: { typed, value }, addIssue }) => {
+    if (typed && Object.keys(value).length > MAX_PLANS) addIssue({ message: `expected at most ${MAX_PLANS} plans` })
+  })
   return v.pipe(plans, count)
 }
 

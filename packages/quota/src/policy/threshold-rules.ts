@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { type Check, group, listOf, textLike, where, wholeNumber } from '../options/checks.ts'
+import { type Check, group, isObject, listOf, textLike, where, wholeNumber } from '../options/checks.ts'
+import { fits } from '../options/faults.ts'
 import { listed } from '../options/names.ts'
-import { isObject } from '../options/objects.ts'
 import { SLOTS, TOKENS } from '../windows/units.ts'
 import { NAME } from './names.ts'
 import type { Threshold } from './settings.ts'
@@ -24,7 +24,7 @@ export function thresholdsCheck(units?: readonly string[]): Check<readonly Thres
 
 /** Whether a stored value is a list of thresholds. */
 export function areThresholds(value: unknown, units: readonly string[]): value is readonly Threshold[] {
-  return v.safeParse(thresholdsCheck(units), value).success
+  return fits(thresholdsCheck(units), value)
 }
 
 function thresholdCheck(units: readonly string[] | undefined): Check<Threshold> {

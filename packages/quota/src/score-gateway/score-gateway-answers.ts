@@ -1,4 +1,4 @@
-import type { QuotaAnswers, QuotaExceededBody } from '../http/quota-answers.ts'
+import type { QuotaAnswers, QuotaExceededBody } from '../http/texts.ts'
 import { anAddress, optional, where, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import { isoText, isTimeZone, zonedText } from '../time/zoned.ts'

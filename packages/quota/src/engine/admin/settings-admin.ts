@@ -1,7 +1,6 @@
 import { type Fault, faultyDocument } from '../../errors/quota-error.ts'
-import { isObject } from '../../options/objects.ts'
-import { fitSettings } from '../../policy/fit.ts'
-import { fitPlans } from '../../policy/fit-plans.ts'
+import { isObject } from '../../options/checks.ts'
+import { fitPlans, fitSettings } from '../../policy/fit.ts'
 import type { Policy } from '../../policy/policy.ts'
 import {
   completed,
@@ -19,8 +18,14 @@ import { settingsWarnings } from '../../policy/warnings.ts'
 import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type DeepPartial, mergePatch, rewritten } from './merge-patch.ts'
-import { type Document, type WriteOptions, writeDocument } from './write-options.ts'
+import {
+  type DeepPartial,
+  type Document,
+  mergePatch,
+  rewritten,
+  type WriteOptions,
+  writeDocument,
+} from './write-options.ts'
 
 /** What came of a change: the document now stored, and what in it makes an operation impossible. */
 export interface SettingsUpdate<C extends Counting = Counting> {

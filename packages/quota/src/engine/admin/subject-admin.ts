@@ -1,9 +1,9 @@
 import { faultyDocument, QuotaError } from '../../errors/quota-error.ts'
 import { shown } from '../../errors/shown.ts'
-import { isObject } from '../../options/objects.ts'
+import { isObject } from '../../options/checks.ts'
 import { changedAnchor, ownPeriodWindows } from '../../policy/anchors.ts'
 import { fitSubjectSettings } from '../../policy/fit-subject.ts'
-import { planNames } from '../../policy/plans.ts'
+import { planNames } from '../../policy/limits.ts'
 import type { Policy } from '../../policy/policy.ts'
 import {
   initialSubjectSettings,
@@ -19,9 +19,15 @@ import type { Clock } from '../../time/clock.ts'
 import type { Calendar } from '../../windows/calendar.ts'
 import { checkText } from '../decide/check.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type DeepPartial, mergePatch, rewritten } from './merge-patch.ts'
 import type { QuotaSettings } from './settings-admin.ts'
-import { type Document, type WriteOptions, writeDocument } from './write-options.ts'
+import {
+  type DeepPartial,
+  type Document,
+  mergePatch,
+  rewritten,
+  type WriteOptions,
+  writeDocument,
+} from './write-options.ts'
 
 /** Which subject's settings, and of which layer. */
 export interface SubjectOptions<C extends Counting = Counting> extends WriteOptions {

@@ -4,10 +4,9 @@ import type { AsyncHolds, HoldRecord, SyncHolds } from '../../store/hold-port.ts
 import type { Answer, Counters, ReadReply, ReadRequest, ResetRequest, SettleRequest } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import { systemStopwatch } from '../../time/clock.ts'
-import { MAX_STALE } from '../retries.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type Asked, type Driver, LATER, NOW, unavailable } from './driver.ts'
+import { type Asked, type Driver, LATER, MAX_STALE, NOW, unavailable } from './driver.ts'
 
 const NO_HOLDS: readonly HoldRecord[] = []
 
@@ -110,31 +109,37 @@ export class CounterCalls {
   }
 
   /**
-   * Calls the holds, again where they know other settings, or where their clock is outside of the periods.
+   * Calls the holds under the quotas that are in force for a subject, again where they know other settings, or where their
+   * clock is outside of the periods.
    *
    * @param request made for each try
    */
   holdsInForce<Q, A extends { readonly outcome: string; readonly now: number }, B>(
-    request: () => Q,
+    of: { readonly subject: Subject; readonly plan?: string | undefined; readonly category: number },
+    request: (quotas: Quotas) => Q,
     call: (holds: Holds, request: Q) => Answer<A>,
     next: (request: Q, reply: A) => Answer<B>,
     tries = 1,
   ): Answer<B> {
     const { live, periods } = this.#parts
-    const asked = request()
-    return this.holds(
-      (holds) => call(holds, asked),
-      (reply): Answer<B> => {
-        if (reply.outcome !== 'stale') return next(asked, reply)
-        if (tries === MAX_STALE) throw unavailable(new QuotaError('store_error', 'settings and clock changed too fast'))
-        const again = (): Answer<B> => this.holdsInForce(request, call, next, tries + 1)
-        const { settingsRevision } = reply as { readonly settingsRevision?: string | undefined }
-        if (settingsRevision !== undefined) {
-          return this.call(LATER, () => live.catchUp(settingsRevision), again, 'the settings store')
-        }
-        periods.stale(reply.now)
-        return again()
-      },
+    const send = (asked: Q): Answer<B> =>
+      this.holds(
+        (holds) => call(holds, asked),
+        (reply): Answer<B> => {
+          if (reply.outcome !== 'stale') return next(asked, reply)
+          if (tries === MAX_STALE)
+            throw unavailable(new QuotaError('store_error', 'settings and clock changed too fast'))
+          const again = (): Answer<B> => this.holdsInForce(of, request, call, next, tries + 1)
+          const { settingsRevision } = reply as { readonly settingsRevision?: string | undefined }
+          if (settingsRevision !== undefined) {
+            return this.call(LATER, () => live.catchUp(settingsRevision), again, 'the settings store')
+          }
+          periods.stale(reply.now)
+          return again()
+        },
+      )
+    return this.ready((askedAt) =>
+      this.quotasOf(of.subject, of.plan, askedAt, (all) => send(request(all[of.category]!))),
     )
   }
 
@@ -160,9 +165,11 @@ export class CounterCalls {
     askedAt?: number,
   ): Answer<B> {
     const { deadlineMs } = this.#parts
-    const leftMs = (since: number): number => Math.max(0, deadlineMs - (systemStopwatch() - since))
-    const isTimed = askedAt !== undefined && driver !== NOW
-    return driver.guard(isTimed ? () => driver.inTime(call, leftMs(askedAt)) : call, next, (error) => {
+    const timed =
+      askedAt === undefined || driver === NOW
+        ? call
+        : () => driver.inTime(call, Math.max(0, deadlineMs - (systemStopwatch() - askedAt)))
+    return driver.guard(timed, next, (error) => {
       throw unavailable(error, of)
     })
   }

@@ -8,7 +8,7 @@ import { layerKey, type StoreSchema, type Subject, storeSchema } from '../../sto
 import type { Clock } from '../../time/clock.ts'
 import { Layout } from '../../windows/layout.ts'
 import { PERIOD_NUMBERS, periodAt } from '../../windows/period.ts'
-import { NOT_OPEN } from '../../windows/window.ts'
+import { NOT_OPEN } from '../../windows/row.ts'
 import type { FailurePolicy } from '../options.ts'
 import type { TakeDemand } from './demands.ts'
 import { unavailable } from './driver.ts'

@@ -3,11 +3,10 @@ import type { Quotas } from '../../policy/limits.ts'
 import type { Answer, Counters, TakeReply } from '../../store/quota-store.ts'
 import type { SettingsReader } from '../../store/settings-store.ts'
 import { systemStopwatch } from '../../time/clock.ts'
-import { MAX_CATCH_UPS, MAX_STALE } from '../retries.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { Demands, TakeDemand } from './demands.ts'
-import { LATER } from './driver.ts'
+import { LATER, MAX_CATCH_UPS, MAX_STALE } from './driver.ts'
 
 /** No answer: the store threw, was silent, or had no room. */
 export class NoAnswer {

@@ -2,7 +2,6 @@ import type { DecisionFrame, Demand } from '../../decision/decide.ts'
 import type { Decision } from '../../decision/decision.ts'
 import { admitted, refused } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
-import type { Quotas } from '../../policy/limits.ts'
 import { type Amount, amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { GrowRequest, HoldRef, HoldReply, SettleHoldReply, SettleHoldRequest } from '../../store/hold-port.ts'
 import type { Answer } from '../../store/quota-store.ts'
@@ -42,16 +41,13 @@ export class Hold implements Held {
   endsAt: number
   readonly #parts: HoldParts
   readonly #terms: HoldTerms
-  readonly #ref: HoldRef
   #token: string | undefined
 
   constructor(parts: HoldParts, terms: HoldTerms, endsAt: number) {
-    const { subject, category, id } = terms
     this.ttlMs = terms.ttlMs
     this.endsAt = endsAt
     this.#parts = parts
     this.#terms = terms
-    this.#ref = { subject, category, id }
   }
 
   get hold(): this {
@@ -75,7 +71,8 @@ export class Hold implements Held {
 
   extend(ttlMs: number = this.ttlMs): Answer<number> {
     const { calls, check } = this.#parts
-    const request = { ...this.#ref, ttlMs: check.ttl(ttlMs) }
+    const { subject, category, id } = this.#terms
+    const request = { subject, category, id, ttlMs: check.ttl(ttlMs) }
     return calls.holds(
       (holds) => holds.extend(request),
       ({ outcome, endsAt }) => {
@@ -89,36 +86,30 @@ export class Hold implements Held {
   add(cost: Cost): Answer<Decision> {
     const { calls, live, periods, check } = this.#parts
     const costs = check.added(cost)
-    return this.#underQuotas((quotas) =>
-      calls.holdsInForce(
-        () => ({ ...this.#ref, costs, quotas, periods: periods.of(quotas), settingsRevision: live.revision }),
-        (holds, request) => holds.grow(request),
-        (request, reply) => this.#grown(request, reply),
-      ),
+    const { subject, category, id } = this.#terms
+    return calls.holdsInForce(
+      this.#terms,
+      (quotas) => {
+        return { subject, category, id, costs, quotas, periods: periods.of(quotas), settingsRevision: live.revision }
+      },
+      (holds, request) => holds.grow(request),
+      (request, reply) => this.#grown(request, reply),
     )
   }
 
   settle(as: SettleAs, cost: Cost | undefined): Answer<CommitResult> {
     const { calls, live, periods, check } = this.#parts
     const actual = check.actual(cost)
-    return this.#underQuotas((quotas) =>
-      calls.holdsInForce(
-        (): SettleHoldRequest => {
-          const { overrun, maxOverrun } = live.compiled.operations.get(this.#terms.operation)!
-          const { subject, category, id } = this.#terms
-          return { subject, category, id, as, actual, overrun, maxOverrun, quotas, periods: periods.of(quotas) }
-        },
-        (holds, request) => holds.settle(request),
-        (request, reply) => this.#settled(request, reply),
-      ),
+    const { subject, category, id, operation } = this.#terms
+    return calls.holdsInForce(
+      this.#terms,
+      (quotas): SettleHoldRequest => {
+        const { overrun, maxOverrun } = live.compiled.operations.get(operation)!
+        return { subject, category, id, as, actual, overrun, maxOverrun, quotas, periods: periods.of(quotas) }
+      },
+      (holds, request) => holds.settle(request),
+      (request, reply) => this.#settled(request, reply),
     )
-  }
-
-  /** Goes on with the quotas that are in force for the hold now. */
-  #underQuotas<T>(next: (quotas: Quotas) => Answer<T>): Answer<T> {
-    const { calls } = this.#parts
-    const { subject, plan, category } = this.#terms
-    return calls.ready((askedAt) => calls.quotasOf(subject, plan, askedAt, (all) => next(all[category]!)))
   }
 
   /** @throws {QuotaError} `reservation_expired` */

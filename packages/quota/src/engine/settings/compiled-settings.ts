@@ -1,6 +1,5 @@
 import { policyCells, takesSlot } from '../../policy/cells.ts'
-import { effectiveQuotas, type LimitTerms, type Quotas } from '../../policy/limits.ts'
-import { planNames } from '../../policy/plans.ts'
+import { effectiveQuotas, type LimitTerms, planNames, type Quotas } from '../../policy/limits.ts'
 import type { OverrunPolicy, Policy } from '../../policy/policy.ts'
 import type { SubjectSettings, VersionedSettings } from '../../policy/settings.ts'
 import { mapValues } from '../../policy/stored.ts'

@@ -2,8 +2,7 @@ import type { Exchange } from '../exchange.ts'
 import type { RateLimitFields } from '../headers.ts'
 import type { AdmittedRequest } from '../http-meter.ts'
 import type { QuotaLogger } from '../warnings.ts'
-import type { NodeRequest, NodeResponse } from './node-response.ts'
-import { ResponseGate } from './response-gate.ts'
+import { type NodeRequest, type NodeResponse, ResponseGate } from './response-gate.ts'
 
 /** Properties of the framework whose response is watched. */
 export interface WatchDetails {

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import { type Check, group, oneOf, optional, textLike, wholeNumber } from '../../options/checks.ts'
-import { expectedText } from '../../options/expected.ts'
+import { type Check, group, isObject, oneOf, optional, textLike, wholeNumber } from '../../options/checks.ts'
+import { expectedText } from '../../options/faults.ts'
 import { nearest } from '../../options/names.ts'
-import { isObject } from '../../options/objects.ts'
 import { isTimeZone } from '../../time/zoned.ts'
 import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
 

@@ -1,6 +1,5 @@
-import { group, where, wholeNumber } from '../../options/checks.ts'
-import { isObject } from '../../options/objects.ts'
-import { NOT_OPEN } from '../window.ts'
+import { group, isObject, where, wholeNumber } from '../../options/checks.ts'
+import { NOT_OPEN } from '../row.ts'
 import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
 
 /** A window that opens with the first admitted request and ends `lengthMs` later. */
