@@ -55,9 +55,9 @@ describe.runIf(browserTests)('what administrators watch', () => {
     const state = page.locator('.state-line')
     await expect.poll(() => state.textContent()).toBe('✓ No problems')
     const sizes = await page.evaluate<number[]>(
-      "[...document.querySelectorAll('.state-line, .figure-value')].map((each) => parseFloat(getComputedStyle(each).fontSize))",
+      "[...document.querySelectorAll('.state-line, .figure-value, .figure-name')].map((each) => parseFloat(getComputedStyle(each).fontSize))",
     )
-    expect(sizes).toHaveLength(5)
+    expect(sizes).toHaveLength(6)
     expect(Math.min(...sizes)).toBeGreaterThanOrEqual(20)
     // On the first screen, without a scroll.
     for (const each of [state, ...(await figures.all())]) {

@@ -50,7 +50,7 @@ export function KeyFigures({ of }: { of: Overview }): JSX.Element {
           noTightest
         ) : (
           <>
-            {names.cell(tightest.layer, tightest.category, tightest.window)}
+            <span class="figure-name">{names.cell(tightest.layer, tightest.category, tightest.window)}</span>
             <br />
             <Trend by={headroom - headroomBefore} least={0.001}>
               {words.trendPoints(formats.percent(Math.abs(headroom - headroomBefore)))}
