@@ -6,14 +6,16 @@ export interface ReportedLimit {
   readonly resetMs: number
 }
 
-/** Numbers above are seconds since 1970, or milliseconds: no window is thirty years long. */
+/** Numbers above are seconds since 1970, or milliseconds: no window is thirty years long, and no longer wait is read. */
 const EPOCH_SECONDS = 1e9
 const EPOCH_MS = 1e12
 const WHOLE_SECOND_MS = 1000
 /** Shopify's bucket leaks two requests a second or more, and says no end. */
 const SHOPIFY_LEAK_MS = 500
 
-const ITEM = /(?:"((?:[^"\\]|\\.)*)"|([a-z*][\w*.:/-]*))((?:\s*;\s*[a-z]+=(?:"(?:[^"\\]|\\.)*"|[^;,"\s]+))+)/gi
+/** A name begins where no other goes on: each is tried once, so that a long field takes one pass. */
+const ITEM =
+  /(?:(?<!\\)"((?:[^"\\]|\\.)*)"|(?<![\w*.:/-])([a-z*][\w*.:/-]*))((?:\s*;\s*[a-z]+=(?:"(?:[^"\\]|\\.)*"|[^;,"\s]+))+)/gi
 const PARAMETER = /;\s*([a-z]+)=([^;,"\s]+)/gi
 const FAMILY = /^(?:x-)?rate-?limit-(remaining|reset-after|reset)(?:-(.+))?$/
 const ANTHROPIC = /^anthropic-ratelimit-(.+)-(remaining|reset)$/
@@ -52,7 +54,9 @@ export function readRetryAfter(headers: Headers): number | undefined {
 
 function limitOf(name: string, remaining: string | undefined, resetMs: number | undefined): readonly ReportedLimit[] {
   const left = remaining === undefined || remaining.trim() === '' ? Number.NaN : Number(remaining)
-  return resetMs === undefined || !(left >= 0) ? [] : [{ name, remaining: left, resetMs }]
+  return resetMs !== undefined && left >= 0 && left < Number.POSITIVE_INFINITY
+    ? [{ name, remaining: left, resetMs }]
+    : []
 }
 
 /** Drafts 8 to 11 (`"name";r=50;t=30`), and draft 7 (`limit=100, remaining=50, reset=30`). */
@@ -76,8 +80,11 @@ function itemsOf(text: string): readonly (readonly [string, Readonly<Record<stri
 }
 
 function secondsOf(text: string): number | undefined {
-  const seconds = Number(text)
-  return seconds >= 0 ? seconds * 1000 : undefined
+  return readableMs(Number(text) * 1000)
+}
+
+function readableMs(ms: number): number | undefined {
+  return ms >= 0 && ms < EPOCH_MS ? ms : undefined
 }
 
 /** Of seconds, a duration (`6m0s`), or an instant, which is compared with the server's own clock. */
@@ -86,14 +93,14 @@ function waitOf(value: string | undefined, headers: Headers): number | undefined
   if (text === '') return undefined
   if (DURATION.test(text)) {
     const parts = text.matchAll(/([\d.]+)(ms|h|m|s)/g)
-    return [...parts].reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit as string] as number), 0)
+    const ms = [...parts].reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit as string] as number), 0)
+    return readableMs(ms)
   }
   const number = Number(text)
   if (number < EPOCH_SECONDS) return secondsOf(text)
   const epochMs = number < EPOCH_MS ? number * 1000 : number
   const instant = Number.isNaN(number) ? Date.parse(text) : epochMs
-  if (Number.isNaN(instant)) return undefined
   const sent = Date.parse(headers.get('date') ?? '')
   // Both may have been cut to whole seconds: one more, so that nobody comes too early.
-  return Math.max(0, instant - (Number.isNaN(sent) ? Date.now() : sent)) + WHOLE_SECOND_MS
+  return readableMs(Math.max(0, instant - (Number.isNaN(sent) ? Date.now() : sent)) + WHOLE_SECOND_MS)
 }

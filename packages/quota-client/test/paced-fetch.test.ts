@@ -198,6 +198,15 @@ describe('after a refusal', () => {
     expect(timeline.now()).toBe(3000)
   })
 
+  it('with a time that no limit has waits a second, as without a time, and holds up no later call', async () => {
+    const timeline = new Timeline()
+    const { fetch, asked } = script([429, { 'Retry-After': '1e999' }])
+    const paced = pacedFetch(fetch, { clock: timeline, random: () => 0 })
+    await timeline.finish(paced(URL_OF_API))
+    await timeline.finish(paced(URL_OF_API))
+    expect([asked.length, timeline.now()]).toEqual([3, 1000])
+  })
+
   it('a 403 with nothing left is one; other failures are none', async () => {
     const timeline = new Timeline()
     const exhausted = script([403, { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '3' }])
