@@ -19,10 +19,10 @@ import { noncesBy, RequestCheck } from './decide/check.ts'
 import { CounterCalls } from './decide/counter-calls.ts'
 import { Decisions } from './decide/decisions.ts'
 import { Demands, type TakeDemand } from './decide/demands.ts'
-import { type Driver, LATER, NOW, promised } from './decide/driver.ts'
 import { Fallback } from './decide/fallback.ts'
 import { Reports } from './decide/reports.ts'
 import { Takes } from './decide/takes.ts'
+import { runAsync, type Task } from './decide/task.ts'
 import { Events } from './events.ts'
 import type { ParsedOptions } from './options.ts'
 import { Hold, type HoldTerms } from './reservations/hold.ts'
@@ -54,8 +54,8 @@ export class EngineParts {
   readonly calls: CounterCalls
   readonly decisions: Decisions
   readonly reservations: Reservations
-  /** How the counters and the settings together answer. */
-  readonly driver: Driver
+  /** Whether the counters and the settings both answer at once. */
+  readonly sync: boolean
   readonly frames: readonly DecisionFrame[]
 
   constructor(options: ParsedOptions) {
@@ -77,19 +77,17 @@ export class EngineParts {
     this.reports = new Reports({ policy, events, stopwatch, live, thresholds })
     this.demands = new Demands(live, periods, this.check.units)
     this.counters = this.store.open(storeSchema(policy))
-    const [driver, settingsDriver] = [this.store, this.settingsStore].map(({ sync }) => (sync ? NOW : LATER)) as [
-      Driver,
-      Driver,
-    ]
-    this.driver = settingsDriver.sync ? driver : LATER
+    const { sync } = this.store
+    const settingsSync = this.settingsStore.sync
+    this.sync = sync && settingsSync
     // An answer that is here at once cannot be late.
     const keepsTime = this.store.sync || this.store.deadlineMs !== undefined
     const common = { counters: this.counters, keepsTime, deadlineMs, live, periods }
-    this.calls = new CounterCalls({ ...common, driver, settingsDriver })
+    this.calls = new CounterCalls({ ...common, sync, settingsSync })
     const { demands, reports } = this
     const late = (demand: TakeDemand, { states, endsAt }: { states: readonly number[]; endsAt?: number | undefined }) =>
       this.#giveBack(demand, states, endsAt)
-    this.takes = new Takes({ ...common, sync: driver.sync, demands, late })
+    this.takes = new Takes({ ...common, sync, demands, late })
     const fallback = new Fallback({ policy, frames, failurePolicy, clock, reports })
     this.decisions = new Decisions({
       live,
@@ -98,13 +96,13 @@ export class EngineParts {
       fallback,
       clock,
       // Posted once, whether that arrives or not.
-      post: (posting) => void promised(() => this.calls.settle(posting)).catch(() => undefined),
+      post: (posting) => void runAsync(this.calls.settle(posting)).catch(() => undefined),
     })
     const { calls, takes, decisions, check } = this
     this.reservations = new Reservations({
+      sync: this.sync,
       check,
       calls,
-      driver: this.driver,
       demands,
       takes,
       decisions,
@@ -142,11 +140,11 @@ export class EngineParts {
   #giveBack(demand: TakeDemand, states: readonly number[], endsAt: number | undefined): void {
     const { subject, category, costs, quotas, id, hold } = demand
     const giveBack = costs.slice(0, -1)
-    void promised<unknown>(() =>
+    const cancel: Task<unknown> =
       hold === undefined
         ? this.calls.settle({ subject, category, layers: quotas.layers, states, giveBack, id, as: 'cancelled' })
-        : this.hold(termsOf(demand), endsAt!).settle('cancelled', undefined),
-    ).catch(() => undefined)
+        : this.hold(termsOf(demand), endsAt!).settle('cancelled', undefined)
+    runAsync(cancel).catch(() => undefined)
   }
 }
 

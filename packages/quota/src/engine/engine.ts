@@ -4,7 +4,7 @@ import { noSuchName } from '../options/names.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
 import { isFree, takesSlots } from '../policy/units.ts'
-import type { Answer, ReadRequest, TakeReply } from '../store/quota-store.ts'
+import type { ReadRequest } from '../store/quota-store.ts'
 import type { ReservationId } from '../store/schema.ts'
 import { type Subject, storeSchema } from '../store/schema.ts'
 import { systemStopwatch } from '../time/clock.ts'
@@ -13,8 +13,9 @@ import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './admin
 import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
 import { NO_TERMS } from './decide/check.ts'
 import type { TakeDemand } from './decide/demands.ts'
-import { type Answering, direct, LATER, promised, unavailable } from './decide/driver.ts'
-import { NoAnswer, Takes } from './decide/takes.ts'
+import { unavailable } from './decide/store-call.ts'
+import { type FirstRead, NoAnswer, Takes } from './decide/takes.ts'
+import { answered, type Run, runAsync, runSync, type Task } from './decide/task.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
 import type { Quota, QuotaWithin, SyncQuota } from './quota.ts'
@@ -33,14 +34,7 @@ import type {
 import { HoldWatch, handleOf, orAborted } from './reservations/handle.ts'
 import { holdOfToken } from './reservations/hold-token.ts'
 
-/** Since when callers wait for the very first read of the settings, and why it failed. */
-interface FirstRead {
-  readonly askedAt: number
-  /** Never `undefined` where it failed. */
-  readonly error?: unknown
-}
-
-/** Every engine: one step follows the other at once where all stores answer at once, else as they answer. */
+/** Every engine. Takes have two forms, synchronous and asynchronous; all other operations are tasks. */
 export class QuotaEngine implements Quota {
   readonly sync: boolean
   readonly policy: Policy
@@ -50,122 +44,111 @@ export class QuotaEngine implements Quota {
   readonly holds: QuotaHolds
   readonly #parts: EngineParts
   readonly #watch: HoldWatch
-  readonly #decided: (demand: TakeDemand, reply: TakeReply | NoAnswer) => Decision
   #closing: Promise<void> | undefined
 
   constructor(parts: EngineParts) {
     const { policy, settingsStore: store, live, factorStore, clock, calendar } = parts
     this.#parts = parts
-    this.sync = parts.driver.sync
+    this.sync = parts.sync
     this.policy = policy
     this.holdTtlMs = parts.check.holdTtlMs
-    this.#decided = (demand, reply) => parts.decisions.of(demand, reply)
     this.settings = settingsAdmin(policy, store, live, factorStore !== undefined)
     this.subjects = subjectAdmin({ policy, store, live, settings: this.settings, clock, calendar })
     this.holds = holdsAdmin(parts, () => this.#requireOpen())
     this.#watch = new HoldWatch(() => this.holds.sweep())
   }
 
-  consume(request: QuotaRequest): Promise<Decision> {
-    return promised(() => (request.signal === undefined ? this.consuming(request) : this.#consumeOrAbort(request)))
+  async consume(request: QuotaRequest): Promise<Decision> {
+    if (request?.signal !== undefined) return this.#consumeOrAbort(request)
+    if (this.sync) return this.consumingSync(request)
+    this.#requireOpen()
+    const { live, takes, decisions } = this.#parts
+    const first = live.loaded ? undefined : await this.#firstRead()
+    const demand = this.#consumed(request)
+    if (isFree(demand.price) && first?.error === undefined) return decisions.free(demand)
+    return decisions.of(await takes.take(demand, first))
+  }
+
+  /** {@link consume} over synchronous stores. */
+  protected consumingSync(request: QuotaRequest): Decision {
+    this.#requireOpen()
+    const { takes, decisions } = this.#parts
+    const demand = this.#consumed(request)
+    return isFree(demand.price) ? decisions.free(demand) : decisions.of(takes.takeSync(demand))
+  }
+
+  #consumed(request: QuotaRequest): TakeDemand {
+    const { check, live, demands, reports } = this.#parts
+    const operation = check.operation(request, live.compiled)
+    check.consumable(operation)
+    return demands.of(request, operation, NO_TERMS, reports.start())
   }
 
   peek(request: QuotaRequest): Promise<Decision> {
-    return promised(() => this.peeking(request))
+    return runAsync(this.peeking(request))
   }
 
-  reserve(request: ReserveRequest): Promise<Reservation> {
-    return promised(() => {
-      const { signal } = request
-      signal?.throwIfAborted()
-      const reservation = this.reserving(request, promised)
-      return signal === undefined ? reservation : orAborted(Promise.resolve(reservation), signal)
-    })
+  async reserve(request: ReserveRequest): Promise<Reservation> {
+    const { signal } = request
+    signal?.throwIfAborted()
+    if (signal !== undefined) return orAborted(this.reserve({ ...request, signal: undefined }), signal)
+    if (this.sync) return this.reservingSync(request, runAsync)
+    this.#requireOpen()
+    const { live, takes, reservations } = this.#parts
+    const first = live.loaded ? undefined : await this.#firstRead()
+    const demand = this.#reserved(request)
+    if (isUnasked(demand) && first?.error === undefined) return reservations.free(demand, runAsync)
+    return reservations.of(await takes.take(demand, first), runAsync)
+  }
+
+  /** {@link reserve} over synchronous stores. @param run how the calls of the handle answer */
+  protected reservingSync(request: ReserveRequest, run: Run): Reservation {
+    this.#requireOpen()
+    const { takes, reservations } = this.#parts
+    const demand = this.#reserved(request)
+    return isUnasked(demand) ? reservations.free(demand, run) : reservations.of(takes.takeSync(demand), run)
+  }
+
+  #reserved(request: ReserveRequest): TakeDemand {
+    const { check, live, demands, reports } = this.#parts
+    const operation = check.operation(request, live.compiled)
+    return demands.of(request, operation, check.terms(request, operation), reports.start())
   }
 
   status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus> {
-    return promised(() => this.reading(subject, options))
+    return runAsync(this.reading(subject, options))
   }
 
-  protected consuming(request: QuotaRequest): Answer<Decision> {
+  protected *peeking(request: QuotaRequest): Task<Decision> {
     this.#requireOpen()
-    if (this.#parts.live.loaded) return this.#consumed(request, undefined)
-    return LATER.chain(this.#firstRead(), (first) => this.#consumed(request, first))
-  }
-
-  #consumed(request: QuotaRequest, first: FirstRead | undefined): Answer<Decision> {
-    const { check, live, demands, decisions, reports } = this.#parts
-    const operation = check.operation(request, live.compiled)
-    check.consumable(operation)
-    const demand = demands.of(request, operation, NO_TERMS, reports.start())
-    if (isFree(demand.price) && first?.error === undefined) return decisions.free(demand)
-    return this.#take(demand, this.#decided, first)
-  }
-
-  protected peeking(request: QuotaRequest): Answer<Decision> {
-    this.#requireOpen()
-    return this.#parts.calls.ready((askedAt) => this.#peeked(request, askedAt))
-  }
-
-  #peeked(request: QuotaRequest, askedAt: number): Answer<Decision> {
     const { check, live, demands, decisions, calls, periods } = this.#parts
+    const startedAt = this.sync ? 0 : yield* calls.ready()
     const operation = check.operation(request, live.compiled)
-    const demand = demands.of(request, operation, NO_TERMS, undefined)
+    let demand = demands.of(request, operation, NO_TERMS, undefined)
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
     const { subject, plan, category } = demand
-    const under = (quotas: Quotas): Answer<Decision> => {
-      let asked = demand
-      const request = (): ReadRequest => {
-        if (!asked.isRead || asked.periods !== periods.of(quotas)) asked = demands.under(asked, quotas)
-        return { subject, categories: [category], layers: quotas.layers, periods: asked.periods }
-      }
-      return calls.read(request, askedAt, (_, reply) => decisions.peeked(asked, reply))
+    const quotas = demand.isRead ? demand.quotas : (yield* calls.quotasOf(subject, plan, startedAt))[category]!
+    const readRequest = (): ReadRequest => {
+      if (!demand.isRead || demand.periods !== periods.of(quotas)) demand = demands.under(demand, quotas)
+      return { subject, categories: [category], layers: quotas.layers, periods: demand.periods }
     }
-    if (demand.isRead) return under(demand.quotas)
-    return calls.quotasOf(subject, plan, askedAt, (byCategory) => under(byCategory[category]!))
+    const { reply } = yield* calls.read(readRequest, startedAt)
+    return decisions.peeked(demand, reply)
   }
 
-  /** @param answering how the calls of the handle answer */
-  protected reserving(request: ReserveRequest, answering: Answering): Answer<Reservation> {
+  protected *reading(subject: Subject, { plan }: StatusOptions = {}): Task<QuotaStatus> {
     this.#requireOpen()
-    if (this.#parts.live.loaded) return this.#reserved(request, answering, undefined)
-    return LATER.chain(this.#firstRead(), (first) => this.#reserved(request, answering, first))
-  }
-
-  #reserved(request: ReserveRequest, answering: Answering, first: FirstRead | undefined): Answer<Reservation> {
-    const { check, live, demands, reservations, reports } = this.#parts
-    const operation = check.operation(request, live.compiled)
-    const terms = check.terms(request, operation)
-    const demand = demands.of(request, operation, terms, reports.start())
-    const isUnasked = isFree(demand.price) && terms.id === undefined && first?.error === undefined
-    if (isUnasked) return reservations.free(demand, answering)
-    return this.#take(demand, (asked, reply) => reservations.of(asked, reply, answering), first)
-  }
-
-  protected reading(subject: Subject, { plan }: StatusOptions = {}): Answer<QuotaStatus> {
-    this.#requireOpen()
-    const { calls, check, driver, periods, decisions } = this.#parts
-    return calls.ready((askedAt) => {
-      check.subject(subject, plan)
-      return calls.quotasOf(subject, plan, askedAt, (quotas) => {
-        const held = calls.holdsOf(subject, askedAt)
-        const [any] = quotas as [Quotas]
-        const categories = [...quotas.keys()]
-        const request = () => ({ subject, categories, layers: any.layers, periods: periods.of(any) })
-        return calls.read(request, askedAt, (asked, reply) =>
-          driver.chain(held, (holds) => decisions.status(subject, quotas, asked, reply, holds)),
-        )
-      })
-    })
-  }
-
-  #take<T>(
-    demand: TakeDemand,
-    next: (demand: TakeDemand, reply: TakeReply | NoAnswer) => T,
-    first: FirstRead | undefined,
-  ): Answer<T> {
-    if (first?.error !== undefined) return next(demand, new NoAnswer(first.error, true))
-    return this.#parts.takes.take<T>(demand, next, first?.askedAt)
+    const { calls, check, store, periods, decisions } = this.#parts
+    const startedAt = yield* calls.ready()
+    check.subject(subject, plan)
+    const quotas = yield* calls.quotasOf(subject, plan, startedAt)
+    const listed = calls.holdsOf(subject, startedAt)
+    const [any] = quotas as [Quotas]
+    const categories = [...quotas.keys()]
+    const readRequest = () => ({ subject, categories, layers: any.layers, periods: periods.of(any) })
+    const { request, reply } = yield* calls.read(readRequest, startedAt)
+    const holds = yield* answered(store.sync, listed)
+    return decisions.status(subject, quotas, request, reply, holds)
   }
 
   async run<T>(
@@ -200,7 +183,7 @@ export class QuotaEngine implements Quota {
       throw new QuotaError('invalid_token', message)
     }
     parts.check.subject(subject)
-    await promised(() => parts.calls.ready(() => undefined))
+    await runAsync(parts.calls.ready())
     const reservationId: ReservationId = { id, nonce, fingerprint, ttlMs: parts.check.idTtlMs }
     const ref = { subject, category: index, id: reservationId }
     // A read: no end is moved to now or earlier.
@@ -209,7 +192,7 @@ export class QuotaEngine implements Quota {
       throw new QuotaError('reservation_expired', 'nothing is known of this hold, or not any more')
     }
     const hold = parts.hold({ ...ref, operation, plan, slot, ttlMs }, endsAt)
-    return handleOf(parts.driver, hold, promised, {
+    return handleOf(hold, runAsync, {
       status: 'resumed',
       subject,
       operation,
@@ -218,7 +201,7 @@ export class QuotaEngine implements Quota {
 
   async reset(subject: Subject, { layer, category }: ResetOptions = {}): Promise<void> {
     this.#requireOpen()
-    const { check, calls, driver } = this.#parts
+    const { check, calls } = this.#parts
     const layers = this.policy.layers.flatMap(({ name, shared }, index) =>
       (layer === undefined ? !shared : name === layer) ? [index] : [],
     )
@@ -230,18 +213,12 @@ export class QuotaEngine implements Quota {
     if (categories.length === 0) throw noSuch('category', category, this.policy.categories)
     check.subject(subject)
     const request = { subject, layers, categories }
-    await promised(() =>
-      calls.call(
-        driver,
-        () => calls.reset(request),
-        () => undefined,
-      ),
-    )
+    await runAsync(calls.reset(request))
   }
 
   within(transaction: unknown): QuotaWithin {
     this.#requireOpen()
-    const { store, settingsStore, live, periods, deadlineMs, demands, check, calls, decisions, reports } = this.#parts
+    const { store, settingsStore, live, periods, deadlineMs, demands, calls, decisions } = this.#parts
     const counters = store.sync ? undefined : store.within?.(storeSchema(this.policy), transaction)
     if (counters === undefined) {
       const message = 'within: this store has no transactions; see what each store can in its page'
@@ -252,27 +229,17 @@ export class QuotaEngine implements Quota {
     const late = (): void => undefined
     const inTransaction = { counters, sync: false, keepsTime: true, settings, late }
     const takes = new Takes({ live, periods, demands, deadlineMs, ...inTransaction })
-    const consume = (request: QuotaRequest): Answer<Decision> => {
-      const operation = check.operation(request, live.compiled)
-      check.consumable(operation)
-      const demand = demands.of(request, operation, NO_TERMS, reports.start())
-      if (isFree(demand.price)) return decisions.free(demand)
-      return takes.take(demand, (asked, reply) => {
-        if (!(reply instanceof NoAnswer)) return decisions.of(asked, reply)
-        throw unavailable(reply.error, reply.ofSettings ? 'the settings store' : undefined)
-      })
-    }
-    const once = (request: QuotaRequest): Answer<Decision> => {
+    const consume = async (request: QuotaRequest): Promise<Decision> => {
       this.#requireOpen()
-      if (live.loaded) return consume(request)
-      return calls.call(
-        LATER,
-        () => live.ready(settings),
-        () => consume(request),
-        'the settings store',
-      )
+      if (!live.loaded) await runAsync(calls.call(false, () => live.ready(settings), 'the settings store'))
+      const demand = this.#consumed(request)
+      if (isFree(demand.price)) return decisions.free(demand)
+      const taken = await takes.take(demand)
+      const { reply } = taken
+      if (!(reply instanceof NoAnswer)) return decisions.of(taken)
+      throw unavailable(reply.error, reply.ofSettings ? 'the settings store' : undefined)
     }
-    return { consume: (request) => promised(() => once(request)) }
+    return { consume }
   }
 
   inForce(): SettingsInForce {
@@ -293,7 +260,7 @@ export class QuotaEngine implements Quota {
   async ready(): Promise<void> {
     this.#requireOpen()
     const { calls, live } = this.#parts
-    await promised(() => calls.ready(() => undefined))
+    await runAsync(calls.ready())
     await live.factorSettled()
   }
 
@@ -304,22 +271,22 @@ export class QuotaEngine implements Quota {
   }
 
   /** A consumption that can be taken back until the signal is too late: a reservation that is never settled. */
-  #consumeOrAbort(request: QuotaRequest): Answer<Decision> {
+  async #consumeOrAbort(request: QuotaRequest): Promise<Decision> {
     request.signal!.throwIfAborted()
-    if (this.sync) return this.consuming(request)
+    if (this.sync) return this.consumingSync(request)
     const { live, check } = this.#parts
     if (live.loaded) check.consumable(check.operation(request, live.compiled))
     const { ttlMs: _, ...plain }: ReserveRequest = request
-    return LATER.chain(this.reserve(plain), (reservation) => reservation.decision as Decision)
+    return (await this.reserve(plain)).decision as Decision
   }
 
   async #firstRead(): Promise<FirstRead> {
-    const askedAt = systemStopwatch()
+    const startedAt = systemStopwatch()
     try {
       await this.#parts.live.ready()
-      return { askedAt }
+      return { startedAt }
     } catch (error) {
-      return { askedAt, error }
+      return { startedAt, error }
     }
   }
 
@@ -329,25 +296,30 @@ export class QuotaEngine implements Quota {
   }
 }
 
-/** An engine all of whose stores answer at once: every question can be answered without waiting. */
+/** An engine over synchronous stores: every call can return its result directly. */
 export class SyncQuotaEngine extends QuotaEngine implements SyncQuota {
   override readonly sync = true
 
   consumeSync(request: QuotaRequest): Decision {
-    return this.consuming(request) as Decision
+    return this.consumingSync(request)
   }
 
   peekSync(request: QuotaRequest): Decision {
-    return this.peeking(request) as Decision
+    return runSync(this.peeking(request))
   }
 
   reserveSync(request: ReserveRequest): SyncReservation {
-    return this.reserving(request, direct) as unknown as SyncReservation
+    return this.reservingSync(request, runSync) as unknown as SyncReservation
   }
 
   statusSync(subject: Subject, options?: StatusOptions): QuotaStatus {
-    return this.reading(subject, options) as QuotaStatus
+    return runSync(this.reading(subject, options))
   }
+}
+
+/** Whether a reservation calls no store. */
+function isUnasked({ price, id }: TakeDemand): boolean {
+  return isFree(price) && id === undefined
 }
 
 function noSuch(what: string, name: string | undefined, names: readonly string[]): QuotaError {

@@ -6,6 +6,7 @@ import type { Subject } from '../../store/schema.ts'
 import { type Amounts, amountsIn, SLOTS } from '../../windows/units.ts'
 import { operationOf, type RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
+import { runAsync, type Task } from '../decide/task.ts'
 import type { Events } from '../events.ts'
 import type { Hold, HoldEnd } from '../requests.ts'
 import { holdRef } from '../reservations/hold-token.ts'
@@ -81,9 +82,13 @@ export function holdsAdmin({ policy, calls, check, events }: HoldsAdminParts, re
   }
 }
 
-/** Calls the store's holds. In a box: what holds that answer at once say is the answer. */
+/** Calls the store's holds. */
 export async function askHolds<T>(calls: CounterCalls, call: (holds: Holds) => Answer<T>): Promise<T> {
-  return (await calls.holds(call, (value) => ({ value }))).value
+  // In a box, since a promise would adopt a reply that has a `then`.
+  function* boxed(): Task<{ readonly reply: T }> {
+    return { reply: yield* calls.holds(call) }
+  }
+  return (await runAsync(boxed())).reply
 }
 
 /** A hold as administrators see it. */

@@ -4,7 +4,7 @@ import type { Versioned } from '../../policy/settings.ts'
 import { member } from '../../policy/stored.ts'
 import { type Answer, boxed } from '../../store/quota-store.ts'
 import type { StoredDocument, StoreWriteOptions, WriteReply } from '../../store/settings-store.ts'
-import { MAX_WRITES } from '../decide/driver.ts'
+import { MAX_WRITES } from '../decide/store-call.ts'
 
 /** How a change is written. */
 export interface WriteOptions {

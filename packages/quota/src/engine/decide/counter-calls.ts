@@ -6,17 +6,24 @@ import type { Subject } from '../../store/schema.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type Asked, type Driver, LATER, MAX_STALE, NOW, unavailable } from './driver.ts'
+import { type Asked, MAX_STALE, unavailable, withinTime } from './store-call.ts'
+import { awaited, runAsync, runSync, type Task } from './task.ts'
 
 const NO_HOLDS: readonly HoldRecord[] = []
 
 type Holds = SyncHolds | AsyncHolds
 
+/** A request as it was sent last, and the reply to it. */
+interface Exchange<Q, A> {
+  readonly request: Q
+  readonly reply: A
+}
+
 export interface CounterCallsParts {
   readonly counters: Counters
-  /** How the counters answer, and how the settings do. */
-  readonly driver: Driver
-  readonly settingsDriver: Driver
+  /** Whether the counters are synchronous, and whether the settings are. */
+  readonly sync: boolean
+  readonly settingsSync: boolean
   /** Whether the counters answer in time by themselves. */
   readonly keepsTime: boolean
   readonly deadlineMs: number
@@ -32,150 +39,140 @@ export class CounterCalls {
     this.#parts = parts
   }
 
-  /** Goes on once the settings were read for the first time, with the instant from which the caller waits. */
-  ready<T>(next: (askedAt: number) => Answer<T>): Answer<T> {
-    const { live, driver, settingsDriver } = this.#parts
-    if (live.loaded) return next(driver.sync && settingsDriver.sync ? 0 : systemStopwatch())
-    const askedAt = systemStopwatch()
-    return LATER.guard(
-      () => live.ready(),
-      () => next(askedAt),
-      (error) => {
-        throw unavailable(error, 'the settings store')
-      },
-    )
+  /** Waits until the settings were read once. @returns since when the caller waits, by the machine's stopwatch */
+  *ready(): Task<number> {
+    const { live, sync, settingsSync } = this.#parts
+    if (live.loaded) return sync && settingsSync ? 0 : systemStopwatch()
+    const startedAt = systemStopwatch()
+    yield* this.call(false, () => live.ready(), 'the settings store')
+    return startedAt
   }
 
-  /** A subject's quotas by category. @param askedAt as of {@link ready} */
-  quotasOf<T>(
-    subject: Subject,
-    plan: string | undefined,
-    askedAt: number,
-    next: (quotas: readonly Quotas[]) => Answer<T>,
-  ): Answer<T> {
-    const { live, settingsDriver } = this.#parts
-    const read = (): Answer<readonly Quotas[]> =>
-      live.known(subject, plan) ??
-      LATER.chain(live.fetch(subject), (settings) => live.quotasOf(settings, plan, subject))
-    return this.call(settingsDriver, read, next, 'the settings store', askedAt)
+  /** A subject's quotas by category. @param startedAt as of {@link ready} */
+  *quotasOf(subject: Subject, plan: string | undefined, startedAt: number): Task<readonly Quotas[]> {
+    const { live } = this.#parts
+    try {
+      const cached = live.known(subject, plan)
+      if (cached !== undefined) return cached
+    } catch (error) {
+      throw unavailable(error, 'the settings store')
+    }
+    const settings = yield* this.call(false, () => live.fetch(subject), 'the settings store', startedAt)
+    return live.quotasOf(settings, plan, subject)
   }
 
   /**
-   * Reads counters, again where their clock is outside of the periods.
+   * Reads counters, again while their clock is outside of the periods.
    *
    * @param request made for each try
-   * @param askedAt as of {@link ready}
+   * @param startedAt as of {@link ready}
    */
-  read<T>(
-    request: () => ReadRequest,
-    askedAt: number,
-    next: (request: ReadRequest, reply: ReadReply) => Answer<T>,
-    tries = 1,
-  ): Answer<T> {
-    const { counters, driver, periods } = this.#parts
-    const asked = request()
-    const answered = (reply: ReadReply): Answer<T> => {
-      if (reply.isStale !== true || tries === MAX_STALE) return next(asked, reply)
+  *read(request: () => ReadRequest, startedAt: number): Task<Exchange<ReadRequest, ReadReply>> {
+    const { counters, sync, periods } = this.#parts
+    for (let tries = 1; ; tries++) {
+      const sent = request()
+      const read = (): Answer<ReadReply> => counters.read(sent)
+      const reply = sync ? callSync(read) : yield* this.call(false, read, undefined, startedAt)
+      if (reply.isStale !== true || tries === MAX_STALE) return { request: sent, reply }
       periods.stale(reply.now)
-      return this.read(request, askedAt, next, tries + 1)
     }
-    return this.call(driver, () => counters.read(asked), answered, undefined, askedAt)
   }
 
-  /** The open holds of a subject, read beside its windows; their failure is the caller's to see when it goes on. */
-  holdsOf(subject: Subject, askedAt: number): Answer<readonly HoldRecord[]> {
-    const { counters, driver } = this.#parts
+  /** Begins to read the open holds of a subject; a failure is thrown where the answer is awaited. */
+  holdsOf(subject: Subject, startedAt: number): Answer<readonly HoldRecord[]> {
+    const { counters, sync } = this.#parts
     const { holds } = counters
     if (holds === undefined) return NO_HOLDS
-    const listed = this.call(
-      driver,
-      () => holds.list({ subject }),
-      (reply) => reply.holds,
-      undefined,
-      askedAt,
-    )
-    if (!driver.sync) (listed as Promise<unknown>).catch(() => undefined)
+    if (sync) return runSync(this.#listed(holds, subject, startedAt))
+    const listed = runAsync(this.#listed(holds, subject, startedAt))
+    listed.catch(() => undefined)
     return listed
   }
 
+  *#listed(holds: Holds, subject: Subject, startedAt: number): Task<readonly HoldRecord[]> {
+    return (yield* this.call(this.#parts.sync, () => holds.list({ subject }), undefined, startedAt)).holds
+  }
+
   /** @throws {QuotaError} `holds_unsupported` */
-  holds<A, B>(call: (holds: Holds) => Answer<A>, next: (reply: A) => Answer<B>): Answer<B> {
-    const { counters, driver, keepsTime } = this.#parts
+  *holds<A>(call: (holds: Holds) => Answer<A>): Task<A> {
+    const { counters, sync, keepsTime } = this.#parts
     const { holds } = counters
     if (holds === undefined) {
       throw new QuotaError('holds_unsupported', 'this store has no holds; see what each store can in its page')
     }
-    return this.call(driver, () => call(holds), next, undefined, keepsTime ? undefined : systemStopwatch())
+    if (sync) return callSync(() => call(holds))
+    return yield* this.call(false, () => call(holds), undefined, keepsTime ? undefined : systemStopwatch())
   }
 
   /**
-   * Calls the holds under the quotas that are in force for a subject, again where they know other settings, or where their
-   * clock is outside of the periods.
+   * Calls the holds under the quotas in force for a subject, again while they know other settings or their clock is outside of
+   * the periods.
    *
    * @param request made for each try
    */
-  holdsInForce<Q, A extends { readonly outcome: string; readonly now: number }, B>(
-    of: { readonly subject: Subject; readonly plan?: string | undefined; readonly category: number },
+  *holdsInForce<Q, A extends { readonly outcome: string; readonly now: number }>(
+    {
+      subject,
+      plan,
+      category,
+    }: { readonly subject: Subject; readonly plan?: string | undefined; readonly category: number },
     request: (quotas: Quotas) => Q,
     call: (holds: Holds, request: Q) => Answer<A>,
-    next: (request: Q, reply: A) => Answer<B>,
-    tries = 1,
-  ): Answer<B> {
+  ): Task<Exchange<Q, A>> {
     const { live, periods } = this.#parts
-    const send = (asked: Q): Answer<B> =>
-      this.holds(
-        (holds) => call(holds, asked),
-        (reply): Answer<B> => {
-          if (reply.outcome !== 'stale') return next(asked, reply)
-          if (tries === MAX_STALE)
-            throw unavailable(new QuotaError('store_error', 'settings and clock changed too fast'))
-          const again = (): Answer<B> => this.holdsInForce(of, request, call, next, tries + 1)
-          const { settingsRevision } = reply as { readonly settingsRevision?: string | undefined }
-          if (settingsRevision !== undefined) {
-            return this.call(LATER, () => live.catchUp(settingsRevision), again, 'the settings store')
-          }
-          periods.stale(reply.now)
-          return again()
-        },
-      )
-    return this.ready((askedAt) =>
-      this.quotasOf(of.subject, of.plan, askedAt, (all) => send(request(all[of.category]!))),
-    )
+    for (let tries = 1; ; tries++) {
+      const startedAt = yield* this.ready()
+      const quotas = yield* this.quotasOf(subject, plan, startedAt)
+      const sent = request(quotas[category]!)
+      const reply = yield* this.holds((holds) => call(holds, sent))
+      if (reply.outcome !== 'stale') return { request: sent, reply }
+      if (tries === MAX_STALE) throw unavailable(new QuotaError('store_error', 'settings and clock changed too fast'))
+      const { settingsRevision } = reply as { readonly settingsRevision?: string | undefined }
+      if (settingsRevision === undefined) periods.stale(reply.now)
+      else yield* this.call(false, () => live.catchUp(settingsRevision), 'the settings store')
+    }
   }
 
   /** Ends a reservation that is no hold. */
-  settle(request: SettleRequest): Answer<void> {
-    return this.#inTime(this.#parts.counters.settle(request))
+  *settle(request: SettleRequest): Task<void> {
+    const { counters, sync } = this.#parts
+    if (sync) callSync(() => counters.settle(request))
+    else yield* this.call(false, () => counters.settle(request), undefined, this.#since())
   }
 
-  reset(request: ResetRequest): Answer<void> {
-    return this.#inTime(this.#parts.counters.reset(request))
+  *reset(request: ResetRequest): Task<void> {
+    const { counters, sync } = this.#parts
+    yield* this.call(sync, () => counters.reset(request), undefined, this.#since())
   }
 
   /**
-   * Calls a store; what goes wrong is `quota_unavailable`.
+   * Calls a store; its failure is `quota_unavailable`.
    *
-   * @param askedAt since when the caller waits, by the machine's stopwatch; absent: the store keeps time
+   * @param sync whether the store is synchronous
+   * @param startedAt since when the caller waits, by the machine's stopwatch; absent: the store keeps the deadline
    */
-  call<A, B>(
-    driver: Driver,
-    call: () => Answer<A>,
-    next: (value: A) => Answer<B>,
-    of?: Asked,
-    askedAt?: number,
-  ): Answer<B> {
+  *call<A>(sync: boolean, call: () => Answer<A>, of?: Asked, startedAt?: number): Task<A> {
     const { deadlineMs } = this.#parts
-    const timed =
-      askedAt === undefined || driver === NOW
-        ? call
-        : () => driver.inTime(call, Math.max(0, deadlineMs - (systemStopwatch() - askedAt)))
-    return driver.guard(timed, next, (error) => {
+    try {
+      const answer = call()
+      if (sync) return answer as A
+      if (startedAt === undefined) return yield* awaited(answer as PromiseLike<A>)
+      return yield* awaited(withinTime(answer, Math.max(0, deadlineMs - (systemStopwatch() - startedAt))))
+    } catch (error) {
       throw unavailable(error, of)
-    })
+    }
   }
 
-  #inTime(answer: Answer<void>): Answer<void> {
-    const { keepsTime, deadlineMs } = this.#parts
-    return keepsTime ? answer : LATER.inTime(() => answer, deadlineMs)
+  #since(): number | undefined {
+    return this.#parts.keepsTime ? undefined : systemStopwatch()
+  }
+}
+
+/** Calls a synchronous store; its failure is `quota_unavailable`. */
+function callSync<A>(call: () => Answer<A>): A {
+  try {
+    return call() as A
+  } catch (error) {
+    throw unavailable(error)
   }
 }

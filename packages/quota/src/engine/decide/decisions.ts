@@ -3,7 +3,7 @@ import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
 import { admitted, Peeked, refused } from '../../decision/outcome.ts'
 import type { Quotas } from '../../policy/limits.ts'
 import type { HoldRecord } from '../../store/hold-port.ts'
-import type { ReadReply, ReadRequest, SettleRequest, TakeReply } from '../../store/quota-store.ts'
+import type { ReadReply, ReadRequest, SettleRequest } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { HeldWindowStatus, QuotaStatus } from '../requests.ts'
@@ -11,7 +11,7 @@ import type { LiveSettings } from '../settings/live-settings.ts'
 import type { TakeDemand } from './demands.ts'
 import type { Fallback, FallbackAdmission } from './fallback.ts'
 import type { Reports } from './reports.ts'
-import { NoAnswer } from './takes.ts'
+import { NoAnswer, type Taken } from './takes.ts'
 
 export interface DecisionsParts {
   readonly live: LiveSettings
@@ -32,7 +32,7 @@ export class Decisions {
   }
 
   /** The decision of an answer, reported to listeners; without an answer, the failure policy's. */
-  of(demand: TakeDemand, reply: TakeReply | NoAnswer): Decision {
+  of({ demand, reply }: Taken): Decision {
     const { frames, reports, fallback, post } = this.#parts
     if (reply instanceof NoAnswer) return this.withoutStore(demand, reply).decision
     const frame = frames[demand.category]!

@@ -11,8 +11,8 @@ import { PERIOD_NUMBERS, periodAt } from '../../windows/period.ts'
 import { NOT_OPEN } from '../../windows/row.ts'
 import type { FailurePolicy } from '../options.ts'
 import type { TakeDemand } from './demands.ts'
-import { unavailable } from './driver.ts'
 import type { Reports } from './reports.ts'
+import { unavailable } from './store-call.ts'
 import type { NoAnswer } from './takes.ts'
 
 /** What the failure policy says, and how what it let a caller spend is given back. */

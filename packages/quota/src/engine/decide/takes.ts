@@ -1,12 +1,11 @@
 import { QuotaError } from '../../errors/quota-error.ts'
-import type { Quotas } from '../../policy/limits.ts'
 import type { Answer, Counters, TakeReply } from '../../store/quota-store.ts'
 import type { SettingsReader } from '../../store/settings-store.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { Demands, TakeDemand } from './demands.ts'
-import { LATER, MAX_CATCH_UPS, MAX_STALE } from './driver.ts'
+import { MAX_CATCH_UPS, MAX_STALE, withinTime } from './store-call.ts'
 
 /** No answer: the store threw, was silent, or had no room. */
 export class NoAnswer {
@@ -20,29 +19,18 @@ export class NoAnswer {
   }
 }
 
-/** Goes on with what the store said to a demand, which may have been put under newer settings. */
-type Next<B> = (demand: TakeDemand, reply: TakeReply | NoAnswer) => B
-
-interface Reply {
+/** What a store replied to a demand, and the demand under the settings and periods that it was decided by. */
+export interface Taken {
   readonly demand: TakeDemand
   readonly reply: TakeReply | NoAnswer
 }
 
-const TOO_LATE = 'too late'
-
-/** A take that the counters did not decide at once. */
-interface Turn {
-  /** Since when its caller waits, by the machine's stopwatch. */
-  readonly askedAt: number
-  /** The demand as it stands. */
-  demand: TakeDemand
-  /** What it waits for, so that this can be named when it takes too long. */
-  forSettings: boolean
-  /** The caller got no answer in time: no more calls are made. */
-  isOver: boolean
-  isTimed: boolean
-  clocks: number
-  catchUps: number
+/** The very first read of the settings, for which a request waited. */
+export interface FirstRead {
+  /** Since when, by the machine's stopwatch. */
+  readonly startedAt: number
+  /** Never `undefined` where it failed. */
+  readonly error?: unknown
 }
 
 export interface TakesParts {
@@ -50,18 +38,28 @@ export interface TakesParts {
   readonly periods: LivePeriods
   readonly demands: Demands
   readonly counters: Counters
-  /** Whether the counters answer at once. */
+  /** Whether the counters are synchronous. */
   readonly sync: boolean
-  /** Whether the counters answer in time by themselves. */
+  /** Whether the counters keep the deadline themselves. */
   readonly keepsTime: boolean
   readonly deadlineMs: number
   /** Reads the settings as a part of the transaction that the counters are in. */
   readonly settings?: SettingsReader | undefined
-  /** Called with an admission whose caller was answered before, for want of an answer. */
+  /** Called with an admission that arrived after the deadline, when its caller had been answered. */
   readonly late: (demand: TakeDemand, reply: TakeReply) => void
 }
 
-/** Takes under the settings in force, within a deadline where there is anything to wait for. */
+/** The attempts of one take. */
+interface Attempts {
+  /** Since when its caller waits, by the machine's stopwatch; absent while only a store is awaited that keeps the deadline. */
+  startedAt: number | undefined
+  /** Whether settings are awaited, so that a failure names their store. */
+  waitsForSettings: boolean
+  stalePeriods: number
+  staleSettings: number
+}
+
+/** Calls `take` of the counters under the settings and periods in force, and repeats it while the reply is stale. */
 export class Takes {
   readonly #parts: TakesParts
 
@@ -69,108 +67,108 @@ export class Takes {
     this.#parts = parts
   }
 
-  /** @param askedAt since when the caller waited for the very first read of the settings, by the machine's stopwatch */
-  take<B>(demand: TakeDemand, next: Next<Answer<B>>, askedAt?: number): Answer<B> {
-    if (demand.unreadable !== undefined) return next(demand, new NoAnswer(demand.unreadable, true))
-    if (demand.isRead && this.#parts.keepsTime && askedAt === undefined) return this.#send(demand, next, undefined)
-    const turn = turnOf(demand, askedAt ?? systemStopwatch())
-    return this.#inTime(turn, () => this.#read(turn), next)
-  }
-
-  #inTime<B>(turn: Turn, call: () => Answer<Reply>, next: Next<Answer<B>>): Answer<B> {
-    const { deadlineMs, late } = this.#parts
-    turn.isTimed = true
-    const leftMs = Math.max(0, deadlineMs - (systemStopwatch() - turn.askedAt))
-    const onLateReply = ({ demand, reply }: Reply): void => {
-      if (!(reply instanceof NoAnswer) && reply.outcome === 'admitted') late(demand, reply)
-    }
-    return LATER.guard(
-      () => LATER.inTime(call, leftMs, onLateReply),
-      ({ demand, reply }) => next(demand, reply),
-      (error) => {
-        turn.isOver = true
-        return next(turn.demand, new NoAnswer(error, turn.forSettings))
-      },
-    )
-  }
-
-  /** Sends the demand of a turn once the subject's settings are read. */
-  #read(turn: Turn): Answer<Reply> {
-    const { live, settings, demands } = this.#parts
-    const { subject, plan, category, isRead } = turn.demand
-    const under = (quotas: readonly Quotas[]): Answer<Reply> => {
-      turn.forSettings = false
-      turn.demand = demands.under(turn.demand, quotas[category]!)
-      return turn.isOver ? replyOf(turn.demand, new NoAnswer(TOO_LATE)) : this.#send(turn.demand, replyOf, turn)
-    }
-    if (isRead) return this.#send(turn.demand, replyOf, turn)
-    const known = live.known(subject, plan)
-    if (known !== undefined) return under(known)
-    turn.forSettings = true
-    return LATER.guard(
-      () => live.fetch(subject, settings),
-      // In one step with the take under them: the revision goes with quotas until anything is awaited.
-      (bySettingsLayer) => under(live.quotasOf(bySettingsLayer, plan, subject)),
-      (error) => replyOf(turn.demand, new NoAnswer(error, true)),
-    )
-  }
-
-  #send<B>(demand: TakeDemand, next: Next<Answer<B>>, turn: Turn | undefined): Answer<B> {
-    const { counters, sync } = this.#parts
-    let answer: Answer<TakeReply>
+  /** For synchronous counters and settings: only periods can be stale. Never throws: a failure is a {@link NoAnswer}. */
+  takeSync(first: TakeDemand): Taken {
+    const { counters, periods } = this.#parts
+    if (first.unreadable !== undefined) return noAnswer(first, first.unreadable, true)
+    let demand = first
     try {
-      answer = counters.take(demand)
+      for (let tries = 1; ; tries++) {
+        const reply = counters.take(demand) as TakeReply
+        if (reply.outcome !== 'stale') {
+          periods.heard(reply.now)
+          return { demand, reply }
+        }
+        demand = this.#underPeriodsAt(reply.now, demand, tries)
+      }
     } catch (error) {
-      return next(demand, new NoAnswer(error))
+      return noAnswer(demand, error)
     }
-    // Without closures where nothing is waited for: every decision in memory passes here.
-    if (sync) return this.#heard(demand, answer as TakeReply, next, turn)
-    return LATER.guard(
-      () => answer,
-      (reply) => this.#heard(demand, reply, next, turn),
-      (error) => next(demand, new NoAnswer(error)),
-    )
   }
 
-  #heard<B>(demand: TakeDemand, reply: TakeReply, next: Next<Answer<B>>, turn: Turn | undefined): Answer<B> {
-    if (reply.outcome === 'stale') return this.#again(demand, reply, next, turn ?? turnOf(demand, systemStopwatch()))
-    this.#parts.periods.heard(reply.now)
-    return next(demand, reply)
+  /**
+   * For all other stores: reads the subject's settings unless they are cached, and reads stale settings again, all within
+   * the deadline. Never rejects: a failure is a {@link NoAnswer}.
+   *
+   * @param read the first read of the settings, if the caller waited for it
+   */
+  async take(first: TakeDemand, read?: FirstRead): Promise<Taken> {
+    const { counters, sync, keepsTime, periods } = this.#parts
+    const unreadable = first.unreadable ?? read?.error
+    if (unreadable !== undefined) return noAnswer(first, unreadable, true)
+    const startedAt = read?.startedAt ?? (keepsTime && first.isRead ? undefined : systemStopwatch())
+    const attempts: Attempts = { startedAt, waitsForSettings: false, stalePeriods: 0, staleSettings: 0 }
+    let demand = first
+    try {
+      for (;;) {
+        if (!demand.isRead) demand = await this.#underSubjectSettings(demand, attempts)
+        const reply = sync ? (counters.take(demand) as TakeReply) : await this.#reply(demand, attempts)
+        if (reply.outcome !== 'stale') {
+          periods.heard(reply.now)
+          return { demand, reply }
+        }
+        demand = await this.#caughtUp(demand, reply, attempts)
+      }
+    } catch (error) {
+      return noAnswer(demand, error, attempts.waitsForSettings)
+    }
   }
 
-  /** Once more, after what made the answer stale was read: the store's time, or settings. */
-  #again<B>(demand: TakeDemand, { now, settingsRevision }: TakeReply, next: Next<Answer<B>>, turn: Turn): Answer<B> {
-    const { live, settings, periods, demands } = this.#parts
+  async #underSubjectSettings(demand: TakeDemand, attempts: Attempts): Promise<TakeDemand> {
+    const { live, settings, demands } = this.#parts
+    const { subject, plan, category } = demand
+    attempts.waitsForSettings = true
+    const quotas =
+      live.known(subject, plan) ??
+      live.quotasOf(await this.#inTime(live.fetch(subject, settings), attempts), plan, subject)
+    attempts.waitsForSettings = false
+    return demands.under(demand, quotas[category]!)
+  }
+
+  /** The demand after a stale reply: under other periods, or under other settings, which are read first. */
+  async #caughtUp(demand: TakeDemand, { now, settingsRevision }: TakeReply, attempts: Attempts): Promise<TakeDemand> {
     if (settingsRevision === undefined && demand.periods !== undefined) {
-      turn.clocks++
-      if (turn.clocks === MAX_STALE) return next(demand, tooFast("the store's clock was turned", 'its periods'))
-      periods.stale(now)
-      turn.demand = demands.under(demand, demand.quotas)
-      return this.#send(turn.demand, next, turn)
+      attempts.stalePeriods++
+      return this.#underPeriodsAt(now, demand, attempts.stalePeriods)
     }
-    turn.clocks = 0
-    turn.catchUps++
-    if (turn.catchUps > MAX_CATCH_UPS) return next(demand, tooFast('the settings changed', 'they'))
-    turn.forSettings = true
-    turn.demand = { ...demand, isRead: false }
-    const caughtUp = (): Answer<Reply> =>
-      LATER.guard(
-        () => live.catchUp(settingsRevision ?? '', settings),
-        () => this.#read(turn),
-        (error) => replyOf(turn.demand, new NoAnswer(error, true)),
-      )
-    if (!turn.isTimed) return this.#inTime(turn, caughtUp, next)
-    return LATER.chain(caughtUp(), (answer) => next(answer.demand, answer.reply))
+    const { live, settings } = this.#parts
+    attempts.stalePeriods = 0
+    attempts.staleSettings++
+    if (attempts.staleSettings > MAX_CATCH_UPS) throw tooFast('the settings changed', 'they could be read')
+    attempts.startedAt ??= systemStopwatch()
+    attempts.waitsForSettings = true
+    await this.#inTime(live.catchUp(settingsRevision ?? '', settings), attempts)
+    return { ...demand, isRead: false }
+  }
+
+  /** The demand under the periods at the store's time, which was outside those of the demand. */
+  #underPeriodsAt(now: number, demand: TakeDemand, tries: number): TakeDemand {
+    const { periods, demands } = this.#parts
+    if (tries === MAX_STALE) throw tooFast("the store's clock was turned", 'its periods could be computed')
+    periods.stale(now)
+    return demands.under(demand, demand.quotas)
+  }
+
+  /** The reply, within the deadline; an admission that arrives later is refunded. */
+  #reply(demand: TakeDemand, attempts: Attempts): Answer<TakeReply> {
+    const { counters, late } = this.#parts
+    const answer = counters.take(demand)
+    if (attempts.startedAt === undefined) return answer
+    return this.#inTime(answer, attempts, (reply) => {
+      if (reply.outcome === 'admitted') late(demand, reply)
+    })
+  }
+
+  /** @throws {QuotaError} `store_error` when the rest of the deadline has passed */
+  #inTime<T>(answer: Answer<T>, { startedAt = 0 }: Attempts, late?: (value: T) => void): Promise<T> {
+    return withinTime(answer, Math.max(0, this.#parts.deadlineMs - (systemStopwatch() - startedAt)), late)
   }
 }
 
-const replyOf = (demand: TakeDemand, reply: TakeReply | NoAnswer): Reply => ({ demand, reply })
-
-function turnOf(demand: TakeDemand, askedAt: number): Turn {
-  return { askedAt, demand, forSettings: false, isOver: false, isTimed: false, clocks: 0, catchUps: 0 }
+function noAnswer(demand: TakeDemand, error: unknown, ofSettings = false): Taken {
+  return { demand, reply: new NoAnswer(error, ofSettings) }
 }
 
-function tooFast(what: string, which: string): NoAnswer {
-  const done = which === 'they' ? 'read' : 'computed'
-  return new NoAnswer(new QuotaError('store_error', `${what} faster than ${which} could be ${done}`))
+function tooFast(what: string, until: string): QuotaError {
+  return new QuotaError('store_error', `${what} faster than ${until}`)
 }

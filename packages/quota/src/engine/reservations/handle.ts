@@ -2,7 +2,7 @@ import type { Decision, RefusedDecision } from '../../decision/decision.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import type { Amount, Cost } from '../../policy/units.ts'
 import { type Answer, isNotDone } from '../../store/quota-store.ts'
-import { type Answering, type Driver, promised } from '../decide/driver.ts'
+import { answered, type Run, runAsync, runSync, type Task } from '../decide/task.ts'
 import type {
   CommitResult,
   RefusedReservation,
@@ -22,27 +22,23 @@ export interface Held {
   readonly hold?: { readonly token: string; readonly endsAt: number; readonly ttlMs: number } | undefined
   /** @throws {QuotaError} if the commit is invalid, before the store is called */
   checkCommit(actual: Cost | undefined): void
-  settle(as: SettleAs, actual: Cost | undefined): Answer<CommitResult>
-  extend(ttlMs: number | undefined): Answer<number>
-  add(cost: Cost): Answer<Decision>
+  settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult>
+  extend(ttlMs: number | undefined): Task<number>
+  add(cost: Cost): Task<Decision>
 }
 
-/**
- * The calls of a reservation, which is settled once. They are functions of the handle's own, which survive destructuring; the
- * store's answers go by the driver.
- */
-class Handle implements ReservationCalls {
-  readonly #driver: Driver
+/** The calls of a reservation, which is settled once. They are functions of the handle's own, which survive destructuring. */
+class Handle {
   readonly #held: Held
-  readonly #answering: Answering
+  readonly #run: Run
+  /** The settle in flight or done, which later calls share. */
   #settling: Answer<CommitResult> | undefined
   /** A settle whose outcome is unknown: it does not turn into a success later. */
   #failure: { readonly error: unknown } | undefined
 
-  constructor(driver: Driver, held: Held, answering: Answering) {
-    this.#driver = driver
+  constructor(held: Held, run: Run) {
     this.#held = held
-    this.#answering = answering
+    this.#run = run
   }
 
   get token(): string | undefined {
@@ -53,51 +49,49 @@ class Handle implements ReservationCalls {
     return this.#held.hold?.endsAt
   }
 
-  readonly commit = (actual?: Cost): Promise<CommitResult> => this.#answering(() => this.#settle('committed', actual))
+  readonly commit = (actual?: Cost): Answer<CommitResult> => this.#run(this.#settle('committed', actual))
 
-  readonly cancel = (): Promise<void> =>
-    this.#answering(() => this.#driver.chain(this.#settle('cancelled', undefined), () => undefined))
+  readonly cancel = (): Answer<void> => this.#run(this.#cancel())
 
-  readonly extend = (ttlMs?: number): Promise<number> => this.#answering(() => this.#held.extend(ttlMs))
+  readonly extend = (ttlMs?: number): Answer<number> => this.#run(this.#held.extend(ttlMs))
 
-  readonly add = (cost: Cost): Promise<Decision> => this.#answering(() => this.#held.add(cost))
+  readonly add = (cost: Cost): Answer<Decision> => this.#run(this.#held.add(cost))
 
   readonly keepAlive = (): (() => void) => {
     const { hold } = this.#held
     if (hold === undefined) return () => undefined
     const isSettled = (): boolean => this.#settling !== undefined || this.#failure !== undefined
-    return keepAlive(() => promised(() => this.#held.extend(undefined)), hold.ttlMs, isSettled)
+    return keepAlive(() => runAsync(this.#held.extend(undefined)), hold.ttlMs, isSettled)
+  };
+
+  *#cancel(): Task<void> {
+    yield* this.#settle('cancelled', undefined)
   }
 
-  #settle(as: SettleAs, actual: Cost | undefined): Answer<CommitResult> {
+  *#settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult> {
     this.#held.checkCommit(actual)
     if (this.#failure !== undefined) throw this.#failure.error
-    this.#settling ??= this.#driver.guard(
-      () => this.#held.settle(as, actual),
-      (result) => result,
-      (error) => {
-        this.#settling = undefined
-        if (!this.#held.isNamed && !isNotDone(error)) this.#failure = { error }
-        throw error
-      },
-    )
-    return this.#settling
+    const settling = this.#settling
+    if (settling !== undefined) return yield* answered(this.#run === runSync, settling)
+    try {
+      this.#settling = this.#run(this.#held.settle(as, actual))
+      return yield* answered(this.#run === runSync, this.#settling)
+    } catch (error) {
+      this.#settling = undefined
+      if (!this.#held.isNamed && !isNotDone(error)) this.#failure = { error }
+      throw error
+    }
   }
 }
 
 /**
  * Makes a handle.
  *
- * @param answering how its calls answer: at once, or by promises
+ * @param run how its calls answer: at once, or by promises
  * @param face what it shows beside the calls
  */
-export function handleOf<Face extends object>(
-  driver: Driver,
-  held: Held,
-  answering: Answering,
-  face: Face,
-): Face & ReservationCalls {
-  return Object.assign(new Handle(driver, held, answering), face)
+export function handleOf<Face extends object>(held: Held, run: Run, face: Face): Face & ReservationCalls {
+  return Object.assign(new Handle(held, run) as unknown as ReservationCalls, face)
 }
 
 /** The error of what only a hold can. */
@@ -106,11 +100,11 @@ export function holdRequired(call: 'extend' | 'add'): QuotaError {
 }
 
 /** The handle of a refused request. */
-export function refusedReservation(answering: Answering, decision: RefusedDecision): RefusedReservation {
+export function refusedReservation(run: Run, decision: RefusedDecision): RefusedReservation {
   const commitRefused = (): never => {
     throw new QuotaError('commit_refused', `"${decision.operation}" was refused: look at \`allowed\` before the work`)
   }
-  return { status: 'refused', allowed: false, decision, ...emptyCalls(answering, commitRefused) }
+  return { status: 'refused', allowed: false, decision, ...emptyCalls(run, commitRefused) }
 }
 
 /**
@@ -119,15 +113,21 @@ export function refusedReservation(answering: Answering, decision: RefusedDecisi
  * @param nothing an amount of nothing
  */
 export function repeatedReservation(
-  answering: Answering,
+  run: Run,
   status: RepeatedReservation['status'],
   nothing: Amount,
 ): RepeatedReservation {
-  return { status, allowed: false, ...emptyCalls(answering, () => ({ charged: nothing, uncharged: nothing })) }
+  return { status, allowed: false, ...emptyCalls(run, () => ({ charged: nothing, uncharged: nothing })) }
 }
 
-function emptyCalls(answering: Answering, commit: () => CommitResult): Pick<Reservation, 'commit' | 'cancel'> {
-  return { commit: () => answering(commit), cancel: () => answering(() => undefined) }
+function emptyCalls(run: Run, commit: () => CommitResult): Pick<Reservation, 'commit' | 'cancel'> {
+  function* committed(): Task<CommitResult> {
+    return yield* answered(true, commit())
+  }
+  return { commit: () => run(committed()), cancel: () => run(answered(true, undefined)) } as Pick<
+    Reservation,
+    'commit' | 'cancel'
+  >
 }
 
 /** What can be settled, for those who only wait for it. */

@@ -4,10 +4,10 @@ import { admitted, refused } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import { type Amount, amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { GrowRequest, HoldRef, HoldReply, SettleHoldReply, SettleHoldRequest } from '../../store/hold-port.ts'
-import type { Answer } from '../../store/quota-store.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Reports } from '../decide/reports.ts'
+import type { Task } from '../decide/task.ts'
 import type { CommitResult } from '../requests.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
@@ -69,47 +69,43 @@ export class Hold implements Held {
     this.#parts.check.actual(actual)
   }
 
-  extend(ttlMs: number = this.ttlMs): Answer<number> {
+  *extend(ttlMs: number = this.ttlMs): Task<number> {
     const { calls, check } = this.#parts
     const { subject, category, id } = this.#terms
     const request = { subject, category, id, ttlMs: check.ttl(ttlMs) }
-    return calls.holds(
-      (holds) => holds.extend(request),
-      ({ outcome, endsAt }) => {
-        if (outcome !== 'held' || endsAt === undefined) throw this.#gone(outcome)
-        this.endsAt = endsAt
-        return endsAt
-      },
-    )
+    const { outcome, endsAt } = yield* calls.holds((holds) => holds.extend(request))
+    if (outcome !== 'held' || endsAt === undefined) throw this.#gone(outcome)
+    this.endsAt = endsAt
+    return endsAt
   }
 
-  add(cost: Cost): Answer<Decision> {
+  *add(cost: Cost): Task<Decision> {
     const { calls, live, periods, check } = this.#parts
     const costs = check.added(cost)
     const { subject, category, id } = this.#terms
-    return calls.holdsInForce(
+    const { request, reply } = yield* calls.holdsInForce(
       this.#terms,
       (quotas) => {
         return { subject, category, id, costs, quotas, periods: periods.of(quotas), settingsRevision: live.revision }
       },
       (holds, request) => holds.grow(request),
-      (request, reply) => this.#grown(request, reply),
     )
+    return this.#grown(request, reply)
   }
 
-  settle(as: SettleAs, cost: Cost | undefined): Answer<CommitResult> {
+  *settle(as: SettleAs, cost: Cost | undefined): Task<CommitResult> {
     const { calls, live, periods, check } = this.#parts
     const actual = check.actual(cost)
     const { subject, category, id, operation } = this.#terms
-    return calls.holdsInForce(
+    const { request, reply } = yield* calls.holdsInForce(
       this.#terms,
       (quotas): SettleHoldRequest => {
         const { overrun, maxOverrun } = live.compiled.operations.get(operation)!
         return { subject, category, id, as, actual, overrun, maxOverrun, quotas, periods: periods.of(quotas) }
       },
       (holds, request) => holds.settle(request),
-      (request, reply) => this.#settled(request, reply),
     )
+    return this.#settled(request, reply)
   }
 
   /** @throws {QuotaError} `reservation_expired` */

@@ -1,13 +1,13 @@
 import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import { amountOf, type Cost, noneOf } from '../../policy/units.ts'
-import type { Answer, SettleRequest, TakeReply } from '../../store/quota-store.ts'
+import type { SettleRequest } from '../../store/quota-store.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Decisions } from '../decide/decisions.ts'
 import type { Demands, TakeDemand } from '../decide/demands.ts'
-import type { Answering, Driver } from '../decide/driver.ts'
-import { NoAnswer, type Takes } from '../decide/takes.ts'
+import { NoAnswer, type Taken, type Takes } from '../decide/takes.ts'
+import { answered, awaited, type Run, type Task } from '../decide/task.ts'
 import type { CommitResult, Reservation } from '../requests.ts'
 import { type Held, handleOf, holdRequired, refusedReservation, repeatedReservation, type SettleAs } from './handle.ts'
 import { commitAbove, type Hold, type HoldTerms } from './hold.ts'
@@ -25,16 +25,16 @@ export class Reservations {
   }
 
   /**
-   * @param answering how the calls of the handle answer
+   * @param run how the calls of the handle answer
    * @throws {QuotaError} `too_many_holds`, `id_conflict`, `quota_unavailable`
    */
-  of(demand: TakeDemand, reply: TakeReply | NoAnswer, answering: Answering): Reservation {
+  of({ demand, reply }: Taken, run: Run): Reservation {
     const { decisions } = this.#parts
-    if (reply instanceof NoAnswer) return this.#withoutStore(demand, reply, answering)
+    if (reply instanceof NoAnswer) return this.#withoutStore(demand, reply, run)
     const { outcome, states } = reply
     if (outcome === 'duplicate' || outcome === 'cancelled' || outcome === 'expired') {
       const { units } = this.#parts.check
-      return repeatedReservation(answering, outcome, amountOf(units, noneOf(units)))
+      return repeatedReservation(run, outcome, amountOf(units, noneOf(units)))
     }
     if (outcome === 'too_many_holds') {
       const message = `the subject has ${demand.hold!.maxHolds} open holds (maxHolds): settle them, or let them end`
@@ -43,35 +43,35 @@ export class Reservations {
     if (outcome === 'conflict') {
       throw new QuotaError('id_conflict', `the id was used for another operation or cost than "${demand.operation}"`)
     }
-    const decision = decisions.of(demand, reply)
-    if (!decision.allowed) return refusedReservation(answering, decision)
+    const decision = decisions.of({ demand, reply })
+    if (!decision.allowed) return refusedReservation(run, decision)
     if (demand.hold !== undefined) {
-      return this.#held(decision, this.#parts.hold(termsOf(demand), reply.endsAt!), answering)
+      return this.#held(decision, this.#parts.hold(termsOf(demand), reply.endsAt!), run)
     }
     const { subject, category, quotas, id } = demand
     const { layers } = quotas
     const settlement: Settlement = (giveBack, as) => ({ subject, category, layers, states, giveBack, as, id })
-    return this.#held(decision, new Charge(this.#parts, demand, settlement, { isNamed: id !== undefined }), answering)
+    return this.#held(decision, new Charge(this.#parts, demand, settlement, { isNamed: id !== undefined }), run)
   }
 
   /** A reservation of what costs nothing: there is nothing to settle. */
-  free(demand: TakeDemand, answering: Answering): Reservation {
+  free(demand: TakeDemand, run: Run): Reservation {
     const decision = this.#parts.decisions.free(demand)
-    return this.#held(decision, new Charge(this.#parts, demand, () => undefined), answering)
+    return this.#held(decision, new Charge(this.#parts, demand, () => undefined), run)
   }
 
-  #withoutStore(demand: TakeDemand, noAnswer: NoAnswer, answering: Answering): Reservation {
+  #withoutStore(demand: TakeDemand, noAnswer: NoAnswer, run: Run): Reservation {
     const { decision, giveBack } = this.#parts.decisions.withoutStore(demand, noAnswer)
     const settlement: Settlement = (amounts) => {
       const posting = giveBack(amounts)
       return posting && { ...posting, as: 'committed' }
     }
     const isUnrecorded = demand.hold !== undefined
-    return this.#held(decision, new Charge(this.#parts, demand, settlement, { isUnrecorded }), answering)
+    return this.#held(decision, new Charge(this.#parts, demand, settlement, { isUnrecorded }), run)
   }
 
-  #held(decision: AdmittedDecision, held: Held, answering: Answering): Reservation {
-    return handleOf(this.#parts.driver, held, answering, { status: 'reserved', allowed: true, decision } as const)
+  #held(decision: AdmittedDecision, held: Held, run: Run): Reservation {
+    return handleOf(held, run, { status: 'reserved', allowed: true, decision } as const)
   }
 }
 
@@ -82,9 +82,10 @@ export function termsOf({ subject, category, operation, plan, id, hold, price }:
 
 /** What the charges of an engine are settled with. */
 interface ChargeParts {
+  /** Whether counters and settings answer at once. */
+  readonly sync: boolean
   readonly check: RequestCheck
   readonly calls: CounterCalls
-  readonly driver: Driver
   readonly demands: Demands
   readonly takes: Takes
   readonly decisions: Decisions
@@ -136,37 +137,31 @@ class Charge implements Held {
     throw commitAbove(this.#parts.check.units, wanted, this.#reserved, 'it is no hold (`ttlMs`)')
   }
 
-  settle(as: SettleAs, actual: Cost | undefined): Answer<CommitResult> {
-    const { calls, driver, check } = this.#parts
+  *settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult> {
+    const { calls, check } = this.#parts
     const wanted = this.#wanted(as, actual)
     const charged = this.#reserved.map((amount, unit) => Math.min(wanted[unit]!, amount))
     const giveBack = this.#reserved.map((amount, unit) => amount - charged[unit]!)
     const uncharged = wanted.map((amount, unit) => amount - charged[unit]!)
-    const result = { charged: amountOf(check.units, charged), uncharged: amountOf(check.units, uncharged) }
-    // A full commit changes no counter, and only this handle could cancel: the store need not hear of it.
+    // A full commit changes no counter, and only this handle could cancel: the store is not called.
     const isFull = as === 'committed' && giveBack.every((amount) => amount === 0)
     const request = isFull ? undefined : this.#settlement(giveBack, as)
-    return request === undefined
-      ? result
-      : calls.call(
-          driver,
-          () => calls.settle(request),
-          () => result,
-        )
+    if (request !== undefined) yield* calls.settle(request)
+    return { charged: amountOf(check.units, charged), uncharged: amountOf(check.units, uncharged) }
   }
 
   /** @throws {QuotaError} `hold_required`, `invalid_ttl` */
-  extend(ttlMs: number | undefined): Answer<number> {
+  *extend(ttlMs: number | undefined): Task<number> {
     if (!this.#isUnrecorded) throw holdRequired('extend')
-    return this.#parts.endWithoutStore(ttlMs)
+    return yield* answered(true, this.#parts.endWithoutStore(ttlMs))
   }
 
   /** @throws {QuotaError} `hold_required`, `invalid_cost` */
-  add(cost: Cost): Answer<Decision> {
+  *add(cost: Cost): Task<Decision> {
     if (!this.#isUnrecorded) throw holdRequired('add')
-    const { demands, takes, decisions, check } = this.#parts
+    const { demands, takes, decisions, check, sync } = this.#parts
     const more = demands.more(this.#demand, check.added(cost))
-    return takes.take(more, (demand, reply) => decisions.of(demand, reply))
+    return decisions.of(sync ? takes.takeSync(more) : yield* awaited(takes.take(more)))
   }
 
   /** What the work came to, one number a unit. */

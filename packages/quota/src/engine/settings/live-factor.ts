@@ -1,7 +1,7 @@
 import { ADAPTIVE_HUNDREDTHS } from '../../policy/limits.ts'
 import type { FactorStore, VersionedFactor } from '../../store/factor-store.ts'
 import type { SettingsReader, SettingsStore } from '../../store/settings-store.ts'
-import { askLater, withinTime } from '../decide/driver.ts'
+import { askLater, withinTime } from '../decide/store-call.ts'
 
 function isFactor(hundredths: number): boolean {
   const { min, max } = ADAPTIVE_HUNDREDTHS
