@@ -34,6 +34,7 @@ export type {
   RunResult,
   Settings,
   SubjectSettings,
+  SubjectSettingsPatch,
   SyncQuota,
   SyncQuotaOptions,
   SyncReservation,

@@ -28,18 +28,39 @@ function changed(windows: readonly CalendarWindow[], changes: readonly (readonly
 describe('an anchor that is changed', () => {
   const month = [window('month')]
 
+  /** A subject that begins at the calendar's beginning, and may change that. */
+  const begun: readonly [number, CalendarAnchor | null] = [at(1, 1), { day: 1 }]
+
+  it('is in force with the write when it is the first', () => {
+    const anchor = changed(month, [[at(3, 20), { day: 20 }]])
+    expect(anchor).toEqual({ day: 20 })
+    expect(calendar.periods(month[0]!, at(3, 20), anchor)).toEqual([at(3, 20), at(4, 20), at(5, 20)])
+  })
+
   it('keeps what it was, and counts from the next period', () => {
-    const anchor = changed(month, [[at(3, 10), { day: 15 }]])
-    expect(anchor).toEqual({ day: 15, was: null, changedAt: at(3, 10) })
+    const anchor = changed(month, [begun, [at(3, 10), { day: 15 }]])
+    expect(anchor).toEqual({ day: 15, was: { day: 1 }, changedAt: at(3, 10) })
     expect(calendar.periods(month[0]!, at(3, 20), anchor)).toEqual([at(3, 1), at(4, 1), at(4, 15)])
   })
 
-  it('again before it counted, is changed from what counts', () => {
-    const anchor = changed(month, [
+  it('counts from the next period after a removal, however often it is removed', () => {
+    let anchor = changed(month, [
       [at(3, 10), { day: 15 }],
-      [at(3, 20), { day: 20 }],
+      [at(3, 20), null],
     ])
-    expect(anchor).toEqual({ day: 20, was: null, changedAt: at(3, 20) })
+    expect(anchor).toEqual({ was: { day: 15 }, changedAt: at(3, 20) })
+    for (const day of [2, 3, 4, 5]) {
+      const now = at(6, day)
+      anchor = changedAnchor(anchor, null, { windows: month, calendar, now })
+      expect(Object.keys(anchor!).sort()).toEqual(['changedAt', 'was'])
+      anchor = changedAnchor(anchor, { day }, { windows: month, calendar, now })
+      expect(calendar.periods(month[0]!, now, anchor).slice(0, 2)).toEqual([at(6, 1), at(7, 1)])
+    }
+  })
+
+  it('again before it counted, is changed from what counts', () => {
+    const anchor = changed(month, [begun, [at(3, 10), { day: 15 }], [at(3, 20), { day: 20 }]])
+    expect(anchor).toEqual({ day: 20, was: { day: 1 }, changedAt: at(3, 20) })
     expect(calendar.periods(month[0]!, at(3, 20), anchor)).toEqual([at(3, 1), at(4, 1), at(4, 20)])
   })
 
@@ -52,20 +73,14 @@ describe('an anchor that is changed', () => {
   })
 
   it('in the short period that a change begins with, remembers where that began', () => {
-    const anchor = changed(month, [
-      [at(3, 10), { day: 15 }],
-      [at(4, 5), { day: 20 }],
-    ])
-    expect(anchor).toEqual({ day: 20, was: { day: 15, was: null, changedAt: at(3, 10) }, changedAt: at(4, 5) })
+    const anchor = changed(month, [begun, [at(3, 10), { day: 15 }], [at(4, 5), { day: 20 }]])
+    expect(anchor).toEqual({ day: 20, was: { day: 15, was: { day: 1 }, changedAt: at(3, 10) }, changedAt: at(4, 5) })
     expect(calendar.periods(month[0]!, at(4, 5), anchor)).toEqual([at(4, 1), at(4, 15), at(4, 20)])
   })
 
   it('back before it counted, was never changed', () => {
-    const anchor = changed(month, [
-      [at(3, 10), { day: 15 }],
-      [at(3, 20), null],
-    ])
-    expect(anchor).toBeNull()
+    const anchor = changed(month, [begun, [at(3, 10), { day: 15 }], [at(3, 20), { day: 1 }]])
+    expect(anchor).toEqual({ day: 1 })
   })
 
   it('to none, is at the calendar after the period', () => {
@@ -75,7 +90,10 @@ describe('an anchor that is changed', () => {
     ])
     expect(anchor).toEqual({ was: { day: 15 }, changedAt: at(6, 20) })
     expect(calendar.periods(month[0]!, at(6, 20), anchor)).toEqual([at(6, 15), at(7, 15), at(8, 1)])
-    expect(changedAnchor(anchor, null, { windows: month, calendar, now: at(8, 2) })).toBeNull()
+    expect(changedAnchor(anchor, null, { windows: month, calendar, now: at(8, 2) })).toEqual({
+      was: null,
+      changedAt: at(6, 20),
+    })
   })
 
   it('to the same in other words, is not changed', () => {
@@ -83,8 +101,9 @@ describe('an anchor that is changed', () => {
       [at(3, 10), { day: 15 }],
       [at(3, 20), { day: 15, time: '00:00' }],
     ])
-    expect(anchor).toEqual({ day: 15, time: '00:00', was: null, changedAt: at(3, 10) })
-    expect(changed(month, [[at(3, 10), { day: 1 }]])).toEqual({ day: 1 })
+    expect(anchor).toEqual({ day: 15, time: '00:00' })
+    const later = changed(month, [begun, [at(3, 10), { day: 15 }], [at(3, 20), { day: 15, time: '00:00' }]])
+    expect(later).toEqual({ day: 15, time: '00:00', was: { day: 1 }, changedAt: at(3, 10) })
   })
 
   it('where no window goes by it, keeps its last change for those who have one', () => {
@@ -117,7 +136,7 @@ describe('an anchor that is changed', () => {
       for (const [ms, set] of steps) {
         now += ms
         stored = changedAnchor(stored, set, { windows, calendar, now })
-        whole = { ...set, was: whole, changedAt: now }
+        whole = whole === null ? set : { ...set, was: whole, changedAt: now }
         expect(fitAnchor(stored ?? {})).toEqual(stored ?? {})
         expect(JSON.stringify(stored).split('changedAt').length - 1).toBeLessThanOrEqual(3 * windows.length)
         for (const later of [0, 1, 31 * DAY, 400 * DAY]) {
@@ -147,9 +166,10 @@ describe('the anchor of a subject', () => {
     return { clock, settingsStore, quota: createQuota({ policy, clock, calendar, store, settingsStore }) }
   }
 
-  it('opens periods of the subject alone, from the next one on', async () => {
+  it('opens periods of the subject only, a changed one from the next period on', async () => {
     const { quota, clock } = made()
-    await quota.subjects.set('u', { anchor: { day: 15 } })
+    await quota.subjects.set('u', { anchor: { day: 1 } })
+    await quota.subjects.update('u', { anchor: { day: 15 } })
     const resets = async (subject: string) =>
       (await quota.status(subject)).windows.call!.map(({ resetAt }) => new Date(resetAt!).toISOString().slice(5, 10))
     expect(await resets('u')).toEqual(['04-01', '04-01'])
@@ -165,20 +185,56 @@ describe('the anchor of a subject', () => {
     await quota.close()
   })
 
-  it('is written back as it was read, and its story is kept by the engine', async () => {
+  it('admits a customer of the 20th one limit before the next 20th', async () => {
+    const { quota, clock } = made()
+    clock.at = at(3, 20)
+    await quota.subjects.set('u', { anchor: { day: 20 } })
+    let admitted = 0
+    for (; clock.at < at(4, 20); clock.at += DAY / 2) {
+      if (quota.consumeSync({ subject: 'u', operation: 'ask' }).allowed) admitted++
+    }
+    expect(admitted).toBe(5)
+    await quota.close()
+  })
+
+  it('gives no more than a period for each change, removed and set as often as one likes', async () => {
+    const { quota, clock } = made()
+    await quota.subjects.set('u', { anchor: { day: 10 } })
+    let admitted = 0
+    for (let i = 0; i < 40; i++, clock.at += DAY / 4) {
+      if (quota.consumeSync({ subject: 'u', operation: 'ask' }).allowed) admitted++
+      await quota.subjects.remove('u')
+      if (quota.consumeSync({ subject: 'u', operation: 'ask' }).allowed) admitted++
+      await quota.subjects.set('u', { anchor: { day: 10 + (i % 10) } })
+    }
+    expect(admitted).toBe(5)
+    await quota.close()
+  })
+
+  it('is written back as it was read, and its history is kept by the engine', async () => {
     const { quota, clock, settingsStore } = made()
+    await quota.subjects.set('u', { anchor: { day: 1 } })
     await quota.subjects.set('u', { anchor: { day: 15 } })
-    const { version: _, revision: __, ...read } = await quota.subjects.get('u')
-    expect(read.anchor).toEqual({ day: 15, was: null, changedAt: at(3, 10) })
+    const read = await quota.subjects.get('u')
+    expect(read.anchor).toEqual({ day: 15, was: { day: 1 }, changedAt: at(3, 10) })
     clock.at = at(3, 12)
     const forged = { ...read, anchor: { day: 15, was: { day: 3 }, changedAt: 7 }, bypass: ['all'] } as const
-    expect(await quota.subjects.set('u', forged)).toMatchObject({ ...read, bypass: ['all'], version: 2 })
-    expect(settingsStore.readSubject('user', 'u')!.document).toEqual({ ...read, bypass: ['all'] })
+    const { version: _, revision, ...plain } = read
+    const written = await quota.subjects.set('u', forged)
+    expect(written).toMatchObject({ ...plain, bypass: ['all'], version: 3 })
+    expect(written.revision).not.toBe(revision)
+    expect(settingsStore.readSubject('user', 'u')!.document).toEqual({ ...plain, bypass: ['all'] })
     clock.at = at(5, 20)
     await quota.subjects.set('u', {})
     expect((await quota.subjects.get('u')).anchor).toEqual({ was: { day: 15 }, changedAt: at(5, 20) })
     await quota.subjects.remove('u')
-    expect((await quota.subjects.get('u')).anchor).toBeNull()
+    expect((await quota.subjects.get('u')).anchor).toEqual({ was: { day: 15 }, changedAt: at(5, 20) })
+    clock.at = at(8, 1)
+    await quota.subjects.remove('u')
+    expect(settingsStore.readSubject('user', 'u')!.document).toEqual({ anchor: { was: null, changedAt: at(5, 20) } })
+    await quota.subjects.set('never', { bypass: ['all'] })
+    await quota.subjects.remove('never')
+    expect(settingsStore.readSubject('user', 'never')).toBeUndefined()
     await quota.close()
   })
 

@@ -112,7 +112,7 @@ const SUBJECT_FAULTS: readonly (readonly [settings: object, path: string, messag
   [{ until: { plan: new Date(0) } }, 'until.plan', 'expected epoch milliseconds, or null for no end, got an object'],
   [{ until: { overrides: -1 } }, 'until.overrides', 'expected epoch milliseconds, or null for no end, got -1'],
   [{ until: { override: 5 } }, 'until.override', 'unknown key; did you mean "overrides"?'],
-  [{ until: null }, 'until', 'expected an object, got null'],
+  [{ until: 5 }, 'until', 'expected an object, got a number'],
   [{ anchor: { day: 32 } }, 'anchor.day', 'expected a whole number from 1 to 31, got 32'],
   [{ anchor: { day: 5, hour: 3 } }, 'anchor.hour', 'unknown key; known are month, day, time'],
   [{ anchor: 15 }, 'anchor', 'expected an object, got a number'],

@@ -26,6 +26,7 @@ export type WindowStatus<C extends Counting = OneUnit> = decision.WindowStatus<C
 export type QuotaHolds<C extends Counting = OneUnit> = holdsadmin.QuotaHolds<C>
 export type QuotaSubjects<C extends Counting = OneUnit> = subjectadmin.QuotaSubjects<C>
 export type SubjectOptions<C extends Counting = OneUnit> = subjectadmin.SubjectOptions<C>
+export type SubjectSettingsPatch<C extends Counting = OneUnit> = subjectadmin.SubjectSettingsPatch<C>
 export type ResetOptions<C extends Counting = OneUnit> = requests.ResetOptions<C>
 export type StatusOptions<C extends Counting = OneUnit> = requests.StatusOptions<C>
 export type SubjectSettings<C extends Counting = OneUnit> = settings.SubjectSettings<C>

@@ -32,23 +32,28 @@ export interface AnchorTerms {
 }
 
 /**
- * The anchor to store when one is set: with its previous value, as long as that decides where some window's period
- * begins or ends.
+ * The anchor to store when one is set.
  *
- * @param stored `null`: at the calendar's beginning, and so is `set`
+ * A subject's first anchor is in force with the write. A later one counts from the next period, so it is stored with its
+ * previous value, as long as that decides where some window's period begins or ends. A removed anchor leaves a mark, an
+ * anchor at the calendar's beginning: otherwise each removal would make the next anchor a first one, with a period of its own.
+ *
+ * @param stored `null`: the subject never had one
+ * @param set `null`: at the calendar's beginning
  */
 export function changedAnchor(
   stored: OwnAnchor | null,
   set: CalendarAnchor | null,
   terms: AnchorTerms,
 ): OwnAnchor | null {
+  if (stored === null) return set
   const isSame = ruleOf(stored) === ruleOf(set)
   const next: OwnAnchor = isSame ? { ...stored, ...set } : { ...set, was: stored, changedAt: terms.now }
   // Where no window here goes by it, the last change is kept for those who have one.
   const isHeeded = terms.windows.length > 0
   const shortest = isHeeded ? withoutNeedless(next, terms) : withLastChange(next)
-  const isNothing = Object.keys(shortest).length === 0
-  return isNothing ? null : shortest
+  const isRemoved = Object.keys(shortest).length === 0
+  return isRemoved ? { was: null, changedAt: next.changedAt ?? terms.now } : shortest
 }
 
 /** Where periods begin, whatever they did before. */

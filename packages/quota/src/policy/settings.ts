@@ -82,8 +82,8 @@ export interface SubjectSettings<C extends Counting = Counting> {
 }
 
 /**
- * Where a subject's periods begin. A change counts from the period after the one in which it was made: what was before is
- * kept in `was` and `changedAt` by the engine, and is not to be written.
+ * Where a subject's periods begin. A first anchor counts immediately; a change counts from the period after the one in
+ * which it was made. The engine keeps what was before in `was` and `changedAt`; what you write there is ignored.
  */
 export type SubjectAnchor = OwnAnchor
 

@@ -97,6 +97,7 @@ describe('an engine with calendar windows', () => {
       return new Date(own[0]!.resetAt!).toISOString().slice(0, 10)
     }
     consumed(quota, 10)
+    await quota.subjects.set('c7', { anchor: { day: 1 } })
     for (const day of [12, 20, 11, 31]) {
       await quota.subjects.set('c7', { anchor: { day } })
       clock.at += DAY_MS

@@ -12,18 +12,20 @@ import {
   type VersionedSubjectSettings,
 } from '../../policy/settings.ts'
 import { subjectSettingsFaults } from '../../policy/settings-schema.ts'
+import { member } from '../../policy/stored.ts'
 import type { Counting } from '../../policy/units.ts'
 import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore } from '../../store/settings-store.ts'
 import type { Clock } from '../../time/clock.ts'
-import type { Calendar } from '../../windows/calendar.ts'
+import type { Calendar, OwnAnchor } from '../../windows/calendar.ts'
+import type { CalendarAnchor } from '../../windows/kinds/calendar.ts'
 import { checkText } from '../decide/check.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { QuotaSettings } from './settings-admin.ts'
 import {
+  type Change,
   type DeepPartial,
   type Document,
-  mergePatch,
   rewritten,
   type WriteOptions,
   writeDocument,
@@ -35,21 +37,29 @@ export interface SubjectOptions<C extends Counting = Counting> extends WriteOpti
   readonly layer?: C['names']['ownLayer'] | undefined
 }
 
+/** Any part of a subject's settings; the `version` and `revision` of a document that was read are ignored. */
+export type SubjectSettingsPatch<C extends Counting = Counting> = DeepPartial<SubjectSettings<C>> & Partial<Versioned>
+
 /** The settings of single subjects: overrides, bypass, plan, and where their periods begin. */
 export interface QuotaSubjects<C extends Counting = Counting> {
   /** The subject's settings; version 0 and every override `null` when nothing is stored. */
   get(key: string, options?: Pick<SubjectOptions<C>, 'layer'>): Promise<VersionedSubjectSettings<C>>
   /**
-   * Stores a subject's settings whole; members that are left out follow the default. Another anchor counts from the
-   * subject's next period on: what it was before is kept with it.
+   * Replaces a subject's settings: members that are left out, or `null`, follow the default. Its `version` and `revision`
+   * are ignored, so you can write back what {@link get} returned. A subject's first anchor is in force with the write; a
+   * changed one counts from the next period.
    * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` when `ifVersion` is not the stored one
    */
-  set(
-    key: string,
-    settings: DeepPartial<SubjectSettings<C>>,
-    options?: SubjectOptions<C>,
-  ): Promise<VersionedSubjectSettings<C>>
-  /** Back to the defaults, at once: an anchor is forgotten with all that it was before. */
+  set(key: string, settings: SubjectSettingsPatch<C>, options?: SubjectOptions<C>): Promise<VersionedSubjectSettings<C>>
+  /**
+   * Changes what the patch names and keeps the rest (JSON merge patch: objects are merged, lists and the anchor are
+   * replaced, `null` follows the default); otherwise as {@link set}.
+   */
+  update(key: string, patch: SubjectSettingsPatch<C>, options?: SubjectOptions<C>): Promise<VersionedSubjectSettings<C>>
+  /**
+   * Back to the defaults. An anchor counts until its period ends, and leaves a mark: the next one is a changed anchor,
+   * not a first one.
+   */
   remove(key: string, options?: SubjectOptions<C>): Promise<void>
 }
 
@@ -85,30 +95,47 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
     },
   })
 
+  /** @param change the settings to store, of those that are stored; `null`: none */
   async function write<N extends SubjectSettings | null>(
     layer: string,
     key: string,
     options: SubjectOptions,
-    next: (current: SubjectSettings) => N,
+    change: (current: SubjectSettings, stored: unknown) => Change<N>,
   ): Promise<Versioned & { readonly next: N }> {
-    const written = await writeDocument(documentOf(layer, key), options, (current, stored) => {
-      const settings = next(current)
-      return { next: settings, document: settings && kept(stored, current, settings) }
-    })
+    const written = await writeDocument(documentOf(layer, key), options, change)
     live.wroteSubject(layer, key)
     return written
   }
 
-  /** @throws {QuotaError} `invalid_settings` */
-  async function checked(layer: string, patch: DeepPartial<SubjectSettings>): Promise<SubjectSettings> {
-    const { version: _, revision: __, ...empty } = initialSubjectSettings(policy, layer)
-    const { anchor = null, ...document } = filled(empty, patch)
-    const next = { ...document, anchor: withoutHistory(anchor) }
-    // Plans are read only when a document names one.
-    const plans = next.plan === null ? [] : planNames(policy, await settings.get())
-    const faults = subjectSettingsFaults(policy, layer, next, plans)
-    if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings of a subject', faults)
-    return next
+  const anchored = (current: SubjectSettings, anchor: CalendarAnchor | null): OwnAnchor | null =>
+    changedAnchor(current.anchor, anchor, { windows, calendar, now: clock.now() })
+
+  /**
+   * @param base what the patch is merged into, of the settings that are stored
+   * @throws {QuotaError} `invalid_settings`, `settings_conflict`
+   */
+  async function patched(
+    key: string,
+    patch: SubjectSettingsPatch,
+    options: SubjectOptions,
+    base: (current: SubjectSettings, defaults: SubjectSettings) => SubjectSettings,
+  ): Promise<VersionedSubjectSettings> {
+    const layer = layerOf(key, options.layer)
+    const { version: _, revision: __, ...defaults } = initialSubjectSettings(policy, layer)
+    // Plans are read only when the patch names one.
+    const plans = isObject(patch) && typeof patch.plan === 'string' ? planNames(policy, await settings.get()) : []
+    const { next, version, revision } = await write(layer, key, options, (current, stored) => {
+      const from = base(current, defaults)
+      const merged = mergedSettings(from, patch, defaults)
+      const named = merged.plan === from.plan && from.plan !== null ? [...plans, from.plan] : plans
+      const faults = subjectSettingsFaults(policy, layer, { ...merged, anchor: withoutHistory(merged.anchor) }, named)
+      if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings of a subject', faults)
+      const isKept = merged.anchor === current.anchor
+      const anchor = isKept ? current.anchor : anchored(current, withoutHistory(merged.anchor))
+      const settings = { ...merged, anchor }
+      return { next: settings, document: kept(stored, current, settings) }
+    })
+    return { ...next, version, revision }
   }
 
   return {
@@ -116,31 +143,44 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
       const document = documentOf(layerOf(key, named), key)
       return document.fitted((await boxed(store, document.read())).value)
     },
-    async set(key, patch, options = {}) {
-      const layer = layerOf(key, options.layer)
-      const settings = await checked(layer, patch)
-      const { next, version, revision } = await write(layer, key, options, (current) => {
-        const terms = { windows, calendar, now: clock.now() }
-        return { ...settings, anchor: changedAnchor(current.anchor, settings.anchor, terms) }
-      })
-      return { ...next, version, revision }
-    },
+    set: (key, document, options = {}) => patched(key, document, options, (_, defaults) => defaults),
+    update: (key, patch, options = {}) => patched(key, patch, options, (current) => current),
     async remove(key, options = {}) {
-      await write(layerOf(key, options.layer), key, options, () => null)
+      await write(layerOf(key, options.layer), key, options, (current) => {
+        const anchor = anchored(current, null)
+        return { next: null, document: anchor && { anchor } }
+      })
     },
   }
 }
 
-/** Drops the history, which the engine keeps: a caller that writes back a document it read would write it too. */
-function withoutHistory(anchor: SubjectSettings['anchor']): SubjectSettings['anchor'] {
+/** Without its history, which the engine keeps: a caller that writes back a document it read would write it too. */
+function withoutHistory(anchor: SubjectSettings['anchor']): CalendarAnchor | null {
   if (!isObject(anchor)) return anchor
   const { was: _, changedAt: __, ...plain } = anchor
   return plain
 }
 
-/** A patch on empty subject settings, in which `null` is a value: "follow the default". */
-function filled(empty: SubjectSettings, patch: DeepPartial<SubjectSettings>): SubjectSettings {
-  return mergePatch(empty, patch, 'keep-null') as SubjectSettings
+/** Settings after a patch. An anchor is one value; its version is not a part of a document. */
+function mergedSettings(
+  current: SubjectSettings,
+  patch: SubjectSettingsPatch,
+  defaults: SubjectSettings,
+): SubjectSettings {
+  if (!isObject(patch)) return patch
+  const { version: _, revision: __, anchor = current.anchor, ...rest } = patch
+  return { ...(orDefaults(current, rest, defaults) as SubjectSettings), anchor: anchor as SubjectSettings['anchor'] }
+}
+
+/** A merge patch in which `null` stands for the default. */
+function orDefaults(target: unknown, patch: unknown, defaults: unknown): unknown {
+  if (patch === null) return defaults ?? null
+  if (!isObject(patch)) return patch
+  const merged = new Map(Object.entries(isObject(target) ? target : {}))
+  for (const [name, value] of Object.entries(patch)) {
+    if (value !== undefined) merged.set(name, orDefaults(merged.get(name), value, member(defaults, name)))
+  }
+  return Object.fromEntries(merged)
 }
 
 /** The document to store for the next settings: an anchor is one value, never merged with the previous one. */

@@ -68,22 +68,14 @@ export type DeepPartial<T> = T extends readonly unknown[]
     ? { readonly [K in keyof T]?: DeepPartial<T[K]> | null }
     : T
 
-/**
- * JSON merge patch (RFC 7396): objects are merged member by member, everything else is replaced, `null` removes.
- *
- * @param nulls `keep-null`: `null` is a value like any other
- */
-export function mergePatch(
-  target: unknown,
-  patch: unknown,
-  nulls: 'remove-null' | 'keep-null' = 'remove-null',
-): unknown {
+/** JSON merge patch (RFC 7396): objects are merged member by member, everything else is replaced, `null` removes. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const merged = new Map(Object.entries(isObject(target) ? target : {}))
   for (const [key, value] of Object.entries(patch)) {
     if (value === undefined) continue
-    if (value === null && nulls === 'remove-null') merged.delete(key)
-    else merged.set(key, mergePatch(merged.get(key), value, nulls))
+    if (value === null) merged.delete(key)
+    else merged.set(key, mergePatch(merged.get(key), value))
   }
   return Object.fromEntries(merged)
 }
