@@ -14,9 +14,11 @@ const luaAsText = {
   },
 }
 
-/** `packages/*` and `examples/*`, plus `bench`, `docs` and `scripts`: every folder that has tests. */
+/** `packages/*`, `examples/*` and `internal/*`, plus `bench`, `docs` and `scripts`: every folder that has tests. */
 const folders = [
-  ...['packages', 'examples'].flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`)),
+  ...['packages', 'examples', 'internal'].flatMap((group) =>
+    readdirSync(join(root, group)).map((name) => `${group}/${name}`),
+  ),
   'bench',
   'docs',
   'scripts',
