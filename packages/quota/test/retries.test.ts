@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createQuota, defaultPolicy, memoryStore, type QuotaStore } from '../src/index.ts'
-import type { TakeReply } from '../src/store.ts'
+import type { SyncStore, TakeReply } from '../src/store.ts'
+import { testPolicy } from './support.ts'
 
 it('gives a take up whose settings are never the newest', async () => {
   let takes = 0
@@ -16,6 +17,56 @@ it('gives a take up whose settings are never the newest', async () => {
   await expect(quota.consume({ subject: 'u', operation: 'read' })).rejects.toThrow(/settings changed faster/)
   expect(takes).toBe(4)
 })
+
+/** A memory store with a fault: takes that make no hold, and growing holds, are stale. */
+function staleStore(): SyncStore {
+  const store = memoryStore()
+  const stale = { outcome: 'stale', now: Date.now(), states: [], settingsRevision: 'another' } as const
+  return {
+    sync: true,
+    can: store.can,
+    open(schema) {
+      const counters = store.open(schema)
+      return {
+        read: (request) => counters.read(request),
+        settle: (request) => counters.settle(request),
+        reset: (request) => counters.reset(request),
+        take: (request) => (request.hold === undefined ? stale : counters.take(request)),
+        holds: Object.assign(counters.holds!, { grow: () => stale }),
+      }
+    },
+  }
+}
+
+describe('a synchronous store that replies that it knows other settings', () => {
+  const write = { subject: 'u', operation: 'write' } as const
+  const unavailable = { code: 'quota_unavailable', message: expect.stringContaining('knows other settings') }
+
+  it('is unavailable', async () => {
+    const quota = createQuota({ policy: testPolicy(), store: staleStore() })
+    expect(thrownBy(() => quota.consumeSync(write))).toMatchObject(unavailable)
+    expect(thrownBy(() => quota.reserveSync(write))).toMatchObject(unavailable)
+    await expect(quota.consume(write)).rejects.toMatchObject(unavailable)
+    const held = quota.reserveSync({ ...write, ttlMs: 60_000 })
+    if (held.status !== 'reserved') throw new Error('not reserved')
+    expect(thrownBy(() => held.add(1))).toMatchObject(unavailable)
+    expect(held.commit()).toMatchObject({ charged: 15 })
+  })
+
+  it('leaves the decision to the failure policy', async () => {
+    const quota = createQuota({ policy: testPolicy(), store: staleStore(), failurePolicy: { write: 'open' } })
+    expect(quota.consumeSync(write)).toMatchObject({ allowed: true, source: 'fallback' })
+    expect(await quota.consume(write)).toMatchObject({ allowed: true, source: 'fallback' })
+  })
+})
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    return call()
+  } catch (error) {
+    return error
+  }
+}
 
 function asynchronous(counters: ReturnType<ReturnType<typeof memoryStore>['open']>) {
   return {

@@ -35,24 +35,25 @@ export function rateLimitFields(
   decision: Decision,
   which: FieldsOption = 'one',
   more: Amount = 0,
+  texts: LimitTexts = new LimitTexts(),
 ): RateLimitFields | undefined {
-  if (which === 'all') return allFields(decision, more)
+  if (which === 'all') return allFields(decision, more, texts)
   const window = decision.allowed ? scarcestWindow(decision, more) : bindingWindow(decision)
-  return window && { policy: policyItem(window), limit: limitItem(window, decision, more) }
+  return window && { policy: texts.of(window).policy, limit: limitItem(window, decision, more, texts) }
 }
 
 function bindingWindow({ windows, binding }: RefusedDecision): WindowStatus | undefined {
   return windows.find(({ layer, window }) => layer === binding.layer && window === binding.window)
 }
 
-function allFields(decision: Decision, more: Amount): RateLimitFields | undefined {
+function allFields(decision: Decision, more: Amount, texts: LimitTexts): RateLimitFields | undefined {
   const windows: readonly (WindowStatus | UncountedWindow)[] = decision.windows
   const counted = windows.filter(isCounted)
   if (counted.length === 0) return undefined
   const named = decision.allowed ? counted : counted.filter((window) => refuses(decision, window))
   return {
-    policy: counted.map(policyItem).join(', '),
-    limit: named.map((window) => limitItem(window, decision, more)).join(', '),
+    policy: counted.map((window) => texts.of(window).policy).join(', '),
+    limit: named.map((window) => limitItem(window, decision, more, texts)).join(', '),
   }
 }
 
@@ -72,8 +73,8 @@ function remainingOf({ kind, unit, limit, used, remaining }: WindowStatus, more:
   return Math.max(0, (limit as number) - Math.max(0, used + added))
 }
 
-/** Texts of a limit that stay while it does. */
-interface LimitTexts {
+/** A limit, and its texts. */
+interface NamedLimit {
   readonly layer: string
   readonly window: string
   readonly unit: string | undefined
@@ -84,16 +85,20 @@ interface LimitTexts {
   readonly policy: string
 }
 
-/** Those of the limit that was named last, which most responses name again. */
-let last: LimitTexts | undefined
+/** Makes the texts of limits. Keeps those of the last one, which most responses of a meter name again. */
+export class LimitTexts {
+  #last: NamedLimit | undefined
 
-function textsOf({ layer, window, unit, limit, lengthMs }: WindowStatus): LimitTexts {
-  const isSame = last?.window === window && last.layer === layer && last.unit === unit
-  if (isSame && last!.limit === limit && last!.lengthMs === lengthMs) return last!
-  const name = `"${layer}-${window}"`
-  const lasts = lengthMs === null ? '' : `;w=${Math.ceil(lengthMs / 1000)}`
-  last = { layer, window, unit, limit, lengthMs, name, policy: `${name};q=${limit}${unitText(unit)}${lasts}` }
-  return last
+  of({ layer, window, unit, limit, lengthMs }: WindowStatus): NamedLimit {
+    const last = this.#last
+    const isSame = last?.window === window && last.layer === layer && last.unit === unit
+    if (isSame && last.limit === limit && last.lengthMs === lengthMs) return last
+    const name = `"${layer}-${window}"`
+    const lasts = lengthMs === null ? '' : `;w=${Math.ceil(lengthMs / 1000)}`
+    const policy = `${name};q=${limit}${unitText(unit)}${lasts}`
+    this.#last = { layer, window, unit, limit, lengthMs, name, policy }
+    return this.#last
+  }
 }
 
 /**
@@ -105,15 +110,11 @@ function unitText(unit: string | undefined): string {
   return `;qu="${unit === SLOTS ? 'concurrent-requests' : unit}"`
 }
 
-function policyItem(window: WindowStatus): string {
-  return textsOf(window).policy
-}
-
-function limitItem(window: WindowStatus, decision: Decision, more: Amount): string {
+function limitItem(window: WindowStatus, decision: Decision, more: Amount, texts: LimitTexts): string {
   const seconds = window.resetAt === null ? undefined : Math.max(0, Math.ceil((window.resetAt - decision.now) / 1000))
   // `Retry-After` is never earlier than a `t` beside it: where waiting does not help, a later end is left out.
   const isNamed = seconds !== undefined && (decision.allowed || seconds <= decision.retryAfterSeconds)
-  return `${textsOf(window).name};r=${remainingOf(window, more)}${isNamed ? `;t=${seconds}` : ''}`
+  return `${texts.of(window).name};r=${remainingOf(window, more)}${isNamed ? `;t=${seconds}` : ''}`
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Subject } from '../store/schema.ts'
 import { type HttpAdapter, type HttpRequest, PLAIN, PLAIN_OPTIONS } from './adapter.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
 import { Exchange } from './exchange.ts'
+import { LimitTexts } from './headers.ts'
 import { ipSubject } from './ip-subject.ts'
 import { type Held, MeteredRequest } from './metered-request.ts'
 import type { HttpMeterOptions, MaybeAsync, RequestQuota, UnitsOfHandlers } from './options.ts'
@@ -119,6 +120,7 @@ export class HttpMeter<Request> {
   readonly #given: HttpMeterOptions<Request>
   readonly #adapter: HttpAdapter<Request>
   readonly #ownLayers: readonly string[]
+  readonly #texts = new LimitTexts()
   /** There if stores answer at once. */
   readonly #now: SyncCalls | undefined
 
@@ -238,7 +240,7 @@ export class HttpMeter<Request> {
 
   #goOn(request: Request, { decision, held }: Taken): Admission {
     const { options } = this
-    const quota = new MeteredRequest(options, decision, held)
+    const quota = new MeteredRequest(options, decision, held, this.#texts)
     const exchange = Exchange.of(this.#carrier(request))
     exchange.add(quota)
     if (decision.allowed) return new AdmittedRequest(quota, exchange, options)

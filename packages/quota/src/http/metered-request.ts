@@ -3,7 +3,13 @@ import type { Quota } from '../engine/quota.ts'
 import type { CommitResult } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { type Amount, amountText, type Cost, type Counting, combined } from '../policy/units.ts'
-import { type FieldsOption, type RateLimitFields, rateLimitFields, type StandardHeaders } from './headers.ts'
+import {
+  type FieldsOption,
+  LimitTexts,
+  type RateLimitFields,
+  rateLimitFields,
+  type StandardHeaders,
+} from './headers.ts'
 import type { RequestQuota, SettleMode, UnitsOfHandlers } from './options.ts'
 import type { QuotaLogger } from './warnings.ts'
 
@@ -35,6 +41,25 @@ export interface MeteringOptions {
 /** What a settlement came to; nothing: the tokens are back. */
 type Settled = CommitResult | undefined
 
+/** Where the settlement stands. */
+type Settlement =
+  | { readonly is: 'open' }
+  /** `done`: for the response to wait for, never rejects; absent where the store is not called. */
+  | { readonly is: 'settling'; readonly done: Promise<void> | undefined }
+  | { readonly is: 'settled'; readonly result: CommitResult }
+
+/** Where the response stands. `hasFailed`: its head has announced that the tokens go back, those of a hold at its end. */
+type ResponseState = { readonly hasFailed: boolean } & (
+  | { readonly is: 'open' }
+  /** It closed early: its handler may settle until the timer fires. */
+  | { readonly is: 'closing'; readonly timer: ReturnType<typeof setTimeout> }
+  /** It has settled the request: its handler comes too late. */
+  | { readonly is: 'over' }
+)
+
+const UNSETTLED: Settlement = { is: 'open' }
+const OPEN: ResponseState = { is: 'open', hasFailed: false }
+
 /** Errors after which a hold is over: there is nothing left to settle. */
 const OVER: readonly string[] = ['quota_unavailable', 'reservation_expired', 'reservation_cancelled']
 
@@ -46,27 +71,29 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   before: MeteredRequest<C> | undefined
   readonly #held: Held | undefined
   readonly #options: MeteringOptions
+  readonly #texts: LimitTexts
   /** Stops keeping the hold alive. */
   readonly #letGo: (() => void) | undefined
-  #settled = false
-  /** Whether the head has announced that the tokens go back; those of a hold go back when the response ends. */
-  #failed = false
+  #settlement: Settlement = UNSETTLED
+  #response: ResponseState = OPEN
   /** What this request is charged, as far as is known. */
   #charged: Amount
-  #result: CommitResult | Promise<CommitResult> | undefined
-  /** Whether the response was over, or closed for a while, before its handler settled. */
-  #isOver = false
   #hasLoggedLate = false
-  /** Runs while a response that closed early may still be settled by its handler. */
-  #grace: ReturnType<typeof setTimeout> | undefined
-  /** A settlement in flight. */
-  #pending: Promise<void> | undefined
 
-  /** @param held absent where nothing is ever given back */
-  constructor(options: MeteringOptions, decision: Decision, held: Held | undefined) {
+  /**
+   * @param held absent where nothing is ever given back
+   * @param texts of the meter
+   */
+  constructor(
+    options: MeteringOptions,
+    decision: Decision,
+    held: Held | undefined,
+    texts: LimitTexts = new LimitTexts(),
+  ) {
     this.decision = decision as Decision<C>
     this.#options = options
     this.#held = held
+    this.#texts = texts
     this.#charged = decision.allowed ? decision.cost : nothingOf(decision.cost)
     this.#letGo = held?.token === undefined ? undefined : held.keepAlive()
   }
@@ -93,6 +120,10 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return this.#held !== undefined && (this.#isHold || this.#options.settle === 'end')
   }
 
+  get #isSettled(): boolean {
+    return this.#settlement.is !== 'open'
+  }
+
   get #isHold(): boolean {
     return this.#letGo !== undefined
   }
@@ -107,11 +138,12 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
 
   async #committed(actual: Cost | undefined): Promise<CommitResult> {
     // The head has announced a failure: a later commit by the handler changes nothing.
-    if (this.#failed && !this.#settled)
+    if (this.#response.hasFailed && !this.#isSettled)
       return { charged: nothingOf(this.#charged), uncharged: nothingOf(this.#charged) }
-    if (this.#isOver) throw this.#late()
+    if (this.#response.is === 'over') throw this.#late()
     await this.#commit(actual)
-    return this.#result ?? { charged: this.#charged, uncharged: nothingOf(this.#charged) }
+    const settlement = this.#settlement
+    return settlement.is === 'settled' ? settlement.result : this.#asCharged()
   }
 
   #late(): QuotaError {
@@ -124,13 +156,14 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
 
   async cancel(): Promise<void> {
     // A commit in flight may still fail, and then has settled nothing.
-    if (this.#pending !== undefined) await this.#pending
+    const { pending } = this
+    if (pending !== undefined) await pending
     await this.#cancel()
   }
 
   async add(cost: C['cost']): Promise<Decision<C>> {
     const decision = await this.#growing('add').add(cost)
-    if (decision.allowed && !this.#settled)
+    if (decision.allowed && !this.#isSettled)
       this.#charged = combined(this.#charged, cost, (charged, more = 0) => charged + more)
     return decision as Decision<C>
   }
@@ -141,23 +174,23 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
 
   /** A settlement in flight, which the response has to wait for; never rejects. */
   get pending(): Promise<void> | undefined {
-    return this.#pending
+    return this.#settlement.is === 'settling' ? this.#settlement.done : undefined
   }
 
   /** Whether a head with this status has to wait until the tokens are back. */
   holdsBack(status: number, isHungUp: boolean): boolean {
-    return this.#pending !== undefined || (!this.#isHold && this.gives(status, isHungUp))
+    return this.pending !== undefined || (!this.#isHold && this.gives(status, isHungUp))
   }
 
   /** Whether a head with this status gives the tokens back. A hang-up is no failure, whatever the status. */
   gives(status: number, isHungUp: boolean): boolean {
-    return status >= 400 && !this.#settled && this.#held !== undefined && !isHungUp
+    return status >= 400 && !this.#isSettled && this.#held !== undefined && !isHungUp
   }
 
   /** Settles by the status of the head, a hold only when the response ends; {@link pending} is then to be awaited. */
   judge(status: number, isHungUp: boolean): void {
     // Also while a commit is in flight, which may fail.
-    if (status >= 400 && !isHungUp) this.#failed = true
+    if (status >= 400 && !isHungUp) this.#response = { ...this.#response, hasFailed: true }
     if (this.gives(status, isHungUp)) {
       if (!this.#isHold) this.#cancel()?.catch(() => undefined)
     } else if (status < 400 && !this.settlesAtEnd) this.#commit(undefined)?.catch(() => undefined)
@@ -165,34 +198,40 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
 
   /** Settles a hold at the end of the response, unless it closed early: its handler may still commit. */
   end(): void {
-    if (this.settlesAtEnd && this.#grace === undefined) this.#close(this.#failed ? 'cancel' : 'commit')
+    if (this.settlesAtEnd && this.#response.is !== 'closing')
+      this.#close(this.#response.hasFailed ? 'cancel' : 'commit')
   }
 
   /** The response closed early: its handler may still commit the actual cost during the grace. */
   abort(): void {
-    if (!this.settlesAtEnd || this.#isOver || this.#grace !== undefined || this.#settled) return
+    const { is, hasFailed } = this.#response
+    if (!this.settlesAtEnd || is !== 'open' || this.#isSettled) return
     const { settle, quota, abortGraceMs, ttlMs = quota.holdTtlMs ?? abortGraceMs, abortedAs } = this.#options
-    const graceMs = settle === 'end' && !this.#failed ? Math.min(abortGraceMs, ttlMs) : 0
-    const isGivenBack = this.#failed || (settle === 'end' && abortedAs === 'cancel')
-    this.#grace = setTimeout(() => this.#close(isGivenBack ? 'cancel' : 'commit'), graceMs)
+    const graceMs = settle === 'end' && !hasFailed ? Math.min(abortGraceMs, ttlMs) : 0
+    const isGivenBack = hasFailed || (settle === 'end' && abortedAs === 'cancel')
+    const timer = setTimeout(() => this.#close(isGivenBack ? 'cancel' : 'commit'), graceMs)
     // A process that ends leaves the hold to its own end. Where timers are numbers, they keep no process alive.
-    ;(this.#grace as { unref?: () => void }).unref?.()
+    ;(timer as { unref?: () => void }).unref?.()
+    this.#response = { is: 'closing', timer, hasFailed }
   }
 
   /** Settles the request once its handler can no longer do so. */
   #close(as: 'commit' | 'cancel'): void {
-    const pending = this.#pending
+    const settlement = this.#settlement
+    if (settlement.is !== 'settling' || settlement.done === undefined) {
+      void this.#carryOut(as)
+      return
+    }
     // The handler's commit may still fail, and then has settled nothing.
-    if (pending === undefined) void this.#carryOut(as)
-    else this.#pending = pending.then(() => this.#carryOut(as))
+    this.#settlement = { is: 'settling', done: settlement.done.then(() => this.#carryOut(as)) }
   }
 
   /** Settles the request unless it is settled. @returns what to wait for; it never rejects */
   #carryOut(as: 'commit' | 'cancel'): Promise<void> | undefined {
-    if (!this.#settled) this.#isOver = true
+    if (!this.#isSettled) this.#response = { is: 'over', hasFailed: this.#response.hasFailed }
     const settling = as === 'cancel' ? this.#cancel() : this.#commit(undefined)
     settling?.catch(() => undefined)
-    return this.#pending
+    return this.pending
   }
 
   /** The `RateLimit` fields of a response with this status; `undefined` where it has none. */
@@ -201,25 +240,16 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     const { cost } = this.decision
     const charged = this.gives(status, isHungUp) ? nothingOf(cost) : this.#charged
     const more = combined(charged, cost, (one, other = 0) => one - other)
-    return rateLimitFields(this.decision, this.#options.fields, more)
+    return rateLimitFields(this.decision, this.#options.fields, more, this.#texts)
   }
 
   #commit(actual: Cost | undefined): Promise<unknown> | undefined {
-    const held = this.#open()
-    if (held === undefined) return this.#pending
     const charged = combined(this.#charged, actual ?? this.#charged, (one, other = one) => Math.min(one, other))
-    return this.#settling(held, 'commit', actual, charged)
+    return this.#settle('commit', actual, charged)
   }
 
   #cancel(): Promise<unknown> | undefined {
-    const held = this.#open()
-    if (held === undefined) return this.#pending
-    return this.#settling(held, 'cancel', undefined, nothingOf(this.#charged))
-  }
-
-  /** The hold that is still to be settled. */
-  #open(): Held | undefined {
-    return this.#settled ? undefined : this.#held
+    return this.#settle('cancel', undefined, nothingOf(this.#charged))
   }
 
   #growing(call: 'add' | 'extend'): Held {
@@ -227,48 +257,46 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     throw new QuotaError('hold_required', `${call}: this request has no hold; use settle: 'end'`)
   }
 
-  /** Settles, and answers with nothing where that is done already; a rejection may go unheard. */
-  #settling(
-    held: Held,
-    as: 'commit' | 'cancel',
-    actual: Cost | undefined,
-    charged: Amount,
-  ): Promise<unknown> | undefined {
-    const before = this.#charged
-    this.#settled = true
+  /** Settles unless that has begun. @returns what to wait for; a rejection may go unheard */
+  #settle(as: 'commit' | 'cancel', actual: Cost | undefined, charged: Amount): Promise<unknown> | undefined {
+    const held = this.#held
+    if (held === undefined || this.#isSettled) return this.pending
     this.#letGo?.()
-    clearTimeout(this.#grace)
+    if (this.#response.is === 'closing') clearTimeout(this.#response.timer)
+    const before = this.#charged
     this.#charged = charged
+    this.#settlement = { is: 'settling', done: undefined }
     const answer = settle(held, as, actual)
     if (!(answer instanceof Promise)) {
-      this.#heard(answer)
+      this.#settled(answer)
       return undefined
     }
     const settling = answer.then(
-      (result) => {
-        this.#pending = undefined
-        this.#heard(result)
-      },
+      (result) => this.#settled(result),
       (error: unknown) => this.#fail(error, before),
     )
+    const done = settling.catch(() => undefined)
     // Without a hold, a full commit needs no call to the store: nothing to wait for.
-    if (this.#isHold || !isSame(charged, before)) this.#pending = settling.catch(() => undefined)
-    settling.catch(() => undefined)
+    if (this.#isHold || !isSame(charged, before)) this.#settlement = { is: 'settling', done }
     return settling
   }
 
-  #heard(result: Settled): void {
-    this.#result = result ?? { charged: this.#charged, uncharged: nothingOf(this.#charged) }
-    this.#charged = this.#result.charged
+  #settled(result: Settled = this.#asCharged()): void {
+    this.#charged = result.charged
+    this.#settlement = { is: 'settled', result }
   }
 
   #fail(error: unknown, charged: Amount): never {
-    this.#pending = undefined
     this.#charged = charged
     // A wrong amount settled nothing: the outcome still may.
-    if (error instanceof QuotaError && !OVER.includes(error.code)) this.#settled = false
+    const isOver = !(error instanceof QuotaError) || OVER.includes(error.code)
+    this.#settlement = isOver ? { is: 'settled', result: this.#asCharged() } : UNSETTLED
     this.#options.logger.error(error)
     throw error
+  }
+
+  #asCharged(): CommitResult {
+    return { charged: this.#charged, uncharged: nothingOf(this.#charged) }
   }
 }
 

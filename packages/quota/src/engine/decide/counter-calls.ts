@@ -6,7 +6,7 @@ import type { Subject } from '../../store/schema.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type Asked, MAX_STALE, unavailable, withinTime } from './store-call.ts'
+import { type Asked, MAX_STALE, otherSettings, unavailable, withinTime } from './store-call.ts'
 import { awaited, runAsync, runSync, type Task } from './task.ts'
 
 const NO_HOLDS: readonly HoldRecord[] = []
@@ -119,7 +119,7 @@ export class CounterCalls {
     request: (quotas: Quotas) => Q,
     call: (holds: Holds, request: Q) => Answer<A>,
   ): Task<Exchange<Q, A>> {
-    const { live, periods } = this.#parts
+    const { live, periods, sync, settingsSync } = this.#parts
     for (let tries = 1; ; tries++) {
       const startedAt = yield* this.ready()
       const quotas = yield* this.quotasOf(subject, plan, startedAt)
@@ -129,6 +129,7 @@ export class CounterCalls {
       if (tries === MAX_STALE) throw unavailable(new QuotaError('store_error', 'settings and clock changed too fast'))
       const { settingsRevision } = reply as { readonly settingsRevision?: string | undefined }
       if (settingsRevision === undefined) periods.stale(reply.now)
+      else if (sync && settingsSync) throw unavailable(otherSettings())
       else yield* this.call(false, () => live.catchUp(settingsRevision), 'the settings store')
     }
   }

@@ -43,6 +43,11 @@ export function unavailable(cause: unknown, asked: Asked = 'the quota store'): Q
   return isNotDone(cause) ? notDone(error) : error
 }
 
+/** The error where all stores are synchronous, and the counters know settings that the engine cannot read. */
+export function otherSettings(): QuotaError {
+  return new QuotaError('store_error', 'a synchronous store replied that it knows other settings')
+}
+
 /** Errors of this library are safe to be read by anybody; those of drivers may hold addresses and more. */
 function reasonOf(cause: unknown): string {
   return cause instanceof QuotaError ? `: ${cause.message}` : ''

@@ -5,7 +5,7 @@ import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { Demands, TakeDemand } from './demands.ts'
-import { MAX_CATCH_UPS, MAX_STALE, withinTime } from './store-call.ts'
+import { MAX_CATCH_UPS, MAX_STALE, otherSettings, withinTime } from './store-call.ts'
 
 /** No answer: the store threw, was silent, or had no room. */
 export class NoAnswer {
@@ -79,6 +79,7 @@ export class Takes {
           periods.heard(reply.now)
           return { demand, reply }
         }
+        if (reply.settingsRevision !== undefined) throw otherSettings()
         demand = this.#underPeriodsAt(reply.now, demand, tries)
       }
     } catch (error) {
