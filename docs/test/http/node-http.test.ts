@@ -43,7 +43,7 @@ function listenersOf(app: HttpApp): Map<string, RequestListener> {
 }
 
 const harness: HttpHarness = {
-  capabilities: ['address', 'hang-ups', 'pipelining', 'waiting', 'broken-streams'],
+  capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting', 'broken-streams'],
   async serve(scenario) {
     const app = new HttpApp(scenario)
     const listeners = listenersOf(app)

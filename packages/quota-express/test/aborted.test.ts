@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createQuota, memoryStore } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
-import type { Response } from 'express'
+import express, { type Response } from 'express'
 import { describe, expect, test } from 'vitest'
 import { listening, policy } from './support/engine.ts'
 import { MATRIX } from './support/matrix.ts'
-import { latch, serve } from './support/server.ts'
+import { latch, readAll, serve } from './support/server.ts'
 
 /** A client hangs up; the handler then does what it does, and commits 2 of 5 tokens. */
 async function hungUp(express: (typeof MATRIX)[number]['express'], doFirst: (res: Response) => unknown) {
@@ -46,4 +46,25 @@ describe.each([MATRIX[0]!, MATRIX[2]!])('a handler whose client has hung up: $ti
       errors: [],
     })
   })
+})
+
+test('pipelined requests of one connection share a listener, so that Node warns of no leak', async () => {
+  const quota = createQuota({ policy: policy(1_000), store: memoryStore() })
+  const metered = quotaMiddleware({ quota, subject: () => 'u1', settle: 'end', logger: listening() })
+  const listeners: number[] = []
+  const all = latch()
+  const app = express()
+  app.get('/x', metered.operation('save'), async (req, res) => {
+    if (listeners.push(req.socket.listenerCount('close')) === 12) all.open()
+    await all.promise
+    res.end()
+  })
+  const { dial } = await serve(app)
+  const socket = await dial()
+  const lines = (fields = '') => `GET /x HTTP/1.1\r\nHost: a\r\n${fields}\r\n`
+  socket.write(lines().repeat(11) + lines('Connection: close\r\n'))
+  expect((await readAll(socket)).match(/^HTTP\/1.1 200/gm)).toHaveLength(12)
+  // The first has its turn, and needs none.
+  expect(listeners.slice(1)).toEqual(Array.from({ length: 11 }, () => listeners[0]! + 1))
+  expect((await quota.holds.list('u1')).length).toBe(0)
 })

@@ -66,7 +66,7 @@ function responseOf(res: Response): Parameters<typeof playOnNode>[3] {
 
 function harnessOf(make: typeof express): HttpHarness {
   return {
-    capabilities: ['address', 'hang-ups', 'pipelining', 'waiting', 'broken-streams'],
+    capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting', 'broken-streams'],
     async serve(scenario): Promise<ServedHttpApp> {
       const app = new HttpApp(scenario)
       const server = expressOf(make, app).listen(0, '127.0.0.1')

@@ -71,7 +71,7 @@ function send(reply: FastifyReply, status: number, headers: Record<string, strin
 }
 
 const harness: HttpHarness = {
-  capabilities: ['address', 'hang-ups', 'pipelining', 'waiting'],
+  capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting'],
   async serve(scenario) {
     const app = new HttpApp(scenario)
     const served = await fastifyOf(app)

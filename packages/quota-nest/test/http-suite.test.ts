@@ -72,7 +72,7 @@ function controllerOf(app: HttpApp, route: HttpRoute): Type {
 
 function harnessOf(adapter: () => AbstractHttpAdapter): HttpHarness {
   return {
-    capabilities: ['address', 'hang-ups', 'pipelining', 'waiting'],
+    capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting'],
     async serve(scenario) {
       const app = new HttpApp(scenario)
       class AppModule {}

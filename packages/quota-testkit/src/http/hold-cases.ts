@@ -1,4 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import type { HttpClient } from './client.ts'
 import { type HttpCase, leaves, playSteps, plays, withBothStores } from './http-case.ts'
 import type { HttpOperation, HttpReply, HttpRouteSettings, HttpScenario } from './scenario.ts'
 
@@ -32,6 +34,26 @@ const COMMITS = { settles: { commit: 2 }, settlesIn: 'middle' } as const
 /** Waits in the middle until its caller has gone. */
 const GONE = { ...STREAM, waits: { for: 'gone', in: 'middle' } } as const
 const GATE = { ...STREAM, waits: { for: 'gate', in: 'middle' } } as const
+
+/** The response of a request waits for that of the one before it. */
+const PIPELINED: Scenario = {
+  routes: [
+    { path: '/first', reply: { waits: { for: 'gone, then gate' } } },
+    { path: '/x', operation: 'work', reply: { waits: { for: 'gate' } } },
+  ],
+  slots: 1,
+  hourly: 100,
+}
+
+async function sendPipelined(client: HttpClient): Promise<Socket> {
+  const socket = await client.dial()
+  socket.write(['/first', '/x'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\nx-user: u1\r\n\r\n`).join(''))
+  return socket
+}
+
+async function untilWorked(client: HttpClient, handlers: number): Promise<void> {
+  while ((await client.log()).worked < handlers) await new Promise(setImmediate)
+}
 
 const OF_BOTH_STORES = withBothStores([
   plays(
@@ -170,6 +192,18 @@ const OF_BOTH_STORES = withBothStores([
     working({ waits: { for: 'gate' } }),
     ['released', 'open', 'idle', 5],
   ),
+  {
+    name: 'a caller who hangs up before it is the turn of a pipelined request frees its slot, and stays charged',
+    scenario: PIPELINED,
+    needs: 'pipelined-hang-ups',
+    async run(client) {
+      const socket = await sendPipelined(client)
+      await untilWorked(client, 2)
+      equal(await client.held(), 1)
+      socket.destroy()
+      await playSteps(client, ['released', 5, 'open', 'idle', 5])
+    },
+  },
   plays(
     'a request has the limits of its plan',
     route('save', {}, { plan: 'pro' }),
@@ -193,6 +227,20 @@ const OF_BOTH_STORES = withBothStores([
 /** Requests that hold tokens, or a slot, until their response ends. */
 export const HTTP_HOLD_CASES: readonly HttpCase[] = [
   ...OF_BOTH_STORES,
+  {
+    name: 'a caller of a pipelined request who hangs up before the store answers frees its slot, and stays charged',
+    scenario: { ...PIPELINED, store: 'later' },
+    needs: 'pipelined-hang-ups',
+    async run(client) {
+      await client.tell('store?takes=held')
+      const socket = await sendPipelined(client)
+      await client.tell('reached')
+      socket.destroy()
+      await playSteps(client, ['left', 'let-go'])
+      await untilWorked(client, 2)
+      await playSteps(client, ['released', 5, 'open', 'idle', 5])
+    },
+  },
   {
     name: 'settle: end waits for a commit that proves to be too much, and settles by the outcome',
     scenario: { ...route('save', { settles: { commit: 6 } }, END), store: 'later' },

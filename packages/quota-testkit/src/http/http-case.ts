@@ -9,10 +9,11 @@ import type { HttpScenario } from './scenario.ts'
  * - `address`: knows the network address of a caller.
  * - `hang-ups`: hears of callers who leave.
  * - `pipelining`: reads a request while it answers the one before.
+ * - `pipelined-hang-ups`: hears of callers who leave before it is the turn of their request.
  * - `waiting`: a request may wait for what another one does, without being given up.
  * - `broken-streams`: hears of a stream that its handler breaks, and gives the tokens back where the end settles.
  */
-export type HttpCapability = 'address' | 'hang-ups' | 'pipelining' | 'waiting' | 'broken-streams'
+export type HttpCapability = 'address' | 'hang-ups' | 'pipelining' | 'pipelined-hang-ups' | 'waiting' | 'broken-streams'
 
 /** One thing that every adapter has to do. Fails by throwing an `AssertionError`. */
 export interface HttpCase {

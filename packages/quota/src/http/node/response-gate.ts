@@ -5,6 +5,8 @@ export interface NodeResponse {
   statusCode: number
   readonly headersSent: boolean
   readonly destroyed: boolean
+  /** `null` of a pipelined request until it is its turn. */
+  readonly socket?: object | null | undefined
   getHeader(name: string): number | string | readonly string[] | undefined
   setHeader(name: string, value: string | number): unknown
   hasHeader(name: string): boolean
@@ -20,7 +22,11 @@ export interface NodeResponse {
 /** The members used of Node's `IncomingMessage`. */
 export interface NodeRequest {
   readonly method?: string | undefined
-  readonly socket: { readonly writable: boolean }
+  readonly socket: {
+    readonly writable: boolean
+    readonly destroyed: boolean
+    once(event: 'close', listener: () => void): unknown
+  }
 }
 
 type Write = (...args: unknown[]) => boolean

@@ -78,9 +78,14 @@ class ResponseWatch {
   settleAtClose(): void {
     if (this.#closes) return
     this.#closes = true
+    const { socket } = this.#req
     const abort = (): void => this.#exchange.abort()
-    if (this.#res.destroyed) abort()
-    else this.#res.once('close', abort)
+    if (this.#res.destroyed || socket.destroyed) {
+      abort()
+      return
+    }
+    this.#res.once('close', abort)
+    if (this.#res.socket === null) atHangUp(socket, this.#res, abort)
   }
 
   #end(): Promise<void> | undefined {
@@ -142,6 +147,24 @@ class ResponseWatch {
   #isHungUp(): boolean {
     return this.#res.destroyed || this.#req.socket.writable === false
   }
+}
+
+/** Pipelined requests of a connection that wait for their turn; one listener for all of them. */
+const queues = new WeakMap<object, Set<() => void>>()
+
+/** Aborts a pipelined request whose connection is lost before its turn: its response gets no socket, so it never closes. */
+function atHangUp(socket: NodeRequest['socket'], res: NodeResponse, abort: () => void): void {
+  let queue = queues.get(socket)
+  if (queue === undefined) {
+    const all = new Set<() => void>()
+    socket.once('close', () => {
+      for (const each of all) each()
+    })
+    queues.set(socket, all)
+    queue = all
+  }
+  queue.add(abort)
+  res.once('close', () => queue.delete(abort))
 }
 
 const POLICY = 'ratelimit-policy'
