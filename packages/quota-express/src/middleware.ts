@@ -48,7 +48,6 @@ export function quotaMiddleware<Operation extends string, C extends Counting = O
 export function quotaMiddleware(options: QuotaMiddlewareOptions, ...rest: readonly unknown[]): QuotaRoutes {
   if (isGivenRequest([options, ...rest], console)) return undefined as never
   const meter = new HttpMeter(ofRequest(options), EXPRESS)
-  checkPlace(meter)
   const routes: QuotaRoutes = {
     operation: (name, overrides = {}) => meterRequests(meter.operation(name, ofRequest(overrides))),
   }
@@ -62,16 +61,4 @@ function ofRequest<T extends Partial<QuotaMiddlewareOptions>>(options: T): T & H
   if (typeof skip !== 'function') return options as T & HttpMeterOptions<Request>
   const ofBoth = skip as NonNullable<QuotaMiddlewareOptions['skip']>
   return { ...options, skip: (req: Request) => ofBoth(req, req.res as Response) } as T & HttpMeterOptions<Request>
-}
-
-/** Frames of Express 5 and 4 on the stack of a handler. */
-const HANDLING = /Layer\.handleRequest|Layer\.handle \[as handle_request\]/
-
-/** Warns of a middleware that is created per request: it would validate its options again each time. */
-function checkPlace({ warnings }: HttpMeter<Request>): void {
-  if (!HANDLING.test(new Error('where was this called').stack ?? '')) return
-  warnings.tell(
-    'created_in_handler',
-    'quotaMiddleware() was called while a request was handled; call it once, at start',
-  )
 }

@@ -244,16 +244,6 @@ describe('misconfiguration is logged once', () => {
     expect(codes).toEqual(['property_taken'])
   })
 
-  test.each([
-    ['Express 5', express],
-    ['Express 4', MATRIX[2]!.express],
-  ])('created in a handler of %s', async (_, express) => {
-    const { codes } = await warned((options) =>
-      express().use((req, res, next) => void quotaMiddleware(options)(req, res, next)),
-    )
-    expect(codes).toEqual(['created_in_handler', 'created_in_handler', 'created_in_handler'])
-  })
-
   const byAddress = (trust: unknown) => (options: QuotaAppOptions<Operation>) => {
     const app = express()
     if (trust !== undefined) app.set('trust proxy', trust)

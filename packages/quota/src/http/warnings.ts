@@ -1,6 +1,5 @@
 /** Misconfigurations that adapters find; each has a paragraph on the page of warnings. */
 export const QUOTA_WARNING_CODES = [
-  'created_in_handler',
   'mounted_twice',
   'property_taken',
   'untrusted_forwarded_for',
