@@ -203,8 +203,10 @@ describe.runIf(redisTests)('takes', () => {
     try {
       await store.ready()
       const counters = store.open(each.schema)
+      const conflicting: TakeRequest[] = []
       for (let round = 0; round < 2; round++) {
         const requests = Array.from({ length: random.int(1, 14) }, (_, n) => anyTake(each, `n${round}-${n}`, random))
+        requests.push(...conflicting.splice(0))
         const before = new Map<string, number>()
         for (const key of model.rows.keys()) before.set(key, await admin.pttl(key))
         const expected = requests.map((request) =>
@@ -224,6 +226,12 @@ describe.runIf(redisTests)('takes', () => {
           const name = answer === 'damaged_row' ? answer : answer.outcome
           counts[name] = (counts[name] ?? 0) + 1
         }
+        // Too rare by chance: what was admitted under an id, then requested under that id as something else.
+        const admitted = requests.find(
+          ({ id }, n) => id !== undefined && answers[n] !== 'damaged_row' && answers[n]?.outcome === 'admitted',
+        )
+        if (admitted?.id !== undefined)
+          conflicting.push({ ...admitted, id: { ...admitted.id, nonce: 'other', fingerprint: 'other' } })
         await isWrittenAs(model, before)
         model.written.clear()
       }
