@@ -21,7 +21,7 @@ const WAITING = { timeout: 20_000 }
 const wantsPictures = process.env.CONSOLE_PICTURES === '1'
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
-describe.runIf(browserTests)('the interactive reference in a browser', { timeout: isDeep ? 600_000 : 120_000 }, () => {
+describe.runIf(browserTests)('the interactive reference in a browser', { timeout: isDeep ? 600_000 : 180_000 }, () => {
   /** The page of a gateway of its own. */
   async function reference(
     hash = '',

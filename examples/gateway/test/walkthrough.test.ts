@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { postgresTests } from '@scoregw/postgres-server'
 import { redisTests } from '@scoregw/redis-server'
+import { findProgram } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { tempDir } from './support/gateway.ts'
 import { postgresServer } from './support/postgres.ts'
@@ -21,6 +22,14 @@ const PRINTED: Readonly<Record<string, RegExp>> = {
   ADMIN: /^Demo admin +admin +(\S+)$/m,
   BOT: /^Demo bot +(\S+)$/m,
   KEY: /^Demo chart key +(\S+)$/m,
+}
+
+/** What the page's commands run. */
+const CURL = {
+  names: ['curl'],
+  debianPackage: 'curl',
+  packagedPath: 'usr/bin/curl',
+  help: 'No curl for the commands of the walkthrough: install it.',
 }
 
 /** Sources that know of one score. */
@@ -50,7 +59,9 @@ async function walk(walkthrough: Walkthrough, children: readonly Child[]): Promi
     return `${settings[index % settings.length]}\n{\n${commands}\n} > out-${index}`
   })
   // Nothing but the page: no file that a shell reads when it starts, though it takes a socket for a login.
-  const { BASH_ENV: _bashEnv, ENV: _env, ...env } = process.env
+  const curl = await findProgram(CURL)
+  const { BASH_ENV: _bashEnv, ENV: _env, ...own } = curl.env
+  const env = { ...own, PATH: [dirname(curl.path), own.PATH].join(delimiter) }
   const { stderr } = await promisify(execFile)('bash', ['--norc', '--noprofile', '-uc', parts.join('\n')], { cwd, env })
   expect(stderr).toBe('')
   return walkthrough.steps.map((_, index) => readFileSync(join(cwd, `out-${index}`), 'utf8'))

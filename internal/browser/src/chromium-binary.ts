@@ -1,49 +1,48 @@
-import { accessSync, constants } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isExecutable, pathFolders, unpackDebianPackage } from '@scoregw/server-kit'
-
-/** A browser program and the environment that it needs. */
-export interface ChromiumBinary {
-  readonly path: string
-  readonly env: NodeJS.ProcessEnv
-}
+import { findProgram, type Program } from '@scoregw/server-kit'
 
 const HELP =
   'No Chromium for the tests: install chromium, or name one in CHROMIUM_BIN. BROWSER_TESTS=off leaves these tests out.'
 
-/** Chromium and its kin, as systems name them. */
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']
-
-let found: Promise<ChromiumBinary> | undefined
+let found: Promise<Program> | undefined
 
 /** `CHROMIUM_BIN`, else a browser on PATH, else Debian's package unpacked without root, else a clear error. */
-export function chromiumBinary(): Promise<ChromiumBinary> {
+export function chromiumBinary(): Promise<Program> {
   found ??= find()
   return found
 }
 
-async function find(): Promise<ChromiumBinary> {
-  const named = process.env.CHROMIUM_BIN
-  if (named !== undefined && named !== '') {
-    if (!isExecutable(named)) throw new Error(`CHROMIUM_BIN names no program: ${named}. ${HELP}`)
-    return { path: named, env: process.env }
-  }
-  const folders = pathFolders()
-  for (const name of NAMES) {
-    const path = folders.map((folder) => join(folder, name)).find(isExecutable)
-    if (path !== undefined) return { path, env: process.env }
-  }
-  try {
-    return await unpacked()
-  } catch (error) {
-    throw new Error(HELP, { cause: error })
-  }
+async function find(): Promise<Program> {
+  const program = await findProgram({
+    variable: 'CHROMIUM_BIN',
+    names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
+    debianPackage: 'chromium',
+    // The program itself: `usr/bin/chromium` is a script that expects it in its installed place.
+    packagedPath: 'usr/lib/chromium/chromium',
+    help: HELP,
+  })
+  const { root, env } = program
+  return root === undefined ? program : { ...program, env: { ...env, FONTCONFIG_FILE: await fontSettings(root) } }
 }
 
-async function unpacked(): Promise<ChromiumBinary> {
-  const { root, env } = await unpackDebianPackage('chromium')
-  // The program itself: `usr/bin/chromium` is a script that looks for it in its installed place.
-  const path = join(root, 'usr/lib/chromium/chromium')
-  accessSync(path, constants.X_OK)
-  return { path, env }
+/** The fonts that were unpacked with Chromium, and the machine's own. */
+const FONT_SETTINGS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <dir prefix="relative">usr/share/fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`
+
+/** Writes the settings of fonts for Chromium, which ends when a machine has no font at all. */
+async function fontSettings(root: string): Promise<string> {
+  const path = join(root, 'fonts.conf')
+  // Test processes write it at the same time: each a file of its own, moved to its place whole.
+  const own = `${path}.${randomUUID()}`
+  await writeFile(own, FONT_SETTINGS)
+  await rename(own, path)
+  return path
 }

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startOnFreePort } from '@scoregw/server-kit'
+import { type Program, startOnFreePort } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
-import { type RedisBinary, redisBinary } from './redis-binary.ts'
+import { redisBinary } from './redis-binary.ts'
 
 /** Whether tests with real servers run; `REDIS_TESTS=off` leaves them out, for `describe.runIf(redisTests)`. */
 export const redisTests: boolean = process.env.REDIS_TESTS !== 'off'
@@ -91,7 +91,7 @@ interface Running {
   end(name: NodeJS.Signals): Promise<void>
 }
 
-async function launch(binary: RedisBinary, args: readonly string[], ownDir: string | undefined): Promise<Running> {
+async function launch(binary: Program, args: readonly string[], ownDir: string | undefined): Promise<Running> {
   const server = spawn(binary.path, args, { env: binary.env, stdio: ['ignore', 'pipe', 'pipe'] })
   const guard = startGuard(server, ownDir)
   const gone = new Promise<void>((resolve) => {

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
@@ -24,24 +25,45 @@ export interface Unpacked {
 export async function unpackDebianPackage(name: string): Promise<Unpacked> {
   const cache = cacheFolder()
   const root = join(cache, name)
-  if (!existsSync(root)) await unpackInto(cache, name, root)
+  if (!existsSync(root)) {
+    await mkdir(cache, { recursive: true })
+    await exclusively(join(cache, `${name}.lock`), async () => {
+      if (!existsSync(root)) await unpackInto(cache, name, root)
+    })
+  }
   const folders = (await readdir(root, { recursive: true, withFileTypes: true }))
     .filter((entry) => /\.so(?:\.|$)/.test(entry.name))
     .map((entry) => entry.parentPath)
   return { root, env: { ...process.env, LD_LIBRARY_PATH: [...new Set(folders)].join(delimiter) } }
 }
 
+/**
+ * Waits until no other process is in here with the same file: the processes of a run would all download the same.
+ * `flock` is in every Debian. Its lock ends with `cat`, and so with this process, however that ends.
+ */
+async function exclusively(file: string, work: () => Promise<void>): Promise<void> {
+  const holder = spawn('flock', [file, 'cat'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = once(holder, 'exit')
+  // Where there is no `flock`, `ended` rejects; what was written says nothing more.
+  holder.stdin.on('error', () => undefined)
+  try {
+    holder.stdin.write('locked')
+    await Promise.race([once(holder.stdout, 'data'), ended])
+    await work()
+  } finally {
+    holder.stdin.end()
+    await ended
+  }
+}
+
 async function unpackInto(cache: string, name: string, root: string): Promise<void> {
-  await mkdir(cache, { recursive: true })
-  // Unpacked beside its place and moved there whole, so that two tests that do it at once cannot meet half a folder.
+  // Moved to its place whole, so that a process that is killed leaves no half of a folder there.
   const work = await mkdtemp(join(cache, `${name}-`))
   try {
     const debs = await download(name, work)
     const unpacked = join(work, 'root')
     for (const deb of debs) await run('dpkg', ['-x', deb, unpacked])
-    await rename(unpacked, root).catch((error: unknown) => {
-      if (!existsSync(root)) throw error
-    })
+    await rename(unpacked, root)
   } finally {
     await rm(work, { recursive: true, force: true })
   }
