@@ -38,6 +38,7 @@ describe('the configuration', () => {
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
       limits: { monthly: undefined, concurrentImports: undefined },
       failures: { limit: 60, windowMs: 60_000 },
+      connections: { all: 800, ofAddress: 200 },
       misspelt: [],
       jwt: { secret: undefined, jwksUrl: undefined, issuer: undefined, audience: undefined },
       sources: {

@@ -120,10 +120,10 @@ describe('a body', () => {
 
 describe('a client that is slow', () => {
   it('is answered with 408 when its head, or its body, takes too long', async () => {
-    const limits = { headMs: 50, requestMs: 100, checkMs: 20 }
-    const listener = await listen((req, res) => req.resume().on('end', () => res.end()), '127.0.0.1', 0, limits)
+    const slow = { headMs: 50, requestMs: 100, checkMs: 20, stallMs: 10_000, lingerMs: 10_000 }
+    const listener = await listen((req, res) => req.resume().on('end', () => res.end()), '127.0.0.1', 0, { slow })
     onTestFinished(() => listener.stop(0))
-    const slow = (sent: string): Promise<string> =>
+    const answerOf = (sent: string): Promise<string> =>
       new Promise((resolve, reject) => {
         let answer = ''
         const socket = connect(listener.port, '127.0.0.1', () => socket.write(sent))
@@ -133,8 +133,8 @@ describe('a client that is slow', () => {
         socket.on('end', () => resolve(answer)).on('error', reject)
       })
     const [head, body] = await Promise.all([
-      slow('GET / HTTP/1.1\r\nHost: a\r\n'),
-      slow('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345'),
+      answerOf('GET / HTTP/1.1\r\nHost: a\r\n'),
+      answerOf('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345'),
     ])
     for (const answer of [head, body]) {
       expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)

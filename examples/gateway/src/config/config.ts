@@ -1,5 +1,6 @@
 import type { FailurePolicy } from '@scoregw/quota'
 import type * as z from 'zod'
+import type { ConnectionLimits } from '../http/connections.ts'
 import type { ConfiguredLimits } from '../quota/configured-policy.ts'
 import { ConfigError } from './config-error.ts'
 import { failurePolicyOf } from './failure-policy.ts'
@@ -38,6 +39,7 @@ export interface Config {
   readonly limits: ConfiguredLimits
   /** How many requests of one caller may fail in a window; a limit of 0: any number. */
   readonly failures: { readonly limit: number; readonly windowMs: number }
+  readonly connections: ConnectionLimits
   readonly jwt: JwtConfig
   readonly sources: { readonly lxnsBaseUrl: string; readonly fishBaseUrl: string; readonly timeoutMs: number }
   /** Origins whose pages may call the gateway. */
@@ -107,6 +109,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
     limits: { monthly: values.QUOTA_MONTHLY_LIMIT, concurrentImports: values.QUOTA_MAX_CONCURRENT_IMPORTS },
     failures: { limit: values.FAILURE_LIMIT, windowMs: values.FAILURE_WINDOW_SECONDS * 1_000 },
+    connections: { all: values.MAX_CONNECTIONS, ofAddress: connectionsOfAddress(values) },
     jwt: {
       secret: values.JWT_SECRET,
       jwksUrl: values.JWKS_URL,
@@ -127,6 +130,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     misspelt: unread,
     demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),
   }
+}
+
+/** Behind a proxy all connections come from its address. */
+function connectionsOfAddress({ MAX_CONNECTIONS_PER_ADDRESS, TRUST_PROXY }: Values): number {
+  return MAX_CONNECTIONS_PER_ADDRESS ?? (TRUST_PROXY === false ? 200 : 0)
 }
 
 function demoOf(values: Values): DemoConfig {

@@ -72,6 +72,13 @@ const failures = z
   .transform(Number)
   .refine((value) => value <= 1_000_000, FAILURES_ERROR)
 
+const CONNECTIONS_ERROR = 'expected a whole number from 0 to 1000000 (0: any number)'
+const connections = z
+  .string()
+  .regex(/^\d{1,7}$/, CONNECTIONS_ERROR)
+  .transform(Number)
+  .refine((value) => value <= 1_000_000, CONNECTIONS_ERROR)
+
 const SECONDS_ERROR = 'expected a whole number from 1 to 86400'
 const seconds = z
   .string()
@@ -152,6 +159,8 @@ export const VARIABLES = {
   EXPECTED_PROCESSES: variable(processes, '2'),
   FAILURE_LIMIT: variable(failures, '60'),
   FAILURE_WINDOW_SECONDS: variable(seconds, '60'),
+  MAX_CONNECTIONS: variable(connections, '800'),
+  MAX_CONNECTIONS_PER_ADDRESS: variable(connections.optional()),
   JWT_SECRET: variable(visible(32).optional()),
   JWKS_URL: variable(httpUrl.optional()),
   JWT_ISSUER: variable(visible(1).optional()),

@@ -1,10 +1,11 @@
 import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import type { Connections } from './connections.ts'
 import { lines } from './lines.ts'
 import { remainders } from './read-on.ts'
 import { turns } from './turns.ts'
 
-/** How long a client may take to send a request. */
+/** How long a client may take to send a request, and to read its answer. */
 export interface SlowLimits {
   /** For the head. */
   readonly headMs: number
@@ -12,9 +13,19 @@ export interface SlowLimits {
   readonly requestMs: number
   /** How often connections are looked at: so much later, at most, a slow one is answered with 408. */
   readonly checkMs: number
+  /** How long a client may read nothing of an answer that waits for it. */
+  readonly stallMs: number
+  /** How long a connection stays open after its last answer, for a client that is still reading it. */
+  readonly lingerMs: number
 }
 
-const SLOW_LIMITS: SlowLimits = { headMs: 10_000, requestMs: 30_000, checkMs: 5_000 }
+const SLOW_LIMITS: SlowLimits = {
+  headMs: 10_000,
+  requestMs: 30_000,
+  checkMs: 5_000,
+  stallMs: 20_000,
+  lingerMs: 2_000,
+}
 /** How long an idle connection is kept. Longer than most proxies keep theirs, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** Largest head of a request, in bytes. */
@@ -30,13 +41,20 @@ export interface Listener {
   stop(graceMs: number, idleMs?: number): Promise<void>
 }
 
+export interface ListenOptions {
+  /** Limits the connections of all listeners that share it. @default none are limited */
+  readonly connections?: Connections | undefined
+  readonly slow?: SlowLimits | undefined
+}
+
 /** Listens on a host and port (0: any free one). */
 export async function listen(
   listener: RequestListener,
   host: string,
   port: number,
-  { headMs, requestMs, checkMs }: SlowLimits = SLOW_LIMITS,
+  { connections, slow = SLOW_LIMITS }: ListenOptions = {},
 ): Promise<Listener> {
+  const { headMs, requestMs, checkMs, stallMs, lingerMs } = slow
   const server = createServer(
     {
       headersTimeout: headMs,
@@ -45,22 +63,48 @@ export async function listen(
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
-    (req, res) => turns.run(lines.of(req), () => listener(req, res)),
+    (req, res) => {
+      // The rest of a request that was answered with 408 already: its answer could not be sent.
+      if (req.socket.writable) turns.run(lines.of(req), () => listener(req, res))
+      else req.socket.destroy()
+    },
   )
-  server.on('clientError', answerUnreadable)
-  const inFlight = trackResponses(server)
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    connections?.take(socket)
+  })
+  server.on('clientError', (error, socket) => answerUnreadable(error, socket as Socket, lingerMs))
+  const inFlight = trackResponses(server, lingerMs)
+  server.setTimeout(stallMs, (socket) => {
+    // Node calls this for idle connections, too. A request that is worked on has nothing to send yet.
+    if (isAnswering(inFlight, socket) && socket.writableLength === 0) socket.setTimeout(stallMs)
+    else socket.destroy()
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
   return {
     port: (server.address() as AddressInfo).port,
-    stop: (graceMs, idleMs = 0) => stop(server, inFlight, graceMs, idleMs),
+    stop: (graceMs, idleMs = 0) => stop({ server, sockets, inFlight, lingerMs }, graceMs, idleMs),
   }
 }
 
+function isAnswering(inFlight: ReadonlySet<ServerResponse>, socket: Socket): boolean {
+  return [...inFlight].some(({ req }) => req.socket === socket)
+}
+
+/** Sends what is left and closes the connection, whether the client has read it or not. */
+function closeSoon(socket: Socket, lingerMs: number, last = ''): void {
+  socket.end(last)
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(timer))
+}
+
 /** The responses that have not been sent to their end. */
-function trackResponses(server: Server): ReadonlySet<ServerResponse> {
+function trackResponses(server: Server, lingerMs: number): ReadonlySet<ServerResponse> {
   const inFlight = new Set<ServerResponse>()
   server.on('request', (req, res) => {
     inFlight.add(res)
@@ -69,15 +113,21 @@ function trackResponses(server: Server): ReadonlySet<ServerResponse> {
     res.once('close', () => {
       inFlight.delete(res)
       // A response whose head had left before the stop has not announced that the connection closes.
-      if (!server.listening && res.shouldKeepAlive) req.socket.end()
+      if (!server.listening && res.shouldKeepAlive) closeSoon(req.socket, lingerMs)
     })
   })
   return inFlight
 }
 
+interface Listening {
+  readonly server: Server
+  readonly sockets: ReadonlySet<Socket>
+  readonly inFlight: ReadonlySet<ServerResponse>
+  readonly lingerMs: number
+}
+
 async function stop(
-  server: Server,
-  inFlight: ReadonlySet<ServerResponse>,
+  { server, sockets, inFlight, lingerMs }: Listening,
   graceMs: number,
   idleMs: number,
 ): Promise<void> {
@@ -86,16 +136,25 @@ async function stop(
     // Of the server beneath: that of HTTP closes idle connections at once, and resets those a request is arriving on.
     NetServer.prototype.close.call(server, () => resolve())
   })
-  const idle = setTimeout(() => server.closeIdleConnections(), idleMs)
+  const closeUnless = (isKept: (socket: Socket) => boolean): void => {
+    const answering = new Set([...inFlight].map(({ req }) => req.socket))
+    for (const socket of sockets) if (!answering.has(socket) && !isKept(socket)) socket.destroy()
+  }
+  const idle = setTimeout(() => {
+    server.closeIdleConnections()
+    // To Node a connection that has not sent anything yet is not idle.
+    closeUnless(({ bytesRead }) => bytesRead > 0)
+  }, idleMs)
+  // A head that is arriving gets this much time.
+  const arriving = setTimeout(() => closeUnless(() => false), idleMs + lingerMs)
   const timer = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed
-  clearTimeout(timer)
-  clearTimeout(idle)
+  for (const each of [idle, arriving, timer]) clearTimeout(each)
   server.close()
 }
 
 /** Answers what Node could not read as a request: too large a head, too slow, or no HTTP at all. */
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, lingerMs: number): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
@@ -108,7 +167,7 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  closeSoon(socket, lingerMs, `${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
 const UNREADABLE: Readonly<Record<string, number>> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }

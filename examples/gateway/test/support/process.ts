@@ -34,8 +34,16 @@ export function runSources(program: 'main' | 'cli', args: readonly string[], env
   return start([...flags, join(EXAMPLE, 'src', `${program}.ts`), ...args], env)
 }
 
-function start(flags: readonly string[], env: Record<string, string>): Child {
-  const child = spawn(process.execPath, flags, { cwd: EXAMPLE, env: { PATH: process.env.PATH, ...env } })
+/** As {@link run}, with so many descriptors at most. */
+export function runWithin(descriptors: number) {
+  return (program: Program, args: readonly string[], env: Record<string, string>): Child => {
+    const script = `ulimit -n ${descriptors} && exec "$0" "$@"`
+    return start(['-c', script, process.execPath, bundled(program), ...args], env, '/bin/sh')
+  }
+}
+
+function start(args: readonly string[], env: Record<string, string>, command = process.execPath): Child {
+  const child = spawn(command, args, { cwd: EXAMPLE, env: { PATH: process.env.PATH, ...env } })
   onTestFinished(() => {
     child.kill('SIGKILL')
   })
