@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createQuota, defaultPolicy, memoryStore } from '@scoregw/quota'
 import { isNotDone, type SyncCounters } from '@scoregw/quota/store'
 import { ownTime } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -74,6 +75,42 @@ describe('an SQLite file that does not do what it should', () => {
     other.exec('rollback')
     expect((await take(counters, 'u')).outcome).toBe('admitted')
     expect(await used(counters, 'u')).toEqual([1, 1])
+  })
+
+  it('is written by another process while old rows are deleted: used again when that has ended', async () => {
+    const path = newFile()
+    const database = connectTo(path)
+    database.pragma('busy_timeout = 0')
+    const counters = syncSqliteStore({ database }).open(SCHEMA)
+    const other = connectTo(path)
+    // One call in 64 deletes old rows.
+    for (let call = 1; call < 64; call++) takeSync(counters)
+    other.exec('begin immediate')
+    expect((await errorOf(() => takeSync(counters))).code).toBe('store_error')
+    other.exec('rollback')
+    expect(takeSync(counters)).toBeDefined()
+  })
+
+  it('is written by another process: a snapshot is taken over when that has ended, and nobody is held up', async () => {
+    const path = newFile()
+    const memory = memoryStore()
+    await memory.open(SCHEMA).take({
+      ...{ subject: 'u', category: 0, costs: ONE },
+      quotas: { layers: [0, 1], limits: [9, 9] },
+    })
+    const store = sqliteStore({ database: connectTo(path), deadlineMs: 4_000 })
+    const other = connectTo(path)
+    other.exec('begin immediate')
+    let isRestored = false
+    const restoring = Promise.all([...memory.snapshot()].map((part) => store.restore(part))).then(() => {
+      isRestored = true
+    })
+    // SQLite's own waiting would block this process, which has the lock, for longer than the deadline.
+    await pause(20)
+    expect(isRestored).toBe(false)
+    other.exec('rollback')
+    await restoring
+    expect(await used(store.open(SCHEMA), 'u')).toEqual([1, 1])
   })
 
   it('is closed, or loses its tables: reported with the remedy', async () => {

@@ -9,8 +9,7 @@ const SHARED_WAIT_MS = 1_000
 
 /**
  * Keeps a data folder for this process as long as it lives, however it ends: alone, or with others that share it as well.
- * The lock is the system's own, on a file that nothing is ever written to. A write to the embedded database waits inside of
- * SQLite while another process writes, and all other requests with it.
+ * The lock is the system's own, on a file that nothing is ever written to.
  *
  * @returns lets the folder go
  * @throws {StartError} when other processes have it in a way that excludes this one, or it cannot be used

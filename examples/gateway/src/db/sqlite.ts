@@ -6,10 +6,8 @@ import { dataDirFault, makeDataDir } from '../config/data-dir.ts'
 import { ownFile } from '../config/own-file.ts'
 import { migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
-import { FirstErrorSqliteDialect } from './sqlite-dialect.ts'
-
-/** How long a write waits for another process that is writing, in milliseconds. */
-const BUSY_TIMEOUT_MS = 5_000
+import { GatewaySqliteDialect } from './sqlite-dialect.ts'
+import { Patience } from './sqlite-patience.ts'
 
 const CONNECTIONS = new WeakMap<Db, SqliteConnection>()
 const READERS = new WeakMap<Db, Db>()
@@ -47,17 +45,16 @@ export async function openSqlite(dataDir: string): Promise<Db> {
 async function openFile(dataDir: string): Promise<Db> {
   const path = ownFile(join(dataDir, 'gateway.sqlite'))
   const file = new Database(path)
-  // The time-out first: switching to the write-ahead log may have to wait for another process too.
-  file.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
-  file.pragma('journal_mode = WAL')
+  const patience = new Patience()
+  await patience.run(() => file.exec('pragma journal_mode = WAL'))
   file.pragma('synchronous = FULL')
   file.pragma('foreign_keys = ON')
   let reader: Reader | undefined
-  const db: Db = new Kysely({ dialect: new FirstErrorSqliteDialect(file, () => reader?.close()) })
+  const db: Db = new Kysely({ dialect: new GatewaySqliteDialect(file, () => reader?.close()) })
   CONNECTIONS.set(db, file)
   try {
     // The write lock from the start: of processes that start together the first migrates and the others wait.
-    file.exec('begin immediate')
+    await patience.run(() => file.exec('begin immediate'))
     await migrate(db, { isInTransaction: true })
     file.exec('commit')
     reader = openReader(path)
@@ -77,7 +74,6 @@ interface Reader {
 
 function openReader(path: string): Reader {
   const file = new Database(path)
-  file.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   file.pragma('query_only = ON')
-  return { db: new Kysely({ dialect: new FirstErrorSqliteDialect(file) }), close: () => void file.close() }
+  return { db: new Kysely({ dialect: new GatewaySqliteDialect(file) }), close: () => void file.close() }
 }

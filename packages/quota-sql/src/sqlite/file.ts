@@ -122,13 +122,18 @@ export class SqliteFile {
     return Number(row?.open)
   }
 
-  /** Forgets some of what ended long ago. */
+  /**
+   * Forgets some of what ended long ago. In a transaction, so that only its beginning meets another process that writes:
+   * a prepared statement that is refused stays in progress in libsql, and nothing can be committed beside it.
+   */
   forget(now: number, most: number): void {
     const { rows, ids } = this.#names
     const forget = (table: string, key: string, column: string): string =>
       `delete from ${table} where (${key}) in (select ${key} from ${table} where ${column} <= ? limit ?)`
-    this.#run(forget(rows, 'key', 'ends_at'), now, most)
-    this.#run(forget(ids, 'category, owner, id', 'expires_at'), now, most)
+    this.whole(() => {
+      this.#run(forget(rows, 'key', 'ends_at'), now, most)
+      this.#run(forget(ids, 'category, owner, id', 'expires_at'), now, most)
+    })
   }
 
   #loaded(asked: Asked, now: number): Step {

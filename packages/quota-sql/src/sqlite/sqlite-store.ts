@@ -47,13 +47,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { database, clock, deadlineMs } = parsed
   const file = fileOf(parsed)
   const turns = new SqliteTurns({ ...parsed, file, ended: (holds) => sweeper.ended.add(holds) })
-  const small = async <T>(work: () => T): Promise<T> => {
-    try {
-      return await turns.inTurn(work)
-    } catch (error) {
-      throw failureOf(error)
-    }
-  }
+  const small = <T>(work: () => T): Promise<T> => turns.small(work)
   const { store, sweeper } = sqlStore({
     name: 'SQLite',
     deadlineMs,
@@ -106,10 +100,17 @@ export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
     for (const hold of due) done(endWork(hold))
     if (due.length > 0) endDue()
   }
+  const forget = (): void => {
+    try {
+      file.forget(instant(clock), FORGOTTEN_A_CHORE)
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
   const ask: AskNow = (work) => {
     if (++calls % CALLS_PER_CHORE === 0) {
       endDue()
-      file.forget(instant(clock), FORGOTTEN_A_CHORE)
+      forget()
     }
     return done(work)
   }

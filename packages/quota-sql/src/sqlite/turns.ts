@@ -56,8 +56,23 @@ export class SqliteTurns {
     return this.#queue.idle()
   }
 
-  /** Some work of its own, when it is the connection's turn. */
-  inTurn<T>(work: () => T): Promise<T> {
+  /**
+   * Does some work when it is the connection's turn and no other process writes.
+   * @throws {QuotaError} `store_error`
+   */
+  async small<T>(work: () => T): Promise<T> {
+    const endsAt = performance.now() + this.#parts.deadlineMs
+    for (;;) {
+      try {
+        return await this.#inTurn(() => this.#ourWay(work))
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= endsAt) throw failureOf(error)
+      }
+      await pause(AGAIN_AFTER_MS)
+    }
+  }
+
+  #inTurn<T>(work: () => T): Promise<T> {
     const { db } = this.#parts
     return db === undefined ? Promise.resolve().then(work) : db.connection().execute(async () => work())
   }
@@ -74,7 +89,7 @@ export class SqliteTurns {
       isCommitting = true
     }
     try {
-      await this.inTurn(() => this.#transact(operations, committing))
+      await this.#inTurn(() => this.#transact(operations, committing))
     } catch (error) {
       if (isBusy(error) && !isCommitting) return false
       const failure = isCommitting ? failureOf(error) : notDone(failureOf(error))
@@ -86,15 +101,19 @@ export class SqliteTurns {
   #transact(operations: readonly Operation[], committing: () => void): void {
     const { file, clock, ended } = this.#parts
     if (operations.every(({ isOver }) => isOver)) return
-    let holds: readonly EndedHold[]
+    const holds = this.#ourWay(() => file.whole(() => file.step(operations, instant(clock)), committing))
+    for (const operation of operations) operation.done()
+    ended(holds)
+  }
+
+  #ourWay<T>(work: () => T): T {
+    const { file } = this.#parts
     if (!this.#isUsual) file.behave(this.#ours)
     try {
-      holds = file.whole(() => file.step(operations, instant(clock)), committing)
+      return work()
     } finally {
       if (!this.#isUsual) file.behave(this.#usual)
     }
-    for (const operation of operations) operation.done()
-    ended(holds)
   }
 }
 

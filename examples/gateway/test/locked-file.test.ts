@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import Database from 'libsql'
+import { describe, expect, it } from 'vitest'
+import { ADMIN_TOKEN, ENTRY, sender, tempDir, USER_TOKEN } from './support/gateway.ts'
+import { runGateway } from './support/process.ts'
+
+const TOKENS = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
+
+const POLL = { interval: 20, timeout: 10_000 }
+
+/** The write lock of a gateway's file, as a backup or another process has it. */
+function lockOf(dataDir: string): { free(): void } {
+  const file = new Database(join(dataDir, 'gateway.sqlite'))
+  file.exec('begin immediate')
+  return {
+    free() {
+      file.exec('rollback')
+      file.close()
+    },
+  }
+}
+
+async function lockable() {
+  const dataDir = tempDir()
+  const child = await runGateway(dataDir, TOKENS)
+  const [, sync = ''] = /Score sync +(\S+)/.exec(child.stdout()) ?? []
+  const [, charts = ''] = /Chart preview +(\S+)/.exec(child.stdout()) ?? []
+  const send = sender(child.baseUrl)
+  const upsert = async (dxScore: number) =>
+    (await send('POST', '/v1/music/upsert', { body: { musicList: [{ ...ENTRY, dxScore }] } })).status
+  const block = { overrides: { read: { '1h': 0 } } }
+  const put = async () =>
+    (await send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: block })).status
+  const alive = () =>
+    Promise.all([child.baseUrl, sync, charts].map(async (base) => (await fetch(`${base}/healthz`)).status))
+  return { send, upsert, put, alive, lock: () => lockOf(dataDir) }
+}
+
+describe('a gateway whose file another process writes to', () => {
+  it('answers on all three services meanwhile, and then what has waited', async () => {
+    const { upsert, put, alive, lock } = await lockable()
+    expect(await upsert(1)).toBe(200)
+    const { free } = lock()
+    const waiting: number[] = []
+    // A charge, and a write that is none.
+    const writes = [upsert(2), put()].map(async (answered) => waiting.push(await answered))
+    for (let round = 0; round < 10; round++) expect(await alive()).toEqual([200, 200, 200])
+    // Blocked for as long as the lock may be waited for, it would have answered these with 503 first.
+    expect(waiting).toEqual([])
+    free()
+    await Promise.all(writes)
+    expect(waiting).toEqual([200, 200])
+  })
+
+  it('answers a write with 503 after its time, and works again once the file is free', async () => {
+    const { send, upsert, put, alive, lock } = await lockable()
+    const { free } = lock()
+    expect(await Promise.all([upsert(1), put(), upsert(2), put()])).toEqual([503, 503, 503, 503])
+    expect(await alive()).toEqual([200, 200, 200])
+    free()
+    await expect.poll(() => upsert(4), POLL).toBe(200)
+    await expect.poll(put, POLL).toBe(200)
+    expect((await send('GET', '/readyz', { token: null })).status).toBe(200)
+  })
+})
