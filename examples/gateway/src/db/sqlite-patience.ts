@@ -4,7 +4,7 @@ import { isDatabaseBusy } from './database-away.ts'
 /** How long a statement waits for another process that writes, in milliseconds. */
 const WAIT_MS = 5_000
 /** Pause between two tries, in milliseconds. */
-const AGAIN_AFTER_MS = 4
+const AGAIN_AFTER_MS = 1
 
 /**
  * Waits for other processes that write to an SQLite file. SQLite's own `busy_timeout` would block the event loop, so that

@@ -9,7 +9,7 @@ import type { ConnectionManner, SqliteFile } from './file.ts'
 import type { ParsedSqliteStoreOptions } from './options.ts'
 
 /** Pause before a file that another process writes is tried again, in milliseconds. */
-const AGAIN_AFTER_MS = 4
+const AGAIN_AFTER_MS = 1
 
 /** What {@link SqliteTurns} work with. */
 export interface SqliteTurnParts extends Pick<ParsedSqliteStoreOptions, 'clock' | 'db' | 'deadlineMs' | 'synchronous'> {
