@@ -29,8 +29,7 @@ async function lockable() {
   const upsert = async (dxScore: number) =>
     (await send('POST', '/v1/music/upsert', { body: { musicList: [{ ...ENTRY, dxScore }] } })).status
   const block = { overrides: { read: { '1h': 0 } } }
-  const put = async () =>
-    (await send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: block })).status
+  const put = async () => (await send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: block })).status
   const alive = () =>
     Promise.all([child.baseUrl, sync, charts].map(async (base) => (await fetch(`${base}/healthz`)).status))
   return { send, upsert, put, alive, lock: () => lockOf(dataDir) }
