@@ -11,7 +11,7 @@ export {
   type AdaptiveTickerOptions,
   adaptiveTicker,
 } from './adaptive/ticker.ts'
-export { type MemoryFactor, type MemoryOutcomes, memoryFactor, memoryOutcomes } from './memory/memory-adaptive.ts'
+export { type MemoryFactor, type MemoryOutcomes, memoryFactor, memoryOutcomes } from './memory/memory-settings.ts'
 export type {
   AdaptiveCounts,
   FactorReason,

@@ -4,4 +4,4 @@
  * @module
  */
 export { luxonCalendar } from './calendar/luxon-calendar.ts'
-export type { Calendar, OwnAnchor, TwoPeriods } from './windows/calendar.ts'
+export type { Calendar, OwnAnchor, TwoPeriods } from './windows/kinds/calendar.ts'

@@ -1,4 +1,3 @@
-export type { HttpAdapter, HttpRequest, ProxyFault } from './http/adapter.ts'
 export type { ProblemDetails, QuotaAnswer, QuotaUnavailableBody, UnauthorizedBody } from './http/answers.ts'
 export {
   type QuotaExceededOptions,
@@ -27,7 +26,6 @@ export {
   type PassedRequest,
   type PlainMeterOptions,
 } from './http/http-meter.ts'
-export { ipSubject } from './http/ip-subject.ts'
 export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
 export { type NeutralAnswersOptions, neutralAnswers } from './http/neutral/neutral-answers.ts'
 export type { NodeRequest, NodeResponse } from './http/node/response-gate.ts'
@@ -35,13 +33,17 @@ export { type WatchDetails, watchResponse } from './http/node/watch-response.ts'
 export type {
   AnonymousMode,
   HandlerUnits,
+  HttpAdapter,
   HttpMeterOptions,
+  HttpRequest,
   MaybeAsync,
+  ProxyFault,
   RequestQuota,
   RouteOptions,
   SettleMode,
   UnitsOfHandlers,
 } from './http/options.ts'
+export { ipSubject } from './http/parse-options.ts'
 export type { AnswerContext, QuotaAnswers, QuotaExceededBody } from './http/texts.ts'
 export { type AnswerTexts, LOCALES, type Locale, type MessageFacts, type MessageTexts } from './http/texts.ts'
 export {

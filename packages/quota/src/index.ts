@@ -6,7 +6,7 @@
  */
 export type { LimitKind } from './decision/decision.ts'
 export type { WriteOptions } from './engine/admin/write-options.ts'
-export { createQuota, isSyncQuota } from './engine/create-quota.ts'
+export { createQuota, isSyncQuota } from './engine/engine.ts'
 export type { QuotaEvent } from './engine/events.ts'
 export type { FailurePolicy } from './engine/options.ts'
 export type {
@@ -58,12 +58,21 @@ export { memorySettings } from './memory/memory-settings.ts'
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './memory/memory-store.ts'
 export { type DefinedPolicy, definePolicy } from './policy/define-policy.ts'
 export type { Limit, LimitTable } from './policy/policy.ts'
-export type { PolicyNames, Subject, SubjectOf } from './policy/policy-names.ts'
 export type { Mode } from './policy/settings.ts'
-export type { Counting, MoneyFormat, OneUnit, SeveralUnits, UnitDefinition, UnitsOf } from './policy/units.ts'
+export type {
+  Counting,
+  MoneyFormat,
+  OneUnit,
+  PolicyNames,
+  SeveralUnits,
+  Subject,
+  SubjectOf,
+  UnitDefinition,
+  UnitsOf,
+} from './policy/units.ts'
 export { defaultPolicy } from './score-gateway/default-policy.ts'
 export type { QuotaStore } from './store/quota-store.ts'
 export type { SettingsStore } from './store/settings-store.ts'
 export type { Clock } from './time/clock.ts'
-export type { Calendar } from './windows/calendar.ts'
+export type { Calendar } from './windows/kinds/calendar.ts'
 export type { Duration } from './windows/kinds/rolling.ts'

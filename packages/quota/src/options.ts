@@ -22,5 +22,5 @@ export {
   wholeNumber,
   withDefault,
 } from './options/checks.ts'
-export { listed, nearest, noSuchName } from './options/names.ts'
+export { listed, nearest, noSuchName } from './options/faults.ts'
 export { optionsParser, type ParserDetails, refusedOptions } from './options/options-parser.ts'

@@ -1,2 +1,2 @@
-export type { QuotaMetricsOptions } from './metrics/options.ts'
+export type { QuotaMetricsOptions } from './metrics/definitions.ts'
 export { registerQuotaMetrics } from './metrics/prometheus.ts'

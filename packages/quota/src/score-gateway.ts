@@ -6,9 +6,10 @@
 
 export { type DefaultPolicyOptions, defaultPolicy } from './score-gateway/default-policy.ts'
 export {
+  BEIJING_TIME_ZONE,
+  beijingText,
   type ScoreGatewayAnswers,
   type ScoreGatewayAnswersOptions,
   type ScoreGatewayBody,
   scoreGatewayAnswers,
 } from './score-gateway/score-gateway-answers.ts'
-export { BEIJING_TIME_ZONE, beijingText } from './score-gateway/texts.ts'

@@ -145,10 +145,10 @@ export {
   windowCell,
 } from './windows/identity.ts'
 export type { CalendarAnchor, CalendarPeriod, CalendarWindow } from './windows/kinds/calendar.ts'
+export { PERIOD_NUMBERS, type Period, periodAt } from './windows/kinds/kind.ts'
 export type { RollingWindow } from './windows/kinds/rolling.ts'
 export type { KindName, WindowDefinition } from './windows/kinds.ts'
 export { Instant, Layout } from './windows/layout.ts'
-export { PERIOD_NUMBERS, type Period, periodAt } from './windows/period.ts'
 export {
   add,
   type Cells,

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
 import { createQuota, definePolicy, memorySettings, memoryStore } from '../src/index.ts'
-import { changedAnchor, fitAnchor } from '../src/policy/anchors.ts'
+import { changedAnchor, fitAnchor } from '../src/policy/limits.ts'
 import type { CalendarAnchor, CalendarPeriod, CalendarWindow } from '../src/store.ts'
-import type { OwnAnchor } from '../src/windows/calendar.ts'
+import type { OwnAnchor } from '../src/windows/kinds/calendar.ts'
 import { testClock } from './support.ts'
 
 const DAY = 86_400_000

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LOCALES, type MessageFacts, rateLimitHeaders } from '../src/http.ts'
 import { type Decision, quotaExceededBody, quotaHeaders, type RefusedDecision, type Violation } from '../src/index.ts'
-import { windowLabel } from '../src/score-gateway/texts.ts'
+import { windowLabel } from '../src/score-gateway/score-gateway-answers.ts'
 import { beijingText, scoreGatewayAnswers } from '../src/score-gateway.ts'
 import { fixture, flatBase, START, testPolicy } from './support.ts'
 

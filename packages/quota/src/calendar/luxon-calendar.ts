@@ -1,6 +1,5 @@
 import { IANAZone } from 'luxon'
-import type { Calendar, OwnAnchor, TwoPeriods } from '../windows/calendar.ts'
-import type { CalendarAnchor, CalendarWindow } from '../windows/kinds/calendar.ts'
+import type { Calendar, CalendarAnchor, CalendarWindow, OwnAnchor, TwoPeriods } from '../windows/kinds/calendar.ts'
 import { type DaysOrMore, hoursAt, Starts, zoneNamed } from './starts.ts'
 
 /**

@@ -1,8 +1,7 @@
 import { DateTime, IANAZone } from 'luxon'
 import { QuotaError } from '../errors/quota-error.ts'
 import { shown } from '../errors/shown.ts'
-import type { TwoPeriods } from '../windows/calendar.ts'
-import type { CalendarAnchor, CalendarPeriod, CalendarWindow } from '../windows/kinds/calendar.ts'
+import type { CalendarAnchor, CalendarPeriod, CalendarWindow, TwoPeriods } from '../windows/kinds/calendar.ts'
 
 /** A leap year that begins before the counted years; its first Monday. */
 const YEAR = 1972

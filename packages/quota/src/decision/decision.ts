@@ -1,6 +1,5 @@
 import type { Limit } from '../policy/policy.ts'
-import type { LabelIn, LayerIn } from '../policy/policy-names.ts'
-import type { Counting } from '../policy/units.ts'
+import type { Counting, LabelIn, LayerIn } from '../policy/units.ts'
 import type { KindName } from '../windows/kinds.ts'
 
 /** The kind of a limit, as decisions name it. */

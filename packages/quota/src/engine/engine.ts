@@ -1,12 +1,12 @@
 import type { Decision } from '../decision/decision.ts'
 import { QuotaError } from '../errors/quota-error.ts'
-import { noSuchName } from '../options/names.ts'
+import { noSuchName } from '../options/faults.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
-import { isFree, takesSlots } from '../policy/units.ts'
-import type { ReadRequest } from '../store/quota-store.ts'
-import type { ReservationId } from '../store/schema.ts'
-import { type Subject, storeSchema } from '../store/schema.ts'
+import { type Counting, isFree, type OneUnit, takesSlots } from '../policy/units.ts'
+import type { ReadRequest, SyncStore } from '../store/quota-store.ts'
+import { type ReservationId, type Subject, storeSchema } from '../store/schema.ts'
+import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { systemStopwatch } from '../time/clock.ts'
 import { askHolds, holdsAdmin, type QuotaHolds } from './admin/holds-admin.ts'
 import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './admin/settings-admin.ts'
@@ -16,8 +16,9 @@ import type { TakeDemand } from './decide/demands.ts'
 import { unavailable } from './decide/store-call.ts'
 import { type FirstRead, NoAnswer, Takes } from './decide/takes.ts'
 import { answered, type Run, runAsync, runSync, type Task } from './decide/task.ts'
-import type { EngineParts } from './engine-parts.ts'
+import { EngineParts } from './engine-parts.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
+import { type ParsedOptions, parseQuotaOptions, type QuotaOptions } from './options.ts'
 import type { Quota, QuotaWithin, SyncQuota } from './quota.ts'
 import type {
   HeldReservation,
@@ -35,7 +36,7 @@ import { HoldWatch, handleOf, orAborted } from './reservations/handle.ts'
 import { holdOfToken } from './reservations/hold-token.ts'
 
 /** Every engine. Takes have two forms, synchronous and asynchronous; all other operations are tasks. */
-export class QuotaEngine implements Quota {
+class QuotaEngine implements Quota {
   readonly sync: boolean
   readonly policy: Policy
   readonly holdTtlMs: number | undefined
@@ -297,7 +298,7 @@ export class QuotaEngine implements Quota {
 }
 
 /** An engine over synchronous stores: every call can return its result directly. */
-export class SyncQuotaEngine extends QuotaEngine implements SyncQuota {
+class SyncQuotaEngine extends QuotaEngine implements SyncQuota {
   override readonly sync = true
 
   consumeSync(request: QuotaRequest): Decision {
@@ -324,4 +325,44 @@ function isUnasked({ price, id }: TakeDemand): boolean {
 
 function noSuch(what: string, name: string | undefined, names: readonly string[]): QuotaError {
   return new QuotaError('invalid_reset', `no ${what} ${noSuchName(name, names, 'the policy has')}`)
+}
+
+/** Options of an engine whose stores answer at once. */
+export interface SyncQuotaOptions<Operation extends string = string, C extends Counting = Counting>
+  extends QuotaOptions<Operation, C> {
+  readonly store?: SyncStore | undefined
+  readonly settingsStore?: SyncSettingsStore | undefined
+}
+
+/**
+ * Makes a quota engine. Where both stores answer at once, as those in memory do, it has the `...Sync` calls as well.
+ *
+ * @throws {QuotaError} `invalid_options`, `invalid_policy` naming every fault; `store_mismatch`
+ * @example
+ * const quota = createQuota({ policy: defaultPolicy() })
+ * const decision = await quota.consume({ subject: 'u42', operation: 'write' })
+ * if (!decision.allowed) console.log(`wait ${decision.retryAfterSeconds} s`)
+ */
+export function createQuota<Operation extends string, C extends Counting = OneUnit>(
+  options: SyncQuotaOptions<Operation, C>,
+): SyncQuota<Operation, C>
+export function createQuota<Operation extends string, C extends Counting = OneUnit>(
+  options: QuotaOptions<Operation, C>,
+): Quota<Operation, C>
+export function createQuota(options: QuotaOptions): Quota {
+  return quotaOf(parseQuotaOptions(options))
+}
+
+/** The engine of options that are checked. */
+export function quotaOf(options: ParsedOptions): Quota {
+  const parts = new EngineParts(options)
+  const { store, settingsStore } = parts
+  return store.sync && settingsStore.sync ? new SyncQuotaEngine(parts) : new QuotaEngine(parts)
+}
+
+/** Whether an engine has the `...Sync` calls. */
+export function isSyncQuota<Operation extends string, C extends Counting>(
+  quota: Quota<Operation, C>,
+): quota is SyncQuota<Operation, C> {
+  return quota.sync
 }

@@ -1,7 +1,7 @@
 import type { AdmittedDecision, Decision, RefusedDecision } from '../decision/decision.ts'
 import { type Fault, QuotaError } from '../errors/quota-error.ts'
 import { kindOf } from '../errors/shown.ts'
-import { noSuchName } from '../options/names.ts'
+import { noSuchName } from '../options/faults.ts'
 import type { VersionedSettings } from '../policy/settings.ts'
 import type { Counting } from '../policy/units.ts'
 import type { HoldEnd, NearLimit, QuotaOverrun } from './requests.ts'

@@ -13,19 +13,18 @@ import {
   wholeNumber,
   withDefault,
 } from '../options/checks.ts'
-import { faultsOf, within } from '../options/faults.ts'
-import { noSuchName } from '../options/names.ts'
+import { faultsOf, noSuchName, within } from '../options/faults.ts'
 import { optionsParser, refusedOptions } from '../options/options-parser.ts'
 import { copyOfPolicy, type Policy } from '../policy/policy.ts'
+import { DEFAULT_THRESHOLDS, thresholdsCheck } from '../policy/rules.ts'
 import { policyFaults } from '../policy/schema.ts'
 import type { Threshold } from '../policy/settings.ts'
-import { DEFAULT_THRESHOLDS, thresholdsCheck } from '../policy/threshold-rules.ts'
 import { type Counting, unitNames } from '../policy/units.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 import type { SettingsStore } from '../store/settings-store.ts'
 import { type Clock, type Stopwatch, systemStopwatch } from '../time/clock.ts'
-import type { Calendar } from '../windows/calendar.ts'
+import type { Calendar } from '../windows/kinds/calendar.ts'
 import { withLengths } from '../windows/kinds/rolling.ts'
 
 /**

@@ -1,7 +1,6 @@
 import type { AdmittedDecision, Decision, RefusedDecision, WindowStatus } from '../decision/decision.ts'
-import type { LayerIn } from '../policy/policy-names.ts'
 import type { Threshold } from '../policy/settings.ts'
-import type { Counting } from '../policy/units.ts'
+import type { Counting, LayerIn } from '../policy/units.ts'
 
 /** One request for tokens. */
 export interface QuotaRequest<Operation extends string = string, C extends Counting = Counting> {

@@ -1,15 +1,13 @@
 import type { Decision } from '../decision/decision.ts'
 import { type Check, type Checks, where, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
-import { aLimit } from '../policy/names.ts'
 import type { Policy } from '../policy/policy.ts'
-import type { PolicyNames } from '../policy/policy-names.ts'
-import type { OneUnit } from '../policy/units.ts'
-import { isLimit } from '../policy/values.ts'
+import type { OneUnit, PolicyNames } from '../policy/units.ts'
+import { aLimit, isLimit } from '../policy/values.ts'
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { A_LENGTH, type Duration, isWindowLength, labelOf, millisecondsOf } from '../windows/kinds/rolling.ts'
-import { quotaOf } from './create-quota.ts'
+import { quotaOf } from './engine.ts'
 import {
   type FailurePolicy,
   failurePolicyCheck,

@@ -7,14 +7,21 @@ import { takesSlot } from '../policy/cells.ts'
 import { operationOf } from '../policy/policy.ts'
 import type { Counting, OneUnit } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
-import { type HttpAdapter, type HttpRequest, PLAIN, PLAIN_OPTIONS } from './adapter.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
 import { Exchange } from './exchange.ts'
 import { LimitTexts } from './headers.ts'
-import { ipSubject } from './ip-subject.ts'
 import { type Held, MeteredRequest } from './metered-request.ts'
-import type { HttpMeterOptions, MaybeAsync, RequestQuota, UnitsOfHandlers } from './options.ts'
-import { type ParsedOptions, parseOptions } from './parse-options.ts'
+import {
+  type HttpAdapter,
+  type HttpMeterOptions,
+  type HttpRequest,
+  type MaybeAsync,
+  PLAIN,
+  PLAIN_OPTIONS,
+  type RequestQuota,
+  type UnitsOfHandlers,
+} from './options.ts'
+import { ipSubject, type ParsedOptions, parseOptions } from './parse-options.ts'
 import { type Locale, preferredLocale } from './texts.ts'
 import { Warnings } from './warnings.ts'
 

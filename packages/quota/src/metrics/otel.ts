@@ -18,14 +18,16 @@ import {
   CountTable,
   countLabels,
   DURATION_BUCKETS,
+  enginePart,
   type FollowedMetrics,
   follow,
   METRIC_HELP,
   METRIC_NAMES,
   type MetricKey,
   OUTCOMES,
+  PREFIX,
+  type QuotaMetricsOptions,
 } from './definitions.ts'
-import { enginePart, PREFIX, type QuotaMetricsOptions } from './options.ts'
 
 /**
  * Reports the decisions of an engine by OpenTelemetry: the metrics that `registerQuotaMetrics()` has, and attributes of

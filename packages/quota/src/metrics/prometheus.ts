@@ -14,8 +14,10 @@ import {
   METRIC_NAMES,
   type MetricKey,
   OUTCOMES,
+  type ParsedOptions,
+  parseMetricsOptions,
+  type QuotaMetricsOptions,
 } from './definitions.ts'
-import { type ParsedOptions, parseMetricsOptions, type QuotaMetricsOptions } from './options.ts'
 
 /**
  * Counts what an engine decides in metrics of prom-client.

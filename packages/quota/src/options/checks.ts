@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { kindOf } from '../errors/shown.ts'
 import type { Clock } from '../time/clock.ts'
-import { expected, expectedKind, expectedText } from './faults.ts'
-import { unknownKey } from './names.ts'
+import { expected, expectedKind, expectedText, unknownKey } from './faults.ts'
 
 /** An object that may have members of its own, of any class. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

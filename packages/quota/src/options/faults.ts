@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
 import { kindOf, plain, shown } from '../errors/shown.ts'
-import { unknownKey } from './names.ts'
 
 /** Longest key in a path; names of a policy are never longer. */
 const MAX_KEY = 64
@@ -70,4 +69,77 @@ export function expectedKind(what: string): (issue: { readonly input?: unknown }
 /** The text of an issue whose schema has none of its own; Valibot's own would show the value. */
 function textOf({ expected: what, input }: v.BaseIssue<unknown>): string {
   return what === 'never' ? 'unknown key' : expectedText(what ?? 'something else', input, kindOf)
+}
+
+/** Words beyond this length are nobody's slip of the finger. */
+const MAX_LENGTH = 40
+
+/** The name that was probably meant: one slip away in a short word, two in a longer one; `undefined` when none is near. */
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  if (word.length > MAX_LENGTH) return undefined
+  const slips = Math.min(2, Math.floor(word.length / 3))
+  const measured = names.map((name) => ({ name, distance: distance(word.toLowerCase(), name.toLowerCase()) }))
+  const best = measured.reduce((a, b) => (b.distance < a.distance ? b : a), { name: '', distance: slips + 1 })
+  return best.distance <= slips ? best.name : undefined
+}
+
+/**
+ * How many letters must be added, left out, replaced or swapped with their neighbour.
+ *
+ * R. Lowrance and R. A. Wagner, "An Extension of the String-to-String Correction Problem", JACM 22 (1975), without
+ * edits between swapped letters.
+ */
+function distance(from: string, to: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const same = from[i - 1] === to[j - 1]
+      const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      const cheapest = Math.min(row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + (same ? 0 : 1))
+      row.push(swapped ? Math.min(cheapest, beforeLast[j - 2]! + 1) : cheapest)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[to.length]!
+}
+
+/** Longest list of names in a message. */
+const MAX_LISTED = 120
+
+/**
+ * The message for a name that is none of `names`: the one that was probably meant, else all of them, as far as there is
+ * room.
+ *
+ * @param have who has the names, `the policy has`
+ * @example
+ * noSuchName('raed', ['read', 'write'], 'the policy has') // '"raed"; did you mean "read"?'
+ */
+export function noSuchName(name: unknown, names: readonly string[], have: string): string {
+  const meant = typeof name === 'string' ? nearest(name, names) : undefined
+  return `${shown(name)}; ${meant === undefined ? `${have} ${listed(names)}` : `did you mean "${meant}"?`}`
+}
+
+/** Names one after the other, those without room by their number. */
+export function listed(names: readonly string[]): string {
+  if (names.length === 0) return 'none'
+  const all = names.join(', ')
+  if (all.length <= MAX_LISTED) return all
+  const room = all.lastIndexOf(', ', MAX_LISTED)
+  const first = room === -1 ? [] : all.slice(0, room).split(', ')
+  return first.length === 0 ? `${names.length} names` : `${first.join(', ')} and ${names.length - first.length} more`
+}
+
+/** The message for a key that is not one of `names`. */
+export function unknownKey(
+  key: string,
+  names: readonly string[],
+  words: Readonly<Record<string, string>> = {},
+): string {
+  if (Object.hasOwn(words, key)) return `unknown key; here ${words[key]!}`
+  const meant = nearest(key, names)
+  if (meant !== undefined) return `unknown key; did you mean "${meant}"?`
+  return names.length === 0 ? 'unknown key' : `unknown key; known are ${listed(names)}`
 }

@@ -11,9 +11,8 @@ import {
   type Policy,
   type PolicyAnswers,
 } from './policy.ts'
-import type { PolicyNames, SubjectOf } from './policy-names.ts'
 import { policyFaults } from './schema.ts'
-import type { Counting, OneUnit, UnitDefinition, UnitsOf } from './units.ts'
+import type { Counting, OneUnit, PolicyNames, SubjectOf, UnitDefinition, UnitsOf } from './units.ts'
 
 /** A layer of a {@link PolicyDefinition}. */
 export interface LayerInput {

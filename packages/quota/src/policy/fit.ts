@@ -1,22 +1,24 @@
 import { plain, shown } from '../errors/shown.ts'
 import { isObject } from '../options/checks.ts'
+import type { OwnAnchor } from '../windows/kinds/calendar.ts'
 import { hasLimit, limitLabels } from './cells.ts'
-import { wrongCost } from './cost-rules.ts'
-import { wrongPlan } from './names.ts'
+import { fitAnchor } from './limits.ts'
 import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
+import { areThresholds, wrongCost } from './rules.ts'
 import {
   initialSettings,
+  initialSubjectSettings,
   MODES,
   type Mode,
   type Settings,
   type ShadowedLimits,
   type SharedLayerSettings,
+  type SubjectSettings,
   type Threshold,
 } from './settings.ts'
 import { Faults, type Fitted, mapValues, member, membersOf, strangers } from './stored.ts'
-import { areThresholds } from './threshold-rules.ts'
 import { type Cost, unitNames } from './units.ts'
-import { isLimit, isMultiplier } from './values.ts'
+import { isInstant, isLimit, isMultiplier, wrongPlan } from './values.ts'
 
 /**
  * Lays a stored document over a policy, by names. A document outlives the policy under which it was written, so nothing
@@ -214,4 +216,89 @@ function fitThresholds(policy: Policy, stored: unknown, faults: Faults): readonl
   if (areThresholds(stored, unitNames(policy))) return stored
   faults.add('thresholds', 'not a list of thresholds: those of the options apply')
   return null
+}
+
+/**
+ * As `fitSettings`, for one subject's document: missing or faulty members follow the default. A plan is taken by its
+ * name, whether there is one or not: settings that come later may have it.
+ *
+ * @param layer whose settings of the subject they are
+ */
+export function fitSubjectSettings(policy: Policy, layer: string, document: unknown): Fitted<SubjectSettings> {
+  const faults = new Faults()
+  const { version: _, revision: __, ...own } = initialSubjectSettings(policy, layer)
+  if (!isObject(document)) {
+    faults.add('', 'expected an object: the defaults apply')
+    return { settings: own, faults: faults.list }
+  }
+  strangers(document, own, '', faults)
+  return {
+    settings: {
+      overrides: fitOverrides(own.overrides, member(document, 'overrides'), faults),
+      bypass: fitBypass(policy, member(document, 'bypass'), faults),
+      plan: fitPlanName(member(document, 'plan'), faults),
+      until: fitUntil(own.until, member(document, 'until'), faults),
+      anchor: fitOwnAnchor(member(document, 'anchor'), faults),
+    },
+    faults: faults.list,
+  }
+}
+
+function fitOverrides(
+  own: SubjectSettings['overrides'],
+  stored: unknown,
+  faults: Faults,
+): SubjectSettings['overrides'] {
+  const fitted = mapValues(own, (limits, category) => {
+    const ofCategory = member(stored, category)
+    strangers(ofCategory, limits, `overrides.${category}`, faults)
+    return mapValues(limits, (_none, label): Limit | null => {
+      const value = member(ofCategory, label) ?? null
+      if (value === null || isLimit(value)) return value
+      faults.add(`overrides.${category}.${label}`, 'not a limit: the default applies')
+      return null
+    })
+  })
+  strangers(stored, own, 'overrides', faults)
+  return fitted
+}
+
+function fitPlanName(plan: unknown, faults: Faults): string | null {
+  if (plan === undefined || plan === null) return null
+  if (typeof plan === 'string') return plan
+  faults.add('plan', 'not a name: none')
+  return null
+}
+
+function fitUntil(own: SubjectSettings['until'], stored: unknown, faults: Faults): SubjectSettings['until'] {
+  strangers(stored, own, 'until', faults)
+  const fitInstant = (part: keyof SubjectSettings['until']): number | null => {
+    const value = member(stored, part) ?? null
+    if (value === null || isInstant(value)) return value
+    faults.add(`until.${part}`, 'not an instant: without an end')
+    return null
+  }
+  return { overrides: fitInstant('overrides'), plan: fitInstant('plan') }
+}
+
+function fitOwnAnchor(stored: unknown, faults: Faults): OwnAnchor | null {
+  if (stored === undefined || stored === null) return null
+  const anchor = fitAnchor(stored)
+  if (anchor === undefined) faults.add('anchor', "not an anchor: periods begin at the calendar's beginning")
+  return anchor ?? null
+}
+
+function fitBypass(policy: Policy, bypass: unknown, faults: Faults): string[] {
+  if (bypass === undefined) return []
+  if (!Array.isArray(bypass)) {
+    faults.add('bypass', 'expected a list of shared layers: none is bypassed')
+    return []
+  }
+  const unknown = bypass.filter((name) => !isSharedLayer(policy, name))
+  for (const name of unknown) faults.add('bypass', `no shared layer ${shown(name)}: not in force`)
+  return [...new Set(bypass.filter((name) => isSharedLayer(policy, name)))] as string[]
+}
+
+function isSharedLayer(policy: Policy, name: unknown): boolean {
+  return policy.layers.some((layer) => layer.shared && layer.name === name)
 }

@@ -1,11 +1,18 @@
-import type { OwnAnchor } from '../windows/calendar.ts'
+import { isObject } from '../options/checks.ts'
+import { fits } from '../options/faults.ts'
 import type { CellSchema } from '../windows/identity.ts'
+import {
+  anchorCheck,
+  type Calendar,
+  type CalendarAnchor,
+  type CalendarWindow,
+  type OwnAnchor,
+} from '../windows/kinds/calendar.ts'
 import { KINDS } from '../windows/kinds.ts'
-import { ownPeriodWindows } from './anchors.ts'
 import { hasLimit } from './cells.ts'
 import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
 import type { Mode, Settings, SubjectSettings } from './settings.ts'
-import { hundredths, ownOf } from './values.ts'
+import { hundredths, isInstant, ownOf } from './values.ts'
 
 /** Factors of the fixed modes in whole hundredths, so that limits are exact integers. `custom` has a table of its own. */
 const MODE_HUNDREDTHS: Readonly<Record<Exclude<Mode, 'adaptive' | 'custom'>, number>> = {
@@ -175,4 +182,91 @@ export function planLimit(
   const limitIn = (plans: Readonly<Record<string, PlanTable>> | undefined): Limit | undefined =>
     ownOf(ownOf(ownOf(ownOf(plans, plan), layer), category), label)
   return limitIn(settings.plans) ?? limitIn(policy.plans)
+}
+
+/** Most changes of an anchor that a document has: each window is between two of them at the most. */
+const MAX_CHANGES = 32
+
+/** A stored anchor; `undefined` where it is none. */
+export function fitAnchor(stored: unknown, depth = 0): OwnAnchor | undefined {
+  if (!isObject(stored) || depth > MAX_CHANGES) return undefined
+  const { was = null, changedAt, ...anchor } = stored
+  if (!fits(anchorCheck(), anchor)) return undefined
+  if (changedAt === undefined) return anchor
+  const before = was === null ? null : fitAnchor(was, depth + 1)
+  return isInstant(changedAt) && before !== undefined ? { ...anchor, was: before, changedAt } : undefined
+}
+
+/** The policy's windows whose periods each subject has of its own. */
+export function ownPeriodWindows({ windows }: Pick<Policy, 'windows'>): readonly CalendarWindow[] {
+  return windows.flatMap((window) => (window.every !== undefined && window.anchor === 'subject' ? [window] : []))
+}
+
+/** What an anchor means at an instant: the calendar, and the windows that go by it. */
+export interface AnchorTerms {
+  readonly windows: readonly CalendarWindow[]
+  readonly calendar: Calendar | undefined
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/**
+ * The anchor to store when one is set.
+ *
+ * A subject's first anchor is in force with the write. A later one counts from the next period, so it is stored with its
+ * previous value, as long as that decides where some window's period begins or ends. A removed anchor leaves a mark, an
+ * anchor at the calendar's beginning: otherwise each removal would make the next anchor a first one, with a period of its own.
+ *
+ * @param stored `null`: the subject never had one
+ * @param set `null`: at the calendar's beginning
+ */
+export function changedAnchor(
+  stored: OwnAnchor | null,
+  set: CalendarAnchor | null,
+  terms: AnchorTerms,
+): OwnAnchor | null {
+  if (stored === null) return set
+  const isSame = ruleOf(stored) === ruleOf(set)
+  const next: OwnAnchor = isSame ? { ...stored, ...set } : { ...set, was: stored, changedAt: terms.now }
+  // Where no window here goes by it, the last change is kept for those who have one.
+  const isHeeded = terms.windows.length > 0
+  const shortest = isHeeded ? withoutNeedless(next, terms) : withLastChange(next)
+  const isRemoved = Object.keys(shortest).length === 0
+  return isRemoved ? { was: null, changedAt: next.changedAt ?? terms.now } : shortest
+}
+
+/** Where periods begin, whatever they did before. */
+function ruleOf(anchor: CalendarAnchor | null): string {
+  const { month = 1, day = 1, time = '00:00' } = anchor ?? {}
+  return `${month}-${day} ${time}`
+}
+
+function plainOf({ was: _, changedAt: __, ...anchor }: OwnAnchor): CalendarAnchor {
+  return anchor
+}
+
+function withLastChange(anchor: OwnAnchor): OwnAnchor {
+  return anchor.changedAt === undefined ? anchor : { ...anchor, was: anchor.was ? plainOf(anchor.was) : null }
+}
+
+/** Leaves out changes without which every window's periods are the same from now on. */
+function withoutNeedless(anchor: OwnAnchor, terms: AnchorTerms): OwnAnchor {
+  for (const shorter of shorterOnes(anchor)) if (areSame(shorter, anchor, terms)) return withoutNeedless(shorter, terms)
+  return anchor
+}
+
+/** Each with one change less. */
+function shorterOnes(anchor: OwnAnchor): OwnAnchor[] {
+  const { was = null, changedAt } = anchor
+  if (changedAt === undefined) return []
+  const skipped = was?.changedAt === undefined ? [] : [{ ...anchor, was: was.was ?? null }]
+  const deeper = was === null ? [] : shorterOnes(was).map((before) => ({ ...anchor, was: before }))
+  return [plainOf(anchor), ...skipped, ...deeper]
+}
+
+/** The same now is the same ever after: a later period follows from this one and from the anchor that counts last. */
+function areSame(one: OwnAnchor, other: OwnAnchor, { windows, calendar, now }: AnchorTerms): boolean {
+  const periods = (anchor: OwnAnchor): string =>
+    JSON.stringify(windows.map((window) => calendar?.periods(window, now, anchor)))
+  return periods(one) === periods(other)
 }

@@ -1,8 +1,7 @@
 import { QuotaError } from '../errors/quota-error.ts'
-import { noSuchName } from '../options/names.ts'
+import { noSuchName } from '../options/faults.ts'
 import type { WindowDefinition } from '../windows/kinds.ts'
-import type { Some } from './policy-names.ts'
-import type { Counting, UnitDefinition } from './units.ts'
+import type { Counting, Some, UnitDefinition } from './units.ts'
 
 /** What becomes of an actual cost above what a hold reserved. */
 export type OverrunPolicy = 'refuse' | 'charge' | 'fit'

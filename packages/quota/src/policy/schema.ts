@@ -1,12 +1,9 @@
 import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
 import { aFunction, type Check, group, listOf, oneOf, optional, tableBy, textLike, where } from '../options/checks.ts'
-import { faultsOf, pathOf, within } from '../options/faults.ts'
-import { noSuchName } from '../options/names.ts'
+import { faultsOf, noSuchName, pathOf, within } from '../options/faults.ts'
 import { WINDOW_FORMS } from '../windows/kinds.ts'
 import { hasLimit, unitOfLabel } from './cells.ts'
-import { costCheck, unitFaults, unitsCheck, unitsIn, windowUnitCheck } from './cost-rules.ts'
-import { eachKey, limitCheck, nameCheck, wrongOperation } from './names.ts'
 import type {
   ConcurrencyDefinition,
   Limit,
@@ -16,9 +13,9 @@ import type {
   PolicyAnswers,
   PolicyWindow,
 } from './policy.ts'
-import { plansCheck } from './table-rules.ts'
+import { costCheck, plansCheck, unitFaults, unitsCheck, unitsIn, windowUnitCheck } from './rules.ts'
 import type { UnitDefinition } from './units.ts'
-import { MAX_LIMIT } from './values.ts'
+import { eachKey, limitCheck, MAX_LIMIT, nameCheck, wrongOperation } from './values.ts'
 
 /** What members of other libraries' definitions are called in a policy. */
 const WORDS: Readonly<Record<string, string>> = {

@@ -1,19 +1,15 @@
 import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
 import { type Check, group, isPlain, listOf, oneOf, tableEach, where } from '../options/checks.ts'
-import { expectedKind, expectedText, faultsOf } from '../options/faults.ts'
-import { listed, noSuchName } from '../options/names.ts'
+import { expectedKind, expectedText, faultsOf, listed, noSuchName } from '../options/faults.ts'
 import { once } from '../options/options-parser.ts'
 import { anchorCheck } from '../windows/kinds/calendar.ts'
 import { hasLimit, limitLabels, unitOfLabel } from './cells.ts'
-import { costCheck } from './cost-rules.ts'
-import { aLimit, eachKey, nameOf } from './names.ts'
 import type { Limit, Policy } from './policy.ts'
+import { costCheck, plansCheck, tableCheck, thresholdsCheck } from './rules.ts'
 import { MODES, type ShadowedLimits } from './settings.ts'
-import { plansCheck, tableCheck } from './table-rules.ts'
-import { thresholdsCheck } from './threshold-rules.ts'
 import { unitNames } from './units.ts'
-import { isInstant, isLimit, isMultiplier, MAX_MULTIPLIER, MIN_MULTIPLIER } from './values.ts'
+import { aLimit, eachKey, isInstant, isLimit, isMultiplier, MAX_MULTIPLIER, MIN_MULTIPLIER, nameOf } from './values.ts'
 
 const A_MULTIPLIER = `a number from ${MIN_MULTIPLIER} to ${MAX_MULTIPLIER} with at most two decimals`
 

@@ -1,9 +1,8 @@
 import { isObject } from '../options/checks.ts'
-import type { OwnAnchor } from '../windows/calendar.ts'
+import type { OwnAnchor } from '../windows/kinds/calendar.ts'
 import { hasLimit, limitLabels } from './cells.ts'
 import type { BaseLimits, Limit, PlanLimits, Policy } from './policy.ts'
-import type { LabelIn, LayerIn, Some } from './policy-names.ts'
-import type { Counting } from './units.ts'
+import type { Counting, LabelIn, LayerIn, Some } from './units.ts'
 
 /** The modes an administrator switches between. */
 export const MODES = ['conservative', 'normal', 'lenient', 'adaptive', 'custom'] as const

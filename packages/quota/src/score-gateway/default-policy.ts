@@ -1,8 +1,7 @@
 import { faultyDocument } from '../errors/quota-error.ts'
-import { unknownKey } from '../options/names.ts'
+import { unknownKey } from '../options/faults.ts'
 import type { LimitTable, OperationDefinition, Policy } from '../policy/policy.ts'
-import type { PolicyNames } from '../policy/policy-names.ts'
-import type { OneUnit } from '../policy/units.ts'
+import type { OneUnit, PolicyNames } from '../policy/units.ts'
 import { scoreGatewayAnswers } from './score-gateway-answers.ts'
 
 /** What {@link defaultPolicy} takes. */

@@ -1,8 +1,8 @@
-import type { QuotaAnswers, QuotaExceededBody } from '../http/texts.ts'
+import type { RefusedDecision, Violation } from '../decision/decision.ts'
+import type { Locale, QuotaAnswers, QuotaExceededBody } from '../http/texts.ts'
 import { anAddress, optional, where, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import { isoText, isTimeZone, zonedText } from '../time/zoned.ts'
-import { BEIJING_TIME_ZONE, specifiedText, windowLabel } from './texts.ts'
 
 /** The body of a 429 as the score gateway's specification has it. */
 export interface ScoreGatewayBody extends QuotaExceededBody {
@@ -83,4 +83,108 @@ export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): S
       },
     }
   }
+}
+
+/** What a text is made from. */
+interface TextFacts {
+  readonly decision: RefusedDecision
+  /** IANA name of the zone in which the time is named. */
+  readonly timeZone: string
+  readonly supportForumUrl: string | undefined
+}
+
+/** The specification's text of a refusal. */
+function specifiedText(facts: TextFacts, locale: Locale): string {
+  return locale === 'en' ? english(facts) : chinese(facts)
+}
+
+function english({ decision, timeZone, supportForumUrl }: TextFacts): string {
+  const retryAt = zonedText(decision.resetAt, timeZone)
+  const { scope, category, kind, limit, requested } = decision.binding
+  const requests = `${capitalized(category)} requests`
+  const when = `${retryAt} ${timeZone === BEIJING_TIME_ZONE ? 'Beijing Time (UTC+8)' : `(${timeZone})`}`
+  const ask = `For a higher quota, ask at ${supportForumUrl ?? 'the support forum'}.`
+  if (kind === 'concurrency') {
+    const most = `${scope} Limit of ${limit} ${requests} at once`
+    if (!decision.retryable) return `This request is above the ${most}: waiting will not help. ${ask}`
+    return `Reached ${most}. You may continue when one of them has ended. ${ask}`
+  }
+  const what = `${scope} ${windowText(decision.binding, '-', ENGLISH_UNITS)} Quota Limit`
+  if (!decision.retryable) {
+    return `This request needs ${requested} tokens, more than the ${what} of ${limit} for ${requests}: waiting will not help. ${ask}`
+  }
+  return `Reached ${what} for ${requests}. You may continue after ${when}. ${ask}`
+}
+
+function chinese({ decision, timeZone, supportForumUrl }: TextFacts): string {
+  const retryAt = zonedText(decision.resetAt, timeZone)
+  const { scope, category, kind, limit, requested } = decision.binding
+  const whose = CHINESE[scope] ?? scope
+  const requests = CHINESE[category] ?? ` ${category} `
+  const ask = `如需更高配额，请前往${supportForumUrl === undefined ? '支持论坛' : ` ${supportForumUrl} `}申请。`
+  const when = timeZone === BEIJING_TIME_ZONE ? `北京时间（UTC+8）${retryAt} ` : ` ${retryAt}（${timeZone}）`
+  if (kind === 'concurrency') {
+    const most = `${whose}同时进行的${requests}请求数上限（${limit}）`
+    return decision.retryable
+      ? `已达到${most}。其中一个结束后即可继续请求。${ask}`
+      : `本次请求超过${most}，等待无法解决。${ask}`
+  }
+  const what = `${whose} ${windowText(decision.binding, ' ', CHINESE_UNITS)}${requests}配额上限`
+  if (!decision.retryable) return `本次请求需要 ${requested} 个令牌，超过${what}（${limit}），等待无法解决。${ask}`
+  return `已达到${what}。您可以在${when}之后继续请求。${ask}`
+}
+
+const CHINESE: Readonly<Record<string, string>> = {
+  Personal: '个人',
+  Site: '全站',
+  read: '读取',
+  write: '写入',
+  all: '全部',
+  hour: '每小时',
+  day: '每日',
+  week: '每周',
+  month: '每月',
+  year: '每年',
+}
+
+/** Names of a day, an hour, a minute and a second. */
+type Units = readonly [string, string, string, string]
+const ENGLISH_UNITS: Units = ['Day', 'Hour', 'Minute', 'Second']
+const CHINESE_UNITS: Units = ['天', '小时', '分钟', '秒']
+const UNIT_MS = [86_400_000, 3_600_000, 60_000, 1_000] as const
+
+/** A limit's name for people by itself, for example `1-Hour` and `1 小时`. */
+export function windowLabel(violation: Violation, locale: Locale): string {
+  const text = locale === 'en' ? windowText(violation, '-', ENGLISH_UNITS) : windowText(violation, ' ', CHINESE_UNITS)
+  return text.trim()
+}
+
+/** A rolling window by its length; one of the calendar, whose periods differ in length, by its label. */
+function windowText({ kind, window, lengthMs }: Violation, separator: string, units: Units): string {
+  if (kind === 'rolling' && lengthMs !== null) return lengthText(lengthMs, separator, units)
+  return units === ENGLISH_UNITS ? capitalized(window) : (CHINESE[window] ?? `${window} `)
+}
+
+/** A length in the largest unit that divides it, for example `1-Hour`. */
+function lengthText(lengthMs: number, separator: string, units: Units): string {
+  const index = UNIT_MS.findIndex((unitMs) => lengthMs % unitMs === 0)
+  const unit = index === -1 ? UNIT_MS.length - 1 : index
+  return `${lengthMs / UNIT_MS[unit]!}${separator}${units[unit]!}`
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+/** IANA name of the zone in which the specification's refusals name the time. */
+export const BEIJING_TIME_ZONE = 'Asia/Shanghai'
+
+/**
+ * An instant as Beijing local time, `yyyy-MM-dd HH:mm:ss`.
+ * Rounded up to the second, so that the text never names a time before the instant.
+ *
+ * @param instant epoch milliseconds
+ */
+export function beijingText(instant: number): string {
+  return zonedText(instant, BEIJING_TIME_ZONE)
 }

@@ -1,7 +1,6 @@
 import { policyCells } from '../policy/cells.ts'
 import type { LayerDefinition, Policy } from '../policy/policy.ts'
-import type { Subject } from '../policy/policy-names.ts'
-import { unitNames } from '../policy/units.ts'
+import { type Subject, unitNames } from '../policy/units.ts'
 import type { CellSchema } from '../windows/identity.ts'
 
 export type { Subject }

@@ -1,7 +1,15 @@
 import { type CalendarWindow, calendar, calendarForm, calendarRule } from './kinds/calendar.ts'
-import { concurrency } from './kinds/concurrency.ts'
-import type { Kind, WindowForm, WindowRule } from './kinds/kind.ts'
+import { ALWAYS_OPEN, type Kind, type WindowForm, type WindowRule } from './kinds/kind.ts'
 import { type RollingWindow, rolling, rollingForm, rollingRule } from './kinds/rolling.ts'
+
+/** Slots: how much work is under way. Nothing but the end of a hold gives one back: no time, no reset, no clock. */
+const concurrency: Kind = {
+  isWindow: false,
+  after: () => ALWAYS_OPEN,
+  opensAt: (now) => now,
+  lasting: () => ({ lengthMs: null, endsAt: undefined }),
+  lengthOf: (rest) => (rest === '' ? Number.POSITIVE_INFINITY : undefined),
+}
 
 /**
  * What ends a limit's count: `rolling`, its length after its first request; `calendar`, the next period; `concurrency`, the

@@ -1,6 +1,6 @@
 import { type CellSchema, hash32 } from './identity.ts'
+import { PERIOD_NUMBERS, periodAt } from './kinds/kind.ts'
 import { KINDS } from './kinds.ts'
-import { PERIOD_NUMBERS, periodAt } from './period.ts'
 
 /**
  * Where the numbers of a cell stand. A row is the cells of one (layer, subject, category), and a state is the rows of

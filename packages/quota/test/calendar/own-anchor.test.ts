@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../../src/calendar.ts'
-import type { OwnAnchor } from '../../src/windows/calendar.ts'
-import type { CalendarWindow } from '../../src/windows/kinds/calendar.ts'
+import type { CalendarWindow, OwnAnchor } from '../../src/windows/kinds/calendar.ts'
 
 type Rule = Omit<CalendarWindow, 'label'>
 

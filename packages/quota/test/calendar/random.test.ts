@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { luxonCalendar } from '../../src/calendar.ts'
-import type { OwnAnchor } from '../../src/windows/calendar.ts'
-import { CALENDAR_PERIODS, type CalendarAnchor, type CalendarWindow } from '../../src/windows/kinds/calendar.ts'
+import {
+  CALENDAR_PERIODS,
+  type CalendarAnchor,
+  type CalendarWindow,
+  type OwnAnchor,
+} from '../../src/windows/kinds/calendar.ts'
 import { isDeep, oracleOf, ZONES } from './zones.ts'
 
 const DAY_MS = 86_400_000

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from '../../src/options/faults.ts'
-import { windowUnitCheck } from '../../src/policy/cost-rules.ts'
-import { nameCheck } from '../../src/policy/names.ts'
+import { windowUnitCheck } from '../../src/policy/rules.ts'
+import { nameCheck } from '../../src/policy/values.ts'
 import { anchorCheck, calendarForm } from '../../src/windows/kinds/calendar.ts'
 
 const month = { label: 'month', every: 'month', timeZone: 'Asia/Shanghai' }

@@ -1,8 +1,7 @@
 import type { Quotas } from '../../policy/limits.ts'
 import type { Policy } from '../../policy/policy.ts'
-import type { Calendar, OwnAnchor, TwoPeriods } from '../../windows/calendar.ts'
 import { inRowOrder, windowCell } from '../../windows/identity.ts'
-import type { CalendarWindow } from '../../windows/kinds/calendar.ts'
+import type { Calendar, CalendarWindow, OwnAnchor, TwoPeriods } from '../../windows/kinds/calendar.ts'
 
 /** Periods as they go with a request, and until when they are the first two. */
 interface Known {

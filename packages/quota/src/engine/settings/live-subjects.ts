@@ -1,5 +1,5 @@
 import type { Fault } from '../../errors/quota-error.ts'
-import { fitSubjectSettings } from '../../policy/fit-subject.ts'
+import { fitSubjectSettings } from '../../policy/fit.ts'
 import type { LayerDefinition, Policy } from '../../policy/policy.ts'
 import type { SubjectSettings } from '../../policy/settings.ts'
 import { layerKey, type Subject } from '../../store/schema.ts'

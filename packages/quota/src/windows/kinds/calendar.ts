@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { type Check, group, isObject, oneOf, optional, textLike, wholeNumber } from '../../options/checks.ts'
-import { expectedText } from '../../options/faults.ts'
-import { nearest } from '../../options/names.ts'
+import { expectedText, nearest } from '../../options/faults.ts'
 import { isTimeZone } from '../../time/zoned.ts'
 import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
 
@@ -195,4 +194,28 @@ function nearestZone(name: string): string | undefined {
   const city = (zone: string): string => zone.slice(zone.lastIndexOf('/') + 1)
   const nearestCity = nearest(name, zones.map(city))
   return zones.find((zone) => city(zone) === nearestCity)
+}
+
+/** Where a subject's own periods begin, and where they began before that was changed. */
+export interface OwnAnchor extends CalendarAnchor {
+  /** Before the change; `null`: at the calendar's beginning. Of one that was changed again before it counted, all of them. */
+  readonly was?: OwnAnchor | null | undefined
+  /** When it was changed, epoch milliseconds: it counts from the period after that one. Absent: it never was. */
+  readonly changedAt?: number | undefined
+}
+
+/** Two periods in a row, epoch milliseconds: the start of the first, its end, and the end of the second. */
+export type TwoPeriods = readonly [start: number, end: number, nextEnd: number]
+
+/** Computes the periods of calendar windows. `luxonCalendar()` of `@scoregw/quota/calendar` makes one. */
+export interface Calendar {
+  /** Whether there is a zone of this name. */
+  isTimeZone(name: string): boolean
+  /**
+   * The period that an instant is in, and the one after it.
+   *
+   * @param at epoch milliseconds
+   * @param anchor where a subject's periods begin, for windows with `anchor: 'subject'`
+   */
+  periods(window: CalendarWindow, at: number, anchor?: OwnAnchor | null): TwoPeriods
 }

@@ -8,16 +8,79 @@ import {
   isPlain,
   listOf,
   optional,
+  tableEach,
   textLike,
   where,
   wholeNumber,
 } from '../options/checks.ts'
-import { expectedText, faultsOf, within } from '../options/faults.ts'
-import { listed, noSuchName } from '../options/names.ts'
+import { expectedText, faultsOf, fits, listed, noSuchName, within } from '../options/faults.ts'
 import { SLOTS, TOKENS } from '../windows/units.ts'
-import { A_NAME, NAME } from './names.ts'
-import type { PolicyWindow } from './policy.ts'
+import { hasLimit, limitLabels, unitOfLabel } from './cells.ts'
+import type { LimitTable, PlanTable, Policy, PolicyWindow } from './policy.ts'
+import type { Threshold } from './settings.ts'
 import { type Cost, type MoneyFormat, type UnitDefinition, unitNames } from './units.ts'
+import { A_NAME, eachKey, hundredths, limitCheck, MAX_LIMIT, NAME, wrongPlan } from './values.ts'
+
+/** Most plans of a policy, and of settings. */
+const MAX_PLANS = 100
+
+type Limited = Pick<Policy, 'units' | 'windows' | 'concurrency' | 'categories' | 'layers' | 'base'>
+
+/** Checks a whole table of limits: one for each that the policy's base has. */
+export function tableCheck(policy: Limited): Check<LimitTable> {
+  const layers = policy.layers.map(({ name }) => name)
+  return eachKey(layers, (layer) =>
+    eachKey(policy.categories, (category) =>
+      eachKey(
+        limitLabels(policy).filter((label) => hasLimit(policy, layer, category, label)),
+        (label) => limitCheck(unitOfLabel(policy, label)),
+      ),
+    ),
+  )
+}
+
+/** Checks the limits of plans: as many as one likes of those that own layers have. */
+export function plansCheck(policy: Limited): Check<Readonly<Record<string, PlanTable>>> {
+  const plan = tableEach(
+    (layer) =>
+      wrongLayer(policy, layer) ??
+      tableEach(
+        (category) =>
+          wrongCategory(policy, category) ??
+          tableEach(
+            (label) => wrongLabel(policy, layer, category, label) ?? limitCheck(unitOfLabel(policy, label)),
+            'an object of limits by label',
+          ),
+        'an object of limits by category and label',
+      ),
+    'an object of limits by layer, category and label',
+  )
+  const plans = tableEach((name) => wrongPlan(name) ?? plan, 'an object of limits by plan, layer, category and label')
+  const count = v.rawCheck<Readonly<Record<string, PlanTable>>>(({ dataset: { typed, value }, addIssue }) => {
+    if (typed && Object.keys(value).length > MAX_PLANS) addIssue({ message: `expected at most ${MAX_PLANS} plans` })
+  })
+  return v.pipe(plans, count)
+}
+
+function wrongLayer({ layers }: Limited, name: string): string | undefined {
+  const own = layers.filter(({ shared }) => !shared).map((layer) => layer.name)
+  if (own.includes(name)) return undefined
+  return layers.some((layer) => layer.name === name)
+    ? `a shared layer: plans are for layers of each subject's own: ${listed(own)}`
+    : `not a layer: ${noSuchName(name, own, 'plans are for')}`
+}
+
+function wrongCategory({ categories }: Limited, name: string): string | undefined {
+  return categories.includes(name) ? undefined : `not a category: ${noSuchName(name, categories, 'the policy has')}`
+}
+
+function wrongLabel(policy: Limited, layer: string, category: string, label: string): string | undefined {
+  if (hasLimit(policy, layer, category, label)) return undefined
+  const labels = limitLabels(policy).filter((each) => hasLimit(policy, layer, category, each))
+  return limitLabels(policy).includes(label)
+    ? `the base has no such limit for ${layer} and ${category}`
+    : `not a limit: ${noSuchName(label, labels, 'there are')}`
+}
 
 /** A fault of a cost. */
 export interface CostFault {
@@ -147,4 +210,47 @@ export function unitFaults(units: readonly string[], windows: readonly PolicyWin
 /** Checks the unit that a window says it counts; which there are, {@link unitFaults} knows. */
 export function windowUnitCheck(): Check<string | undefined> {
   return optional(textLike(NAME, 'the name of a unit'))
+}
+
+/** Most thresholds at a time. */
+const MAX_THRESHOLDS = 8
+
+/** When limits are near, where nobody says otherwise. */
+export const DEFAULT_THRESHOLDS: readonly Threshold[] = [{ share: 0.8 }]
+
+/**
+ * Checks a list of thresholds, with the same texts in options and in settings.
+ *
+ * @param units of the policy; `undefined`: nobody knows yet, so that any name may be one
+ */
+export function thresholdsCheck(units?: readonly string[]): Check<readonly Threshold[]> {
+  return listOf(thresholdCheck(units), 0, MAX_THRESHOLDS)
+}
+
+/** Whether a stored value is a list of thresholds. */
+export function areThresholds(value: unknown, units: readonly string[]): value is readonly Threshold[] {
+  return fits(thresholdsCheck(units), value)
+}
+
+function thresholdCheck(units: readonly string[] | undefined): Check<Threshold> {
+  const ofShare = { share: where<number>(isShare, 'a share above 0 and up to 1 with at most two decimals') }
+  const named = units === undefined ? textLike(NAME, 'the name of a unit') : unitCheck([...units, SLOTS])
+  const share = group(ofShare) as Check<Threshold>
+  const shareOfUnit = group<Threshold>({ ...ofShare, unit: named })
+  const left = group({ left: wholeNumber(0, MAX_LIMIT, units?.[0] ?? TOKENS) }) as Check<Threshold>
+  const leftOfUnit = group<Threshold>({ left: wholeNumber(0, MAX_LIMIT), unit: named })
+  return v.lazy<Check<Threshold>>((value) => {
+    const has = (member: string): boolean => isObject(value) && Object.hasOwn(value, member)
+    const isOfUnit = has('unit') || (units !== undefined && units.length > 1)
+    if (has('left')) return isOfUnit ? leftOfUnit : left
+    return has('unit') ? shareOfUnit : share
+  })
+}
+
+function unitCheck(units: readonly string[]): Check<string> {
+  return where<string>((unit) => units.includes(unit as string), `a unit: ${listed(units)}`)
+}
+
+function isShare(value: unknown): boolean {
+  return typeof value === 'number' && value > 0 && value <= 1 && hundredths(value) !== undefined
 }
