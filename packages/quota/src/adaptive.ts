@@ -29,7 +29,6 @@ export {
 export {
   type MinuteOutcomes,
   OUTCOME_COLUMNS,
-  OUTCOMES_KEPT_MINUTES,
   type OutcomeColumn,
   type OutcomeStore,
 } from './store/outcome-store.ts'

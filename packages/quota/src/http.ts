@@ -19,7 +19,6 @@ export {
 } from './http/headers.ts'
 export {
   type Admission,
-  type AdmittedOptions,
   AdmittedRequest,
   HttpMeter,
   httpMeter,
@@ -29,7 +28,7 @@ export {
 export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
 export { type NeutralAnswersOptions, neutralAnswers } from './http/neutral/neutral-answers.ts'
 export type { NodeRequest, NodeResponse } from './http/node/response-gate.ts'
-export { type WatchDetails, watchResponse } from './http/node/watch-response.ts'
+export { watchResponse } from './http/node/watch-response.ts'
 export type {
   AnonymousMode,
   HandlerUnits,
@@ -51,8 +50,7 @@ export {
   type QuotaLogger,
   QuotaWarning,
   type QuotaWarningCode,
-  type ValidateOption,
 } from './http/warnings.ts'
-export { type StreamWatch, watchedStream } from './http/watched-stream.ts'
+export { watchedStream } from './http/watched-stream.ts'
 export { operationOf } from './policy/policy.ts'
-export { isoText, isTimeZone, zonedText } from './time/zoned.ts'
+export { isoText, isTimeZone } from './time/zoned.ts'

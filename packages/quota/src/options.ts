@@ -3,7 +3,6 @@
  *
  * @module
  */
-export { faultyDocument } from './errors/quota-error.ts'
 export { kindOf, shown } from './errors/shown.ts'
 export {
   aClock,
@@ -13,7 +12,6 @@ export {
   group,
   having,
   listOf,
-  objectWhere,
   oneOf,
   optional,
   tableOf,
@@ -22,5 +20,5 @@ export {
   wholeNumber,
   withDefault,
 } from './options/checks.ts'
-export { listed, nearest, noSuchName } from './options/faults.ts'
-export { optionsParser, type ParserDetails, refusedOptions } from './options/options-parser.ts'
+export { listed, nearest } from './options/faults.ts'
+export { optionsParser, refusedOptions } from './options/options-parser.ts'

@@ -30,25 +30,21 @@ export type { SnapshotPart } from './memory/snapshot.ts'
 export type { LayerInput, PolicyDefinition } from './policy/define-policy.ts'
 export type { Quotas } from './policy/limits.ts'
 export type {
-  BaseLimits,
   ConcurrencyDefinition,
   LayerDefinition,
-  OverrunPolicy,
   PlanTable,
 } from './policy/policy.ts'
 export {
   initialSettings,
   MODES,
-  type ShadowedLimits,
   type SharedLayerSettings,
   type SubjectAnchor,
   type Versioned,
 } from './policy/settings.ts'
 export { ofUnit, unitNames } from './policy/units.ts'
-export { hundredths, MAX_LIMIT } from './policy/values.ts'
+export { MAX_LIMIT } from './policy/values.ts'
 export {
   type IdPlace,
-  type IdRequest,
   idPlaces,
   type NamedCell,
   type NamedHoldRow,
@@ -61,7 +57,6 @@ export { Breaker } from './store/breaker.ts'
 export type {
   AdaptiveCounts,
   FactorReason,
-  FactorReasonCode,
   FactorState,
   FactorStore,
   VersionedFactor,
@@ -133,7 +128,7 @@ export {
   type SyncSettingsStore,
   type WriteReply,
 } from './store/settings-store.ts'
-export { type Stopwatch, systemClock } from './time/clock.ts'
+export { systemClock } from './time/clock.ts'
 export {
   type CellDefinition,
   type CellSchema,
