@@ -75,6 +75,24 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
       await vi.waitFor(() => expect(proxy.openSockets()).toBe(1), { timeout: 15_000 })
     })
 
+    it('reconnects again and again without a leak', async () => {
+      const redis = await server()
+      const warnings: Error[] = []
+      const warned = (warning: Error) => void warnings.push(warning)
+      process.on('warning', warned)
+      later(() => void process.off('warning', warned))
+      const connection = own(theirs(redis.port))
+      await connection.ready()
+      // Node warns of the eleventh listener.
+      for (let time = 0; time < 12; time++) {
+        const before = await connection.send('CLIENT', 'ID')
+        await redis.cli('CLIENT', 'KILL', 'ID', String(before))
+        const next = async () => expect(await connection.send('CLIENT', 'ID')).not.toBe(before)
+        await vi.waitFor(next, { timeout: 15_000 })
+      }
+      expect(warnings).toEqual([])
+    })
+
     it('gives up a server that accepts connections and says nothing', async () => {
       const redis = await server()
       const proxy = await startProxy(redis.port)

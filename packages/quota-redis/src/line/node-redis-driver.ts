@@ -124,7 +124,8 @@ export class NodeRedisDriver implements Driver {
         this.#timer = undefined
         // Where it could not read a reply it is still open.
         if (client.isOpen) this.#destroy()
-        if (this.#abort.signal.aborted) this.#duplicate()
+        // A socket keeps its listener on the signal: each connection has a signal of its own.
+        this.#duplicate()
         void this.#connect()
       },
       retryDelayMs(++this.#attempts),
