@@ -185,12 +185,12 @@ export class AddBatch {
     const states: number[] = []
     this.#instant.moveTo(now, request.periods, rows.length)
     const { after, opensAt } = this.#instant
-    for (const [slot, { pairs }] of rows.entries()) {
+    for (const [slot, { pairs, sums }] of rows.entries()) {
       for (let c = 0; c < places.size; c++) {
         const [at, to] = [places.limitAt(slot, c), places.cellAt(slot, c)]
         // Opened by the statement for a take that comes after this one.
-        const isLater =
-          pairs![2 * c + 1] === 0 && pairs![2 * c] === opensAt[at] && request.costs[places.units[c]!] === 0
+        const isFirstUsed = sums[c] !== -1 && pairs![2 * c + 1] === 0 && pairs![2 * c] === opensAt[at]
+        const isLater = isFirstUsed && request.costs[places.units[c]!] === 0
         if (isLater) states.push(NOT_OPEN, 0)
         else view(pairs!, 2 * c, after[at]!, now, states, to)
       }

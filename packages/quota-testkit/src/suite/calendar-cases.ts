@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type CalendarWindow, inRowOrder, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { type CalendarWindow, cellsIn, inRowOrder, type StoreSchema, windowCell } from '@scoregw/quota/store'
 import { abilityCase } from './abilities.ts'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import {
@@ -96,6 +96,28 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.take(3, { id: idOf('attempt'), period: [now - 2, now - 1, now] })).outcome, 'stale')
     await probe.admitted(3, { id: idOf('attempt', 'other', 'read:2') })
   }),
+  abilityCase(
+    'calendar: a window that is given back in full stays open, for every unit',
+    'calendar',
+    async (context) => {
+      const { store, clock } = context
+      const units = ['requests', 'tokens']
+      const cells = cellsIn(units, [
+        windowCell({ label: '1h', lengthMs: HOUR_MS }, 'requests'),
+        windowCell(MONTH, 'tokens'),
+      ])
+      const period = around(clock.now())
+      const probe = new Probe(store, { ...MONTHLY, units, cells }, 10, period)
+      // More than once: a store may do its first take in another way.
+      for (let time = 1; time <= 3; time++) {
+        const given = await probe.admitted([0, 5])
+        await probe.cancel(given, [0, 5])
+        const { now, states } = await probe.admitted([1, 0])
+        assert.deepEqual([...states], [now, time, period[0], 0])
+        assert.deepEqual(await probe.states(), [now, time, period[0], 0])
+      }
+    },
+  ),
   calendarCase('after a reset in the middle of a period it begins 1 ms later, each time', async ({ probe, start }) => {
     await probe.admitted(10)
     for (let again = 1; again <= 3; again++) {
