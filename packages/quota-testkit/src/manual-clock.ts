@@ -1,9 +1,10 @@
-import type { Clock } from '@scoregw/quota'
+import type { Clock, Duration } from '@scoregw/quota'
+import { millisecondsOf } from '@scoregw/quota/store'
 
 /** A {@link Clock} that stands still until it is turned by hand. */
 export interface ManualClock extends Clock {
-  /** Turns the clock by some milliseconds; a negative number turns it back. */
-  advance(ms: number): void
+  /** Turns the clock by milliseconds, or by a time such as `'1h'`; a negative number turns it back. */
+  advance(by: Duration): void
   /** Sets the clock to an instant, in epoch milliseconds. */
   set(instant: number): void
 }
@@ -21,8 +22,8 @@ export function manualClock(start: number = SOME_INSTANT): ManualClock {
   let instant = whole(start)
   return {
     now: () => instant,
-    advance(ms) {
-      instant = whole(instant + ms)
+    advance(by) {
+      instant = whole(instant + millisecondsOf(by))
     },
     set(next) {
       instant = whole(next)

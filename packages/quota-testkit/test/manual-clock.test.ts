@@ -8,6 +8,8 @@ describe('manualClock', () => {
     clock.advance(5)
     clock.advance(-2)
     expect(clock.now()).toBe(1_003)
+    clock.advance('1h')
+    expect(clock.now()).toBe(3_601_003)
     clock.set(7)
     expect(clock.now()).toBe(7)
   })
@@ -24,6 +26,7 @@ describe('manualClock', () => {
 
   it('refuses instants that are no whole milliseconds', () => {
     const clock = manualClock(0)
+    expect(() => clock.advance('soon' as '1h')).toThrow(RangeError)
     for (const wrong of [Number.NaN, 0.5, Number.POSITIVE_INFINITY]) {
       expect(() => clock.set(wrong)).toThrow(RangeError)
       expect(() => clock.advance(wrong)).toThrow(RangeError)

@@ -141,7 +141,7 @@ export {
 } from './windows/identity.ts'
 export type { CalendarAnchor, CalendarPeriod, CalendarWindow } from './windows/kinds/calendar.ts'
 export { PERIOD_NUMBERS, type Period, periodAt } from './windows/kinds/kind.ts'
-export type { RollingWindow } from './windows/kinds/rolling.ts'
+export { millisecondsOf, type RollingWindow } from './windows/kinds/rolling.ts'
 export type { KindName, WindowDefinition } from './windows/kinds.ts'
 export { Instant, Layout } from './windows/layout.ts'
 export {

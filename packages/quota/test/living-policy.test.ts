@@ -13,7 +13,7 @@ import {
 import { initialSettings } from '../src/policy/settings.ts'
 import { type Charged, Oracle, type Request } from './living/oracle.ts'
 import { policies } from './living/policies.ts'
-import { fixture, flatBase, type TestClock, testClock, testPolicy } from './support.ts'
+import { asAnotherProcess, fixture, flatBase, type TestClock, testClock, testPolicy } from './support.ts'
 
 const ID_TTL_MS = 120_000
 
@@ -67,7 +67,7 @@ class Trial {
   }
 
   #process(policy: Policy): SyncQuota {
-    return createQuota({ policy, store: this.#store, clock: this.#clock, idTtlMs: ID_TTL_MS })
+    return createQuota({ policy, store: asAnotherProcess(this.#store), clock: this.#clock, idTtlMs: ID_TTL_MS })
   }
 
   play({ kind, pick }: Step): void {

@@ -8,7 +8,16 @@ import {
   type SyncQuota,
   type SyncReservation,
 } from '../src/index.ts'
-import { fixture, flatBase, HOUR, type Operation, type TestClock, testClock, testPolicy } from './support.ts'
+import {
+  asAnotherProcess,
+  fixture,
+  flatBase,
+  HOUR,
+  type Operation,
+  type TestClock,
+  testClock,
+  testPolicy,
+} from './support.ts'
 
 const DEEP = process.env.QUOTA_TEST_DEEP === '1'
 const SUBJECTS = ['ann', 'ben', 'cleo']
@@ -110,7 +119,7 @@ class Side {
   }
 
   #openOther(): SyncQuota<'read' | 'write' | 'big'> {
-    this.#other ??= createQuota({ policy: OTHER, store: this.#store, clock: this.clock })
+    this.#other ??= createQuota({ policy: OTHER, store: asAnotherProcess(this.#store), clock: this.clock })
     return this.#other
   }
 
@@ -201,7 +210,10 @@ describe('decisions of a memory store', () => {
     const store = memoryStore({ clock })
     const each = { read: { '5h': 90 }, write: { '5h': 90 } }
     const old = definePolicy({ ...SHAPE, windows: [FIVE_HOURS], base: { personal: each, site: each } })
-    createQuota({ policy: old, clock, store }).consumeSync({ subject: 'ann', operation: 'write' })
+    createQuota({ policy: old, clock, store: asAnotherProcess(store) }).consumeSync({
+      subject: 'ann',
+      operation: 'write',
+    })
     clock.at += 1_000
     const quota = createQuota({ policy: testPolicy(LIMITS), clock, store })
     const used = [1, 2].map(() =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createQuota, memoryStore } from '../src/index.ts'
 import type { SnapshotPart } from '../src/store.ts'
-import { type Fixture, fixture, flatBase, HOUR, testClock, testPolicy } from './support.ts'
+import { asAnotherProcess, type Fixture, fixture, flatBase, HOUR, testClock, testPolicy } from './support.ts'
 
 const DAY = 24 * HOUR
 
@@ -73,7 +73,7 @@ describe('a memory store', () => {
     const windows = [{ label: '10m', lengthMs: 600_000 }, ...[...testPolicy().windows].reverse()]
     const limits = { '10m': 100, '1h': 100, '5h': 100, '1d': 100 }
     const base = { personal: { read: limits, write: limits } }
-    const second = createQuota({ policy: { ...testPolicy(), layers, windows, base }, store })
+    const second = createQuota({ policy: { ...testPolicy(), layers, windows, base }, store: asAnotherProcess(store) })
     second.consumeSync({ subject: 'u', operation: 'write' })
     const used = (quota: Fixture['quota']) =>
       quota.statusSync('u').windows.write!.map(({ layer, window, used }) => `${layer} ${window} ${used}`)

@@ -148,7 +148,7 @@ describe('quota_unavailable', () => {
   const full = { clock: testClock(), maxIds: 1, maxSubjects: 1 }
 
   it.each<[string, string, () => QuotaOptions<Operation>]>([
-    ['the counters', 'the quota store did not answer', () => ({ policy, store: SILENT })],
+    ['the counters', 'the quota store did not answer', () => ({ policy, store: { ...SILENT } })],
     ['the settings', 'the settings store did not answer', () => ({ policy, settingsStore: failing })],
     [
       'the settings of counters that answer later',

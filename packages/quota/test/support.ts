@@ -11,7 +11,7 @@ import {
   type SyncQuota,
   type SyncQuotaOptions,
 } from '../src/index.ts'
-import type { AsyncStore } from '../src/store.ts'
+import type { AsyncStore, SyncStore } from '../src/store.ts'
 
 /** A clock turned by hand. */
 export interface TestClock extends Clock {
@@ -68,6 +68,11 @@ export function fixture(options: Partial<QuotaOptions<Operation>> = {}): Fixture
   const store = memoryStore({ clock })
   const quota = createQuota<Operation>({ policy: testPolicy(), clock, store, ...options })
   return { clock, store, quota }
+}
+
+/** The same counters as another process sees them, whose policy may have other limits. */
+export function asAnotherProcess(store: MemoryStore): SyncStore {
+  return { sync: true, can: store.can, clock: store.clock, open: (schema, clock) => store.open(schema, clock) }
 }
 
 /** A memory store that answers with promises, each call waiting for `gate`. */

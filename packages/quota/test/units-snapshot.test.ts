@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
-import { testClock } from './support.ts'
+import { asAnotherProcess, testClock } from './support.ts'
 import { SUBJECT, unitsPolicy } from './units-policy.ts'
 
 /** Money alone. */
@@ -34,7 +34,10 @@ describe('a snapshot of several units', () => {
 
     // A store whose rows begin with the budget, which is the last of the snapshot's.
     const store = memoryStore({ clock: one.clock })
-    createQuota({ policy: budgeted, clock: one.clock, store }).consumeSync({ subject: 'bob', operation: 'buy' })
+    createQuota({ policy: budgeted, clock: one.clock, store: asAnotherProcess(store) }).consumeSync({
+      subject: 'bob',
+      operation: 'buy',
+    })
     const units = [...unitsPolicy.units!].reverse()
     const other = made({ ...unitsPolicy, units }, one.clock, store)
     for (const part of JSON.parse(JSON.stringify([...one.store.snapshot()])) as unknown[]) other.store.restore(part)

@@ -27,6 +27,16 @@ export const HOLD_TTL_MS = 60_000
 
 type AnyReservation = Reservation | SyncReservation
 
+/** The same store as an object of its own: engines of one store object must agree in their limits, those of processes need not. */
+function asAnotherProcess<S extends StoreHarness['store']>(store: S): S {
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+}
+
 /** Two engines, as of two processes, on one store and one set of settings. Uses the `...Sync` calls where it can. */
 export class World {
   readonly harness: StoreHarness
@@ -61,7 +71,7 @@ export class World {
     const { store, peer = store, clock } = this.harness
     const quota = createQuota({
       policy,
-      store: index === 0 ? store : peer,
+      store: asAnotherProcess(index === 0 ? store : peer),
       settingsStore: this.#settingsStore,
       clock,
       calendar: utcCalendar,

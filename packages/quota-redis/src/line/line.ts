@@ -4,6 +4,7 @@ import type { EvictionPolicy, RedisLogger } from './eviction-policy.ts'
 /** A client of one server as node-redis 5 makes it: `createClient()`. It need not be connected. */
 export interface NodeRedisClient {
   readonly isReady: boolean
+  readonly options?: object | undefined
   duplicate(): unknown
   withTypeMapping(mapping: never): unknown
 }

@@ -13,6 +13,7 @@ import type {
 import type { Line } from '../line/line.ts'
 import { lineTo } from '../line/lines.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
+import { placeOf } from './place.ts'
 import { holdsOf, type RedisHolds } from './redis-holds.ts'
 import { Shard } from './shard.ts'
 import { Tick } from './tick.ts'
@@ -65,6 +66,7 @@ class Store implements RedisStore {
   readonly sync = false
   readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
   readonly deadlineMs: number
+  readonly place: string | undefined
   readonly #options: ParsedRedisStoreOptions
   readonly #line: Line
   readonly #tick = new Tick((send) => send())
@@ -74,6 +76,7 @@ class Store implements RedisStore {
   constructor(options: ParsedRedisStoreOptions) {
     const { client, prefix, evictionPolicy, logger, deadlineMs } = options
     this.deadlineMs = deadlineMs
+    this.place = placeOf(client, prefix)
     this.#options = options
     this.#line = lineTo(client, `{${prefix}}`, { evictionPolicy, logger })
   }

@@ -28,8 +28,29 @@ export interface PostgresPool {
   connect(): Promise<PostgresClient>
   /** How many wait for a connection, where it shows that. */
   readonly waitingCount?: number
+  /** Which database it connects to, where it shows that. */
+  readonly options?: {
+    readonly connectionString?: string | undefined
+    readonly host?: string | undefined
+    readonly port?: number | undefined
+    readonly database?: string | undefined
+  }
   /** Hears of connections that end while nobody has them. */
   on?(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/**
+ * Server, database and prefix of a store, in a text that is the same for two stores that share counters. It has no
+ * credentials.
+ *
+ * @returns `undefined` where the pool doesn't show its database
+ */
+export function placeOf({ options }: PostgresPool, prefix: string): string | undefined {
+  if (options === undefined) return undefined
+  const { connectionString: text = '', host = '', port = '', database = '' } = options
+  if (!URL.canParse(text)) return `postgres ${host}:${port} ${database} ${prefix}`
+  const url = new URL(text)
+  return `postgres ${url.hostname}:${url.port} ${url.pathname.slice(1)} ${prefix}`
 }
 
 const HEARD = new WeakSet<object>()

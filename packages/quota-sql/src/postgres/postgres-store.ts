@@ -6,7 +6,7 @@ import { checkFormat, type SqlStore, sqlStore } from '../step/sql-store.ts'
 import { storeError } from '../step/store-error.ts'
 import { NO_RIGHTS, READ_ONLY, refusal, verdictOf } from './errors.ts'
 import { type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
-import { outliveLostConnections } from './pool.ts'
+import { outliveLostConnections, placeOf } from './pool.ts'
 import { onSession, type Row, type SessionParts } from './session.ts'
 import { type PostgresStatements, postgresStatements } from './statements.ts'
 import { storedHold } from './transaction.ts'
@@ -70,6 +70,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   })
   return {
     ...store,
+    place: placeOf(pool, prefix),
     async ready() {
       const [[version, isReadOnly, mayWrite] = []] = await query('ready')
       checkFormat(Number(version))

@@ -20,6 +20,13 @@ export interface TakesTurns {
   connection(): { execute<T>(work: () => Promise<T>): Promise<T> }
 }
 
+/** The file and the prefix of a store; `undefined` for a database in memory. */
+export function placeOf(database: SqliteConnection, prefix: string): string | undefined {
+  const rows = database.prepare("select file from pragma_database_list where name = 'main'").all()
+  const [{ file }] = rows as [{ readonly file: string }]
+  return file === '' ? undefined : `sqlite ${file} ${prefix}`
+}
+
 /** Whether an error says that another process is writing. */
 export function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false

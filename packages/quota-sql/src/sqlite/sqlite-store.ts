@@ -1,10 +1,10 @@
-import { type SnapshotPart, type SyncStore, systemClock } from '@scoregw/quota/store'
+import { type SnapshotPart, type StoreSchema, type SyncStore, systemClock } from '@scoregw/quota/store'
 import { tableNames } from '../schema/tables.ts'
 import { type AskNow, countersOf } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
 import { CAN, checkFormat, type SqlStore, sqlStore } from '../step/sql-store.ts'
 import { Ended, endWork, SWEPT_AT_ONCE } from '../step/sweeper.ts'
-import type { SqliteConnection } from './database.ts'
+import { placeOf, type SqliteConnection } from './database.ts'
 import { SqliteFile } from './file.ts'
 import {
   parseSqliteStoreOptions,
@@ -44,7 +44,7 @@ export interface SqliteStore extends SqlStore {
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const parsed = parseSqliteStoreOptions(options)
-  const { database, clock, deadlineMs } = parsed
+  const { database, clock, deadlineMs, prefix } = parsed
   const file = fileOf(parsed)
   const turns = new SqliteTurns({ ...parsed, file, ended: (holds) => sweeper.ended.add(holds) })
   const small = <T>(work: () => T): Promise<T> => turns.small(work)
@@ -61,7 +61,13 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     count: () => small(() => file.countHolds()),
     forget: () => small(() => file.forget(instant(clock), FORGOTTEN_AT_ONCE)),
   })
-  return { ...store, restore: (part) => small(() => file.whole(() => file.restore(part, instant(clock)))) }
+  const place = placeOf(database, prefix)
+  return {
+    ...store,
+    clock,
+    place,
+    restore: (part) => small(() => file.whole(() => file.restore(part, instant(clock)))),
+  }
 }
 
 /**
@@ -73,7 +79,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
  */
 export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
   const parsed = parseSyncSqliteStoreOptions(options)
-  const { clock } = parsed
+  const { clock, database, prefix } = parsed
   const file = fileOf(parsed)
   const ended = new Ended()
   let calls = 0
@@ -118,7 +124,8 @@ export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
     endDue()
     return { ended: ended.drain(), open: file.countHolds() }
   }
-  return { sync: true, can: CAN, open: (schema) => countersOf(schema, file.layouts, ask, sweep) }
+  const open = (schema: StoreSchema) => countersOf(schema, file.layouts, ask, sweep)
+  return { sync: true, can: CAN, clock, place: placeOf(database, prefix), open }
 }
 
 function fileOf({ database, prefix }: { readonly database: SqliteConnection; readonly prefix: string }): SqliteFile {

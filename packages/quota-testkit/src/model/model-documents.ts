@@ -71,7 +71,10 @@ export class ModelDocuments {
     return { ...stored, bypass: stored.bypass.filter((name) => isShared(policy, name)) }
   }
 
-  /** @param now a changed anchor counts from the period after this instant */
+  /**
+   * @param next `undefined`: removed, but for what keeps the next anchor from being a first one
+   * @param now a changed anchor counts from the period after this instant
+   */
   setSubject(
     policy: Policy,
     of: readonly [layer: string, key: string],
@@ -82,6 +85,8 @@ export class ModelDocuments {
     const stored = this.#subjects.get(name)
     if (next === undefined) {
       this.#subjects.delete(name)
+      const anchor = changedAnchor(stored?.anchor ?? null, null, now)
+      if (anchor !== null) this.#subjects.set(name, { ...NOTHING_SET, anchor })
       return
     }
     const none = Object.fromEntries(policy.windows.map(({ label }) => [label, null]))
@@ -100,10 +105,18 @@ export class ModelDocuments {
 
 type Anchor = SubjectSettings['anchor']
 
+const NOTHING_SET: Omit<SubjectSettings, 'anchor'> = {
+  overrides: {},
+  bypass: [],
+  plan: null,
+  until: { overrides: null, plan: null },
+}
+
 /** An anchor with everything that it was before, needed or not. */
 function changedAnchor(stored: Anchor, set: Anchor, now: number): Anchor {
   const ruleOf = ({ month = 1, day = 1, time = '00:00' }: NonNullable<Anchor>): string => `${month}-${day} ${time}`
-  if (ruleOf(stored ?? {}) === ruleOf(set ?? {})) return stored
+  if (stored === null) return set
+  if (ruleOf(stored) === ruleOf(set ?? {})) return stored
   return { ...set, was: stored, changedAt: now }
 }
 

@@ -24,6 +24,7 @@ import { Reports } from './decide/reports.ts'
 import { Takes } from './decide/takes.ts'
 import { runAsync, type Task } from './decide/task.ts'
 import { Events } from './events.ts'
+import { noteOpen } from './open-engines.ts'
 import type { ParsedOptions } from './options.ts'
 import { Hold, type HoldTerms } from './reservations/hold.ts'
 import { Reservations, termsOf } from './reservations/reservations.ts'
@@ -57,11 +58,13 @@ export class EngineParts {
   /** Whether the counters and the settings both answer at once. */
   readonly sync: boolean
   readonly frames: readonly DecisionFrame[]
+  readonly #closed: () => void
 
   constructor(options: ParsedOptions) {
-    const { policy, adaptive, clock = systemClock, failurePolicy, stopwatch, thresholds } = options
+    const { policy, adaptive, failurePolicy, stopwatch, thresholds } = options
     this.policy = policy
-    this.store = options.store ?? memoryStore({ clock })
+    this.store = options.store ?? memoryStore()
+    const clock = clockOf(options.clock, this.store)
     checkAbilities(policy, this.store, options.calendar)
     for (const { path, message } of policyWarnings(policy)) options.logger.warn(`createQuota(): ${path}: ${message}`)
     this.deadlineMs = options.deadlineMs ?? (this.store.sync ? undefined : this.store.deadlineMs) ?? DEADLINE_MS
@@ -76,7 +79,8 @@ export class EngineParts {
     const { events, live, periods, deadlineMs, frames } = this
     this.reports = new Reports({ policy, events, stopwatch, live, thresholds })
     this.demands = new Demands(live, periods, this.check.units)
-    this.counters = this.store.open(storeSchema(policy))
+    this.counters = this.store.open(storeSchema(policy), clock)
+    this.#closed = noteOpen(policy, this.store, (message) => options.logger.warn(`quota: ${message}`))
     const { sync } = this.store
     const settingsSync = this.settingsStore.sync
     this.sync = sync && settingsSync
@@ -116,6 +120,7 @@ export class EngineParts {
   }
 
   async close(): Promise<void> {
+    this.#closed()
     this.live.close()
     this.events.clear()
     await this.store.close?.()
@@ -146,6 +151,19 @@ export class EngineParts {
         : this.hold(termsOf(demand), endsAt!).settle('cancelled', undefined)
     runAsync(cancel).catch(() => undefined)
   }
+}
+
+/**
+ * One clock for the engine and a store that reads the time in this process.
+ *
+ * @throws {QuotaError} `invalid_options` for an engine with a clock of its own over a store by the machine's
+ */
+function clockOf(given: Clock | undefined, { clock: ofStore }: QuotaStore): Clock {
+  if (given !== undefined && given !== systemClock && ofStore === systemClock) {
+    const message = "clock: the store goes by the machine's clock: pass the same clock to the store, or none to both"
+    throw new QuotaError('invalid_options', `createQuota(): ${message}`)
+  }
+  return given ?? ofStore ?? systemClock
 }
 
 /** For those who have no listener: a plan that is misspelt would go unnoticed. */

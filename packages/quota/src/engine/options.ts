@@ -103,8 +103,9 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly thresholds?: readonly Threshold<C>[] | undefined
   /**
-   * Where the time comes from for what no store is asked; counters go by their store's clock.
-   * @default the machine's clock
+   * Where the time comes from, also for a store in this process that has no clock of its own. Counters on a server go by
+   * the server's clock.
+   * @default the store's clock, else the machine's
    */
   readonly clock?: Clock | undefined
   /**

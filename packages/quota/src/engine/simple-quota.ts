@@ -3,7 +3,7 @@ import { type Check, type Checks, where, withDefault } from '../options/checks.t
 import { optionsParser } from '../options/options-parser.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { OneUnit, PolicyNames } from '../policy/units.ts'
-import { aLimit, isLimit } from '../policy/values.ts'
+import { aLimit, isLimit, nameCheck } from '../policy/values.ts'
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { A_LENGTH, type Duration, isWindowLength, labelOf, millisecondsOf } from '../windows/kinds/rolling.ts'
@@ -32,6 +32,12 @@ export interface SimpleQuotaOptions extends Omit<QuotaOptions, 'policy' | 'failu
   /** How long a window lasts; it opens with the subject's first admitted request. */
   readonly per: Duration
   /**
+   * Names the limiter's counters, `"login"` for example: limiters of one store that have another name never share a counter.
+   * Header fields and decisions name it too. 1 to 32 of `A-Z a-z 0-9 _ -`.
+   * @default 'personal'
+   */
+  readonly name?: string | undefined
+  /**
    * What happens when the store does not answer.
    * @default 'closed'
    */
@@ -47,6 +53,7 @@ export interface SyncSimpleQuotaOptions extends SimpleQuotaOptions {
 interface ParsedSimpleOptions extends SharedOptions {
   readonly limit: number
   readonly per: Duration
+  readonly name: string
   readonly failurePolicy: FailurePolicy
 }
 
@@ -54,6 +61,7 @@ const OPERATION: SimpleOperation = 'request'
 
 const THE_LIMIT = 'how many requests a subject has is `limit`'
 const THE_WINDOW = 'how long a window lasts is `per`, "15m" for example'
+const THE_NAME = "the name of the counters is `name`; the prefix of all keys is the store's"
 const WORDS: Readonly<Record<string, string>> = {
   max: THE_LIMIT,
   points: THE_LIMIT,
@@ -69,6 +77,8 @@ const WORDS: Readonly<Record<string, string>> = {
   skipOnError: 'what happens without a store is `failurePolicy`',
   insuranceLimiter: 'what happens without a store is `failurePolicy`',
   windows: 'several windows need createQuota({ policy })',
+  keyPrefix: THE_NAME,
+  prefix: THE_NAME,
   operations: 'several operations need createQuota({ policy })',
   base: THE_LIMIT,
 }
@@ -79,6 +89,7 @@ function simpleChecks(): Checks<ParsedSimpleOptions> {
   return {
     limit: where<number>((value) => value !== 'unlimited' && isLimit(value), aLimit()),
     per: durationCheck(),
+    name: withDefault(nameCheck(), 'personal'),
     failurePolicy: withDefault(failurePolicyCheck(), 'closed'),
     ...sharedChecks(),
   }
@@ -101,20 +112,20 @@ function durationCheck(): Check<Duration> {
 export function simpleQuota(options: SyncSimpleQuotaOptions): SyncSimpleQuota
 export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota
 export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota {
-  const { limit, per, failurePolicy, ...shared } = parse(options)
-  const policy = policyOf(limit, millisecondsOf(per))
+  const { limit, per, name, failurePolicy, ...shared } = parse(options)
+  const policy = policyOf(name, limit, millisecondsOf(per))
   const quota = quotaOf({ ...shared, policy, failurePolicy: { all: failurePolicy } })
   return Object.assign(quota, { operation: OPERATION }) as SimpleQuota
 }
 
-function policyOf(limit: number, lengthMs: number): Policy<SimpleOperation, OneUnit> {
+function policyOf(name: string, limit: number, lengthMs: number): Policy<SimpleOperation, OneUnit> {
   const label = labelOf(lengthMs)
   return {
     windows: [{ label, lengthMs }],
     categories: ['all'],
-    layers: [{ name: 'personal', scope: 'personal', shared: false }],
+    layers: [{ name, scope: name, shared: false }],
     operations: { [OPERATION]: { category: 'all', cost: 1 } },
-    base: { personal: { all: { [label]: limit } } },
+    base: { [name]: { all: { [label]: limit } } },
   }
 }
 

@@ -27,6 +27,7 @@ export type QuotaErrorCode =
   | 'holds_unsupported'
   | 'sync_unavailable'
   | 'store_mismatch'
+  | 'shared_counter'
   | 'store_full'
   | 'store_error'
   | 'damaged_row'

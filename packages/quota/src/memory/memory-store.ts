@@ -39,31 +39,46 @@ export interface MemoryStore extends SyncStore {
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const { clock = systemClock, maxSubjects, maxIds } = parseMemoryStoreOptions(options)
+  const { clock, maxSubjects, maxIds } = parseMemoryStoreOptions(options)
   const tables = new Tables()
-  return new Store({ clock, maxSubjects, maxIds, tables, ids: new IdRecords(tables) })
+  return new Store({ maxSubjects, maxIds, tables, ids: new IdRecords(tables) }, clock)
 }
 
 class Store implements MemoryStore {
   readonly sync = true
   readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
-  readonly #shared: MemoryShared
+  readonly #shared: Omit<MemoryShared, 'clock'>
+  readonly #ownClock: Clock | undefined
+  /** Of the engine that opened it first, where it has none of its own. */
+  #takenClock: Clock | undefined
 
-  constructor(shared: MemoryShared) {
+  constructor(shared: Omit<MemoryShared, 'clock'>, clock: Clock | undefined) {
     this.#shared = shared
+    this.#ownClock = clock
+  }
+
+  get clock(): Clock | undefined {
+    return this.#ownClock ?? this.#takenClock
   }
 
   get size(): number {
     return this.#shared.tables.size
   }
 
-  open(schema: StoreSchema): SyncCounters {
-    return new MemoryCounters(this.#shared, schema)
+  open(schema: StoreSchema, engineClock: Clock = systemClock): SyncCounters {
+    this.#takenClock ??= engineClock
+    if (this.#ownClock === undefined && this.#takenClock !== engineClock) {
+      const message =
+        'memoryStore() goes by the clock of the engine that used it first, and this engine has another one'
+      throw new QuotaError('invalid_options', `${message}: pass clock to memoryStore() too`)
+    }
+    const clock = this.#ownClock ?? engineClock
+    return new MemoryCounters({ ...this.#shared, clock }, schema)
   }
 
   *snapshot(): Generator<SnapshotPart> {
-    const { tables, ids, clock } = this.#shared
-    const now = instantOf(clock)
+    const { tables, ids } = this.#shared
+    const now = this.#now()
     ids.endDue(now)
     const all = [...tables.all]
     const described = all.map(({ layer, category, table }) => ({
@@ -95,8 +110,8 @@ class Store implements MemoryStore {
 
   restore(part: unknown): void {
     const parsed = parseSnapshotPart(part)
-    const { tables, ids, clock } = this.#shared
-    const now = instantOf(clock)
+    const { tables, ids } = this.#shared
+    const now = this.#now()
     this.#makeRoom(parsed, now)
     const targets = parsed.tables.map(({ layer, category, cells }) => {
       const table = tables.of(layer, category)
@@ -120,6 +135,10 @@ class Store implements MemoryStore {
       })
       ids.adopt(key, rows === undefined ? record : { ...record, hold: { ...hold!, rows } })
     }
+  }
+
+  #now(): number {
+    return instantOf(this.clock ?? systemClock)
   }
 
   /** Asked before anything is taken over, so that a part is never half kept. What has ended makes way. */
@@ -162,7 +181,7 @@ function noRoom(bound: string): QuotaError {
 export interface MemoryStoreOptions {
   /**
    * Where the time comes from.
-   * @default the machine's clock
+   * @default the clock of the engine that uses it
    */
   readonly clock?: Clock | undefined
   /**

@@ -1,5 +1,6 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
+import type { Clock } from '../time/clock.ts'
 import type { AsyncHolds, HoldTerms, SyncHolds } from './hold-port.ts'
 import type { ReservationId, StoreSchema, Subject } from './schema.ts'
 
@@ -168,8 +169,21 @@ export interface SyncStore {
   readonly sync: true
   /** @default it knows rolling windows alone */
   readonly can?: StoreAbilities | undefined
-  /** Counters for a schema. Several may be open at once. */
-  open(schema: StoreSchema): SyncCounters
+  /**
+   * The clock of this process that it reads; the engine goes by it too, where it has none of its own.
+   * @default none: it takes the engine's, see `open`, or has the time from elsewhere
+   */
+  readonly clock?: Clock | undefined
+  /**
+   * Where it keeps its counters: server, database and prefix, in a text that is the same for stores that share them.
+   * @default nothing is known of that: only the same object shares them
+   */
+  readonly place?: string | undefined
+  /**
+   * Counters for a schema. Several may be open at once.
+   * @param clock the engine's, for a store that reads the time in this process and was given no clock
+   */
+  open(schema: StoreSchema, clock?: Clock): SyncCounters
   /** Leaves nothing open. */
   close?(): void | PromiseLike<void>
 }
@@ -184,8 +198,21 @@ export interface AsyncStore {
    * @default it keeps no time: the engine does
    */
   readonly deadlineMs?: number | undefined
-  /** Counters for a schema. Several may be open at once. */
-  open(schema: StoreSchema): AsyncCounters
+  /**
+   * The clock of this process that it reads; the engine goes by it too, where it has none of its own.
+   * @default none: it takes the engine's, see `open`, or has the time from elsewhere
+   */
+  readonly clock?: Clock | undefined
+  /**
+   * Where it keeps its counters: server, database and prefix, in a text that is the same for stores that share them.
+   * @default nothing is known of that: only the same object shares them
+   */
+  readonly place?: string | undefined
+  /**
+   * Counters for a schema. Several may be open at once.
+   * @param clock the engine's, for a store that reads the time in this process and was given no clock
+   */
+  open(schema: StoreSchema, clock?: Clock): AsyncCounters
   /**
    * The same counters as a part of a transaction of the caller's on the same database: what they charge is charged when that
    * is committed, and never if it is not. Its locks last as long as it does.

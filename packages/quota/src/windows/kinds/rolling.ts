@@ -56,7 +56,7 @@ type DurationText = `${number}${'s' | 'm' | 'h' | 'd'}`
 
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
 
-/** `NaN` for a value that is no length of time. */
+/** A length of time in milliseconds; `NaN` for anything else. */
 export function millisecondsOf(duration: unknown): number {
   if (typeof duration === 'number') return duration
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(String(duration)) ?? []

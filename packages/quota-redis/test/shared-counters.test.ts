@@ -1,0 +1,52 @@
+import { simpleQuota } from '@scoregw/quota'
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+import { describe, expect, it } from 'vitest'
+import { type RedisClient, redisStore } from '../src/index.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
+
+const { later, server } = useCleanups()
+
+/** A limiter over a store of its own, and what its logger got. */
+function limiter(client: RedisClient, limit: number, options: { prefix?: string; name?: string } = {}) {
+  const { prefix = 'shared', ...rest } = options
+  const warnings: string[] = []
+  const logger = { warn: (message: string) => void warnings.push(message), error: () => undefined }
+  const quota = simpleQuota({ limit, per: '15m', store: redisStore({ client, prefix }), logger, ...rest })
+  later(() => quota.close())
+  return { quota, warnings }
+}
+
+describe.runIf(redisTests)('two limiters on one Redis', () => {
+  it('are found by any two clients of one server, database and prefix, and by no others', async () => {
+    const { port } = await server()
+    const host = '127.0.0.1'
+    const io = (db = 0) => new Redis({ host, port, db, lazyConnect: true })
+    const node = (database = 0) =>
+      [
+        createClient({ socket: { host, port }, database }),
+        createClient({ url: `redis://:secret@${host}:${port}/${database}` }),
+      ] as const
+    limiter(io(), 100)
+    for (const client of [io(), ...node()]) {
+      const { warnings } = limiter(client, 5)
+      expect(warnings[0]).toContain('"15m" of tokens in layer "personal", category "all", with the limits 100 and 5')
+      expect(warnings.join()).not.toContain('secret')
+    }
+    for (const client of [io(1), ...node(1)]) expect(limiter(client, 7).warnings).toEqual([])
+    expect(limiter(io(), 9, { prefix: 'other' }).warnings).toEqual([])
+  })
+
+  it('really share their counters, and have their own under a name', async () => {
+    const { port } = await server()
+    const client = () => new Redis({ port, lazyConnect: true })
+    const api = limiter(client(), 100)
+    const login = limiter(client(), 5)
+    const named = limiter(client(), 5, { name: 'login' })
+    for (let i = 0; i < 6; i++) await api.quota.consume({ subject: 'u' })
+    expect(await login.quota.peek({ subject: 'u' })).toMatchObject({ allowed: false })
+    expect(await named.quota.consume({ subject: 'u' })).toMatchObject({ allowed: true, windows: [{ used: 1 }] })
+    expect([login.warnings.length, named.warnings.length]).toEqual([1, 0])
+  })
+})

@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createQuota, definePolicy, memoryStore, type QuotaStore, simpleQuota } from '../src/index.ts'
+import { asAnotherProcess } from './support.ts'
+
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const quota of opened.splice(0)) await quota.close()
+})
+
+/** A store that says where it keeps its counters, as those on servers do. */
+function placed(place: string): QuotaStore {
+  return { ...asAnotherProcess(memoryStore()), place }
+}
+
+function limiter(store: QuotaStore, limit: number, options: { per?: '15m' | '1d' | '1s'; name?: string } = {}) {
+  const warnings: string[] = []
+  const logger = { warn: (message: string) => void warnings.push(message), error: () => undefined }
+  const quota = simpleQuota({ limit, per: '15m', ...options, store, logger })
+  opened.push(quota)
+  return { quota, warnings }
+}
+
+const CONFLICT =
+  'quota: two open engines count in the same counter, "15m" of tokens in layer "personal", category "all", with the limits 100 and 5: ' +
+  "give each limiter a name of its own, simpleQuota({ name: 'login', .. }), or with createQuota() each policy its own layer names"
+
+describe('two limiters that count in one counter', () => {
+  it('are refused on one store object', () => {
+    const store = memoryStore()
+    limiter(store, 100)
+    expect(() => limiter(store, 5)).toThrow(
+      expect.objectContaining({ code: 'shared_counter', message: CONFLICT.slice('quota: '.length) }),
+    )
+  })
+
+  it('are one warning where two stores keep their counters in one place', () => {
+    limiter(placed('redis://host:6379/0 q'), 100)
+    expect(limiter(placed('redis://host:6379/0 q'), 5).warnings).toEqual([CONFLICT])
+    expect(limiter(placed('redis://host:6379/1 q'), 5).warnings).toEqual([])
+  })
+
+  it('are found across copies of the package', async () => {
+    // As a second copy does: it knows nothing of this one but the symbol.
+    const register = (globalThis as Record<symbol, unknown>)[Symbol.for('@scoregw/quota/open-engines')] as Set<unknown>
+    const before = register.size
+    limiter(placed('here'), 100)
+    expect(register.size).toBe(before + 1)
+    const counters = new Map([['["personal","all","rolling 15m 900000"]', { limit: 7, text: 'other copy' }]])
+    const other = placed('there')
+    const entry = { store: new WeakRef(other), counters }
+    register.add(entry)
+    expect(limiter(placed('there'), 5).warnings.map((message) => /limits (.*?):/.exec(message)?.[1])).toEqual([
+      '7 and 5',
+    ])
+    register.delete(entry)
+  })
+
+  it('have counters of their own under names of their own, which fields show', async () => {
+    const store = memoryStore()
+    const api = limiter(store, 100)
+    const login = limiter(store, 5, { name: 'login' })
+    expect([...api.warnings, ...login.warnings]).toEqual([])
+    for (let i = 0; i < 6; i++) await api.quota.consume({ subject: 'u', operation: 'request' })
+    const decision = await login.quota.consume({ subject: 'u', operation: 'request' })
+    expect(decision).toMatchObject({ allowed: true, windows: [{ layer: 'login', scope: 'login', used: 1 }] })
+  })
+})
+
+describe('nothing is said', () => {
+  it('of one limiter beside another with another window', () => {
+    const store = memoryStore()
+    limiter(store, 10, { per: '1s' })
+    expect(limiter(store, 1_000, { per: '1d' }).warnings).toEqual([])
+  })
+
+  it('of the same limit twice, as processes and reloaded modules have it', () => {
+    const store = memoryStore()
+    limiter(store, 10)
+    expect(limiter(store, 10).warnings).toEqual([])
+  })
+
+  it('of an engine that was closed, as a module that is reloaded with another limit does', async () => {
+    const store = memoryStore()
+    await limiter(store, 10).quota.close()
+    expect(limiter(store, 20).warnings).toEqual([])
+  })
+
+  it('of one name in stores of their own', () => {
+    limiter(memoryStore(), 100)
+    expect(limiter(memoryStore(), 5).warnings).toEqual([])
+  })
+
+  it('of a limit that has the same number and is another unit, layer or category', () => {
+    const store = memoryStore()
+    const policyOf = (layer: string, category: string, limit: number) =>
+      definePolicy({
+        windows: [{ label: '1h' }],
+        categories: [category],
+        layers: [{ name: layer }],
+        operations: { call: { category, cost: 1 } },
+        base: { [layer]: { [category]: { '1h': limit } } },
+      })
+    const pairs = [
+      ['user', 'read', 1],
+      ['team', 'read', 2],
+      ['user', 'write', 3],
+    ] as const
+    for (const [layer, category, limit] of pairs) {
+      opened.push(createQuota({ policy: policyOf(layer, category, limit), store }))
+    }
+    expect(() => createQuota({ policy: policyOf('user', 'read', 9), store })).toThrow(/limits 1 and 9/)
+  })
+})
+
+describe('the name of a limiter', () => {
+  it.each(['', 'log in', 'x'.repeat(33), 5, '__proto__ '])('is refused where it is %j', (name) => {
+    expect(() => simpleQuota({ limit: 1, per: '1m', name: name as string })).toThrow(
+      expect.objectContaining({ code: 'invalid_options', faults: [expect.objectContaining({ path: 'name' })] }),
+    )
+  })
+
+  it('is what keyPrefix is called here', () => {
+    expect(() => simpleQuota({ limit: 1, per: '1m', keyPrefix: 'login' } as never)).toThrow(
+      /name of the counters is `name`/,
+    )
+  })
+})
