@@ -1,10 +1,9 @@
 import type { Decision } from '../decision/decision.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { noSuchName } from '../options/faults.ts'
-import type { Quotas } from '../policy/limits.ts'
 import type { Policy } from '../policy/policy.ts'
 import { type Counting, isFree, type OneUnit, takesSlots } from '../policy/units.ts'
-import type { ReadRequest, SyncStore } from '../store/quota-store.ts'
+import type { SyncStore } from '../store/quota-store.ts'
 import { type ReservationId, type Subject, storeSchema } from '../store/schema.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { systemStopwatch } from '../time/clock.ts'
@@ -85,8 +84,35 @@ class QuotaEngine implements Quota {
     return demands.of(request, operation, NO_TERMS, reports.start())
   }
 
-  peek(request: QuotaRequest): Promise<Decision> {
-    return runAsync(this.peeking(request))
+  async peek(request: QuotaRequest): Promise<Decision> {
+    return this.sync ? this.peekingSync(request) : runAsync(this.#peeking(request))
+  }
+
+  /** {@link peek} over synchronous stores. */
+  protected peekingSync(request: QuotaRequest): Decision {
+    this.#requireOpen()
+    const { calls, decisions } = this.#parts
+    const demand = this.#peeked(request)
+    if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
+    const { subject, category, quotas, unreadable } = demand
+    if (unreadable !== undefined) throw unavailable(unreadable, 'the settings store')
+    return decisions.peeked(demand, calls.readSync(subject, [category], quotas))
+  }
+
+  *#peeking(request: QuotaRequest): Task<Decision> {
+    this.#requireOpen()
+    const { demands, decisions, calls } = this.#parts
+    const startedAt = yield* calls.ready()
+    let demand = this.#peeked(request)
+    if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
+    const { subject, plan, category } = demand
+    if (!demand.isRead) demand = demands.under(demand, (yield* calls.quotasOf(subject, plan, startedAt))[category]!)
+    return decisions.peeked(demand, yield* calls.read(subject, [category], demand.quotas, startedAt))
+  }
+
+  #peeked(request: QuotaRequest): TakeDemand {
+    const { check, live, demands } = this.#parts
+    return demands.of(request, check.operation(request, live.compiled), NO_TERMS, undefined)
   }
 
   async reserve(request: ReserveRequest): Promise<Reservation> {
@@ -116,40 +142,29 @@ class QuotaEngine implements Quota {
     return demands.of(request, operation, check.terms(request, operation), reports.start())
   }
 
-  status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus> {
-    return runAsync(this.reading(subject, options))
+  async status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus> {
+    return this.sync ? this.readingSync(subject, options) : runAsync(this.#reading(subject, options))
   }
 
-  protected *peeking(request: QuotaRequest): Task<Decision> {
+  /** {@link status} over synchronous stores. */
+  protected readingSync(subject: Subject, { plan }: StatusOptions = {}): QuotaStatus {
     this.#requireOpen()
-    const { check, live, demands, decisions, calls, periods } = this.#parts
-    const startedAt = this.sync ? 0 : yield* calls.ready()
-    const operation = check.operation(request, live.compiled)
-    let demand = demands.of(request, operation, NO_TERMS, undefined)
-    if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
-    const { subject, plan, category } = demand
-    const quotas = demand.isRead ? demand.quotas : (yield* calls.quotasOf(subject, plan, startedAt))[category]!
-    const readRequest = (): ReadRequest => {
-      if (!demand.isRead || demand.periods !== periods.of(quotas)) demand = demands.under(demand, quotas)
-      return { subject, categories: [category], layers: quotas.layers, periods: demand.periods }
-    }
-    const { reply } = yield* calls.read(readRequest, startedAt)
-    return decisions.peeked(demand, reply)
+    const { calls, check, decisions } = this.#parts
+    check.subject(subject, plan)
+    const quotas = calls.cachedQuotas(subject, plan)!
+    const holds = calls.holdsOfSync(subject)
+    return decisions.status(subject, quotas, calls.readSync(subject, [...quotas.keys()], quotas[0]!), holds)
   }
 
-  protected *reading(subject: Subject, { plan }: StatusOptions = {}): Task<QuotaStatus> {
+  *#reading(subject: Subject, { plan }: StatusOptions = {}): Task<QuotaStatus> {
     this.#requireOpen()
-    const { calls, check, store, periods, decisions } = this.#parts
+    const { calls, check, store, decisions } = this.#parts
     const startedAt = yield* calls.ready()
     check.subject(subject, plan)
     const quotas = yield* calls.quotasOf(subject, plan, startedAt)
     const listed = calls.holdsOf(subject, startedAt)
-    const [any] = quotas as [Quotas]
-    const categories = [...quotas.keys()]
-    const readRequest = () => ({ subject, categories, layers: any.layers, periods: periods.of(any) })
-    const { request, reply } = yield* calls.read(readRequest, startedAt)
-    const holds = yield* answered(store.sync, listed)
-    return decisions.status(subject, quotas, request, reply, holds)
+    const read = yield* calls.read(subject, [...quotas.keys()], quotas[0]!, startedAt)
+    return decisions.status(subject, quotas, read, yield* answered(store.sync, listed))
   }
 
   async run<T>(
@@ -232,7 +247,7 @@ class QuotaEngine implements Quota {
     const takes = new Takes({ live, periods, demands, deadlineMs, ...inTransaction })
     const consume = async (request: QuotaRequest): Promise<Decision> => {
       this.#requireOpen()
-      if (!live.loaded) await runAsync(calls.call(false, () => live.ready(settings), 'the settings store'))
+      if (!live.loaded) await runAsync(calls.call(() => live.ready(settings), 'the settings store'))
       const demand = this.#consumed(request)
       if (isFree(demand.price)) return decisions.free(demand)
       const taken = await takes.take(demand)
@@ -306,7 +321,7 @@ class SyncQuotaEngine extends QuotaEngine implements SyncQuota {
   }
 
   peekSync(request: QuotaRequest): Decision {
-    return runSync(this.peeking(request))
+    return this.peekingSync(request)
   }
 
   reserveSync(request: ReserveRequest): SyncReservation {
@@ -314,7 +329,7 @@ class SyncQuotaEngine extends QuotaEngine implements SyncQuota {
   }
 
   statusSync(subject: Subject, options?: StatusOptions): QuotaStatus {
-    return runSync(this.reading(subject, options))
+    return this.readingSync(subject, options)
   }
 }
 

@@ -5,7 +5,7 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
 import { takesSlot } from '../policy/cells.ts'
 import { operationOf } from '../policy/policy.ts'
-import type { Counting, OneUnit } from '../policy/units.ts'
+import type { Cost, Counting, OneUnit } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
 import { Exchange } from './exchange.ts'
@@ -103,6 +103,9 @@ export type Admission = PassedRequest | QuotaAnswer | AdmittedRequest
 
 const PASS: PassedRequest = { kind: 'pass' }
 
+/** What an option says of a request's subject. */
+type Given = Subject | null | undefined
+
 /** A decision of the engine, and the tokens it holds. */
 interface Taken {
   readonly decision: Decision
@@ -175,21 +178,28 @@ export class HttpMeter<Request> {
   admit(request: Request): Admission | Promise<Admission> {
     // A preflight is the browser's question, not the user's request.
     if (this.#adapter.method(request) === 'OPTIONS') return PASS
-    const { skip } = this.options
-    if (skip === undefined) return this.#identify(request)
-    return chain(skip(request), (skipped) => (skipped ? PASS : this.#identify(request)))
+    const skipped = this.options.skip?.(request)
+    if (isPromiseLike(skipped)) return this.#admitLater(request, skipped)
+    return skipped ? PASS : this.#identify(request)
+  }
+
+  async #admitLater(request: Request, skipped: PromiseLike<boolean>): Promise<Admission> {
+    return (await skipped) ? PASS : this.#identify(request)
   }
 
   #identify(request: Request): Admission | Promise<Admission> {
     const operation = this.#operationOf(request)
     if (operation === undefined || this.#isMetered(request)) return PASS
     const given = this.options.subject?.(request)
-    // Most subjects are a string at once: no promise is made for them.
-    if (typeof given === 'string') return this.#price(request, operation, given)
-    return chain(given, (late) => this.#knowing(request, operation, late))
+    if (isPromiseLike(given)) return this.#identifyLater(request, operation, given)
+    return this.#withSubject(request, operation, given)
   }
 
-  #knowing(request: Request, operation: string, given: Subject | null | undefined): Admission | Promise<Admission> {
+  async #identifyLater(request: Request, operation: string, given: PromiseLike<Given>): Promise<Admission> {
+    return this.#withSubject(request, operation, await given)
+  }
+
+  #withSubject(request: Request, operation: string, given: Given): Admission | Promise<Admission> {
     const subject = given ?? this.#anonymous(request)
     if (subject === undefined) {
       return this.options.anonymous === 'skip' ? PASS : unauthorized(this.#locale(request), this.options)
@@ -202,41 +212,48 @@ export class HttpMeter<Request> {
   }
 
   #price(request: Request, operation: string, subject: Subject): Admission | Promise<Admission> {
-    const { cost, plan } = this.options
-    const given = typeof cost === 'function' ? cost(request) : cost
-    const named = typeof plan === 'function' ? plan(request) : plan
-    if (!isPromiseLike(given)) return this.#charge(request, { subject, operation, cost: given, plan: named })
-    return chain(given, (late) => this.#charge(request, { subject, operation, cost: late, plan: named }))
+    const { cost: price, plan: named } = this.options
+    const cost = typeof price === 'function' ? price(request) : price
+    const plan = typeof named === 'function' ? named(request) : named
+    if (isPromiseLike(cost)) return this.#priceLater(request, { subject, operation, plan }, cost)
+    return this.#take(request, { subject, operation, cost, plan })
   }
 
-  #charge(request: Request, asked: QuotaRequest): Admission | Promise<Admission> {
-    if (this.#now === undefined) {
-      return this.#takeLater(request, asked).then(
-        (taken) => this.#goOn(request, taken),
-        (error: unknown) => this.#failed(request, error),
-      )
-    }
+  async #priceLater(request: Request, asked: QuotaRequest, cost: PromiseLike<Cost | undefined>): Promise<Admission> {
+    return this.#take(request, { ...asked, cost: await cost })
+  }
+
+  #take(request: Request, asked: QuotaRequest): Admission | Promise<Admission> {
+    return this.#now === undefined ? this.#takeLater(request, asked) : this.#takeNow(this.#now, request, asked)
+  }
+
+  #takeNow(engine: SyncCalls, request: Request, asked: QuotaRequest): Admission {
     let taken: Taken
     try {
-      taken = this.#takeNow(this.#now, asked)
+      taken =
+        this.options.settle === 'charge-first'
+          ? uncancellable(engine.consumeSync(asked))
+          : takenOf(engine.reserveSync(this.#held(asked)))
     } catch (error) {
       return this.#failed(request, error)
     }
-    return this.#goOn(request, taken)
+    return this.#admitted(request, taken)
   }
 
-  #takeNow(engine: SyncCalls, asked: QuotaRequest): Taken {
-    if (this.options.settle === 'charge-first') return uncancellable(engine.consumeSync(asked))
-    return takenOf(engine.reserveSync(this.#held(asked)))
-  }
-
-  async #takeLater(request: Request, asked: QuotaRequest): Promise<Taken> {
+  async #takeLater(request: Request, asked: QuotaRequest): Promise<Admission> {
     const { quota, settle } = this.options
     const signal = this.#adapter.signal?.(request)
     const given = signal === undefined ? asked : { ...asked, signal }
-    return settle === 'charge-first'
-      ? uncancellable(await quota.consume(given))
-      : takenOf(await quota.reserve(this.#held(given)))
+    let taken: Taken
+    try {
+      taken =
+        settle === 'charge-first'
+          ? uncancellable(await quota.consume(given))
+          : takenOf(await quota.reserve(this.#held(given)))
+    } catch (error) {
+      return this.#failed(request, error)
+    }
+    return this.#admitted(request, taken)
   }
 
   /** A request that settles late is a hold, if the store supports holds. */
@@ -245,7 +262,7 @@ export class HttpMeter<Request> {
     return ttlMs === undefined ? asked : { ...asked, ttlMs }
   }
 
-  #goOn(request: Request, { decision, held }: Taken): Admission {
+  #admitted(request: Request, { decision, held }: Taken): Admission {
     const { options } = this
     const quota = new MeteredRequest(options, decision, held, this.#texts)
     const exchange = Exchange.of(this.#carrier(request))
@@ -338,11 +355,6 @@ function takenOf(reservation: { readonly decision?: Decision | undefined }): Tak
 
 function uncancellable(decision: Decision): Taken {
   return { decision, held: undefined }
-}
-
-/** Goes on with a value: at once if it is here, else when it arrives. */
-function chain<T, U>(value: MaybeAsync<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
-  return isPromiseLike(value) ? Promise.resolve(value).then(next) : next(value)
 }
 
 function isPromiseLike<T>(value: MaybeAsync<T>): value is PromiseLike<T> {

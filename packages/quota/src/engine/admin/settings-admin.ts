@@ -79,17 +79,17 @@ export function settingsAdmin(
   }
 
   /**
-   * Writes what `next` makes of the stored settings, under the names that the policy knows; all of it or nothing.
+   * Writes what `change` makes of the stored settings, under the names that the policy knows; all of it or nothing.
    *
    * @param named what the administrator wrote
    */
   async function write(
     named: object,
-    next: (current: Settings) => Settings,
+    change: (current: Settings) => Settings,
     options: WriteOptions,
   ): Promise<SettingsUpdate> {
     const written = await writeDocument(document, options, (current, stored) => {
-      const settings = next(current)
+      const settings = change(current)
       const faults = check(settings)
       if (faults.length > 0) throw faultyDocument('invalid_settings', 'settings', faults)
       return { next: settings, document: kept(policy, stored, current, settings, named) }

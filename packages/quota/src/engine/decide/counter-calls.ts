@@ -7,7 +7,7 @@ import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import { type Asked, MAX_STALE, otherSettings, unavailable, withinTime } from './store-call.ts'
-import { awaited, runAsync, runSync, type Task } from './task.ts'
+import { awaited, runAsync, type Task } from './task.ts'
 
 const NO_HOLDS: readonly HoldRecord[] = []
 
@@ -42,66 +42,86 @@ export class CounterCalls {
   /** Waits until the settings were read once. @returns since when the caller waits, by the machine's stopwatch */
   *ready(): Task<number> {
     const { live, sync, settingsSync } = this.#parts
-    if (live.loaded) return sync && settingsSync ? 0 : systemStopwatch()
-    const startedAt = systemStopwatch()
-    yield* this.call(false, () => live.ready(), 'the settings store')
+    // Nothing reads a clock for stores that cannot be late.
+    const startedAt = sync && settingsSync ? 0 : systemStopwatch()
+    if (!live.loaded) yield* this.call(() => live.ready(), 'the settings store')
     return startedAt
+  }
+
+  /** A subject's quotas by category where they are cached, or their store is synchronous. */
+  cachedQuotas(subject: Subject, plan: string | undefined): readonly Quotas[] | undefined {
+    try {
+      return this.#parts.live.known(subject, plan)
+    } catch (error) {
+      throw unavailable(error, 'the settings store')
+    }
   }
 
   /** A subject's quotas by category. @param startedAt as of {@link ready} */
   *quotasOf(subject: Subject, plan: string | undefined, startedAt: number): Task<readonly Quotas[]> {
     const { live } = this.#parts
-    try {
-      const cached = live.known(subject, plan)
-      if (cached !== undefined) return cached
-    } catch (error) {
-      throw unavailable(error, 'the settings store')
-    }
-    const settings = yield* this.call(false, () => live.fetch(subject), 'the settings store', startedAt)
+    const cached = this.cachedQuotas(subject, plan)
+    if (cached !== undefined) return cached
+    const settings = yield* this.call(() => live.fetch(subject), 'the settings store', startedAt)
     return live.quotasOf(settings, plan, subject)
   }
 
-  /**
-   * Reads counters, again while their clock is outside of the periods.
-   *
-   * @param request made for each try
-   * @param startedAt as of {@link ready}
-   */
-  *read(request: () => ReadRequest, startedAt: number): Task<Exchange<ReadRequest, ReadReply>> {
-    const { counters, sync, periods } = this.#parts
+  /** {@link read} of synchronous counters. */
+  readSync(subject: Subject, categories: readonly number[], quotas: Quotas): Exchange<ReadRequest, ReadReply> {
+    const { counters, periods } = this.#parts
     for (let tries = 1; ; tries++) {
-      const sent = request()
-      const read = (): Answer<ReadReply> => counters.read(sent)
-      const reply = sync ? callSync(read) : yield* this.call(false, read, undefined, startedAt)
-      if (reply.isStale !== true || tries === MAX_STALE) return { request: sent, reply }
+      const request = { subject, categories, layers: quotas.layers, periods: periods.of(quotas) }
+      const reply = callSync(() => counters.read(request))
+      if (reply.isStale !== true || tries === MAX_STALE) return { request, reply }
       periods.stale(reply.now)
     }
+  }
+
+  /** Reads counters, again while their clock is outside of the periods. @param startedAt as of {@link ready} */
+  *read(
+    subject: Subject,
+    categories: readonly number[],
+    quotas: Quotas,
+    startedAt: number,
+  ): Task<Exchange<ReadRequest, ReadReply>> {
+    const { counters, sync, periods } = this.#parts
+    if (sync) return this.readSync(subject, categories, quotas)
+    for (let tries = 1; ; tries++) {
+      const request = { subject, categories, layers: quotas.layers, periods: periods.of(quotas) }
+      const reply = yield* this.call(() => counters.read(request), undefined, startedAt)
+      if (reply.isStale !== true || tries === MAX_STALE) return { request, reply }
+      periods.stale(reply.now)
+    }
+  }
+
+  /** The open holds of a subject, in synchronous counters. */
+  holdsOfSync(subject: Subject): readonly HoldRecord[] {
+    const { holds } = this.#parts.counters
+    return holds === undefined ? NO_HOLDS : callSync(() => holds.list({ subject })).holds
   }
 
   /** Begins to read the open holds of a subject; a failure is thrown where the answer is awaited. */
   holdsOf(subject: Subject, startedAt: number): Answer<readonly HoldRecord[]> {
     const { counters, sync } = this.#parts
     const { holds } = counters
-    if (holds === undefined) return NO_HOLDS
-    if (sync) return runSync(this.#listed(holds, subject, startedAt))
+    if (sync || holds === undefined) return this.holdsOfSync(subject)
     const listed = runAsync(this.#listed(holds, subject, startedAt))
     listed.catch(() => undefined)
     return listed
   }
 
   *#listed(holds: Holds, subject: Subject, startedAt: number): Task<readonly HoldRecord[]> {
-    return (yield* this.call(this.#parts.sync, () => holds.list({ subject }), undefined, startedAt)).holds
+    return (yield* this.call(() => holds.list({ subject }), undefined, startedAt)).holds
   }
 
   /** @throws {QuotaError} `holds_unsupported` */
   *holds<A>(call: (holds: Holds) => Answer<A>): Task<A> {
-    const { counters, sync, keepsTime } = this.#parts
+    const { counters, sync } = this.#parts
     const { holds } = counters
     if (holds === undefined) {
       throw new QuotaError('holds_unsupported', 'this store has no holds; see what each store can in its page')
     }
-    if (sync) return callSync(() => call(holds))
-    return yield* this.call(false, () => call(holds), undefined, keepsTime ? undefined : systemStopwatch())
+    return sync ? callSync(() => call(holds)) : yield* this.call(() => call(holds), undefined, this.#since())
   }
 
   /**
@@ -130,7 +150,7 @@ export class CounterCalls {
       const { settingsRevision } = reply as { readonly settingsRevision?: string | undefined }
       if (settingsRevision === undefined) periods.stale(reply.now)
       else if (sync && settingsSync) throw unavailable(otherSettings())
-      else yield* this.call(false, () => live.catchUp(settingsRevision), 'the settings store')
+      else yield* this.call(() => live.catchUp(settingsRevision), 'the settings store')
     }
   }
 
@@ -138,25 +158,24 @@ export class CounterCalls {
   *settle(request: SettleRequest): Task<void> {
     const { counters, sync } = this.#parts
     if (sync) callSync(() => counters.settle(request))
-    else yield* this.call(false, () => counters.settle(request), undefined, this.#since())
+    else yield* this.call(() => counters.settle(request), undefined, this.#since())
   }
 
   *reset(request: ResetRequest): Task<void> {
     const { counters, sync } = this.#parts
-    yield* this.call(sync, () => counters.reset(request), undefined, this.#since())
+    if (sync) callSync(() => counters.reset(request))
+    else yield* this.call(() => counters.reset(request), undefined, this.#since())
   }
 
   /**
-   * Calls a store; its failure is `quota_unavailable`.
+   * Calls an asynchronous store; its failure is `quota_unavailable`.
    *
-   * @param sync whether the store is synchronous
    * @param startedAt since when the caller waits, by the machine's stopwatch; absent: the store keeps the deadline
    */
-  *call<A>(sync: boolean, call: () => Answer<A>, of?: Asked, startedAt?: number): Task<A> {
+  *call<A>(call: () => Answer<A>, of?: Asked, startedAt?: number): Task<A> {
     const { deadlineMs } = this.#parts
     try {
       const answer = call()
-      if (sync) return answer as A
       if (startedAt === undefined) return yield* awaited(answer as PromiseLike<A>)
       return yield* awaited(withinTime(answer, Math.max(0, deadlineMs - (systemStopwatch() - startedAt))))
     } catch (error) {

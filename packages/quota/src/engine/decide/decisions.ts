@@ -23,6 +23,12 @@ export interface DecisionsParts {
   readonly post: (posting: Omit<SettleRequest, 'id'>) => void
 }
 
+/** What was read of counters, under the periods of the request. */
+interface Read {
+  readonly request: ReadRequest
+  readonly reply: ReadReply
+}
+
 /** Makes decisions from what stores answer. It calls none, and so waits for nothing. */
 export class Decisions {
   readonly #parts: DecisionsParts
@@ -55,7 +61,8 @@ export class Decisions {
   }
 
   /** The decision that a request would get now. */
-  peeked(demand: Demand, { now, states }: ReadReply): Decision {
+  peeked(read: TakeDemand, { request: { periods }, reply: { now, states } }: Read): Decision {
+    const demand = read.periods === periods ? read : { ...read, periods }
     const frame = this.#parts.frames[demand.category]!
     const reading = new Peeked(now, states[0]!)
     return admits(frame, demand, reading) ? admitted(demand, reading, frame, 'store') : refused(demand, reading, frame)
@@ -68,8 +75,7 @@ export class Decisions {
   status(
     subject: Subject,
     quotas: readonly Quotas[],
-    { periods }: ReadRequest,
-    { now, states }: ReadReply,
+    { request: { periods }, reply: { now, states } }: Read,
     holds: readonly HoldRecord[],
   ): QuotaStatus {
     const { frames, live } = this.#parts
