@@ -26,6 +26,12 @@ export class Drafts {
     if (this.#drafts.get(key)?.isUnsaved !== true) this.#drafts.delete(key)
   }
 
+  /** Forgets the forms of a page, whatever is in them. @param href of the page */
+  forget(href: string): void {
+    for (const key of this.#drafts.keys()) if (key.startsWith(draftKey(href, ''))) this.#drafts.delete(key)
+    for (const listener of [...this.#listeners]) listener()
+  }
+
   /** The addresses of the pages whose forms have something that is not saved. */
   unsaved(): string[] {
     const keys = [...this.#drafts].filter(([, { isUnsaved }]) => isUnsaved).map(([key]) => key)

@@ -98,9 +98,11 @@ function Refused({ error }: { error: ApiError | undefined }): JSX.Element | null
   const words = useWords()
   if (error === undefined) return null
   if (error.status !== 401 && error.status !== 403) return <ErrorNotice error={error} />
+  const { wrong, disabled, notAdmin } = words.signIn
+  const why = error.code === 'user_disabled' ? disabled : notAdmin
   return (
     <p class="notice bad" role="alert">
-      {error.status === 401 ? words.signIn.wrong : words.signIn.notAdmin}
+      {error.status === 401 ? wrong : why}
     </p>
   )
 }

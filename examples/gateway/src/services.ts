@@ -109,6 +109,7 @@ export function gatewayService(parts: Parts): Express {
     logger,
     observe: observeMetered(usage.recorder, clock),
   }
+  const adminQuota = new AdminQuota(quota, users, audit)
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(parts),
@@ -119,8 +120,8 @@ export function gatewayService(parts: Parts): Express {
       ...playerResourceRoutes(parts.resources),
       ...sourceRoutes(sources),
       ...statusRoutes(quota),
-      ...adminQuotaRoutes(new AdminQuota(quota, users, audit), quota.policy),
-      ...administrationRoutes(parts),
+      ...adminQuotaRoutes(adminQuota, quota.policy),
+      ...administrationRoutes(parts, adminQuota),
       ...adaptiveRoutes({ ...adaptive, quota, clock }),
       ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
       ...ownUsageRoutes({ ...usage, clock }),
@@ -144,10 +145,10 @@ export function gatewayService(parts: Parts): Express {
 }
 
 /** Users, credentials, and what administrators did. */
-function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Parts): Route[] {
+function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Parts, adminQuota: AdminQuota): Route[] {
   const onLinked = (userId: string, qq: number): Promise<void> => sync.adopt(userId, qq)
   return [
-    ...adminUserRoutes(new AdminUsers({ db, clock, audit, onLinked })),
+    ...adminUserRoutes(new AdminUsers({ db, clock, audit, onLinked, onDelete: (id, by) => adminQuota.forget(id, by) })),
     ...tokenRoutes(new GatewayTokens(db, clock, audit)),
     ...credentialRoutes(credentials),
     ...auditRoutes(audit, sharedLayers(quota.policy)),

@@ -36,7 +36,8 @@ describe('users', () => {
     const { call } = await gateway()
     const createdAt = new Date(START).toISOString()
     const created = await call('PUT', '/admin/users/carol', { name: 'Carol ☆', qq: 123_456_789_012 })
-    const carol = { id: 'carol', name: 'Carol ☆', role: 'player', qq: 123_456_789_012, balance: 10, createdAt }
+    const known = { id: 'carol', name: 'Carol ☆', role: 'player', disabled: false }
+    const carol = { ...known, qq: 123_456_789_012, balance: 10, createdAt }
     expect([created.status, created.body]).toEqual([201, carol])
     const changed = await call('PUT', '/admin/users/carol', { role: 'admin' })
     expect([changed.status, changed.body]).toEqual([200, { ...carol, role: 'admin' }])

@@ -53,7 +53,7 @@ describe('the audit trail', () => {
       until: { overrides: null, plan: null },
       anchor: null,
     }
-    const carol = { name: 'Carol', role: 'player', qq: 10_000 }
+    const carol = { name: 'Carol', role: 'player', disabled: false, qq: 10_000 }
     const later = new Date(START + 1).toISOString()
     expect([...items].reverse()).toEqual(
       [
@@ -81,7 +81,7 @@ describe('the audit trail', () => {
         { action: 'user.create', subject: 'carol', before: null, after: carol },
         { action: 'user.change', subject: 'carol', before: carol, after: { ...carol, role: 'admin' } },
         { action: 'balance.change', subject: 'carol', before: { balance: 10 }, after: { balance: 15 } },
-        { action: 'user.create', subject: 'dave', before: null, after: { name: 'dave', role: 'player', qq: null } },
+        { action: 'user.create', subject: 'dave', before: null, after: { ...carol, name: 'dave', qq: null } },
         { action: 'token.issue', subject: 'dave', before: null, after: { id: token.id, label: 'phone' } },
         { action: 'token.revoke', subject: 'dave', before: { id: token.id, label: 'phone' }, after: null },
         { action: 'bot.issue', subject: bot.id, before: null, after: { name: 'nightly' } },

@@ -57,7 +57,7 @@ function loadSqlite(dataDir: string, sql: string): void {
 async function windowsOf({ url, credentials }: Started): Promise<Windows> {
   const { status, body } = await call(`${url}/me/quota`, { method: 'GET', headers: bearer(credentials.player) })
   expect(status).toBe(200)
-  return body.windows
+  return body.windows as Windows
 }
 
 const usedOf = ({ read, write }: Windows): readonly number[][] =>

@@ -15,7 +15,7 @@ import {
   tempDir,
   testGateway,
 } from './support/gateway.ts'
-import { embeddedDatabase } from './support/test-database.ts'
+import { createPlayers, embeddedDatabase } from './support/test-database.ts'
 
 const upsert = ({ send }: TestGateway) => send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })
 
@@ -177,6 +177,7 @@ describe('the recorder', () => {
 
   async function opened(mostWaiting?: number): Promise<{ db: Db; records: UsageRecords; recorder: UsageRecorder }> {
     const db = await (await embeddedDatabase()).connect()
+    await createPlayers(db, manualClock(START), 'ann', 'bob')
     const records = new UsageRecords(db)
     return { db, records, recorder: new UsageRecorder(records, manualClock(START), mostWaiting) }
   }
@@ -205,6 +206,17 @@ describe('the recorder', () => {
     Object.assign(work, { isOver: true, charged: 0 })
     await recorder.flush()
     expect(await records.page('ann', undefined, 1)).toMatchObject([{ id: 'id 1', status: 499, charged: 0 }])
+  })
+
+  it('leaves out users who were deleted before their requests are written down', async () => {
+    const { db, records, recorder } = await opened()
+    recorder.record(of(1))
+    recorder.record(of(2, { userId: 'bob' }))
+    await db.deleteFrom('users').where('id', '=', 'bob').execute()
+    await recorder.flush()
+    expect(await records.page('ann', undefined, 10)).toHaveLength(1)
+    expect(await records.page('bob', undefined, 10)).toEqual([])
+    expect(await db.selectFrom('usage_days').select('user_id').execute()).toEqual([{ user_id: 'ann' }])
   })
 
   it('finds refusals without a look at what was admitted', async () => {

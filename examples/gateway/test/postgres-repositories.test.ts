@@ -109,10 +109,10 @@ function describeRepositories(name: string, open: OpenDatabase): void {
     it('users are made once, and known by the tokens that stand for them', async () => {
       const db = await (await open()).connect()
       const users = new UserRepository(db, manualClock(START))
-      const ann = { id: 'ann', name: 'Ann “音”', role: 'admin' } as const
+      const ann = { id: 'ann', name: 'Ann “音”', role: 'admin', disabled: false } as const
       expect([await users.create(ann), await users.create({ ...ann, name: 'no' })]).toEqual([true, false])
       expect(await users.find('ann')).toEqual(ann)
-      expect(await users.findOrCreate('bob')).toEqual({ id: 'bob', name: 'bob', role: 'player' })
+      expect(await users.findOrCreate('bob')).toEqual({ id: 'bob', name: 'bob', role: 'player', disabled: false })
       const id = await users.addToken('ann', 'gw_one', 'a')
       // The same token for another user: it stands for the last one.
       expect(await users.addToken('bob', 'gw_one', 'a')).toBe(id)
@@ -130,6 +130,7 @@ function describeRepositories(name: string, open: OpenDatabase): void {
 
     it('usage is written down once, given in order, summed up by days, and forgotten', async () => {
       const db = await (await open()).connect()
+      await createPlayers(db, manualClock(START), 'ann', 'bob')
       const usage = new UsageRecords(db)
       const refusal = { layer: 'site', scope: 'Site', window: '1d', kind: 'rolling' as const }
       const refused = { ...refusal, limit: 10 ** 11, used: 10 ** 11, requested: 5, resetAt: START + 1 }

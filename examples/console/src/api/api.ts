@@ -1,6 +1,6 @@
 import type { components, paths } from 'example-client/gateway-types'
 import createClient, { type Client } from 'openapi-fetch'
-import { ApiError, toApiError } from './api-error.ts'
+import { ApiError, type ErrorCode, toApiError } from './api-error.ts'
 import type { Hold, Policy, QuotaStatus, Reset, Settings, UserQuota } from './documents.ts'
 import { eventsOf } from './event-stream.ts'
 
@@ -228,6 +228,12 @@ export class Api {
     return versioned(await this.#write(() => this.#client.PUT('/admin/users/{id}', { params, body })))
   }
 
+  /** @throws {ApiError} `precondition_failed` when another change was faster */
+  async removeUser(id: string, etag: string): Promise<void> {
+    const params = { path: { id }, header: { 'If-Match': etag } }
+    await this.#write(() => this.#client.DELETE('/admin/users/{id}', { params }))
+  }
+
   /** @throws {ApiError} `precondition_failed` when there is one with the id */
   async createUser(id: string, body: UserChange): Promise<void> {
     const params = { path: { id }, header: { 'If-None-Match': '*' } }
@@ -339,9 +345,12 @@ async function answerOf<T>(ask: Ask<T>): Promise<Got<T>> {
   return { data: data as T, response }
 }
 
+/** What a token is refused with. */
+const REFUSALS: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'user_disabled']
+
 /** Whether a token is not good for anything here: all of it is for administrators. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && (error.code === 'unauthorized' || error.code === 'forbidden')
+  return error instanceof ApiError && REFUSALS.includes(error.code)
 }
 
 /** The gateway's types are those of one policy; it validates requests under another. */

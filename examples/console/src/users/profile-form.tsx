@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { User, UserChange } from '../api/api.ts'
+import type { User, UserChange, Versioned } from '../api/api.ts'
 import { hrefOf } from '../route.ts'
 import { useApi } from '../session.ts'
 import { ConflictDialog } from '../settings/conflict-dialog.tsx'
@@ -14,7 +14,7 @@ import { AdminQuestion } from './admin-question.tsx'
 import { ProfileFields, profileFields, readProfile } from './profile-fields.tsx'
 
 /** The name, the role and the link of a user. */
-export function ProfileForm({ id, onChanged }: { id: string; onChanged(user: User): void }): JSX.Element {
+export function ProfileForm({ id, onChanged }: { id: string; onChanged(user: Versioned<User>): void }): JSX.Element {
   const words = useWords()
   const api = useApi()
   const [isAsking, setAsking] = useState(false)
@@ -25,7 +25,7 @@ export function ProfileForm({ id, onChanged }: { id: string; onChanged(user: Use
       load: () => api.user(id),
       async store(body: UserChange, etag) {
         const stored = await api.changeUser(id, body, etag)
-        onChanged(stored.document)
+        onChanged(stored)
         return { ...stored, warnings: [] }
       },
       toFields: profileFields,

@@ -16,11 +16,12 @@ function Cards({ items }: { items: readonly User[] }): JSX.Element {
   const formats = useFormats()
   return (
     <ul class="entries" aria-label={words.list}>
-      {items.map(({ id, name, role, qq, balance, createdAt }) => (
+      {items.map(({ id, name, role, disabled, qq, balance, createdAt }) => (
         <li key={id}>
           <p class="entry-title">
             <a href={hrefOf('users', id)}>{id}</a>
             {role === 'admin' && <span class="tag">{words.roles.admin}</span>}
+            {disabled && <span class="tag">{words.disabled}</span>}
           </p>
           {name !== id && (
             <p>
@@ -65,7 +66,7 @@ function Table({ items }: { items: readonly User[] }): JSX.Element {
           </tr>
         </thead>
         <tbody>
-          {items.map(({ id, name, role, qq, balance, createdAt }) => (
+          {items.map(({ id, name, role, disabled, qq, balance, createdAt }) => (
             <tr key={id}>
               <th scope="row">
                 <a href={hrefOf('users', id)}>{id}</a>
@@ -73,7 +74,9 @@ function Table({ items }: { items: readonly User[] }): JSX.Element {
               <td>
                 <Text>{name}</Text>
               </td>
-              <td class="no-wrap">{words.roles[role]}</td>
+              <td class="no-wrap">
+                {words.roles[role]} {disabled && <span class="tag">{words.disabled}</span>}
+              </td>
               <td class="number">{qq ?? <span class="quiet">{none}</span>}</td>
               <td class="number">{formats.number(balance)}</td>
               <td class="no-wrap">{formats.date(createdAt)}</td>

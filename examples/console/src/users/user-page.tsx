@@ -7,6 +7,7 @@ import { ownLayers } from '../settings/axes.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { useResource } from '../ui/use-resource.ts'
 import { useWords } from '../words/words.ts'
+import { Account } from './account.tsx'
 import { BalanceForm } from './balance-form.tsx'
 import { Holds } from './holds.tsx'
 import { lastList } from './last-list.ts'
@@ -19,7 +20,7 @@ export function UserPage({ id }: { id: string }): JSX.Element {
   const words = useWords()
   const api = useApi()
   const layers = ownLayers(usePolicy())
-  const user = useResource(async () => (await api.user(id)).document, [api, id])
+  const user = useResource(() => api.user(id), [api, id])
   const status = useResource(() => api.quotaStatus(id), [api, id])
   const tokens = useMemo(
     () => ({
@@ -35,6 +36,11 @@ export function UserPage({ id }: { id: string }): JSX.Element {
         <a href={lastList()}>← {words.users.all}</a>
       </p>
       <h1 class="id">{id}</h1>
+      {user.data?.document.disabled === true && (
+        <p>
+          <span class="tag">{words.users.disabled}</span>
+        </p>
+      )}
       <p>
         <a href={hrefOf('why', id)}>{words.overview.whyOf(id)}</a>
       </p>
@@ -53,12 +59,14 @@ export function UserPage({ id }: { id: string }): JSX.Element {
                 {layers.map((layer) => (
                   <UserQuotaForm key={layer.name} id={id} layer={layer} onStored={status.reload} />
                 ))}
-                <ProfileForm id={id} onChanged={user.replace} />
+                {/* Begun again where the state that its form was read in is another one. */}
+                <ProfileForm key={String(known.document.disabled)} id={id} onChanged={user.replace} />
                 <BalanceForm
-                  user={known}
-                  onChanged={(balance) => user.replace({ ...known, balance })}
+                  user={known.document}
+                  onChanged={(balance) => user.replace({ ...known, document: { ...known.document, balance } })}
                   onStale={user.reload}
                 />
+                <Account user={known} onChanged={user.replace} onStale={user.reload} />
               </div>
             </div>
           )}

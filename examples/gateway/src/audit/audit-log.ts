@@ -19,6 +19,7 @@ export const AUDIT_ACTIONS = [
   'hold.release',
   'user.create',
   'user.change',
+  'user.delete',
   'balance.change',
   'token.issue',
   'token.revoke',

@@ -1,5 +1,5 @@
 import { TOKEN_PREFIX } from '../users/tokens.ts'
-import type { User } from '../users/user.ts'
+import type { StoredUser } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import type { VerifyJwt } from './jwt.ts'
 
@@ -10,7 +10,7 @@ import type { VerifyJwt } from './jwt.ts'
 export function userIdentifier(
   users: UserRepository,
   verifyJwt: VerifyJwt,
-): (credential: string) => Promise<User | undefined> {
+): (credential: string) => Promise<StoredUser | undefined> {
   return async (credential) => {
     if (credential.startsWith(TOKEN_PREFIX)) return users.byToken(credential)
     const id = await verifyJwt(credential)

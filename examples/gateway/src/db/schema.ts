@@ -40,6 +40,8 @@ interface UserTable {
   id: string
   name: string
   role: 'player' | 'admin'
+  /** 1: every credential of the user is refused. */
+  disabled: Generated<0 | 1>
   /** The account of score sync that is this user's. */
   qq: Generated<number | null>
   /** Credits, for tickets. */

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express'
-import type { User } from '../users/user.ts'
+import type { StoredUser, User } from '../users/user.ts'
 import type { FailureLimit } from './failure-limit.ts'
 import { HttpError } from './http-error.ts'
 import { lines } from './lines.ts'
@@ -13,10 +13,10 @@ const MAX_CREDENTIAL_LENGTH = 8_192
 
 /**
  * Hides from strangers which paths exist: paths that are not public need a bearer credential, whether they exist or
- * not, and those under `/admin` the administrator's role.
+ * not, and those under `/admin` the administrator's role. Every path but the public ones is closed to disabled users.
  */
 export function usersOnly(
-  identify: Identify<User>,
+  identify: Identify<StoredUser>,
   publicPaths: ReadonlySet<string>,
   failures: FailureLimit,
 ): RequestHandler {
@@ -29,6 +29,7 @@ export function usersOnly(
     if (user !== undefined) lines.welcome(req)
     failures.check(req)
     if (user === undefined) throw noBearer(credential === undefined)
+    if (user.disabled) throw new HttpError('user_disabled', 'This account is disabled: ask an administrator.')
     if (isAdminPath(req.path)) requireRole(user, 'admin')
     next()
   }
@@ -94,7 +95,8 @@ function bearerOf(req: Request): string | undefined {
   return /^Bearer +(\S+)$/i.exec(field)?.[1]
 }
 
-function noBearer(isMissing: boolean): HttpError {
+/** The answer to a request without a valid credential. */
+export function noBearer(isMissing: boolean): HttpError {
   const challenge = isMissing ? 'Bearer' : 'Bearer error="invalid_token"'
   const msg = isMissing ? 'Send Authorization: Bearer <token>.' : 'The credential is not valid.'
   return new HttpError('unauthorized', msg, { headers: { 'WWW-Authenticate': challenge } })

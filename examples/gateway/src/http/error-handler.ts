@@ -1,7 +1,9 @@
 import { QuotaError } from '@scoregw/quota'
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express'
-import { isDatabaseAway } from '../db/database-away.ts'
+import { isDatabaseAway, isReferenceGone } from '../db/database-away.ts'
+import { UserGone } from '../db/with-player.ts'
 import type { Logger } from '../log/logger.ts'
+import { noBearer } from './auth.ts'
 import { type FailureLimit, FailuresExceeded } from './failure-limit.ts'
 import { HttpError } from './http-error.ts'
 import { contextOf } from './request-context.ts'
@@ -31,8 +33,10 @@ export interface ErrorHandlerOptions {
 /** Turns whatever a handler threw into an answer; unexpected errors are logged, never shown. */
 export function errorHandler({ logger, failures, onRefused, bodyOf }: ErrorHandlerOptions): ErrorRequestHandler {
   return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
-    const known = toHttpError(error)
     const context = contextOf(req)
+    // What a user's request stores refers to the user.
+    const isUserGone = error instanceof UserGone || (context.user !== undefined && isReferenceGone(error))
+    const known = isUserGone ? noBearer(false) : toHttpError(error)
     const { id: requestId } = context
     context.isForwardingFailed = known.isForwardingFailed
     context.errorCode = known.code

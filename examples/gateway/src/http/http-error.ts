@@ -3,6 +3,7 @@ const STATUSES = {
   bad_request: 400,
   unauthorized: 401,
   forbidden: 403,
+  user_disabled: 403,
   insufficient_balance: 403,
   not_found: 404,
   score_not_found: 404,

@@ -22,6 +22,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   bad_request: 'The request is malformed, for example invalid JSON.',
   unauthorized: 'The credential is missing or not valid.',
   forbidden: 'The caller may not do this.',
+  user_disabled: 'The account is disabled. Its credentials are valid, and will work again when it is enabled.',
   insufficient_balance: 'The ticket balance is too small.',
   not_found: 'This path does not exist.',
   score_not_found: 'There is no score of these charts.',
@@ -69,6 +70,7 @@ export function errorsOf(route: Route): Map<number, readonly ErrorCode[]> {
     // Of two credentials in one request none is taken.
     ...when(access !== 'public', 'bad_request', 'unauthorized', 'quota_exceeded'),
     ...when(access === 'admin', 'forbidden'),
+    ...when(access === 'admin' || access === 'user', 'user_disabled'),
     // A path's percent-encoding may be broken.
     ...when(params !== undefined, 'bad_request', 'not_found', 'validation_failed'),
     ...when(query !== undefined, 'validation_failed'),

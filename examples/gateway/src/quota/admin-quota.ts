@@ -10,7 +10,7 @@ import {
   type VersionedSettings,
 } from '@scoregw/quota'
 import type { DeepPartial } from '@scoregw/quota/store'
-import type { AuditLog } from '../audit/audit-log.ts'
+import type { AuditLog, Doer } from '../audit/audit-log.ts'
 import { detailsOf } from '../http/details.ts'
 import { type Expected, expectedRevision, lostRace, type Version } from '../http/etag.ts'
 import { type Detail, HttpError, invalid } from '../http/http-error.ts'
@@ -19,7 +19,7 @@ import type { User } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import { type QuotaDocuments, quotaDocuments } from './documents.ts'
 import { type Hold, holdBody } from './hold-documents.ts'
-import { outerPath } from './layer-members.ts'
+import { outerPath, ownLayers } from './layer-members.ts'
 import type { OperationName } from './policy.ts'
 import { isSlots } from './policy-limits.ts'
 import type { SettingsDocument } from './settings-documents.ts'
@@ -164,6 +164,15 @@ export class AdminQuota {
     await this.#audit.record(by.id, { action: 'hold.release', subject: userId, before: holdBody(before), after: null })
     const isReleased = await this.#quota.holds.release(this.#subjectOf(userId), ref)
     if (!isReleased) throw notOpen()
+  }
+
+  /** Removes the overrides of a user who is about to be deleted, and gives back what the user's holds have. */
+  async forget(userId: string, by: Doer): Promise<void> {
+    for (const layer of ownLayers(this.#quota.policy)) {
+      const { version } = await this.#quota.subjects.get(userId, { layer })
+      if (version > 0) await this.#quota.subjects.remove(userId, { by, layer })
+    }
+    for (const { ref } of await this.holds(userId)) await this.#quota.holds.release(this.#subjectOf(userId), ref)
   }
 
   /** @throws {HttpError} `not_found` */

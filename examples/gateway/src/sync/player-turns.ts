@@ -1,7 +1,7 @@
 import type { Clock } from '@scoregw/quota'
 import { PostgresAdapter, sql, type Transaction } from 'kysely'
 import type { Db, Tables } from '../db/schema.ts'
-import { withPlayer } from '../db/with-player.ts'
+import { UserGone, withPlayer } from '../db/with-player.ts'
 import { adoptScores } from './adopt-scores.ts'
 import { OwnedScores } from './owned-scores.ts'
 import { playerBusy } from './sync-error.ts'
@@ -50,8 +50,9 @@ export class PlayerTurns {
       try {
         return await this.#take(qq, isPatient, work)
       } catch (error) {
-        if (error instanceof LinkMoved && attempt < MAX_ATTEMPTS) continue
-        throw error instanceof LinkMoved || isLocked(error) ? playerBusy(qq, error) : error
+        const isMoved = error instanceof LinkMoved || error instanceof UserGone
+        if (isMoved && attempt < MAX_ATTEMPTS) continue
+        throw isMoved || isLocked(error) ? playerBusy(qq, error) : error
       }
     }
   }

@@ -35,7 +35,7 @@ export class UsageRecords {
     this.#db = db
   }
 
-  /** Adds records, a few hundred at most, and their sums. Records that exist already are left out. */
+  /** Adds records, a few hundred at most, and their sums. Leaves out those that are there, and those of deleted users. */
   async add(records: readonly UsageRecord[]): Promise<void> {
     if (records.length === 0) return
     await this.#db.transaction().execute(async (transaction) => {
@@ -46,6 +46,15 @@ export class UsageRecords {
         .returning('id')
         .execute()
       const ids = new Set(added.map(({ id }) => id))
+      if (ids.size === 0) return
+      // After the write: a transaction on an embedded database that begins with a read may not write any more.
+      const ownerless = await transaction
+        .deleteFrom('usage_records')
+        .where('id', 'in', [...ids])
+        .where('user_id', 'not in', ({ selectFrom }) => selectFrom('users').select('id'))
+        .returning('id')
+        .execute()
+      for (const { id } of ownerless) ids.delete(id)
       await addDays(transaction, sumsOf(records.filter(({ id }) => ids.has(id))))
     })
   }

@@ -4,8 +4,9 @@ import type { Audited, AuditLog, Doer } from '../audit/audit-log.ts'
 import type { Db, Tables } from '../db/schema.ts'
 import { contentEtag, type Precondition } from '../http/content-etag.ts'
 import { HttpError } from '../http/http-error.ts'
+import { forgetUser } from './forget-user.ts'
 import type { User } from './user.ts'
-import { listUsers, USER_COLUMNS, type UserRecord, type UserSearch } from './user-list.ts'
+import { listUsers, toUserRecord, USER_COLUMNS, type UserRecord, type UserSearch } from './user-list.ts'
 import { UserRepository } from './user-repository.ts'
 
 /** Largest balance, in credits. */
@@ -15,6 +16,8 @@ export const MAX_BALANCE = 1_000_000_000
 export interface UserChange {
   readonly name?: string | undefined
   readonly role?: User['role'] | undefined
+  /** `true`: every credential of the user is refused from the next request on, in every process. */
+  readonly disabled?: boolean | undefined
   /** `null`: no account of score sync. */
   readonly qq?: number | null | undefined
 }
@@ -31,6 +34,8 @@ export interface AdminUsersOptions {
    * made again by repeating the change.
    */
   readonly onLinked?: ((userId: string, qq: number) => Promise<void>) | undefined
+  /** Called before a user is deleted: removes what the database does not have, or another part of it keeps. */
+  readonly onDelete?: ((userId: string, by: Doer) => Promise<void>) | undefined
 }
 
 /** What administrators do with users. */
@@ -48,8 +53,8 @@ export class AdminUsers {
   /** @throws {HttpError} `not_found` */
   async get(id: string): Promise<UserRecord> {
     const user = await this.#options.db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst()
-    if (user === undefined) throw new HttpError('not_found', 'There is no such user.')
-    return user
+    if (user === undefined) throw noSuchUser()
+    return toUserRecord(user)
   }
 
   /** Creates a user; `false` when the id is taken. */
@@ -58,7 +63,7 @@ export class AdminUsers {
     return audit.change(by, async ({ db, note }) => {
       const isNew = await new UserRepository(db, clock).create(user)
       const { id: subject, ...after } = user
-      if (isNew) note({ action: 'user.create', subject, before: null, after: { ...after, qq: null } })
+      if (isNew) note({ action: 'user.create', subject, before: null, after: { ...after, disabled: false, qq: null } })
       return isNew
     })
   }
@@ -94,15 +99,47 @@ export class AdminUsers {
     const before = await userOf(db, id)
     precondition(isNew ? undefined : userEtag(before))
     if (typeof change.qq === 'number') await refuseLinked(db, id, change.qq)
-    if (before.role === 'admin' && change.role === 'player') await requireAnotherAdmin(db, id)
     const user = { ...before, ...given(change) }
-    await db.updateTable('users').set({ name: user.name, role: user.role, qq: user.qq }).where('id', '=', id).execute()
+    if (isAdmin(before) && !isAdmin(user)) await requireAnotherAdmin(db, id)
+    const { name: newName, role: newRole, qq } = user
+    await db
+      .updateTable('users')
+      .set({ name: newName, role: newRole, disabled: user.disabled ? 1 : 0, qq })
+      .where('id', '=', id)
+      .execute()
     const [old, now] = [shown(before), shown(user)]
     if (isNew) note({ action: 'user.create', subject: id, before: null, after: now })
     else if (JSON.stringify(old) !== JSON.stringify(now)) {
       note({ action: 'user.change', subject: id, before: old, after: now })
     }
     return { isNew, user }
+  }
+
+  /**
+   * Deletes a user and everything that is the user's.
+   *
+   * @throws {HttpError} `not_found`; `conflict` when no administrator would be left; what the precondition throws
+   */
+  async remove(id: string, by: Doer, precondition: Precondition = () => undefined): Promise<void> {
+    const { audit, clock, onDelete } = this.#options
+    precondition(userEtag(await this.get(id)))
+    // First, so that a failure leaves a user who can be deleted again, and nothing that another user of the id would have.
+    await onDelete?.(id, by)
+    await audit.change(by, async ({ db, note }) => {
+      // The user's own transactions end before this one, and later ones find no user.
+      const row = await db
+        .updateTable('users')
+        .set({ touched_at: clock.now() })
+        .where('id', '=', id)
+        .returning(USER_COLUMNS)
+        .executeTakeFirst()
+      if (row === undefined) throw noSuchUser()
+      const before = toUserRecord(row)
+      precondition(userEtag(before))
+      if (isAdmin(before)) await requireAnotherAdmin(db, id)
+      await forgetUser(db, id)
+      note({ action: 'user.delete', subject: id, before: shown(before), after: null })
+    })
   }
 
   /**
@@ -120,7 +157,7 @@ export class AdminUsers {
         .where('id', '=', id)
         .returning('balance')
         .executeTakeFirst()
-      if (row === undefined) throw new HttpError('not_found', 'There is no such user.')
+      if (row === undefined) throw noSuchUser()
       if ('set' in change && change.from !== undefined && change.from !== row.balance) {
         throw new HttpError('precondition_failed', `The balance is ${row.balance} by now, and not ${change.from}.`)
       }
@@ -138,12 +175,21 @@ export class AdminUsers {
 }
 
 async function userOf(db: Transaction<Tables>, id: string): Promise<UserRecord> {
-  return db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirstOrThrow()
+  return toUserRecord(await db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirstOrThrow())
 }
 
 async function refuseLinked(db: Transaction<Tables>, id: string, qq: number): Promise<void> {
   const other = await db.selectFrom('users').select('id').where('qq', '=', qq).where('id', '!=', id).executeTakeFirst()
   if (other !== undefined) throw new HttpError('conflict', `The account ${qq} is linked to the user ${other.id}.`)
+}
+
+function noSuchUser(): HttpError {
+  return new HttpError('not_found', 'There is no such user.')
+}
+
+/** Whether a user can administer. */
+function isAdmin({ role, disabled }: UserRecord): boolean {
+  return role === 'admin' && !disabled
 }
 
 /** Administrators take turns, so that two who give up their roles at one time do not both count on the other. */
@@ -152,6 +198,7 @@ async function requireAnotherAdmin(db: Transaction<Tables>, id: string): Promise
     .selectFrom('users')
     .select('id')
     .where('role', '=', 'admin')
+    .where('disabled', '=', 0)
     .where('id', '!=', id)
     .executeTakeFirst()
   if (other === undefined) {
@@ -159,10 +206,11 @@ async function requireAnotherAdmin(db: Transaction<Tables>, id: string): Promise
   }
 }
 
-function given({ name, role, qq }: UserChange): Partial<UserRecord> {
+function given({ name, role, disabled, qq }: UserChange): Partial<UserRecord> {
   return {
     ...(name === undefined ? {} : { name }),
     ...(role === undefined ? {} : { role }),
+    ...(disabled === undefined ? {} : { disabled }),
     ...(qq === undefined ? {} : { qq }),
   }
 }
@@ -172,6 +220,6 @@ export function userEtag(user: UserRecord): string {
   return contentEtag(shown(user))
 }
 
-function shown({ name, role, qq }: UserRecord): object {
-  return { name, role, qq }
+function shown({ name, role, disabled, qq }: UserRecord): object {
+  return { name, role, disabled, qq }
 }

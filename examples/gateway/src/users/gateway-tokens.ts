@@ -60,7 +60,7 @@ export class GatewayTokens {
       const users = new UserRepository(db, this.#clock)
       const facts = { name: userId, role: 'player' } as const
       if (await users.create({ id: userId, ...facts })) {
-        note({ action: 'user.create', subject: userId, before: null, after: { ...facts, qq: null } })
+        note({ action: 'user.create', subject: userId, before: null, after: { ...facts, disabled: false, qq: null } })
       }
       const { count } = await db
         .selectFrom('gateway_tokens')

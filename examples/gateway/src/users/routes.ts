@@ -29,7 +29,12 @@ const qq = z
 
 const roleSchema = z.enum(ROLES, { error: `expected one of ${ROLES.join(', ')}` })
 
-const userBody = z.strictObject({ name: nameSchema.optional(), role: roleSchema.optional(), qq: qq.optional() })
+const userBody = z.strictObject({
+  name: nameSchema.optional(),
+  role: roleSchema.optional(),
+  disabled: z.boolean('expected true or false').optional().describe('`true`: every credential is refused with a 403.'),
+  qq: qq.optional(),
+})
 
 const CREDITS_ERROR = `expected a whole number of credits, at most ${MAX_BALANCE}`
 const credits = z
@@ -59,6 +64,7 @@ const userAnswer = z.object({
   id: z.string(),
   name: z.string(),
   role: z.enum(ROLES),
+  disabled: z.boolean().describe('Whether every credential of the user is refused.'),
   qq: z.int().nullable().describe('The account of score sync.'),
   balance: z.int().describe('In credits.'),
   createdAt: z.iso.datetime(),
@@ -93,7 +99,7 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
         tag: 'Administration',
         summary: 'One user',
         description:
-          'The `ETag` covers what administrators set: `name`, `role` and `qq`. Send it as `If-Match` of a change.',
+          'The `ETag` covers what administrators set: `name`, `role`, `disabled` and `qq`. Send it as `If-Match` of a change.',
       },
       access: 'admin',
       params,
@@ -125,6 +131,26 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
       async handle({ req, params: { id }, input, user: by }) {
         const { isNew, user } = await users.put(id, input, by.id, preconditionOf(req))
         return { status: isNew ? 201 : 200, ...replyOf(user) }
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/admin/users/:id',
+      docs: {
+        id: 'deleteUser',
+        tag: 'Administration',
+        summary: "Delete a user and everything that is the user's",
+        description:
+          'Tokens, scores, tickets, credits, records of usage, overrides and open holds are gone for good. What was charged to shared limits stays charged, and the audit trail stays. A valid JWT makes a new user of the id: disable a user to keep somebody out. `If-Match` is optional.',
+        errors: ['not_found', 'conflict'],
+      },
+      access: 'admin',
+      params,
+      requestHeaders: ['If-Match'],
+      answer: z.undefined(),
+      async handle({ req, params: { id }, user: by }) {
+        await users.remove(id, by.id, preconditionOf(req))
+        return { status: 204 }
       },
     }),
     route({

@@ -1,16 +1,23 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
-import type { User } from './user.ts'
+import type { StoredUser } from './user.ts'
 
 /** A user as administrators see one. */
-export interface UserRecord extends User {
+export interface UserRecord extends StoredUser {
   readonly qq: number | null
   readonly balance: number
   /** Epoch milliseconds. */
   readonly createdAt: number
 }
 
-export const USER_COLUMNS = ['id', 'name', 'role', 'qq', 'balance', 'created_at as createdAt'] as const
+/** The columns of a record, for {@link toUserRecord}. */
+export const USER_COLUMNS = ['id', 'name', 'role', 'disabled', 'qq', 'balance', 'created_at as createdAt'] as const
+
+type UserRow = Omit<UserRecord, 'disabled'> & { readonly disabled: 0 | 1 }
+
+export function toUserRecord(row: UserRow): UserRecord {
+  return { ...row, disabled: row.disabled === 1 }
+}
 
 export interface UserSearch {
   /** Part of an id or a name, in small letters or capitals; absent: everybody. */
@@ -24,9 +31,9 @@ export interface UserSearch {
 export async function listUsers(db: Db, { text, after, limit }: UserSearch): Promise<UserRecord[]> {
   const everybody = db.selectFrom('users').select(USER_COLUMNS).orderBy('id').limit(limit)
   const behind = after === undefined ? everybody : everybody.where('id', '>', after)
-  if (text === undefined) return behind.execute()
+  if (text === undefined) return (await behind.execute()).map(toUserRecord)
   const pattern = `%${text.replaceAll(/[!%_]/g, '!$&')}%`
-  return behind
+  const found = await behind
     .where(({ or }) =>
       or([
         sql<boolean>`lower(id) like lower(${pattern}) escape '!'`,
@@ -34,4 +41,5 @@ export async function listUsers(db: Db, { text, after, limit }: UserSearch): Pro
       ]),
     )
     .execute()
+  return found.map(toUserRecord)
 }

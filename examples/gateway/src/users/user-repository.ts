@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import type { Db } from '../db/schema.ts'
 import { isSameHash, TOKEN_PREFIX, tokenHash } from './tokens.ts'
-import { type User, userIdSchema } from './user.ts'
+import { type StoredUser, type User, userIdSchema } from './user.ts'
 
 /** Users and their gateway tokens. */
 export class UserRepository {
@@ -18,16 +18,21 @@ export class UserRepository {
   }
 
   /** An invalid id has no user; not every database could even look for it. */
-  async find(id: string): Promise<User | undefined> {
+  async find(id: string): Promise<StoredUser | undefined> {
     if (!userIdSchema.safeParse(id).success) return undefined
-    return this.#reader.selectFrom('users').select(['id', 'name', 'role']).where('id', '=', id).executeTakeFirst()
+    const row = await this.#reader
+      .selectFrom('users')
+      .select(['id', 'name', 'role', 'disabled'])
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return row && { ...row, disabled: row.disabled === 1 }
   }
 
   /** The user with an id, made a player at first sight. */
-  async findOrCreate(id: string): Promise<User> {
+  async findOrCreate(id: string): Promise<StoredUser> {
     const known = await this.find(id)
     if (known !== undefined) return known
-    const user: User = { id, name: id, role: 'player' }
+    const user: StoredUser = { id, name: id, role: 'player', disabled: false }
     if (await this.create(user)) return user
     // Another request created the user at the same moment.
     return (await this.find(id)) ?? user
@@ -62,18 +67,18 @@ export class UserRepository {
   }
 
   /** Whose a gateway token is. */
-  async byToken(token: string): Promise<User | undefined> {
+  async byToken(token: string): Promise<StoredUser | undefined> {
     if (!token.startsWith(TOKEN_PREFIX)) return undefined
     const hash = tokenHash(token)
     const row = await this.#reader
       .selectFrom('gateway_tokens')
       .innerJoin('users', 'users.id', 'gateway_tokens.user_id')
-      .select(['users.id', 'users.name', 'users.role', 'gateway_tokens.hash'])
+      .select(['users.id', 'users.name', 'users.role', 'users.disabled', 'gateway_tokens.hash'])
       .where('gateway_tokens.hash', '=', hash)
       .executeTakeFirst()
     if (row === undefined || !isSameHash(row.hash, hash)) return undefined
-    const { id, name, role } = row
-    return { id, name, role }
+    const { id, name, role, disabled } = row
+    return { id, name, role, disabled: disabled === 1 }
   }
 
   /** Lets a token stand for a user; answers the token's id. */

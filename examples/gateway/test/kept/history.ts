@@ -82,10 +82,10 @@ export const bearer = (token: string): Record<string, string> => ({ Authorizatio
 
 /** Plays the history on a gateway. */
 export async function play(url: string): Promise<Omit<Kept, 'sql'>> {
-  async function expected(path: string, given: Parameters<typeof call>[1]): Promise<Answer['body']> {
+  async function expected<Body = unknown>(path: string, given: Parameters<typeof call>[1]): Promise<Body> {
     const { status, body } = await call(url + path, given)
     if (status >= 400) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`)
-    return body
+    return body as Body
   }
   const admin = bearer(ADMIN_TOKEN)
   await expected(`/admin/users/${PLAYER}`, { method: 'PUT', headers: admin, body: { name: 'Kept', qq: 31_001 } })
@@ -93,7 +93,7 @@ export async function play(url: string): Promise<Omit<Kept, 'sql'>> {
   const overrides = { write: { '1h': 150 } }
   await expected(`/admin/users/${PLAYER}/quota`, { method: 'PUT', headers: admin, body: { overrides } })
   const issue = async (path: string, body: object): Promise<string> =>
-    (await expected(path, { headers: admin, body })).token
+    (await expected<{ token: string }>(path, { headers: admin, body })).token
   const player = await issue(`/admin/users/${PLAYER}/tokens`, { label: 'kept' })
   const bot = await issue('/admin/bots', { name: 'kept' })
   const chartKey = await issue('/admin/chart-keys', { name: 'kept' })
@@ -104,9 +104,11 @@ export async function play(url: string): Promise<Omit<Kept, 'sql'>> {
   await expected('/v1/user/music', { headers: user })
   const key = { 'Idempotency-Key': BUYING.key }
   const bought = await expected(BUYING.path, { headers: { ...user, ...key }, body: BUYING.body })
-  const { sessionId } = (await expected('/v1/upsert/session', { headers: user, body: { expected: 2 } })).businessData
+  const session = { headers: user, body: { expected: 2 } }
+  const { businessData } = await expected<{ businessData: { sessionId: string } }>('/v1/upsert/session', session)
+  const { sessionId } = businessData
   await expected('/v1/music/upsert', { headers: user, body: { sessionId, musicList: [UPLOADED[0]] } })
-  const { windows } = await expected('/me/quota', { method: 'GET', headers: user })
+  const { windows } = await expected<{ windows: Windows }>('/me/quota', { method: 'GET', headers: user })
   return { at: Date.now(), player: PLAYER, credentials: { player, bot, chartKey }, sessionId, bought, windows }
 }
 

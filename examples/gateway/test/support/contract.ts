@@ -34,7 +34,7 @@ const CHECKED_FIELDS = ['ETag', 'Location', 'Retry-After', 'X-Quota-Reset', 'WWW
 /** What a path or a method that is not in the document is answered with. */
 const OUTSIDE: Readonly<Record<number, readonly string[]>> = {
   401: ['unauthorized'],
-  403: ['forbidden'],
+  403: ['forbidden', 'user_disabled'],
   429: ['quota_exceeded'],
   503: ['shutting_down'],
 }

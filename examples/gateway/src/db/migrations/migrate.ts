@@ -19,6 +19,7 @@ import { auditByAction } from './0015-audit-by-action.ts'
 import { uploadSessions } from './0016-upload-sessions.ts'
 import { countersAsNumbers } from './0017-counters-as-numbers.ts'
 import { refusedRecords } from './0018-refused-records.ts'
+import { disabledUsers } from './0019-disabled-users.ts'
 
 /**
  * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
@@ -43,6 +44,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0016-upload-sessions': { up: uploadSessions },
   '0017-counters-as-numbers': { up: countersAsNumbers },
   '0018-refused-records': { up: refusedRecords },
+  '0019-disabled-users': { up: disabledUsers },
 }
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }

@@ -134,8 +134,10 @@ export const PARAGRAPHS_ZH = {
     '额度点立即退还、名额立即释放；工作本身不会停止。',
   'Page by page: `nextCursor` of one is the `cursor` of the next.':
     '逐页读取：上一页的 `nextCursor` 即下一页的 `cursor`。',
-  'The `ETag` covers what administrators set: `name`, `role` and `qq`. Send it as `If-Match` of a change.':
-    '`ETag` 对应管理员设定的 `name`、`role` 和 `qq`。更改时放入 `If-Match`。',
+  'Tokens, scores, tickets, credits, records of usage, overrides and open holds are gone for good. What was charged to shared limits stays charged, and the audit trail stays. A valid JWT makes a new user of the id: disable a user to keep somebody out. `If-Match` is optional.':
+    '令牌、成绩、功能票、余额、用量记录、单独配额和未结算的预留都会被永久删除。已计入共享配额的用量不变，审计记录保留。有效的 JWT 会以此 ID 创建新用户：如需禁止使用，请停用用户。`If-Match` 可选。',
+  'The `ETag` covers what administrators set: `name`, `role`, `disabled` and `qq`. Send it as `If-Match` of a change.':
+    '`ETag` 对应管理员设定的 `name`、`role`、`disabled` 和 `qq`。更改时放入 `If-Match`。',
   'Absent members stay as they are. 201: the user is new. `If-Match` is optional; `If-None-Match: *` creates and never changes.':
     '省略的保持不变。201 表示新建用户。`If-Match` 可省略；`If-None-Match: *` 只创建、不更改。',
   'Either `add`, which may be negative, or `set`; with `from` it is set only if the balance still is `from`.':

@@ -39,6 +39,8 @@ export const ANSWERS_ZH = {
   'The score service did not answer in time.': '查分服务未在时限内应答。',
   "The player's privacy settings hide the scores.": '玩家未允许查分服务公开成绩。',
   'The caller may not do this.': '调用者无权进行此操作。',
+  'The account is disabled. Its credentials are valid, and will work again when it is enabled.':
+    '账号已停用。其凭据有效，启用后即可再次使用。',
   'The document has changed in the meantime: read it again.': '文档在此期间已被更改：请重新读取。',
   '`If-Match` is missing.': '缺少 `If-Match`。',
   'The chunk differs from an earlier one with its index, or does not fit its snapshot.':

@@ -92,6 +92,7 @@ export const TEXTS_ZH = {
   'Change a part of the settings of everybody': '更改所有人配额的一部分',
   'Clear the tickets held': '清空持有的功能票',
   'Create or change a user': '创建或更改用户',
+  "Delete a user and everything that is the user's": '删除用户及其全部内容',
   'Delete all scores': '删除全部成绩',
   'Delete scores': '删除成绩',
   "Reset a user's usage": '将用户的已用量清零',
