@@ -1,5 +1,4 @@
-import type { Counting } from '@scoregw/quota'
-import type { ErrorLogger } from './settle.ts'
+import type { Counting, QuotaLogger } from '@scoregw/quota'
 
 /** Who asks, and how long a hold outlives its process; `Call` is what the functions are given. */
 export interface AskerOptions<Call, C extends Counting> {
@@ -17,10 +16,10 @@ export interface AskerOptions<Call, C extends Counting> {
    */
   readonly ttlMs?: number | undefined
   /**
-   * Hears of charges that could not be settled, such as a `QuotaError` of a store that is away.
-   * @default console
+   * Receives charges that could not be settled, such as a `QuotaError` of a store that is away; `false`: nobody does.
+   * @default the console
    */
-  readonly logger?: ErrorLogger | undefined
+  readonly logger?: QuotaLogger | false | undefined
 }
 
 /** What these options say of a request. */

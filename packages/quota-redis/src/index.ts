@@ -1,5 +1,5 @@
 export { type RedisFactor, type RedisFactorOptions, redisFactor } from './factor/redis-factor.ts'
-export type { EvictionPolicy, RedisLogger } from './line/eviction-policy.ts'
+export type { EvictionPolicy } from './line/eviction-policy.ts'
 export type { NodeRedisClient, RedisClient } from './line/line.ts'
 export { type RedisOutcomes, type RedisOutcomesOptions, redisOutcomes } from './outcomes/redis-outcomes.ts'
 export type { RedisSettingsOptions } from './settings/options.ts'

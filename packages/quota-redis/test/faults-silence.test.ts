@@ -135,10 +135,14 @@ describe.runIf(redisTests)('a busy process', () => {
     const { later, server, proxy: startProxy } = cleanupsOf(onTestFinished)
     const redis = await server()
     const proxy = await startProxy(redis.port)
-    proxy.latency(100)
     const client = new Redis({ port: proxy.port, lazyConnect: true })
-    // Connected after two round trips, 400 ms, and usable after a third.
-    const { quota, store } = engineOn(proxy.port, later, { client, deadlineMs: 500 })
+    // Without timers that ask for holds.
+    const { quota, store } = engineOn(proxy.port, later, { client, deadlineMs: 500, testClock: { now: Date.now } })
+    await store.ready()
+    // Connected again after two round trips, 400 ms, and usable after a third.
+    proxy.latency(100)
+    proxy.cutAll()
+    await vi.waitFor(() => expect(proxy.openSockets()).toBe(1), { timeout: 15_000 })
     expect(await timedWrite(quota)).toMatchObject({ ok: false })
     await store.ready()
     await store.close()

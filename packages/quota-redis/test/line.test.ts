@@ -152,7 +152,7 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
       it('warns when configured so', async () => {
         const redis = await server({ args: ['--maxmemory-policy', 'volatile-ttl'] })
         const warn = vi.fn()
-        await own(theirs(redis.port), { evictionPolicy: 'warn', logger: { warn } }).ready()
+        await own(theirs(redis.port), { evictionPolicy: 'warn', logger: { warn, error: vi.fn() } }).ready()
         expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('volatile-ttl'))
       })
 
@@ -168,7 +168,11 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
         await connection.ready()
 
         const warn = vi.fn()
-        const warned = own(theirs(redis.port), { evictionPolicy: 'warn', checkedMs: 0, logger: { warn } })
+        const warned = own(theirs(redis.port), {
+          evictionPolicy: 'warn',
+          checkedMs: 0,
+          logger: { warn, error: vi.fn() },
+        })
         await warned.ready()
         expect(warn).not.toHaveBeenCalled()
         await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'volatile-ttl')

@@ -149,7 +149,7 @@ const mistakes: readonly Mistake[] = [
     written: 'redisStore({ client, logger: console.log })',
     make: make({ client, logger: console.log }),
     code: 'invalid_options',
-    says: ['logger: expected a logger, got a function'],
+    says: ['logger: expected a logger or false, got a function'],
   },
   {
     written: 'leasedRedisStore(new Cluster(...))',

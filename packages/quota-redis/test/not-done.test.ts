@@ -85,7 +85,8 @@ describe.runIf(redisTests)('a settle that fails', () => {
       ...words
     ) {
       // Stores look for ended holds by themselves.
-      if (!isLoading || command !== 'EVALSHA' || words.includes('ended')) return send.call(this, command, ...words)
+      if (!isLoading || !['EVAL', 'EVALSHA'].includes(command) || words.includes('ended'))
+        return send.call(this, command, ...words)
       return Promise.reject(Object.assign(new Error('LOADING the dataset'), { name: 'ReplyError' }))
     })
     later(() => spy.mockRestore())

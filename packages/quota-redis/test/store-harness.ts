@@ -27,8 +27,7 @@ type Open = (client: RedisClient, prefix: string, testClock?: Clock) => RedisSto
 const openStoreOn: Open = (client, prefix, testClock) => redisStore({ client, prefix, deadlineMs: 1_000, testClock })
 
 const openLeasedOn: Open = (client, prefix, testClock) => {
-  const logger = { warn: () => undefined }
-  return leasedRedisStore({ client, prefix, deadlineMs: 1_000, testClock, logger })
+  return leasedRedisStore({ client, prefix, deadlineMs: 1_000, testClock, logger: false })
 }
 
 /** The same with leases, on one server. */

@@ -47,10 +47,10 @@ export type { AnswerContext, QuotaAnswers, QuotaExceededBody } from './http/text
 export { type AnswerTexts, LOCALES, type Locale, type MessageFacts, type MessageTexts } from './http/texts.ts'
 export {
   QUOTA_WARNING_CODES,
-  type QuotaLogger,
   QuotaWarning,
   type QuotaWarningCode,
 } from './http/warnings.ts'
 export { watchedStream } from './http/watched-stream.ts'
+export type { QuotaLogger } from './options/logger.ts'
 export { operationOf } from './policy/policy.ts'
 export { isoText, isTimeZone } from './time/zoned.ts'

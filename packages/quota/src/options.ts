@@ -21,4 +21,5 @@ export {
   withDefault,
 } from './options/checks.ts'
 export { listed, nearest } from './options/faults.ts'
+export { aLogger } from './options/logger.ts'
 export { optionsParser, refusedOptions } from './options/options-parser.ts'

@@ -25,6 +25,7 @@ export type {
   Threshold,
 } from './engine/public-types.ts'
 export type { UnknownPlan } from './engine/settings/live-settings.ts'
+export { errorText } from './errors/reason.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export type { SnapshotPart } from './memory/snapshot.ts'
 export type { LayerInput, PolicyDefinition } from './policy/define-policy.ts'

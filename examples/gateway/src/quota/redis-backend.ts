@@ -35,8 +35,7 @@ export function redisBackend(given: RedisBackendOptions): QuotaBackend {
   const { db, clock, url, deadlineMs, logger, policy, limits, changes } = given
   // Never connected itself: the store and the broadcast make connections of their own after its pattern.
   const client = clientOf(url)
-  const warn = (message: string): void => logger.warn(message)
-  const options = { client, prefix: PREFIX, deadlineMs, logger: { warn } }
+  const options = { client, prefix: PREFIX, deadlineMs, logger }
   const leased = client.isCluster ? leasedRedisStore(options) : undefined
   const store = leased ?? redisStore(options)
   checkConfigured(limits, store)

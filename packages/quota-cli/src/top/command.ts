@@ -51,11 +51,10 @@ export async function topSubjects(url: string, options: TopOptions, io: Io): Pro
 
 /** An engine on the counters and the settings of the policy; used for statuses only. */
 function engineOn({ client }: RedisConnection, policy: Policy, prefix: string): Quota {
-  const ignored = { warn: () => undefined }
   return createQuota({
     policy,
     calendar: luxonCalendar(),
-    store: redisStore({ client, prefix, deadlineMs: 1_000, evictionPolicy: 'warn', logger: ignored }),
+    store: redisStore({ client, prefix, deadlineMs: 1_000, evictionPolicy: 'warn', logger: false }),
     settingsStore: redisSettings({ client, prefix }),
   })
 }

@@ -69,5 +69,10 @@ export async function used(quota: Quota<Operation>, subject = 'u1'): Promise<num
 export function listening(): QuotaLogger & { readonly warnings: QuotaWarning[]; readonly errors: unknown[] } {
   const warnings: QuotaWarning[] = []
   const errors: unknown[] = []
-  return { warnings, errors, warn: (warning) => warnings.push(warning), error: (error) => errors.push(error) }
+  return {
+    warnings,
+    errors,
+    warn: (warning) => warnings.push(warning as QuotaWarning),
+    error: (error) => errors.push(error),
+  }
 }

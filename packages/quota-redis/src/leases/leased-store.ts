@@ -60,13 +60,13 @@ class Store implements LeasedRedisStore {
   #closing: Promise<void> | undefined
 
   constructor(options: ParsedRedisStoreOptions) {
-    const { client, prefix, evictionPolicy, logger, deadlineMs, testClock } = options
+    const { client, prefix, deadlineMs, testClock } = options
     const tag = `{${prefix}}`
     this.deadlineMs = deadlineMs
     this.#options = options
     this.#groups = groupPrefixes(prefix)
-    this.#lines = linesOf(client, { evictionPolicy, logger })
-    this.#sharedLines = linesOf(client, { evictionPolicy, logger })
+    this.#lines = linesOf(client, options)
+    this.#sharedLines = linesOf(client, options)
     this.#tick = new Tick((send) => this.#lines.inOnePacket(send))
     const line = this.#sharedLines.to(tag)
     const counted = new ReplicaCount()
@@ -78,10 +78,7 @@ class Store implements LeasedRedisStore {
 
   open(schema: StoreSchema): RedisCounters {
     const { prefix, deadlineMs, logger } = this.#options
-    if (schema.layers.filter(({ shared }) => !shared).length > 1) {
-      if (logger !== undefined) logger.warn(ONE_SLOT)
-      else process.emitWarning(ONE_SLOT, 'QuotaWarning')
-    }
+    if (schema.layers.filter(({ shared }) => !shared).length > 1) logger.warn(ONE_SLOT)
     const counters = new LeasedCounters({
       schema,
       sharedShard: this.#shardAt(prefix, schema),

@@ -1,8 +1,9 @@
 import type { Cluster, ClusterOptions } from 'ioredis'
+import { Deadline } from '../store/deadline.ts'
 import { Connection, inOnePacket, Waiters } from './connection.ts'
 import type { Place } from './driver.ts'
 import { notConnected } from './errors.ts'
-import type { Line, LineOptions } from './line.ts'
+import { CONNECT_TIMEOUT_MS, type Line, type LineOptions } from './line.ts'
 
 /** How often it is asked who serves what, while a server that is needed is not usable, in milliseconds. */
 const LOOK_EVERY_MS = 100
@@ -46,6 +47,8 @@ export class ClusterNodes {
   /** Addresses of the servers of the slots that are asked for; `undefined` while one is not known. */
   readonly #addresses = new Map<number, string | undefined>()
   #waiters: Waiters | undefined = new Waiters()
+  /** Runs while first connections may be waited for. */
+  readonly #opening: Deadline
   #looking = false
   #timer: NodeJS.Timeout | undefined
   #lastError: unknown
@@ -53,6 +56,7 @@ export class ClusterNodes {
 
   constructor(client: Cluster, options: LineOptions) {
     this.#options = options
+    this.#opening = new Deadline(options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS, () => undefined)
     this.#topology = client.duplicate([], OPTIONS)
     this.#topology.on('refresh', () => this.#refreshed())
     this.#topology.on('error', (error) => {
@@ -71,9 +75,13 @@ export class ClusterNodes {
       return connection
     }
     const isUsable = (): boolean => this.#at(slot)?.usable ?? false
+    const opening = (): Promise<void> | undefined => this.#openingOf(slot)
     return {
       get usable() {
         return isUsable()
+      },
+      get opening() {
+        return opening()
       },
       get server() {
         return server()
@@ -91,6 +99,7 @@ export class ClusterNodes {
 
   close(): void {
     this.#closed = true
+    this.#opening.met()
     clearTimeout(this.#timer)
     this.#topology.disconnect()
     for (const connection of this.#connections.values()) connection.close()
@@ -101,6 +110,13 @@ export class ClusterNodes {
 
   #at(slot: number): Connection | undefined {
     return this.#connections.get(this.#addresses.get(slot) ?? '')
+  }
+
+  #openingOf(slot: number): Promise<void> | undefined {
+    if (!this.#opening.isRunning) return undefined
+    const connection = this.#at(slot)
+    const opening = connection === undefined ? this.#waiters?.promise.catch(() => undefined) : connection.opening
+    return opening && Promise.race([opening, this.#opening.settled])
   }
 
   async #ready(slot: number): Promise<void> {
@@ -197,6 +213,7 @@ export class ClusterNodes {
     const connection = this.#connectionTo(this.#mapped(address))
     const line: Line = {
       usable: true,
+      opening: undefined,
       server: connection,
       ready: () => connection.ready(),
       send: (command, ...words) => connection.sendAsking(command, ...words),

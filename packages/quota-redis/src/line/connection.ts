@@ -1,10 +1,19 @@
 import { QuotaError } from '@scoregw/quota'
 import type { Redis } from 'ioredis'
+import { Deadline } from '../store/deadline.ts'
 import type { Driver, DriverEvents, Place } from './driver.ts'
-import { notConnected } from './errors.ts'
+import { notConnected, withoutCommand } from './errors.ts'
 import { EvictionCheck } from './eviction-policy.ts'
 import { IoredisDriver } from './ioredis-driver.ts'
-import { isNodeRedis, type Line, type LineOptions, type NodeRedisClient, type Reply, type Word } from './line.ts'
+import {
+  CONNECT_TIMEOUT_MS,
+  isNodeRedis,
+  type Line,
+  type LineOptions,
+  type NodeRedisClient,
+  type Reply,
+  type Word,
+} from './line.ts'
 import { NodeRedisDriver } from './node-redis-driver.ts'
 
 /** How long a server is trusted not to evict counters before it is asked again, in milliseconds. */
@@ -32,6 +41,8 @@ export class Connection implements Line {
   readonly driver: Driver
   readonly #options: LineOptions
   readonly #eviction: EvictionCheck | undefined
+  /** Runs while the first connection is being made and nothing has failed yet. */
+  readonly #opening: Deadline
   #usable = false
   #closed = false
   /** The server was looked at and failed the check, on the connection that stands now. */
@@ -46,10 +57,16 @@ export class Connection implements Line {
   /** @param place for a server of a cluster: which one */
   constructor(client: Redis | NodeRedisClient, options: LineOptions, place?: Place) {
     this.#options = options
+    const { evictionPolicy, logger = console, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
+    this.#opening = new Deadline(connectTimeoutMs, () => {
+      this.#lastError = new Error(`no connection within ${connectTimeoutMs} ms`)
+      this.#down = true
+      this.#fail(notConnected(this.#lastError))
+    })
     const events: DriverEvents = {
       onReady: () => void this.#check(),
       onError: (error) => {
-        this.#lastError = error
+        this.#lastError = withoutCommand(error)
       },
       onClosed: () => {
         this.#down = !this.#usable
@@ -59,13 +76,18 @@ export class Connection implements Line {
         place?.onClosed()
       },
     }
-    this.driver = isNodeRedis(client) ? new NodeRedisDriver(client, events) : new IoredisDriver(client, events, place)
-    const { evictionPolicy, logger } = options
+    this.driver = isNodeRedis(client)
+      ? new NodeRedisDriver(client, events, connectTimeoutMs)
+      : new IoredisDriver(client, events, connectTimeoutMs, place)
     this.#eviction = evictionPolicy && new EvictionCheck((words) => this.driver.send(words), evictionPolicy, logger)
   }
 
   get usable(): boolean {
     return this.#usable
+  }
+
+  get opening(): Promise<void> | undefined {
+    return this.#opening.isRunning ? this.#opening.settled : undefined
   }
 
   get server(): Line {
@@ -134,12 +156,14 @@ export class Connection implements Line {
     this.#lastError = undefined
     this.#down = false
     this.#usable = true
+    this.#opening.met()
     this.#waiters?.resolve()
     this.#waiters = undefined
     this.#options.onUsable?.(this)
   }
 
   #fail(error: unknown): void {
+    this.#opening.met()
     this.#waiters?.reject(error)
     this.#waiters = undefined
   }

@@ -1,4 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
+import { errorText } from '@scoregw/quota/store'
 
 /** Error replies that say for certain that the script did not run, and that may be over in a moment. */
 const PASSING = ['LOADING', 'TRYAGAIN', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'MOVED', 'ASK']
@@ -35,8 +36,43 @@ export function storeError(message: string, cause?: unknown): QuotaError {
 }
 
 export function notConnected(cause: unknown): QuotaError {
-  const reason = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : ''
-  return storeError(`not connected to Redis${reason}`, cause)
+  if (cause === undefined) return storeError('Not connected to Redis')
+  return storeError(`Can't connect to Redis: ${explained(cause)}`, cause)
+}
+
+/** What to do, by what the client's or the server's error says. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED/, 'Start Redis there, or correct the host and port of your client.'],
+  [/ENOTFOUND|EAI_AGAIN/, 'Correct the host of your client.'],
+  [/no connection within/, 'Check host, port, firewall and TLS, or raise connectTimeoutMs.'],
+  [/said nothing/, 'It hangs, or something else than Redis is there: check host, port and TLS.'],
+  [/^(?:NOAUTH|WRONGPASS)\b/, 'Correct the username and password of your client.'],
+  [/^NOPERM\b/, 'Grant the Redis user of your client what the message names.'],
+  [/^OOM\b/, 'Give Redis more memory (maxmemory).'],
+  [/^READONLY\b/, 'Connect to the primary: a replica cannot count.'],
+]
+
+/** The text of an error of the client or the server, and what to do about it. */
+function explained(error: unknown): string {
+  const text = errorText(error)
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(text))?.[1]
+  return remedy === undefined ? text : `${text.replace(/\.$/, '')}. ${remedy}`
+}
+
+/** An error without the command that it is a reply to, which may hold a password. */
+export function withoutCommand(error: unknown): unknown {
+  if (!(error instanceof Error) || !('command' in error)) return error
+  return Object.assign(new Error(error.message), { name: error.name })
+}
+
+/** That a call got no answer in time; why, where that is known. */
+export function noAnswer(deadlineMs: number, last: unknown): QuotaError {
+  if (last === undefined) {
+    const message = `Redis gave no answer within ${deadlineMs} ms. Raise deadlineMs where Redis is far away.`
+    return storeError(message)
+  }
+  const why = last instanceof QuotaError ? last.message : explained(last)
+  return storeError(`Redis gave no answer within ${deadlineMs} ms: ${why}`, last)
 }
 
 /** That work was refused, as the engine hears it. */
@@ -46,7 +82,7 @@ export function refusal(error: unknown, who: string): QuotaError {
     const message = 'another list of limits is stored under the name of this one: another prefix keeps them apart'
     return new QuotaError('store_mismatch', message, { cause: error })
   }
-  return storeError(`${who} refused the work`, error)
+  return storeError(`${who} refused the work: ${explained(error)}`, error)
 }
 
 /** That a row cannot be read, or where no key is named, the record of an id. */

@@ -1,4 +1,5 @@
-import { QuotaError } from '@scoregw/quota'
+import { QuotaError, type QuotaLogger } from '@scoregw/quota'
+import { isReplyOf } from './errors.ts'
 
 /**
  * What to do about a Redis that may evict keys when its memory is full. An evicted counter starts again at zero, so
@@ -12,11 +13,6 @@ export type EvictionPolicy = 'require-noeviction' | 'warn'
 /** Sends a command. */
 type Ask = (words: readonly string[]) => Promise<unknown>
 
-/** Where warnings go. */
-export interface RedisLogger {
-  warn(message: string): void
-}
-
 /**
  * Asks the server whether it may evict keys.
  * @returns the fault, if there is one
@@ -26,29 +22,31 @@ async function evictionFault(ask: Ask): Promise<string | undefined> {
   const policy = (await fromConfig(ask)) ?? (await fromInfo(ask))
   if (policy === 'noeviction') return undefined
   return policy === undefined
-    ? "cannot tell Redis' maxmemory-policy: neither CONFIG GET nor INFO memory is allowed"
-    : `Redis' maxmemory-policy is ${policy}: counters may be evicted, and limits exceeded unseen; it should be noeviction`
+    ? "Can't read maxmemory-policy of Redis: neither CONFIG GET nor INFO memory is allowed. Allow one of them"
+    : `Redis may evict counters (maxmemory-policy is ${policy}), which exceeds limits unseen. Set noeviction`
 }
 
 /** Checks one server's eviction policy on demand. */
 export class EvictionCheck {
   readonly #ask: Ask
   readonly #wanted: EvictionPolicy
-  readonly #logger: RedisLogger
+  readonly #logger: QuotaLogger
   /** What was said last, so that it is said once. */
   #warned: string | undefined
 
-  constructor(ask: Ask, wanted: EvictionPolicy, logger: RedisLogger | undefined) {
+  constructor(ask: Ask, wanted: EvictionPolicy, logger: QuotaLogger) {
     this.#ask = ask
     this.#wanted = wanted
-    this.#logger = logger ?? { warn: (message) => process.emitWarning(message, 'QuotaWarning') }
+    this.#logger = logger
   }
 
   /** @throws {QuotaError} `unsafe_eviction` */
   async look(): Promise<void> {
     const fault = await evictionFault(this.#ask)
-    if (fault !== undefined && this.#wanted === 'require-noeviction') throw new QuotaError('unsafe_eviction', fault)
-    if (fault !== undefined && fault !== this.#warned) this.#logger.warn(fault)
+    if (fault !== undefined && this.#wanted === 'require-noeviction') {
+      throw new QuotaError('unsafe_eviction', `${fault}, or pass evictionPolicy: "warn".`)
+    }
+    if (fault !== undefined && fault !== this.#warned) this.#logger.warn(`${fault}.`)
     this.#warned = fault
   }
 }
@@ -68,6 +66,8 @@ async function unlessRefused<T>(reply: Promise<T>): Promise<T | undefined> {
   try {
     return await reply
   } catch (error) {
+    // Without a password the server says nothing else.
+    if (isReplyOf(error, 'NOAUTH')) throw error
     if (error instanceof Error && error.name === 'ReplyError') return undefined
     throw error
   }

@@ -1,7 +1,7 @@
 import type { Redis, RedisOptions } from 'ioredis'
 import { type Driver, type DriverEvents, type Place, retryDelayMs } from './driver.ts'
 import type { Reply, Word } from './line.ts'
-import { SILENCE_MS, Silence } from './silence.ts'
+import { Silence } from './silence.ts'
 import { Wire } from './wire.ts'
 
 /**
@@ -16,7 +16,6 @@ const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
   enableAutoPipelining: false,
   autoResubscribe: false,
   retryStrategy: retryDelayMs,
-  connectTimeout: SILENCE_MS,
   // It would destroy a connection whose answers have arrived but were not read, after the process stood still.
   socketTimeout: undefined,
   disconnectTimeout: 50,
@@ -35,9 +34,10 @@ const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
 }
 
 /** How connections are made to a server that `client` is connected to, or to another one of the same kind. */
-function optionsOf(place: Place | undefined): RedisOptions {
+function optionsOf(connectTimeoutMs: number, place: Place | undefined): RedisOptions {
   return {
     ...OPTIONS,
+    connectTimeout: connectTimeoutMs,
     ...(place === undefined ? {} : { host: place.host, port: place.port }),
     reconnectOnError(error) {
       place?.onErrorReply(error)
@@ -54,8 +54,13 @@ export class IoredisDriver implements Driver {
   readonly #wire: Wire
   #isHearing = false
 
-  constructor(client: Redis, { onReady, onError, onClosed }: DriverEvents, place: Place | undefined) {
-    this.redis = client.duplicate(optionsOf(place))
+  constructor(
+    client: Redis,
+    { onReady, onError, onClosed }: DriverEvents,
+    connectTimeoutMs: number,
+    place: Place | undefined,
+  ) {
+    this.redis = client.duplicate(optionsOf(connectTimeoutMs, place))
     this.#wire = new Wire(this.redis)
     const { redis } = this
     this.#silence = new Silence({

@@ -1,5 +1,6 @@
+import type { QuotaLogger } from '@scoregw/quota'
 import type { Cluster, Redis } from 'ioredis'
-import type { EvictionPolicy, RedisLogger } from './eviction-policy.ts'
+import type { EvictionPolicy } from './eviction-policy.ts'
 
 /** A client of one server as node-redis 5 makes it: `createClient()`. It need not be connected. */
 export interface NodeRedisClient {
@@ -31,13 +32,17 @@ export interface Line {
   /** Whether the server is connected and passed the check. */
   readonly usable: boolean
   /**
+   * There while the first connection is being made and nothing has failed yet; resolves when either is over. Deadlines of
+   * calls count from then on.
+   */
+  readonly opening: Promise<void> | undefined
+  /**
    * The server that it leads to now, as a line of its own.
    * @throws {QuotaError} `store_error` where it is not known yet; not after {@link ready}
    */
   readonly server: Line
   /**
-   * Resolves when it is usable. Waits for the first attempt to connect, and for the first after a break, about a second
-   * at most; once an attempt has failed it rejects at once, until a later one succeeds.
+   * Resolves when it is usable. Waits for the first attempt to connect, and for the first after a break; once an attempt has failed it rejects at once, until a later one succeeds.
    * @throws {QuotaError} `store_error`, `unsafe_eviction`
    */
   ready(): Promise<void>
@@ -52,14 +57,19 @@ export interface Line {
   close(): void
 }
 
+/** How long an attempt to connect may take where no option says otherwise, in milliseconds. */
+export const CONNECT_TIMEOUT_MS = 2_000
+
 /** How a store's own connections behave. */
 export interface LineOptions {
   /** Checked at every connect, and now and then. @default no check */
   readonly evictionPolicy?: EvictionPolicy | undefined
   /** How long the check is trusted, in milliseconds. @default 10,000 */
   readonly checkedMs?: number | undefined
-  /** @default `process.emitWarning` */
-  readonly logger?: RedisLogger | undefined
+  /** How long an attempt to connect may take, in milliseconds. @default 2,000 */
+  readonly connectTimeoutMs?: number | undefined
+  /** @default the console */
+  readonly logger?: QuotaLogger | undefined
   /** Called when a connection is usable, the first time and after every reconnect. */
   readonly onUsable?: ((server: Line) => void) | undefined
 }

@@ -37,21 +37,24 @@ export class NodeRedisDriver implements Driver {
   readonly #theirs: Client
   readonly #events: DriverEvents
   readonly #silence: Silence
+  readonly #connectTimeoutMs: number
   #client!: Client
   /** The one way to a socket that is still connecting. */
   #abort!: AbortController
-  #isConnecting = false
+  /** Connected, and the server has not answered yet to what the client says first. */
+  #isGreeting = false
   #isClosed = false
   #attempts = 0
   #timer: NodeJS.Timeout | undefined
   #inFlight = 0
   #heard = 0
 
-  constructor(client: NodeRedisClient, events: DriverEvents) {
+  constructor(client: NodeRedisClient, events: DriverEvents, connectTimeoutMs: number) {
     this.#theirs = client as unknown as Client
     this.#events = events
+    this.#connectTimeoutMs = connectTimeoutMs
     this.#silence = new Silence({
-      inFlight: () => this.#inFlight + (this.#isConnecting ? 1 : 0),
+      inFlight: () => this.#inFlight + (this.#isGreeting ? 1 : 0),
       heard: () => this.#heard,
       giveUp: (error) => this.#giveUp(error),
     })
@@ -92,21 +95,29 @@ export class NodeRedisDriver implements Driver {
 
   #duplicate(): void {
     this.#abort = new AbortController()
-    const socket = { ...this.#theirs.options?.socket, socketTimeout: undefined, reconnectStrategy: false }
+    const connectTimeout = this.#connectTimeoutMs
+    const socket = {
+      ...this.#theirs.options?.socket,
+      connectTimeout,
+      socketTimeout: undefined,
+      reconnectStrategy: false,
+    }
     const client = this.#theirs.duplicate({ ...OPTIONS, socket: { ...socket, signal: this.#abort.signal } })
-    client.on('connect', () => this.#heard++)
+    client.on('connect', () => {
+      if (client !== this.#client) return
+      this.#isGreeting = true
+      this.#silence.watch()
+    })
     client.on('error', (error) => this.#broke(client, error))
     this.#client = client
   }
 
   async #connect(): Promise<void> {
     const client = this.#client
-    this.#isConnecting = true
-    this.#silence.watch()
     try {
       await client.connect()
       if (client !== this.#client || !client.isReady) return
-      this.#isConnecting = false
+      this.#isGreeting = false
       this.#attempts = 0
       this.#events.onReady()
     } catch (error) {
@@ -114,11 +125,10 @@ export class NodeRedisDriver implements Driver {
     }
   }
 
-  /** A client reports one break several times. */
+  /** A client reports one break several times, and the first report says why. */
   #broke(client: Client, error: unknown): void {
-    if (client !== this.#client || this.#isClosed) return
+    if (client !== this.#client || this.#isClosed || this.#timer !== undefined) return
     this.#events.onError(error)
-    if (this.#timer !== undefined) return
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined
@@ -130,7 +140,7 @@ export class NodeRedisDriver implements Driver {
       },
       retryDelayMs(++this.#attempts),
     )
-    this.#isConnecting = false
+    this.#isGreeting = false
     this.#events.onClosed()
   }
 

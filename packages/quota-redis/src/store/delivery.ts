@@ -1,5 +1,5 @@
-import { notDone } from '@scoregw/quota/store'
-import { refusal, storeError, verdictOf } from '../line/errors.ts'
+import { errorText, notDone } from '@scoregw/quota/store'
+import { noAnswer, notConnected, refusal, storeError, verdictOf } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
 import type { Batch, Operation } from '../operations/batch.ts'
@@ -40,8 +40,11 @@ export class Delivery {
     this.#context = context
     this.#batch = batch
     this.#deadline = new Deadline(context.deadlineMs, () => {
-      context.unanswered(this.#error)
-      const error = storeError(`Redis gave no answer within ${context.deadlineMs} ms`, this.#error)
+      const error = noAnswer(
+        context.deadlineMs,
+        this.#error ?? (context.line.usable ? undefined : notConnected(undefined)),
+      )
+      context.unanswered(error)
       this.#batch.fail(this.#mayBeDone ? error : notDone(error))
     })
   }
@@ -99,7 +102,7 @@ export class Delivery {
 
   /** Fails the operations that may have been carried out and cannot be asked about. */
   #keepRepeatable(cause: unknown): void {
-    const error = storeError('the connection to Redis broke before the answer', cause)
+    const error = storeError(`The connection to Redis broke before the answer: ${errorText(cause)}`, cause)
     const { operations } = this.#batch
     for (const operation of operations) if (!operation.repeatable) operation.fail(error)
     this.#batch = this.#context.rebatch(operations.filter(({ repeatable }) => repeatable))

@@ -1,5 +1,5 @@
 import type { Clock } from '@scoregw/quota'
-import { refusal, storeError, verdictOf } from '../line/errors.ts'
+import { noAnswer, refusal, verdictOf } from '../line/errors.ts'
 import type { Line, Reply } from '../line/line.ts'
 import holdLook from '../lua/hold-look.lua'
 import { plainScript } from '../lua/script.ts'
@@ -42,7 +42,7 @@ export async function lookAtHolds(
   const call = { script: SCRIPT, args, deadline, onSend: () => undefined }
   try {
     const answered = await Promise.race([answerOf(line, call), deadline.settled])
-    if (answered === undefined) throw storeError(`Redis gave no answer within ${deadlineMs} ms`)
+    if (answered === undefined) throw noAnswer(deadlineMs, undefined)
     const [now, names, size] = answered as unknown as RawLook
     return { now: Number(now), names: names.map((name) => name.toString()), size }
   } finally {

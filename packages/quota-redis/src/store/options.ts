@@ -1,16 +1,16 @@
-import type { Clock } from '@scoregw/quota'
+import type { Clock, QuotaLogger } from '@scoregw/quota'
 import {
   aClock,
+  aLogger,
   type Checks,
-  having,
   oneOf,
   optional,
   optionsParser,
   wholeNumber,
   withDefault,
 } from '@scoregw/quota/options'
-import type { EvictionPolicy, RedisLogger } from '../line/eviction-policy.ts'
-import type { RedisClient } from '../line/line.ts'
+import type { EvictionPolicy } from '../line/eviction-policy.ts'
+import { CONNECT_TIMEOUT_MS, type RedisClient } from '../line/line.ts'
 import { keyChecks, WORDS } from './key-options.ts'
 
 /** What {@link redisStore} takes. */
@@ -32,24 +32,33 @@ export interface RedisStoreOptions {
    */
   readonly deadlineMs?: number | undefined
   /**
+   * How long connecting may take, in milliseconds, 10 to 60,000. While the first connection is being made and nothing has
+   * failed yet, calls wait for it, and `deadlineMs` counts from then on. `await store.ready()` before the first call waits
+   * in their place.
+   * @default 2,000
+   */
+  readonly connectTimeoutMs?: number | undefined
+  /**
    * What to do about a server that may evict counters: `require-noeviction` refuses to work (`unsafe_eviction`), `warn`
    * works and says so.
    * @default 'require-noeviction'
    */
   readonly evictionPolicy?: EvictionPolicy | undefined
   /**
-   * Where warnings go.
-   * @default `process.emitWarning`
+   * Receives warnings; `false`: nobody does.
+   * @default the console
    */
-  readonly logger?: RedisLogger | undefined
+  readonly logger?: QuotaLogger | false | undefined
   /** Stands in for the server's clock, in tests. Every store on the same keys needs the same one. */
   readonly testClock?: Clock | undefined
 }
 
 /** Options after their check, defaults filled in. */
-export type ParsedRedisStoreOptions = RedisStoreOptions & {
+export type ParsedRedisStoreOptions = Omit<RedisStoreOptions, 'logger'> & {
+  readonly logger: QuotaLogger
   readonly prefix: string
   readonly deadlineMs: number
+  readonly connectTimeoutMs: number
   readonly evictionPolicy: EvictionPolicy
 }
 
@@ -58,8 +67,9 @@ function checks(): Checks<ParsedRedisStoreOptions> {
     ...keyChecks(),
     // Above a second a silent line is given up before the deadline.
     deadlineMs: withDefault(wholeNumber(10, 1_000, 'milliseconds'), 150),
+    connectTimeoutMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), CONNECT_TIMEOUT_MS),
     evictionPolicy: withDefault(oneOf<EvictionPolicy>('require-noeviction', 'warn'), 'require-noeviction'),
-    logger: optional(having<RedisLogger>(['warn'], 'a logger')),
+    logger: aLogger(),
     testClock: optional(aClock()),
   }
 }

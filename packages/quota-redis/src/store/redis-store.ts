@@ -74,11 +74,11 @@ class Store implements RedisStore {
   #closing: Promise<void> | undefined
 
   constructor(options: ParsedRedisStoreOptions) {
-    const { client, prefix, evictionPolicy, logger, deadlineMs } = options
+    const { client, prefix, deadlineMs } = options
     this.deadlineMs = deadlineMs
     this.place = placeOf(client, prefix)
     this.#options = options
-    this.#line = lineTo(client, `{${prefix}}`, { evictionPolicy, logger })
+    this.#line = lineTo(client, `{${prefix}}`, options)
   }
 
   open(schema: StoreSchema): RedisCounters {

@@ -33,10 +33,19 @@ async function callAsked(line: Line, call: ScriptCall, error: unknown): Promise<
   return evaluate(asked, call)
 }
 
+/** Scripts that a server has answered to on its line. */
+const KNOWN = new WeakMap<Line, Set<string>>()
+
+/** The first call on a line brings the script's text: to be asked for it would cost a round trip of a cold start. */
 async function evaluate(line: Line, { script, args, deadline, onSend }: ScriptCall): Promise<Reply> {
   onSend()
+  const known = KNOWN.get(line.server) ?? new Set()
+  KNOWN.set(line.server, known)
+  const [command, what] = known.has(script.sha) ? ['EVALSHA', script.sha] : ['EVAL', script.text]
   try {
-    return await line.send('EVALSHA', script.sha, ...args)
+    const reply = await line.send(command!, what!, ...args)
+    known.add(script.sha)
+    return reply
   } catch (error) {
     if (!isReplyOf(error, 'NOSCRIPT') || deadline.isOver) throw error
     return await line.send('EVAL', script.text, ...args)

@@ -31,8 +31,10 @@ export class Sender {
     return Promise.resolve()
   }
 
-  /** The same, whatever the circuit says. */
+  /** The same, whatever the circuit says. The deadline counts from the first connection on. */
   sendAnyway(batch: Batch): Promise<void> {
+    const { opening } = this.#context.line
+    if (opening !== undefined) return opening.then(() => this.sendAnyway(batch))
     return new Delivery(this.#context, batch).run()
   }
 }

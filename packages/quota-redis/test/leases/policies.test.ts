@@ -88,7 +88,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
 
   it('tell, when it begins, that several layers of their own have their counters elsewhere', () => {
     const warn = vi.fn()
-    const store = storeOn({ logger: { warn } })
+    const store = storeOn({ logger: { warn, error: vi.fn() } })
     store.open(SCHEMA)
     expect(warn).not.toHaveBeenCalled()
     store.open({ ...SCHEMA, layers: [...SCHEMA.layers, { name: 'team', shared: false }] })

@@ -2,6 +2,7 @@ import type { Decision } from '../decision/decision.ts'
 import type { Quota } from '../engine/quota.ts'
 import type { CommitResult } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
+import type { QuotaLogger } from '../options/logger.ts'
 import { type Amount, amountText, type Cost, type Counting, combined } from '../policy/units.ts'
 import {
   type FieldsOption,
@@ -11,7 +12,6 @@ import {
   type StandardHeaders,
 } from './headers.ts'
 import type { RequestQuota, SettleMode, UnitsOfHandlers } from './options.ts'
-import type { QuotaLogger } from './warnings.ts'
 
 /** Tokens held for a request, as an engine of either kind hands them out. */
 export interface Held {

@@ -2,10 +2,11 @@ import type { Decision } from '../decision/decision.ts'
 import type { Quota } from '../engine/quota.ts'
 import type { CommitResult } from '../engine/requests.ts'
 import type { Check } from '../options/checks.ts'
+import type { QuotaLogger } from '../options/logger.ts'
 import type { Cost, Counting, OneUnit, UnitsOf } from '../policy/units.ts'
 import type { FieldsOption, StandardHeaders } from './headers.ts'
 import type { Locale, MessageTexts, QuotaAnswers } from './texts.ts'
-import type { QuotaLogger, QuotaWarningCode, ValidateOption } from './warnings.ts'
+import type { QuotaWarningCode, ValidateOption } from './warnings.ts'
 
 /** A value, or a promise of one. */
 export type MaybeAsync<T> = T | PromiseLike<T>
@@ -114,10 +115,10 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
    */
   readonly validate?: ValidateOption | undefined
   /**
-   * Receives misconfigurations, and errors of tokens that could not be given back.
+   * Receives misconfigurations, and errors of tokens that could not be given back; `false`: nobody does.
    * @default the console
    */
-  readonly logger?: QuotaLogger | undefined
+  readonly logger?: QuotaLogger | false | undefined
   /**
    * Language of answers.
    * @default by `Accept-Language`, English when it names neither language

@@ -15,13 +15,14 @@ import {
   withDefault,
 } from '../options/checks.ts'
 import { faultsOf, within } from '../options/faults.ts'
+import { aLogger, type QuotaLogger } from '../options/logger.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import { costCheck } from '../policy/rules.ts'
 import { type Cost, unitNames } from '../policy/units.ts'
 import type { FieldsOption, StandardHeaders } from './headers.ts'
 import type { HttpAdapter, HttpMeterOptions } from './options.ts'
 import { type AnswerTexts, LOCALES, type Locale, type MessageTexts } from './texts.ts'
-import { QUOTA_WARNING_CODES, type QuotaLogger, type ValidateOption } from './warnings.ts'
+import { QUOTA_WARNING_CODES, type ValidateOption } from './warnings.ts'
 
 type Defaulted =
   | 'settle'
@@ -33,11 +34,12 @@ type Defaulted =
   | 'fields'
   | 'problemDetails'
   | 'validate'
-  | 'logger'
   | 'wwwAuthenticate'
 
 /** Options after their check, defaults filled in. */
-export type ParsedOptions<Request> = Omit<HttpMeterOptions<Request>, Defaulted> & {
+export type ParsedOptions<Request> = Omit<HttpMeterOptions<Request>, Defaulted | 'logger'> & {
+  readonly logger: QuotaLogger
+} & {
   readonly [K in Defaulted]: NonNullable<HttpMeterOptions<Request>[K]>
 }
 
@@ -77,7 +79,7 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
       where<ValidateOption>(isValidate, `true, false, or an object of ${QUOTA_WARNING_CODES.join(', ')}`),
       true,
     ),
-    logger: withDefault(having<QuotaLogger>(['warn', 'error'], 'a logger'), console satisfies QuotaLogger),
+    logger: aLogger(),
     locale: optional(where(isLocale, `${LOCALES.join(', ')} or a function of the request`)),
     answers: optional(aFunction('a function, as neutralAnswers() makes it')),
     messages: optional(messagesCheck()),

@@ -1,3 +1,5 @@
+import type { QuotaLogger } from '../options/logger.ts'
+
 /** Misconfigurations that adapters find; each has a paragraph on the page of warnings. */
 export const QUOTA_WARNING_CODES = [
   'mounted_twice',
@@ -24,14 +26,6 @@ export class QuotaWarning extends Error {
     this.code = code
     this.docs = docs
   }
-}
-
-/** Receives warnings and errors; `console` is one. */
-export interface QuotaLogger {
-  /** A misconfiguration; each code once for each meter. */
-  warn(warning: QuotaWarning): void
-  /** Tokens could not be settled: a `QuotaError`. The response goes out all the same. */
-  error(error: unknown): void
 }
 
 /** Which misconfigurations are looked for: all, none, or all but those that are `false`. */

@@ -1,7 +1,7 @@
+import type { QuotaLogger } from '../../options/logger.ts'
 import type { Exchange } from '../exchange.ts'
 import type { RateLimitFields } from '../headers.ts'
 import type { AdmittedRequest } from '../http-meter.ts'
-import type { QuotaLogger } from '../warnings.ts'
 import { type NodeRequest, type NodeResponse, ResponseGate } from './response-gate.ts'
 
 /** Properties of the framework whose response is watched. */

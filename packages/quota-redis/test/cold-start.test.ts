@@ -1,0 +1,135 @@
+import { inspect } from 'node:util'
+import { createQuota, type QuotaError } from '@scoregw/quota'
+import { freePort, ownTime } from '@scoregw/server-kit'
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+import { describe, expect, it } from 'vitest'
+import { type RedisClient, redisStore } from '../src/index.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { policyOf } from './support/engines.ts'
+import { redisTests } from './support/redis-server.ts'
+
+const { later, server, proxy: startProxy } = useCleanups()
+
+/** Each way: a round trip fits into the deadline with room, and connecting takes three at least. */
+const ONE_WAY_MS = 150
+const FAR_DEADLINE_MS = 800
+/** Longer than any test waits. */
+const FOR_EVER_MS = 60_000
+const PASSWORD = 'hunter2'
+
+const CLIENTS: readonly (readonly [string, (port: number, password?: string) => RedisClient])[] = [
+  ['ioredis', (port, password) => new Redis({ port, password, lazyConnect: true })],
+  [
+    'node-redis',
+    (port, password) => createClient({ socket: { port, host: '127.0.0.1' }, ...(password && { password }) }),
+  ],
+]
+
+const write = { subject: 'u', operation: 'write' } as const
+
+describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clientOf) => {
+  function quotaOn(port: number, { password = '', connectTimeoutMs = FOR_EVER_MS, deadlineMs = 150 } = {}) {
+    const store = redisStore({
+      client: clientOf(port, password === '' ? undefined : password),
+      deadlineMs,
+      connectTimeoutMs,
+    })
+    const quota = createQuota({ policy: policyOf(), store })
+    quota.on('degraded', () => undefined)
+    later(() => quota.close())
+    return quota
+  }
+
+  /** Why a call was not answered: the error of the store. */
+  async function causeOf(call: Promise<unknown>): Promise<Error> {
+    const error = await call.then(
+      () => undefined,
+      (caught: unknown) => caught,
+    )
+    expect(error).toMatchObject({ code: 'quota_unavailable' })
+    return (error as QuotaError).cause as Error
+  }
+
+  it('to a server that is far away is waited for, and then its answer', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    proxy.latency(ONE_WAY_MS)
+    const quota = quotaOn(proxy.port, { deadlineMs: FAR_DEADLINE_MS })
+    const began = performance.now()
+    const decisions = await Promise.all([quota.consume(write), quota.consume({ ...write, subject: 'v' })])
+    expect(decisions.map(({ allowed, source }) => [allowed, source])).toEqual([
+      [true, 'store'],
+      [true, 'store'],
+    ])
+    // Else this shows nothing.
+    expect(performance.now() - began).toBeGreaterThan(FAR_DEADLINE_MS)
+    // The script came with the call: to be asked for it costs a round trip.
+    expect(await redis.cli('INFO', 'errorstats')).not.toContain('NOSCRIPT')
+  })
+
+  it('that is refused is not waited for, and every call says why', async () => {
+    const port = await freePort()
+    const quota = quotaOn(port)
+    const began = ownTime()
+    for (let call = 0; call < 3; call++) {
+      const { message } = await causeOf(quota.consume(write))
+      expect(message).toContain(`connect ECONNREFUSED 127.0.0.1:${port}. Start Redis there`)
+    }
+    expect(ownTime() - began).toBeLessThan(FOR_EVER_MS / 10)
+  })
+
+  it('that is not made in time is not waited for any longer', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    proxy.blackHole(true)
+    const quota = quotaOn(proxy.port, { connectTimeoutMs: 300 })
+    expect((await causeOf(quota.consume(write))).message).toMatch(/no connection within 300 ms.*raise connectTimeoutMs/)
+  })
+
+  it('to a server that says nothing is waited for by so many calls and no more', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    proxy.blackHole(true)
+    const quota = quotaOn(proxy.port)
+    const inOrder: string[] = []
+    const calls = Array.from({ length: 10_100 }, async () => {
+      inOrder.push((await causeOf(quota.consume(write))).message)
+    })
+    await Promise.all(calls)
+    expect(inOrder.map((message) => message.includes('no more are taken on')).lastIndexOf(true)).toBe(99)
+    expect(inOrder[100]).toMatch(/said nothing for 1000 ms/)
+  })
+
+  it('ends with the store', async () => {
+    const redis = await server()
+    const proxy = await startProxy(redis.port)
+    proxy.blackHole(true)
+    const quota = quotaOn(proxy.port)
+    const call = causeOf(quota.consume(write))
+    await quota.close()
+    expect((await call).message).toContain('closed')
+  })
+
+  it.each([
+    ['a wrong password', PASSWORD, /WRONGPASS .*Correct the username and password of your client/],
+    ['no password', '', /NOAUTH .*Correct the username and password of your client/],
+  ])('with %s says so, and shows no password', async (_name, password, says) => {
+    const redis = await server({ args: ['--requirepass', 'secret'] })
+    const quota = quotaOn(redis.port, { password })
+    for (let call = 0; call < 3; call++) {
+      const cause = await causeOf(quota.consume(write))
+      expect(cause).toMatchObject({ code: 'store_error', message: expect.stringMatching(says) })
+      expect(inspect(cause, { depth: 20 })).not.toContain(PASSWORD)
+    }
+  })
+
+  it('to a server that may evict counters says what to set', async () => {
+    const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
+    const quota = quotaOn(redis.port)
+    expect(await causeOf(quota.consume(write))).toMatchObject({
+      code: 'unsafe_eviction',
+      message: expect.stringMatching(/maxmemory-policy is allkeys-lru.*Set noeviction/),
+    })
+  })
+})

@@ -1,0 +1,25 @@
+import * as v from 'valibot'
+import { type Check, having, withDefault } from './checks.ts'
+
+/** Receives what operators should read: `console` is one, and so are the loggers of pino and winston. */
+export interface QuotaLogger {
+  /** A misconfiguration: a text, or an error with a code. */
+  warn(message: unknown): void
+  /** What failed: a text, or an error. */
+  error(message: unknown): void
+}
+
+const SILENT: QuotaLogger = { warn: () => undefined, error: () => undefined }
+
+/** The option `logger`: the console by default; `false` silences. */
+export function aLogger(): Check<QuotaLogger> {
+  const logger = having<QuotaLogger>(['warn', 'error'], 'a logger or false')
+  const silent = v.pipe(
+    v.literal(false),
+    v.transform(() => SILENT),
+  )
+  return withDefault<QuotaLogger>(
+    v.lazy((value) => (value === false ? silent : logger)),
+    console,
+  )
+}
