@@ -22,6 +22,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
   Start: ['getting-started', 'concepts', 'testing', 'typescript', 'troubleshooting'],
   Frameworks: ['express', 'fastify', 'nest', 'hono', 'fetch', 'recipes', 'http-options', 'refusals'],
   Limits: [
+    'saas-plans',
     'plans',
     'settings',
     'calendar-limits',

@@ -4,20 +4,36 @@ import { createQuota, definePolicy } from '@scoregw/quota'
 import express from 'express'
 import { rateLimit } from 'express-rate-limit'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { readPage } from '../markdown.ts'
 
-const OF_USER = 10
-const OF_TEAM = 20
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 
-/** Sends a request of a user of the one team; `true` when it is admitted. */
-type Send = (user: string) => Promise<boolean>
+interface Limit {
+  readonly name: 'user' | 'team' | 'service'
+  readonly limit: number
+  readonly perMs: number
+}
 
-async function byExpressRateLimit(): Promise<Send> {
+const USER: Limit = { name: 'user', limit: 10, perMs: HOUR }
+const TEAM: Limit = { name: 'team', limit: 20, perMs: HOUR }
+const SERVICE: Limit = { name: 'service', limit: 10, perMs: MINUTE }
+
+type Caller = Readonly<Record<Limit['name'], string>>
+/** Sends a request; `true` when it is admitted. */
+type Send = (caller: Caller) => Promise<boolean>
+
+/** Limiters that each count one limit, in an order. */
+type Stack = (order: readonly Limit[]) => Send | Promise<Send>
+
+const byExpressRateLimit: Stack = async (order) => {
   const app = express()
-  const shared = { windowMs: 3_600_000, legacyHeaders: false }
-  app.use(rateLimit({ ...shared, limit: OF_TEAM, keyGenerator: (req) => req.get('x-team') ?? '' }))
-  app.use(rateLimit({ ...shared, limit: OF_USER, keyGenerator: (req) => req.get('x-user') ?? '' }))
+  for (const { name, limit, perMs } of order) {
+    app.use(
+      rateLimit({ windowMs: perMs, limit, keyGenerator: (req) => req.get(`x-${name}`) ?? '', legacyHeaders: false }),
+    )
+  }
   app.get('/', (_req, res) => void res.sendStatus(204))
   const server = app.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -26,61 +42,124 @@ async function byExpressRateLimit(): Promise<Send> {
     await once(server.close(), 'close')
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  return async (user) => (await fetch(url, { headers: { 'x-user': user, 'x-team': 'blue' } })).ok
+  return async ({ user, team, service }) =>
+    (await fetch(url, { headers: { 'x-user': user, 'x-team': team, 'x-service': service } })).ok
 }
 
-function byFlexible(): Send {
-  const ofUser = new RateLimiterMemory({ points: OF_USER, duration: 3_600, keyPrefix: 'user' })
-  const ofTeam = new RateLimiterMemory({ points: OF_TEAM, duration: 3_600, keyPrefix: 'team' })
-  return async (user) => {
-    const results = await Promise.allSettled([ofUser.consume(user), ofTeam.consume('blue')])
-    return results.every(({ status }) => status === 'fulfilled')
+const byFlexible: Stack = (order) => {
+  const limiters = order.map(({ name, limit, perMs }) => ({
+    name,
+    limiter: new RateLimiterMemory({ points: limit, duration: perMs / 1_000, keyPrefix: name }),
+  }))
+  return async (caller) => {
+    for (const { name, limiter } of limiters) {
+      const isAdmitted = await limiter.consume(caller[name]).then(
+        () => true,
+        () => false,
+      )
+      if (!isAdmitted) return false
+    }
+    return true
   }
 }
 
-function byQuota(): Send {
+/** One policy, whose layers stand in that order. */
+const byQuota: Stack = (order) => {
+  const label = ({ name }: Limit): string => `${name}-window`
   const quota = createQuota({
     policy: definePolicy({
-      windows: [{ label: '1h', lengthMs: 3_600_000 }],
+      windows: order.map((limit) => ({ label: label(limit), lengthMs: limit.perMs })),
       categories: ['all'],
-      layers: [{ name: 'user' }, { name: 'team' }],
+      layers: order.map(({ name }) => ({ name })),
       operations: { request: { category: 'all', cost: 1 } },
-      base: { user: { all: { '1h': OF_USER } }, team: { all: { '1h': OF_TEAM } } },
+      base: Object.fromEntries(
+        order.map(({ name }) => [
+          name,
+          {
+            all: Object.fromEntries(order.map((each) => [label(each), each.name === name ? each.limit : 'unlimited'])),
+          },
+        ]),
+      ),
     }),
   })
-  return async (user) => (await quota.consume({ subject: { user, team: 'blue' }, operation: 'request' })).allowed
+  return async (caller) => {
+    const subject = Object.fromEntries(order.map(({ name }) => [name, caller[name]]))
+    return (await quota.consume({ subject: subject as never, operation: 'request' })).allowed
+  }
 }
 
-it('a refused request burns the other limits of stacked limiters, and none of one policy: as the first screens say', async () => {
-  const sides = {
-    'express-rate-limit': await byExpressRateLimit(),
-    'rate-limiter-flexible': byFlexible(),
-    '@scoregw/quota': byQuota(),
-  }
-  const admitted: Record<string, number[]> = {}
-  for (const [name, send] of Object.entries(sides)) {
-    admitted[name] = [0, 0]
-    for (const [index, [user, requests]] of (
-      [
-        ['ann', 30],
-        ['bob', 10],
-      ] as const
-    ).entries()) {
-      for (let request = 0; request < requests; request++) {
-        if (await send(user)) admitted[name][index] = (admitted[name][index] ?? 0) + 1
-      }
+const SIDES: Readonly<Record<string, Stack>> = {
+  'express-rate-limit': byExpressRateLimit,
+  'rate-limiter-flexible': byFlexible,
+  '@scoregw/quota': byQuota,
+}
+
+const caller = (user: string, team: string): Caller => ({ user, team, service: 'api' })
+
+async function admittedOf(send: Send, from: Caller, requests: number): Promise<number> {
+  let admitted = 0
+  for (let request = 0; request < requests; request++) if (await send(from)) admitted++
+  return admitted
+}
+
+/** Ann sends 30 requests, then Bob of her team 10: how many of Bob's are admitted? */
+async function ofTwoLimits(send: Send): Promise<number> {
+  await admittedOf(send, caller('ann', 'blue'), 30)
+  return admittedOf(send, caller('bob', 'blue'), 10)
+}
+
+/** Bob is of a team that used nothing, in a minute in which nobody else was admitted. */
+async function ofThreeLimits(send: Send): Promise<number> {
+  await admittedOf(send, caller('carl', 'red'), 10)
+  vi.setSystemTime(Date.now() + MINUTE)
+  await admittedOf(send, caller('cora', 'red'), 10)
+  // The service's minute is full.
+  for (const user of ['ann', 'amy']) expect(await admittedOf(send, caller(user, 'blue'), 10)).toBe(0)
+  vi.setSystemTime(Date.now() + MINUTE)
+  // Carl has used up his hour, and Cleo's team its own.
+  for (const user of ['carl', 'cleo']) expect(await admittedOf(send, caller(user, 'red'), 10)).toBe(0)
+  return admittedOf(send, caller('bob', 'blue'), 10)
+}
+
+const ORDERS = [
+  [USER, TEAM, SERVICE],
+  [USER, SERVICE, TEAM],
+  [TEAM, USER, SERVICE],
+  [TEAM, SERVICE, USER],
+  [SERVICE, USER, TEAM],
+  [SERVICE, TEAM, USER],
+]
+
+/** Admitted of Bob's ten, for each row of the table and each side. */
+const ROWS: readonly (readonly [row: string, orders: readonly (readonly Limit[])[], play: typeof ofTwoLimits])[] = [
+  ['team, then user', [[TEAM, USER]], ofTwoLimits],
+  ['user, then team', [[USER, TEAM]], ofTwoLimits],
+  ['user, team and service, in any order', ORDERS, ofThreeLimits],
+]
+
+it("a refused request burns the other limits of stacked limiters, and none of one policy: as the first screens' table says", async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+  onTestFinished(() => void vi.useRealTimers())
+  const table: Record<string, number[]> = {}
+  for (const [row, orders, play] of ROWS) {
+    table[row] = []
+    for (const stack of Object.values(SIDES)) {
+      const admitted = new Set<number>()
+      for (const order of orders) admitted.add(await play(await stack(order)))
+      expect([row, ...admitted]).toHaveLength(2)
+      table[row].push(...admitted)
     }
   }
-  expect(admitted).toEqual({
-    'express-rate-limit': [10, 0],
-    'rate-limiter-flexible': [10, 0],
-    '@scoregw/quota': [10, 10],
+  expect(table).toEqual({
+    'team, then user': [0, 0, 10],
+    'user, then team': [10, 10, 10],
+    'user, team and service, in any order': [0, 0, 10],
   })
+  const inChinese = ['先团队，后用户', '先用户，后团队', '用户、团队、服务，任何顺序']
   for (const page of ['README.md', 'README.zh-CN.md', 'docs/index.md', 'docs/zh/index.md']) {
-    const rows = [...readPage(page).matchAll(/^\| `?([@\w/-]+)`?[^|]*\| +(\d+) \/ 30 +\| +(\d+) \/ 10 +\|$/gm)]
-    expect([page, Object.fromEntries(rows.map(([, name, ann, bob]) => [name, [Number(ann), Number(bob)]]))]).toEqual([
-      page,
-      admitted,
-    ])
+    const names = page.includes('zh') ? inChinese : Object.keys(table)
+    const rows = [...readPage(page).matchAll(/^\| ([^|`]+?) +\| +(\d+) \/ 10 +\| +(\d+) \/ 10 +\| +(\d+) \/ 10 +\|$/gm)]
+    const shown = rows.map(([, name, ...counts]) => [name, counts.map(Number)])
+    expect([page, shown]).toEqual([page, names.map((name, index) => [name, Object.values(table)[index]])])
   }
 })

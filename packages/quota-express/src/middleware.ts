@@ -1,5 +1,5 @@
 import type { Counting, OneUnit, SimpleQuota } from '@scoregw/quota'
-import { HttpMeter, type HttpMeterOptions } from '@scoregw/quota/http'
+import { HttpMeter, type HttpMeterOptions, type RequestQuota } from '@scoregw/quota/http'
 import type { Request, RequestHandler, Response } from 'express'
 import { EXPRESS } from './adapter.ts'
 import { meterRequests } from './meter-requests.ts'
@@ -17,6 +17,12 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    * app.post('/music', metered.operation('music.upsert'), handler)
    */
   operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): RequestHandler
+  /**
+   * The quota of a metered request, typed by the engine's units; `undefined` for a request that was not metered.
+   * @example
+   * await metered.of(req)?.commit({ tokens: 812 })
+   */
+  of(req: Request): RequestQuota<C> | undefined
 }
 
 /** Middleware for a whole app, and for single routes. */
@@ -48,10 +54,15 @@ export function quotaMiddleware<Operation extends string, C extends Counting = O
 export function quotaMiddleware(options: QuotaMiddlewareOptions, ...rest: readonly unknown[]): QuotaRoutes {
   if (isGivenRequest([options, ...rest], console)) return undefined as never
   const meter = new HttpMeter(ofRequest(options), EXPRESS)
+  const {
+    operation,
+    logger,
+    requestPropertyName = 'quota',
+  } = meter.options as typeof meter.options & QuotaMiddlewareOptions
   const routes: QuotaRoutes = {
     operation: (name, overrides = {}) => meterRequests(meter.operation(name, ofRequest(overrides))),
+    of: (req) => (req as unknown as Record<string, RequestQuota<OneUnit> | undefined>)[requestPropertyName],
   }
-  const { operation, logger } = meter.options
   return Object.assign(operation === undefined ? withoutOperation(logger) : meterRequests(meter), routes)
 }
 

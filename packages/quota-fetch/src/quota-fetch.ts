@@ -27,6 +27,12 @@ export interface QuotaFetchRoutes<Operation extends string = string, C extends C
    * export const POST = metered.operation('write')(async (request) => Response.json(await save(request)))
    */
   operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): Wrap
+  /**
+   * The quota of a metered request, typed by the engine's units; `undefined` for a request that was not metered.
+   * @example
+   * await metered.of(request)?.commit({ tokens: 812 })
+   */
+  of(request: Request): RequestQuota<C> | undefined
 }
 
 /** Wraps handlers of many operations, or of single ones. */
@@ -65,6 +71,7 @@ export function quotaFetch<Operation extends string, C extends Counting = OneUni
   const meter = new HttpMeter<Call>(ofCall(options) as never, FETCH)
   const routes: QuotaFetchRoutes<Operation, C> = {
     operation: (name, overrides = {}) => wrapping(meter.operation(name, ofCall(overrides))),
+    of: (request) => quotaOf(request) as RequestQuota<C> | undefined,
   }
   return Object.assign(wrapping(meter), routes)
 }

@@ -66,6 +66,12 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    * app.post('/music', metered.operation('music.upsert'), handler)
    */
   operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): MiddlewareHandler
+  /**
+   * The quota of a metered request, typed by the engine's units; `undefined` for a request that was not metered.
+   * @example
+   * await metered.of(c)?.commit({ tokens: 812 })
+   */
+  of(c: Context): RequestQuota<C> | undefined
 }
 
 /** Middleware for a whole app, and for single routes. */
@@ -104,7 +110,11 @@ export function quotaMiddleware<Operation extends string, C extends Counting = O
 ): QuotaRoutes<Operation, C>
 export function quotaMiddleware(options: QuotaMiddlewareOptions): QuotaRoutes {
   const meter = new HttpMeter(options, HONO)
-  const routes: QuotaRoutes = { operation: (name, overrides = {}) => metering(meter.operation(name, overrides)) }
+  const { variable = 'quota' } = options
+  const routes: QuotaRoutes = {
+    operation: (name, overrides = {}) => metering(meter.operation(name, overrides)),
+    of: (c) => c.get(variable) as RequestQuota<OneUnit> | undefined,
+  }
   return Object.assign(meter.options.operation === undefined ? withoutOperation(meter) : metering(meter), routes)
 }
 

@@ -144,16 +144,22 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
 }
 
 /**
- * What handlers know of the units that are counted, to be said once where the policy has several:
+ * The units that handlers count, for exact types of `req.quota`. A middleware's own `of(req)` has them from its engine;
+ * elsewhere declare them once:
  * `declare module '@scoregw/quota/http' { interface HandlerUnits { units: 'requests' | 'tokens' } }`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: applications add to it
 export interface HandlerUnits {}
 
-/** {@link HandlerUnits} as types use them; tokens where nothing is said. */
+/** One unit, while nobody declares {@link HandlerUnits}; but a handler may settle by unit, checked when it is charged. */
+export interface UndeclaredUnits extends Omit<OneUnit, 'cost'> {
+  readonly cost: Cost
+}
+
+/** {@link HandlerUnits} as types use them. */
 export type UnitsOfHandlers = HandlerUnits extends { readonly units: infer Unit extends string }
   ? UnitsOf<Unit>
-  : OneUnit
+  : UndeclaredUnits
 
 /** The quota of one request, as its handler sees it. */
 export interface RequestQuota<C extends Counting = UnitsOfHandlers> {
