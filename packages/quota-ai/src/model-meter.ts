@@ -106,16 +106,23 @@ export function modelMeter<Request extends ModelRequest, Operation extends strin
         throw new QuotaError('invalid_cost', `what the model may answer has no bound, so nothing can be held: ${where}`)
       }
       const input = await estimate(prompt, model)
-      const hold = await reserve(request, cost(plainTokens(input, maxOutputTokens), model))
+      const { hold, recharge } = await reserve(request, cost(plainTokens(input, maxOutputTokens), model))
       const stop = hold.keepAlive()
       let text = ''
+      let isSettled = false
       const soFar = (): ModelTokens => plainTokens(input, textTokens(text))
       const settled = (settle: () => Promise<unknown>): Promise<void> => {
         stop()
+        isSettled = true
         signal?.removeEventListener('abort', abort)
         return settleOrLog(settle, logger)
       }
-      const charged = (tokens: ModelTokens): Promise<void> => settled(() => hold.commit(cost(tokens, model)))
+      const charged = (tokens: ModelTokens): Promise<void> => settled(() => hold.commit(countable(cost(tokens, model))))
+      const fail = (): Promise<void> => {
+        if (text === '') return settled(() => hold.cancel())
+        if (recharge === undefined || isSettled) return charged(soFar())
+        return settled(() => recharge(countable(cost(soFar(), model))))
+      }
       const abort = (): Promise<void> => charged(soFar())
       signal?.addEventListener('abort', abort, { once: true })
       return {
@@ -125,7 +132,7 @@ export function modelMeter<Request extends ModelRequest, Operation extends strin
         },
         end: (reported) => charged(reported ?? soFar()),
         abort,
-        fail: () => (text === '' ? settled(() => hold.cancel()) : charged(soFar())),
+        fail,
       }
     },
   }
@@ -133,18 +140,44 @@ export function modelMeter<Request extends ModelRequest, Operation extends strin
 
 type Cost = (tokens: ModelTokens, model: string) => Counting['cost']
 
+/** What is more than can be counted: as much as can be. `maxOverrun` bounds what is charged of it. */
+function countable(cost: Counting['cost']): Counting['cost'] {
+  const most = (amount: number): number => Math.min(amount, Number.MAX_SAFE_INTEGER)
+  if (typeof cost === 'number') return most(cost)
+  return Object.fromEntries(
+    Object.entries(cost).map(([unit, amount]) => [unit, amount === undefined ? amount : most(amount)]),
+  )
+}
+
+interface HeldCall {
+  readonly hold: HeldReservation<Counting>
+  /**
+   * Gives the hold back, and charges a cost without its id, so that a repeat goes on; there where it has an id. The cost is not
+   * charged if others take the room in between.
+   * @throws {QuotaRefusedError} they did
+   */
+  readonly recharge?: ((cost: Counting['cost']) => Promise<void>) | undefined
+}
+
 /** Holds the cost of a call for its subject. */
 function reserving<Request extends ModelRequest>(options: ModelMeterOptions<Request, string, Counting>) {
   const { quota, operation, id } = options
-  return async (request: Request, cost: Counting['cost']): Promise<HeldReservation<Counting>> => {
-    const asked = { ...(await askedBy(options, request)), operation, cost, signal: request.signal }
+  return async (request: Request, cost: Counting['cost']): Promise<HeldCall> => {
+    const by = { ...(await askedBy(options, request)), operation }
+    const asked = { ...by, cost, signal: request.signal }
     const name = id?.(request)
-    if (name === undefined) return admitted(await quota.reserve(asked), '')
+    if (name === undefined) return { hold: admitted(await quota.reserve(asked), '') }
     for (let attempt = 1; ; attempt++) {
-      const hold = await quota.reserve({ ...asked, id: `${attempt}:${name}` })
+      const reserved = await quota.reserve({ ...asked, id: `${attempt}:${name}` })
       // An attempt that failed used its id up: the next has another.
-      const isUsedUp = hold.status === 'cancelled' || hold.status === 'expired'
-      if (!isUsedUp || attempt === MAX_ATTEMPTS) return admitted(hold, name)
+      const isUsedUp = reserved.status === 'cancelled' || reserved.status === 'expired'
+      if (isUsedUp && attempt < MAX_ATTEMPTS) continue
+      const hold = admitted(reserved, name)
+      const recharge = async (actual: Counting['cost']): Promise<void> => {
+        await hold.cancel()
+        await admitted(await quota.reserve({ ...by, cost: actual }), name).commit()
+      }
+      return { hold, recharge }
     }
   }
 }

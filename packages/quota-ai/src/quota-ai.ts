@@ -1,7 +1,7 @@
 import type { Counting, OneUnit } from '@scoregw/quota'
 import { watchedStream } from '@scoregw/quota/http'
 import { type ModelCall, type ModelMeterOptions, type ModelRequest, modelMeter } from './model-meter.ts'
-import { type ReportedUsage, reportedTokens } from './model-tokens.ts'
+import { type ModelTokens, type ReportedUsage, reportedTokens } from './model-tokens.ts'
 
 /** What the middleware reads of the parameters of a call. */
 export interface CallParams {
@@ -106,18 +106,18 @@ async function made<T>(make: () => PromiseLike<T>, call: ModelCall): Promise<T> 
 }
 
 function metered(stream: ReadableStream<Part>, call: ModelCall): ReadableStream<Part> {
-  let usage: ReportedUsage | undefined
+  let usage: ModelTokens | undefined
   let isBroken = false
   const watch = {
     // Providers report a failure as a part, and then end.
-    end: () => (isBroken && usage === undefined ? call.fail() : call.end(reportedTokens(usage))),
+    end: () => (isBroken && usage === undefined ? call.fail() : call.end(usage)),
     cancel: () => call.abort(),
     fail: () => call.fail(),
     unread: () => call.abort(),
   }
   return watchedStream(stream, watch, (part) => {
     if (typeof part.delta === 'string') call.streamed(part.delta)
-    else if (part.type === 'finish') usage = part.usage as ReportedUsage
+    else if (part.type === 'finish') usage = reportedTokens(part.usage as ReportedUsage)
     else if (part.type === 'error') isBroken = true
   })
 }

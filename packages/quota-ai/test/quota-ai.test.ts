@@ -106,6 +106,17 @@ describe('an answer', () => {
     expect(used()).toBe(1_600)
   })
 
+  test('of more tokens than can be counted is charged as many as the policy lets', async () => {
+    const { quota, used } = tokensOnly()
+    const most = Number.MAX_SAFE_INTEGER
+    await generateText({
+      model: metered(answering(usage(most, most)), quota, { promptTokens: () => 7 }),
+      prompt: PROMPT,
+    })
+    // What was held, and maxOverrun.
+    expect(used()).toBe(7 + 100 + 5_000)
+  })
+
   test('that fails is given back, at every attempt of the SDK; the one that succeeds is charged once', async () => {
     const { quota, used, held } = tokensOnly()
     const seen: unknown[] = []
@@ -246,6 +257,34 @@ describe('a stream', () => {
     expect([used(), await held()]).toEqual([10, 0])
   })
 
+  test('that breaks before its first word is given back, also where it ends with a report of nothing', async () => {
+    const { quota, used, held } = tokensOnly()
+    const broken: StreamPart = { type: 'error', error: new Error('overloaded') }
+    const chunks = [broken, ...finish(usage(undefined, undefined))]
+    await streamText({
+      model: metered(streaming(chunks), quota),
+      prompt: PROMPT,
+      onError: () => undefined,
+    }).consumeStream()
+    expect([used(), await held()]).toEqual([0, 0])
+  })
+
+  test('that broke after its first word is charged what was streamed, and goes on under the same id', async () => {
+    const { quota, used, held } = tokensOnly()
+    const options = { promptTokens: () => 4, id: () => 'job-7' }
+    const broken: StreamPart = { type: 'error', error: new Error('overloaded') }
+    const errors: unknown[] = []
+    const onError = ({ error }: { error: unknown }) => void errors.push(error)
+    const read = (chunks: StreamPart[]) =>
+      streamText({ model: metered(streaming(chunks), quota, options), prompt: PROMPT, onError }).consumeStream()
+    await read([...words('abc'), broken])
+    expect([used(), await held()]).toEqual([5, 0])
+    await read([...words('abcdef'), ...finish(usage(4, 2))])
+    expect([used(), await held()]).toEqual([11, 0])
+    await read(words('a'))
+    expect([used(), errors.at(-1)]).toEqual([11, expect.any(QuotaRepeatedError)])
+  })
+
   test('that never begins is given back', async () => {
     const { quota, used, held } = tokensOnly()
     const model = new MockLanguageModelV3({
@@ -354,6 +393,32 @@ test('a part of a microdollar is charged as a whole one', () => {
 })
 
 describe('a call', () => {
+  test.each(['end', 'abort', 'fail'] as const)(
+    'that failed is charged once, whatever is called after: %s',
+    async (how) => {
+      const { quota, used } = tokensOnly()
+      const meter = modelMeter({ quota, operation: 'chat', subject: 'u', id: () => 'job-7', promptTokens: () => 4 })
+      const call = await meter.start({ model: 'small', prompt: PROMPT, maxOutputTokens: 10 })
+      call.streamed('abc')
+      await Promise.all([call.fail(), call[how]()])
+      await call[how]()
+      expect(used()).toBe(5)
+    },
+  )
+
+  test('that ended stays charged what it cost when it is said to have failed', async () => {
+    const { quota, used } = tokensOnly()
+    const meter = modelMeter({ quota, operation: 'chat', subject: 'u', id: () => 'job-7', promptTokens: () => 4 })
+    const call = await meter.start({ model: 'small', prompt: PROMPT, maxOutputTokens: 10 })
+    call.streamed('abc')
+    await call.end()
+    await call.fail()
+    expect(used()).toBe(5)
+    await expect(meter.start({ model: 'small', prompt: PROMPT, maxOutputTokens: 10 })).rejects.toThrow(
+      QuotaRepeatedError,
+    )
+  })
+
   afterEach(() => void vi.useRealTimers())
 
   test.each(['end', 'abort', 'fail'] as const)(
