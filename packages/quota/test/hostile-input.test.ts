@@ -26,6 +26,28 @@ describe('costs', () => {
     },
   )
 
+  it('whose getter answers differently each time count as they are checked', async () => {
+    const { quota } = fixture()
+    let reads = 0
+    const cost = {
+      get tokens() {
+        reads++
+        return reads === 1 ? 5 : Number.NaN
+      },
+    }
+    const request = { subject: 'u', operation: 'write', cost: cost as never, ttlMs: 60_000 } as const
+    const used = () => quota.statusSync('u').windows.write?.[0]?.used
+    quota.consumeSync(request)
+    expect([reads, used()]).toEqual([1, 5])
+    const hold = quota.reserveSync({ ...request, cost: 5 })
+    if (hold.status !== 'reserved') throw new Error('it is to be admitted')
+    reads = 0
+    hold.add(cost as never)
+    expect(used()).toBe(15)
+    expect(thrown(() => hold.commit(cost as never))).toBe('invalid_cost')
+    expect(used()).toBe(15)
+  })
+
   it('as large as numbers go are refused or, unlimited, counted without overflow', async () => {
     const { quota } = fixture()
     const huge = { subject: 'u', operation: 'write', cost: Number.MAX_SAFE_INTEGER } as const

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { quotaExceededBody, quotaStatusBody, rateLimitHeaders } from '../src/http.ts'
-import { createQuota, memorySettings, memoryStore } from '../src/index.ts'
+import { createQuota, definePolicy, memorySettings, memoryStore } from '../src/index.ts'
 import { storeSchema } from '../src/store.ts'
 import { topSubjects } from '../src/top.ts'
 import { asyncStore, testClock } from './support.ts'
@@ -275,6 +275,41 @@ describe('settings by unit', () => {
     expect((await other.settings.faults()).map(({ path }) => path)).toContain('prices.complete.euros')
     expect(other.consumeSync({ subject: SUBJECT, operation: 'complete' }).cost).toMatchObject({ tokens: 2_000 })
     expect(other.consumeSync({ subject: SUBJECT, operation: 'list' }).cost).toMatchObject({ requests: 1, tokens: 7 })
+  })
+
+  it('take a stored price unit by unit, and keep the units of other processes when they are written', async () => {
+    const settingsStore = memorySettings()
+    const policy = definePolicy({
+      windows: [{ label: '1h' }],
+      categories: ['chat'],
+      layers: [{ name: 'user' }],
+      operations: { complete: { category: 'chat', cost: 7 }, list: { category: 'chat', cost: 1 } },
+      base: { user: { chat: { '1h': 100 } } },
+    })
+    const quota = createQuota({ policy, settingsStore, clock: testClock() })
+    const prices = { complete: { tokens: 3, usd: 5 }, list: { usd: 1 } }
+    settingsStore.write({ ...quota.inForce().settings, prices } as never, { ifRevision: '' } as never)
+    expect(await quota.settings.faults()).toEqual([
+      { path: 'prices.complete.usd', message: 'not in the policy: kept, not in force' },
+      { path: 'prices.list.usd', message: 'not in the policy: kept, not in force' },
+    ])
+    const costOf = (operation: 'complete' | 'list') => quota.consumeSync({ subject: 'u', operation }).cost
+    expect([costOf('complete'), costOf('list')]).toEqual([3, 1])
+    await quota.settings.update({ mode: 'lenient' })
+    expect(settingsStore.read()?.document).toMatchObject({ mode: 'lenient', prices })
+    await quota.settings.update({ prices: { complete: { tokens: 4 } } } as never)
+    expect(settingsStore.read()?.document).toMatchObject({ prices: { ...prices, complete: { tokens: 4, usd: 5 } } })
+  })
+
+  it('take what is right of a stored price, and report what is wrong', async () => {
+    const settingsStore = memorySettings()
+    const stored = { complete: { tokens: 3, microusd: -1, requests: 2 }, list: {} }
+    settingsStore.write({ prices: stored }, { ifRevision: '' } as never)
+    const quota = createQuota({ policy: unitsPolicy, settingsStore, clock: testClock() })
+    const paths = (await quota.settings.faults()).map(({ path }) => path).filter((path) => path.startsWith('prices'))
+    expect(paths).toEqual(['prices.complete.microusd', 'prices.list'])
+    const { cost } = quota.consumeSync({ subject: SUBJECT, operation: 'complete' })
+    expect(cost).toEqual({ requests: 2, tokens: 3, microusd: 9_000 })
   })
 
   it('warn of a limit below a price of its unit alone', async () => {

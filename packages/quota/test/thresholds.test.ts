@@ -121,4 +121,40 @@ describe('a limit is near', () => {
     expect(near.slice(2)).toEqual(['running concurrency 2 true'])
     await quota.close()
   })
+
+  it.each([undefined, ['tokens'] as const])(
+    'of slots by their own thresholds, and of tokens by theirs; units: %s',
+    async (units) => {
+      const clock = testClock()
+      const policy = definePolicy({
+        ...(units === undefined ? {} : { units }),
+        windows: [{ label: '1h' }],
+        categories: ['call'],
+        layers: [{ name: 'user' }],
+        operations: { chat: { category: 'call', cost: 10 } },
+        concurrency: { label: 'running', operations: ['chat'] },
+        base: { user: { call: { '1h': 20, running: 2 } } },
+      })
+      const thresholds = [
+        { left: 1, unit: 'slots' },
+        { left: 10, unit: 'tokens' },
+      ] as const
+      const quota = createQuota({ policy, clock, store: memoryStore({ clock }), thresholds })
+      const near: string[] = []
+      quota.on('nearLimit', ({ window, threshold }) => near.push(`${window.window} ${threshold.unit}`))
+      await quota.reserve({ subject: 'u', operation: 'chat' })
+      expect(near).toEqual(['1h tokens', 'running slots'])
+      await quota.close()
+    },
+  )
+
+  it('once, also where a count stands still at the most that it can be', async () => {
+    const { quota, near, consume } = heard()
+    await quota.settings.update({ shadow: { personal: 'all', site: 'all' } })
+    consume(48)
+    expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
+    consume(Number.MAX_SAFE_INTEGER)
+    consume(Number.MAX_SAFE_INTEGER)
+    expect(near.filter((each) => each.startsWith('u personal 1h'))).toHaveLength(1)
+  })
 })

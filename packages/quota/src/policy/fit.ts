@@ -1,5 +1,5 @@
 import { plain, shown } from '../errors/shown.ts'
-import { isObject } from '../options/checks.ts'
+import { isObject, isPlain } from '../options/checks.ts'
 import type { OwnAnchor } from '../windows/kinds/calendar.ts'
 import { hasLimit, limitLabels } from './cells.ts'
 import { fitAnchor } from './limits.ts'
@@ -105,17 +105,29 @@ function fitLayers(own: Settings, layers: unknown, faults: Faults): Settings['la
 
 function fitPrices(policy: Policy, prices: unknown, faults: Faults): Settings['prices'] {
   strangers(prices, policy.operations, 'prices', faults)
-  const units = unitNames(policy)
   const fitted: [string, Cost][] = []
   for (const operation of Object.keys(policy.operations)) {
-    const price = member(prices, operation)
-    if (price === undefined) continue
-    const fault = wrongCost(units, price, { least: 0 })
-    const path = `prices.${operation}${fault?.unit === undefined ? '' : `.${fault.unit}`}`
-    if (fault === undefined) fitted.push([operation, price as Cost])
-    else faults.add(path, 'not a price: that of the policy applies')
+    const stored = member(prices, operation)
+    if (stored === undefined) continue
+    const price = fitPrice(unitNames(policy), stored, `prices.${operation}`, faults)
+    if (price !== undefined) fitted.push([operation, price])
   }
   return Object.fromEntries(fitted)
+}
+
+/** A price unit by unit: a newer process may count more of them. */
+function fitPrice(units: readonly string[], stored: unknown, path: string, faults: Faults): Cost | undefined {
+  const isRight = (price: unknown, at: string): boolean => {
+    const isPrice = wrongCost(units, price, { least: 0 }) === undefined
+    if (!isPrice) faults.add(at, 'not a price: that of the policy applies')
+    return isPrice
+  }
+  if (!isPlain(stored) || membersOf(stored).length === 0) return isRight(stored, path) ? (stored as Cost) : undefined
+  const isUnit = (unit: string): boolean => units.includes(unit)
+  const price = fitMembers(stored, path, faults, isUnit, (amount, at, unit): number | undefined =>
+    isRight({ [unit]: amount }, at) ? (amount as number) : undefined,
+  )
+  return membersOf(price).length === 0 ? undefined : price
 }
 
 const UNKNOWN = 'not in the policy: kept, not in force'

@@ -13,7 +13,7 @@ import {
 } from '../../policy/settings.ts'
 import { settingsCheck } from '../../policy/settings-schema.ts'
 import { Faults, member, membersOf } from '../../policy/stored.ts'
-import type { Counting } from '../../policy/units.ts'
+import { type Counting, unitNames } from '../../policy/units.ts'
 import { settingsWarnings } from '../../policy/warnings.ts'
 import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
@@ -130,6 +130,17 @@ function kept(policy: Policy, stored: unknown, fitted: Settings, next: Settings,
   return { ...document, ...(isKept && { mode: mode as Mode }) }
 }
 
+/** Stored prices in the units that the policy knows. */
+function knownPrices(policy: Policy, prices: object): object {
+  const units = unitNames(policy)
+  const known = membersOf(prices).flatMap(([operation, price]): [string, unknown][] => {
+    if (!isObject(price)) return [[operation, price]]
+    const amounts = membersOf(price).filter(([unit]) => units.includes(unit))
+    return amounts.length === 0 ? [] : [[operation, Object.fromEntries(amounts)]]
+  })
+  return Object.fromEntries(known)
+}
+
 /** Every member of a stored document whose name the policy knows, also where it did not take the value. */
 function knownIn(policy: Policy, stored: unknown, fitted: Settings): unknown {
   const named = (of: string, isKnown: (name: string) => boolean): object =>
@@ -137,7 +148,10 @@ function knownIn(policy: Policy, stored: unknown, fitted: Settings): unknown {
   const isLayer = (layer: string): boolean => policy.layers.some(({ name }) => name === layer)
   return {
     ...fitted,
-    prices: named('prices', (operation) => Object.hasOwn(policy.operations, operation)),
+    prices: knownPrices(
+      policy,
+      named('prices', (operation) => Object.hasOwn(policy.operations, operation)),
+    ),
     shadow: { ...named('shadow', isLayer), ...fitted.shadow },
     plans: fitPlans(policy, member(stored, 'plans'), new Faults(), () => true),
   }

@@ -1,5 +1,6 @@
 import { QuotaError, type QuotaErrorCode } from '../../errors/quota-error.ts'
 import { kindOf, shown } from '../../errors/shown.ts'
+import { isPlain } from '../../options/checks.ts'
 import { listed, noSuchName } from '../../options/faults.ts'
 import { type LayerDefinition, type Policy, unknownOperation } from '../../policy/policy.ts'
 import { wrongCost } from '../../policy/rules.ts'
@@ -151,8 +152,10 @@ function checkedCost<Missing>(
   least: 0 | 1,
   missing: readonly Missing[],
 ): readonly (number | Missing)[] {
-  const fault = wrongCost(units, cost, { least })
-  if (fault === undefined) return vectorOf(units, cost, missing)
+  // A copy: what a getter answers is read once, so that what is charged is what was checked.
+  const given = isPlain(cost) ? { ...cost } : cost
+  const fault = wrongCost(units, given, { least })
+  if (fault === undefined) return vectorOf(units, given, missing)
   const { unit, message } = fault
   throw new QuotaError('invalid_cost', `${unit === undefined ? what : `${what}.${unit}`}: ${message}`)
 }

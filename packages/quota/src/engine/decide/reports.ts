@@ -5,6 +5,8 @@ import type { Threshold } from '../../policy/settings.ts'
 import { unitNames } from '../../policy/units.ts'
 import { hundredths } from '../../policy/values.ts'
 import type { Stopwatch } from '../../time/clock.ts'
+import { MAX_USED } from '../../windows/row.ts'
+import { SLOTS } from '../../windows/units.ts'
 import type { DecisionTime, Events } from '../events.ts'
 import type { NearLimit, QuotaOverrun } from '../requests.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
@@ -93,8 +95,11 @@ function crossings(
 ): NearLimit[] {
   const { subject, windows } = decision
   return windows.filter(isCounted).flatMap((window) => {
-    const { unit = units[0]! } = window
-    const charged = window.kind === 'concurrency' ? costs.at(-1)! : costs[units.indexOf(unit)]!
+    const isSlots = window.kind === 'concurrency'
+    const { unit = isSlots ? SLOTS : units[0]! } = window
+    const charged = isSlots ? costs.at(-1)! : costs[units.indexOf(unit)]!
+    // No limit is as high. The count stands still there, so what it was before is unknown.
+    if (window.used === MAX_USED) return []
     return thresholds
       .filter((threshold) => threshold.unit === undefined || threshold.unit === unit)
       .filter((threshold) => crosses(window, charged, threshold))
