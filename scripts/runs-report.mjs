@@ -11,8 +11,8 @@
  *
  * @param {Run} run
  */
-export function isGreen({ passed, failed, flaky, errors, vitestFailed }) {
-  return passed > 0 && !vitestFailed && failed.length + flaky.length + errors.length === 0
+export function isGreen({ passed, failed, flaky, errors, left, vitestFailed }) {
+  return passed > 0 && !vitestFailed && failed.length + flaky.length + errors.length + left.length === 0
 }
 
 /**
@@ -22,11 +22,12 @@ export function isGreen({ passed, failed, flaky, errors, vitestFailed }) {
  * @param {number} index from 0
  */
 export function lineOf(run, index) {
-  const { failed, flaky, errors } = run
+  const { failed, flaky, errors, left } = run
   const counts = [
     [failed.length, 'failed'],
     [flaky.length, 'failed beside others, passed by themselves'],
     [errors.length, 'errors that no test has caught'],
+    [left.length, 'files left in the temporary folder'],
   ].flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []))
   if (counts.length === 0 && !isGreen(run)) counts.push(run.passed === 0 ? 'no test ran' : 'Vitest failed')
   const ended = isGreen(run) ? 'green' : `not green (${counts.join(', ')})`
@@ -46,6 +47,7 @@ export function reportOf(runs) {
     ...section('Failed:', runs, ({ failed }) => failed),
     ...section('Failed beside others, passed by itself:', runs, ({ flaky }) => flaky),
     ...section('Errors that no test has caught:', runs, ({ errors }) => errors.map((message) => ({ message }))),
+    ...section('Left in the temporary folder:', runs, ({ left }) => left.map((message) => ({ message }))),
   ]
 }
 

@@ -1,8 +1,9 @@
 // Runs the tests as `npm test` does. Files that fail beside all others are run once more by themselves: what fails again
 // has failed, what passes is flaky and named, so that it can be mended. A failure found by a random test is not run again,
-// and neither is anything after an error that no test has caught: it belongs to no test.
+// and neither is anything after an error that no test has caught: it belongs to no test. Tests get a temporary folder of
+// their own: what they leave in it is a failure too.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -12,6 +13,8 @@ import { root } from './workspace.mjs'
 const MOST_AGAIN = 8
 /** How fast-check begins what it has found. */
 const FOUND = 'Property failed after'
+/** Files of Chromium, Playwright, tsx, Node, pnpm and valgrind. They go with the folder. */
+const LEFT_BY_OTHERS = /^(?:\.|playwright[-_]|tsx-|node-compile-cache|pnpm-|vgdb-pipe-)/
 const UNHANDLED_ERRORS = join(import.meta.dirname, 'unhandled-errors.mjs')
 const vitest = join(createRequire(import.meta.url).resolve('vitest/package.json'), '..', 'vitest.mjs')
 
@@ -19,10 +22,12 @@ const vitest = join(createRequire(import.meta.url).resolve('vitest/package.json'
 
 /**
  * How the tests of one run ended. `failed` still failed by themselves, or were not run again; `flaky` did not fail again;
- * `errors` are the messages of what no test has caught.
+ * `errors` are the messages of what no test has caught; `left` are names of files that the tests left in the temporary
+ * folder; `filesMs` are the test files' times.
  *
  * @typedef {{ readonly passed: number, readonly skipped: number, readonly failed: readonly FailedTest[],
- *   readonly flaky: readonly FailedTest[], readonly errors: readonly string[], readonly vitestFailed: boolean }} SuiteResult
+ *   readonly flaky: readonly FailedTest[], readonly errors: readonly string[], readonly left: readonly string[],
+ *   readonly vitestFailed: boolean, readonly filesMs: Readonly<Record<string, number>> }} SuiteResult
  */
 
 /**
@@ -39,8 +44,8 @@ export async function runSuite(given, signal) {
 }
 
 /** Failures to count: a crash of Vitest and a run without a test are failures too. */
-export function countFailures({ passed, failed, errors, vitestFailed }) {
-  const found = failed.length + errors.length
+export function countFailures({ passed, failed, errors, left, vitestFailed }) {
+  const found = failed.length + errors.length + left.length
   return found === 0 && (vitestFailed || passed === 0) ? 1 : found
 }
 
@@ -49,7 +54,12 @@ async function runVitest(args, deep, signal) {
   const folder = mkdtempSync(join(tmpdir(), 'quota-test-'))
   const report = join(folder, 'report.json')
   const unhandled = join(folder, 'unhandled.json')
-  const env = { ...process.env, QUOTA_TEST_UNHANDLED: unhandled, ...(deep ? { QUOTA_TEST_DEEP: '1' } : {}) }
+  const temporary = join(folder, 'tmp')
+  mkdirSync(temporary)
+  // Root starts servers as other users, whose folders are in it.
+  chmodSync(folder, 0o711)
+  const own = { TMPDIR: temporary, QUOTA_TEST_UNHANDLED: unhandled, ...(deep ? { QUOTA_TEST_DEEP: '1' } : {}) }
+  const env = { ...process.env, ...own }
   const reporters = ['default', 'json', UNHANDLED_ERRORS].map((name) => `--reporter=${name}`)
   const options = ['run', '--config=vitest.workspace.ts', ...reporters, `--outputFile.json=${report}`]
   try {
@@ -58,10 +68,13 @@ async function runVitest(args, deep, signal) {
       child.once('error', reject)
       child.once('exit', (code) => resolve(code !== 0))
     })
+    const results = readJson(report)?.testResults ?? []
     return {
-      ...testsOf(readJson(report)?.testResults ?? []),
+      ...testsOf(results),
+      filesMs: Object.fromEntries(results.map((file) => [relative(root, file.name), file.endTime - file.startTime])),
       flaky: [],
       errors: readJson(unhandled) ?? [],
+      left: readdirSync(temporary).filter((name) => !LEFT_BY_OTHERS.test(name)),
       vitestFailed,
     }
   } finally {
@@ -93,6 +106,8 @@ function together(first, second) {
     failed: [...first.failed.filter((test) => !isIn(test, flaky)), ...found],
     flaky,
     errors: second.errors,
+    left: [...first.left, ...second.left],
+    filesMs: first.filesMs,
     vitestFailed: second.vitestFailed,
   }
 }

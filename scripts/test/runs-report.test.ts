@@ -7,6 +7,8 @@ const GREEN: Run = {
   failed: [],
   flaky: [],
   errors: [],
+  left: [],
+  filesMs: {},
   vitestFailed: false,
   durationMs: 1_499,
 }
@@ -50,6 +52,7 @@ it.each([
   ['a test failed', { failed: [SLOW] }],
   ['a test failed beside others', { flaky: [SLOW] }],
   ['an error was caught by no test', { errors: ['read ECONNRESET'] }],
+  ['a test left a file', { left: ['quota-sqlite-x'] }],
   ['Vitest failed', { vitestFailed: true }],
   ['no test ran', { passed: 0 }],
 ])('a run is not green where %s', (_, found) => {

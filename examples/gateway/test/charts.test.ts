@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -183,8 +182,7 @@ describe('music data', () => {
   })
 
   it('is imported by the command line, all or nothing, with progress', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'charts-'))
-    const file = join(folder, 'music.json')
+    const file = join(tempDir(), 'music.json')
     const env = { DATA_DIR: tempDir() }
     const lines: string[] = []
     const run = () => runCommand(['charts', 'import', file], env, (line) => lines.push(line))

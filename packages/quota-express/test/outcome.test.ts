@@ -1,10 +1,9 @@
-import { writeFileSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
 import type { NextFunction, Request, Response } from 'express'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { listening, used } from './support/engine.ts'
 import { MATRIX } from './support/matrix.ts'
 import { serve } from './support/server.ts'
@@ -52,7 +51,8 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
   })
 
   test('a file that is there stays charged, one that is not is given back', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'quota-express-'))
+    const folder = mkdtempSync(join(tmpdir(), 'quota-express-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
     writeFileSync(join(folder, 'here.txt'), 'here')
     const { ask, quota } = await setUp((req, res) => res.sendFile(String(req.query.name), { root: folder }))
     expect((await ask('/x?name=here.txt')).body).toBe('here')

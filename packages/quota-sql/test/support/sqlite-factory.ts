@@ -3,17 +3,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { manualClock, type RowName, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
 import type Database from 'libsql'
+import { afterAll } from 'vitest'
 import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../../src/index.ts'
 import { rowRef } from '../../src/step/asked.ts'
 import { connectByNode, connectTo, kyselyOn } from './sqlite.ts'
 
 export type SqliteKind = 'own' | 'shared' | 'sync' | 'node'
 
-/** New stores for the testkit, two connections to one file as of two processes: its own, or shared with a Kysely. */
+/**
+ * New stores for the testkit, two connections to one file as of two processes: its own, or shared with a Kysely.
+ * Call it in the `describe` of the tests, after which the file is removed.
+ */
 export function sqliteFactory(kind: SqliteKind): StoreFactory {
   const folder = mkdtempSync(join(tmpdir(), 'quota-sqlite-'))
-  // With the process, since a factory does not hear when it is needed no more.
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  afterAll(() => {
+    for (const database of made ?? []) database.close()
+    rmSync(folder, { recursive: true })
+  })
   // Only the members that both drivers have are used here.
   const connect = kind === 'node' ? (connectByNode as unknown as typeof connectTo) : connectTo
   let made: readonly Database.Database[] | undefined
