@@ -37,3 +37,17 @@ it('the table of rooms says what the import rules enforce', async () => {
   expect(Object.keys(rules).length).toBeGreaterThan(5)
   expect(tableOfRooms()).toEqual(rules)
 })
+
+it('every function on the walk of a consume is in the file that its step links, or the last step before that links one', () => {
+  const section = readPage('ARCHITECTURE.md').split('## The walk of a `consume`')[1]?.split('\n**')[0] ?? ''
+  const steps = section.split(/^\d+\. /m).slice(1)
+  expect(steps).toHaveLength(10)
+  let files = ''
+  for (const step of steps) {
+    const linked = [...step.matchAll(/\]\(([^)]+\.ts)\)/g)].map(([, path = '']) => readPage(path))
+    if (linked.length > 0) files = linked.join('\n')
+    const names = [...step.matchAll(/`(#?\w+)`/g)].map(([, name = '']) => name)
+    expect(names).not.toHaveLength(0)
+    for (const name of names) expect(files, step).toMatch(new RegExp(`(?<![.\\w#])${name}\\(|class ${name}\\b`))
+  }
+})

@@ -55,7 +55,7 @@ export interface Reading {
 }
 
 /** The part of a demand that says which limits apply. */
-export type Terms = Pick<Demand, 'quotas' | 'periods'>
+export type QuotasInForce = Pick<Demand, 'quotas' | 'periods'>
 
 /** Calls `visit` for every limit that applies, in the policy's order; `at` is its place among the limits and states. */
 function eachLimit(
@@ -74,11 +74,11 @@ export function lastingOf(
   slot: number,
   cell: number,
   startedAt: number,
-  terms: Terms,
+  inForce: QuotasInForce,
   now: number,
 ): Lasting {
   const { kind, lengthMs } = frame.layout.cells[cell]!
-  return KINDS[kind].lasting(lengthMs, startedAt, () => periodOf(frame, slot, cell, Math.max(now, startedAt), terms))
+  return KINDS[kind].lasting(lengthMs, startedAt, () => periodOf(frame, slot, cell, Math.max(now, startedAt), inForce))
 }
 
 /**
@@ -90,7 +90,7 @@ function periodOf(
   slot: number,
   cell: number,
   instant: number,
-  { periods, quotas }: Terms,
+  { periods, quotas }: QuotasInForce,
 ): Period {
   const at = layout.periodsAt(slot) + PERIOD_NUMBERS * layout.calendars.indexOf(cell)
   return periodAt(instant, periods, at) ?? periodAt(instant, periodsAt(quotas, instant), at)!
@@ -180,10 +180,10 @@ export function retryAfterSeconds(resetAt: number, now: number): number {
 }
 
 /** The limits of a state as callers see them, in the policy's order. */
-export function windowStatuses(frame: DecisionFrame, terms: Terms, { now, states }: Reading): WindowStatus[] {
+export function windowStatuses(frame: DecisionFrame, inForce: QuotasInForce, { now, states }: Reading): WindowStatus[] {
   const windows: WindowStatus[] = []
-  eachLimit(frame, terms.quotas, (slot, cell) => {
-    windows.push(windowStatus(frame, terms, { now, states }, slot, cell))
+  eachLimit(frame, inForce.quotas, (slot, cell) => {
+    windows.push(windowStatus(frame, inForce, { now, states }, slot, cell))
   })
   return windows
 }
@@ -191,18 +191,18 @@ export function windowStatuses(frame: DecisionFrame, terms: Terms, { now, states
 /** One limit as callers see it. */
 export function windowStatus(
   frame: DecisionFrame,
-  terms: Terms,
+  inForce: QuotasInForce,
   { now, states }: Reading,
   slot: number,
   cell: number,
 ): WindowStatus {
   const { layout, layers, category } = frame
-  const { quotas } = terms
+  const { quotas } = inForce
   const at = layout.limitAt(slot, cell)
   const { kind, label } = layout.cells[cell]!
   const { name, scope } = layers[quotas.layers[slot]!]!
   const startedAt = states[2 * at] ?? NOT_OPEN
-  const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, terms, now)
+  const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, inForce, now)
   const shadowed = quotas.shadowed?.[at]
   const limit = shadowed ?? quotas.limits[at]!
   const used = states[2 * at + 1] ?? 0
@@ -224,9 +224,9 @@ export function windowStatus(
 }
 
 /** The limits that apply where no counter was asked. */
-export function uncountedWindows(frame: DecisionFrame, terms: Terms, { now }: Reading): UncountedWindow[] {
+export function uncountedWindows(frame: DecisionFrame, inForce: QuotasInForce, { now }: Reading): UncountedWindow[] {
   const counts = { used: null, remaining: null, startedAt: null, resetAt: null }
-  return windowStatuses(frame, terms, { now, states: [] }).map((window) => ({ ...window, ...counts }))
+  return windowStatuses(frame, inForce, { now, states: [] }).map((window) => ({ ...window, ...counts }))
 }
 
 /** Where the policy names its units, what a cell counts. */

@@ -26,8 +26,8 @@ import { runAsync, type Task } from './decide/task.ts'
 import { Events } from './events.ts'
 import { noteOpen } from './open-engines.ts'
 import type { ParsedOptions } from './options.ts'
-import { Hold, type HoldTerms } from './reservations/hold.ts'
-import { Reservations, termsOf } from './reservations/reservations.ts'
+import { Hold, type HoldIdentity } from './reservations/hold.ts'
+import { identityOf, Reservations } from './reservations/reservations.ts'
 import { factorInTime, settingsInTime } from './settings/live-factor.ts'
 import { LivePeriods } from './settings/live-periods.ts'
 import { LiveSettings, type UnknownPlan } from './settings/live-settings.ts'
@@ -90,7 +90,7 @@ export class EngineParts {
     this.calls = new CounterCalls({ ...common, sync, settingsSync })
     const { demands, reports } = this
     const late = (demand: TakeDemand, { states, endsAt }: { states: readonly number[]; endsAt?: number | undefined }) =>
-      this.#giveBack(demand, states, endsAt)
+      this.#refund(demand, states, endsAt)
     this.takes = new Takes({ ...common, sync, demands, late })
     const fallback = new Fallback({ policy, frames, failurePolicy, clock, reports })
     this.decisions = new Decisions({
@@ -111,12 +111,12 @@ export class EngineParts {
       takes,
       decisions,
       endWithoutStore: (ttlMs = options.holdTtlMs) => clock.now() + check.ttl(ttlMs),
-      hold: (terms, endsAt) => this.hold(terms, endsAt),
+      hold: (identity, endsAt) => this.hold(identity, endsAt),
     })
   }
 
-  hold(terms: HoldTerms, endsAt: number): Hold {
-    return new Hold(this, terms, endsAt)
+  hold(identity: HoldIdentity, endsAt: number): Hold {
+    return new Hold(this, identity, endsAt)
   }
 
   async close(): Promise<void> {
@@ -134,7 +134,7 @@ export class EngineParts {
       changed: (settings) => events.emit('settings', settings),
       faulty: (faults, of) => events.emit('settingsFault', { of, faults }),
       unknownPlan: (unknown) => {
-        if (events.hears('unknownPlan')) events.emit('unknownPlan', unknown)
+        if (events.hasListeners('unknownPlan')) events.emit('unknownPlan', unknown)
         else logger.warn(unknownPlanMessage(unknown, planNames(policy, this.live.compiled.settings)))
       },
     } satisfies ConstructorParameters<typeof LiveSettings>[2]
@@ -142,13 +142,13 @@ export class EngineParts {
   }
 
   /** An admission whose caller was answered before. A refund that fails leaves the tokens charged. */
-  #giveBack(demand: TakeDemand, states: readonly number[], endsAt: number | undefined): void {
+  #refund(demand: TakeDemand, states: readonly number[], endsAt: number | undefined): void {
     const { subject, category, costs, quotas, id, hold } = demand
     const giveBack = costs.slice(0, -1)
     const cancel: Task<unknown> =
       hold === undefined
         ? this.calls.settle({ subject, category, layers: quotas.layers, states, giveBack, id, as: 'cancelled' })
-        : this.hold(termsOf(demand), endsAt!).settle('cancelled', undefined)
+        : this.hold(identityOf(demand), endsAt!).settle('cancelled', undefined)
     runAsync(cancel).catch(() => undefined)
   }
 }

@@ -7,13 +7,13 @@ import type { SyncStore } from '../store/quota-store.ts'
 import { type ReservationId, type Subject, storeSchema } from '../store/schema.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { systemStopwatch } from '../time/clock.ts'
-import { askHolds, holdsAdmin, type QuotaHolds } from './admin/holds-admin.ts'
+import { callHolds, holdsAdmin, type QuotaHolds } from './admin/holds-admin.ts'
 import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './admin/settings-admin.ts'
 import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
-import { NO_TERMS } from './decide/check.ts'
+import { NO_KEY } from './decide/check.ts'
 import type { TakeDemand } from './decide/demands.ts'
 import { unavailable } from './decide/store-call.ts'
-import { type FirstRead, NoAnswer, Takes } from './decide/takes.ts'
+import { type FirstRead, StoreFailure, Takes } from './decide/takes.ts'
 import { answered, type Run, runAsync, runSync, type Task } from './decide/task.ts'
 import { EngineParts } from './engine-parts.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
@@ -81,7 +81,7 @@ class QuotaEngine implements Quota {
     const { check, live, demands, reports } = this.#parts
     const operation = check.operation(request, live.compiled)
     check.consumable(operation)
-    return demands.of(request, operation, NO_TERMS, reports.start())
+    return demands.of(request, operation, NO_KEY, reports.start())
   }
 
   async peek(request: QuotaRequest): Promise<Decision> {
@@ -94,8 +94,8 @@ class QuotaEngine implements Quota {
     const { calls, decisions } = this.#parts
     const demand = this.#peeked(request)
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
-    const { subject, category, quotas, unreadable } = demand
-    if (unreadable !== undefined) throw unavailable(unreadable, 'the settings store')
+    const { subject, category, quotas, settingsError } = demand
+    if (settingsError !== undefined) throw unavailable(settingsError, 'the settings store')
     return decisions.peeked(demand, calls.readSync(subject, [category], quotas))
   }
 
@@ -106,13 +106,14 @@ class QuotaEngine implements Quota {
     let demand = this.#peeked(request)
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
     const { subject, plan, category } = demand
-    if (!demand.isRead) demand = demands.under(demand, (yield* calls.quotasOf(subject, plan, startedAt))[category]!)
+    if (!demand.hasSubjectSettings)
+      demand = demands.withQuotas(demand, (yield* calls.quotasOf(subject, plan, startedAt))[category]!)
     return decisions.peeked(demand, yield* calls.read(subject, [category], demand.quotas, startedAt))
   }
 
   #peeked(request: QuotaRequest): TakeDemand {
     const { check, live, demands } = this.#parts
-    return demands.of(request, check.operation(request, live.compiled), NO_TERMS, undefined)
+    return demands.of(request, check.operation(request, live.compiled), NO_KEY, undefined)
   }
 
   async reserve(request: ReserveRequest): Promise<Reservation> {
@@ -139,7 +140,7 @@ class QuotaEngine implements Quota {
   #reserved(request: ReserveRequest): TakeDemand {
     const { check, live, demands, reports } = this.#parts
     const operation = check.operation(request, live.compiled)
-    return demands.of(request, operation, check.terms(request, operation), reports.start())
+    return demands.of(request, operation, check.key(request, operation), reports.start())
   }
 
   async status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus> {
@@ -203,7 +204,7 @@ class QuotaEngine implements Quota {
     const reservationId: ReservationId = { id, nonce, fingerprint, ttlMs: parts.check.idTtlMs }
     const ref = { subject, category: index, id: reservationId }
     // A read: no end is moved to now or earlier.
-    const { outcome, now, endsAt = now } = await askHolds(parts.calls, (holds) => holds.extend({ ...ref, ttlMs: 0 }))
+    const { outcome, now, endsAt = now } = await callHolds(parts.calls, (holds) => holds.extend({ ...ref, ttlMs: 0 }))
     if (outcome === 'unknown') {
       throw new QuotaError('reservation_expired', 'nothing is known of this hold, or not any more')
     }
@@ -252,7 +253,7 @@ class QuotaEngine implements Quota {
       if (isFree(demand.price)) return decisions.free(demand)
       const taken = await takes.take(demand)
       const { reply } = taken
-      if (!(reply instanceof NoAnswer)) return decisions.of(taken)
+      if (!(reply instanceof StoreFailure)) return decisions.of(taken)
       throw unavailable(reply.error, reply.ofSettings ? 'the settings store' : undefined)
     }
     return { consume }
@@ -269,7 +270,7 @@ class QuotaEngine implements Quota {
     if (event === 'holdEnded' && store.can?.holds === true) this.#watch.start()
     return () => {
       off()
-      if (!events.hears('holdEnded')) this.#watch.stop()
+      if (!events.hasListeners('holdEnded')) this.#watch.stop()
     }
   }
 

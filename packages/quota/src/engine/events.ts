@@ -51,15 +51,15 @@ export interface DecisionTime {
 export type QuotaEvent = keyof QuotaEvents
 export type QuotaListener<E extends QuotaEvent, C extends Counting = Counting> = (event: QuotaEvents<C>[E]) => void
 
-/** Listeners by event; a look at {@link hears} is all that an unheard event costs. */
+/** Listeners by event. An event without listeners costs one call of {@link hasListeners}. */
 export class Events {
   readonly #listeners = new Map<QuotaEvent, Set<QuotaListener<never>>>()
   /** Whether anybody listens to decisions; kept as a field, since every decision asks. */
-  hearsDecisions = false
+  hasDecisionListeners = false
   /** Whether anybody wants to know how long decisions take; a field for the same reason. */
-  hearsTimes = false
+  hasTimeListeners = false
 
-  hears(event: QuotaEvent): boolean {
+  hasListeners(event: QuotaEvent): boolean {
     return (this.#listeners.get(event)?.size ?? 0) > 0
   }
 
@@ -95,8 +95,8 @@ export class Events {
   }
 
   #count(): void {
-    this.hearsTimes = this.hears('decided')
-    this.hearsDecisions = OF_DECISIONS.some((event) => this.hears(event))
+    this.hasTimeListeners = this.hasListeners('decided')
+    this.hasDecisionListeners = OF_DECISIONS.some((event) => this.hasListeners(event))
   }
 }
 

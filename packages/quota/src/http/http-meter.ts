@@ -10,7 +10,7 @@ import type { Subject } from '../store/schema.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
 import { Exchange } from './exchange.ts'
 import { LimitTexts } from './headers.ts'
-import { type Held, MeteredRequest } from './metered-request.ts'
+import { type HeldTokens, MeteredRequest } from './metered-request.ts'
 import {
   type HttpAdapter,
   type HttpMeterOptions,
@@ -109,7 +109,7 @@ type Given = Subject | null | undefined
 /** A decision of the engine, and the tokens it holds. */
 interface Taken {
   readonly decision: Decision
-  readonly held: Held | undefined
+  readonly held: HeldTokens | undefined
 }
 
 /** The calls of an engine whose stores answer at once. */
@@ -350,7 +350,7 @@ function withOnlyOperation<Request>(options: ParsedOptions<Request>): ParsedOpti
 function takenOf(reservation: { readonly decision?: Decision | undefined }): Taken {
   // Without an id a reservation is held or refused, so that it always has its decision.
   const decision = reservation.decision as Decision
-  return { decision, held: decision.allowed ? (reservation as unknown as Held) : undefined }
+  return { decision, held: decision.allowed ? (reservation as unknown as HeldTokens) : undefined }
 }
 
 function uncancellable(decision: Decision): Taken {

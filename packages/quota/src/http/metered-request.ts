@@ -14,7 +14,7 @@ import {
 import type { RequestQuota, SettleMode, UnitsOfHandlers } from './options.ts'
 
 /** Tokens held for a request, as an engine of either kind hands them out. */
-export interface Held {
+export interface HeldTokens {
   /** There for a hold. */
   readonly token?: string | undefined
   commit(actual?: Cost): CommitResult | Promise<CommitResult>
@@ -69,7 +69,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   readonly decision: Decision<C>
   /** The quota of the same request that was charged before this one. */
   before: MeteredRequest<C> | undefined
-  readonly #held: Held | undefined
+  readonly #held: HeldTokens | undefined
   readonly #options: MeteringOptions
   readonly #texts: LimitTexts
   /** Stops keeping the hold alive. */
@@ -87,7 +87,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   constructor(
     options: MeteringOptions,
     decision: Decision,
-    held: Held | undefined,
+    held: HeldTokens | undefined,
     texts: LimitTexts = new LimitTexts(),
   ) {
     this.decision = decision as Decision<C>
@@ -252,7 +252,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return this.#settle('cancel', undefined, nothingOf(this.#charged))
   }
 
-  #growing(call: 'add' | 'extend'): Held {
+  #growing(call: 'add' | 'extend'): HeldTokens {
     if (this.#held !== undefined) return this.#held
     throw new QuotaError('hold_required', `${call}: this request has no hold; use settle: 'end'`)
   }
@@ -301,7 +301,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
 }
 
 /** Makes the call, which may throw, answer later, or at once; the handles of engines answer by promises of this realm. */
-function settle(held: Held, as: 'commit' | 'cancel', actual: Cost | undefined): Settled | Promise<Settled> {
+function settle(held: HeldTokens, as: 'commit' | 'cancel', actual: Cost | undefined): Settled | Promise<Settled> {
   try {
     return (as === 'commit' ? held.commit(actual) : held.cancel()) as Settled | Promise<Settled>
   } catch (error) {

@@ -56,7 +56,7 @@ export class MemoryCounters implements SyncCounters {
   read({ subject, categories, layers, periods }: ReadRequest): ReadReply {
     const now = this.#now()
     const quotas = { layers, limits: [] }
-    const states = categories.map((category) => this.#rows.look({ subject, category, quotas, periods }, now))
+    const states = categories.map((category) => this.#rows.read({ subject, category, quotas, periods }, now))
     const known = states.filter((state) => state !== undefined)
     return known.length === states.length ? { now, states: known } : { now, states: [], isStale: true }
   }

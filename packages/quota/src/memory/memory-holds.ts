@@ -163,7 +163,7 @@ export class MemoryHolds implements SyncHolds {
     }
     this.#shared.ids.close(record, 'committed', now, giveBack, answer)
     // Read again: the slots are free by now.
-    const states = isMore ? (this.#rows.look(request, now) ?? []) : NO_STATES
+    const states = isMore ? (this.#rows.read(request, now) ?? []) : NO_STATES
     return { charged, uncharged, reserved, added, outcome: 'settled', now, states }
   }
 

@@ -95,7 +95,7 @@ export class RowDecisions {
   }
 
   /** The states of rows as they are; `undefined`: the clock is outside of the periods. */
-  look({ subject, category, quotas, periods }: Omit<RowRequest, 'costs'>, now: number): WindowStates | undefined {
+  read({ subject, category, quotas, periods }: Omit<RowRequest, 'costs'>, now: number): WindowStates | undefined {
     const request = { subject, category, quotas, periods, costs: this.#nothing }
     return this.#read(request, now) ? this.#states : undefined
   }

@@ -257,17 +257,17 @@ export class Sweeper<V> {
   #nextPassAt = 0
   #nextPassFrom = MAY_GROW
 
-  readonly #hears: { dropped?(entry: V): void; kept?(key: string, entry: V): void }
+  readonly #listener: { dropped?(entry: V): void; kept?(key: string, entry: V): void }
 
   /** @param endsAt from when an entry may be forgotten, epoch milliseconds; it may only become later */
   constructor(
     entries: Map<string, V>,
     endsAt: (entry: V) => number,
-    hears: { dropped?(entry: V): void; kept?(key: string, entry: V): void } = {},
+    listener: { dropped?(entry: V): void; kept?(key: string, entry: V): void } = {},
   ) {
     this.#entries = entries
     this.#endsAt = endsAt
-    this.#hears = hears
+    this.#listener = listener
   }
 
   /** A step, where there is anything to look for. */
@@ -297,10 +297,10 @@ export class Sweeper<V> {
       const endsAt = this.#endsAt(entry)
       if (now >= endsAt) {
         this.#entries.delete(key)
-        this.#hears.dropped?.(entry)
+        this.#listener.dropped?.(entry)
       } else {
         this.#earliest = Math.min(this.#earliest, endsAt)
-        this.#hears.kept?.(key, entry)
+        this.#listener.kept?.(key, entry)
       }
     }
   }

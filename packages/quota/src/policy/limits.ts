@@ -52,7 +52,7 @@ export function scaledLimit(base: Limit, modeHundredths: number, multiplierHundr
 }
 
 /** What limits follow from, for everybody. */
-export interface LimitTerms {
+export interface LimitInputs {
   readonly policy: Policy
   /** The policy's cells, in the order of a row. */
   readonly cells: readonly CellSchema[]
@@ -77,7 +77,7 @@ export interface LimitsOf {
  * Limit of a shared layer: `floor(base x mode x multiplier)`, if the layer is on and the subject does not bypass it.
  * In mode `custom` its table is the base, and it and plans are taken as they are. Concurrency is never scaled.
  */
-export function effectiveQuotas(terms: LimitTerms, of: LimitsOf = {}): readonly Quotas[] {
+export function effectiveQuotas(terms: LimitInputs, of: LimitsOf = {}): readonly Quotas[] {
   const { policy, settings } = terms
   const bypassed = new Set(Object.values(of.subjects ?? {}).flatMap((subject) => subject.bypass))
   const layers = policy.layers.flatMap(({ name, shared }, index) =>
@@ -105,14 +105,14 @@ function isSlotless({ concurrency, base, layers }: Policy, applying: readonly nu
 }
 
 /** Where a subject's own periods begin, in each layer that applies; `undefined` where nothing of it is its own. */
-function anchorsOf({ policy }: LimitTerms, layers: readonly number[], { subjects }: LimitsOf): Quotas['anchors'] {
+function anchorsOf({ policy }: LimitInputs, layers: readonly number[], { subjects }: LimitsOf): Quotas['anchors'] {
   if (ownPeriodWindows(policy).length === 0) return undefined
   const anchors = layers.map((index) => ownOf(subjects, policy.layers[index]!.name)?.anchor ?? null)
   return anchors.every((anchor) => anchor === null) ? undefined : anchors
 }
 
 function layerLimits(
-  { policy, cells, settings }: LimitTerms,
+  { policy, cells, settings }: LimitInputs,
   { table, hundredths: mode }: ModeTable,
   { subjects, plan: requested }: LimitsOf,
   layerIndex: number,
@@ -135,7 +135,7 @@ function layerLimits(
 
 /** Takes shadowed limits out of those that are decided by. */
 function inShadow(
-  { policy, cells, settings }: LimitTerms,
+  { policy, cells, settings }: LimitInputs,
   layers: readonly number[],
   category: string,
   effective: number[],
@@ -159,7 +159,7 @@ interface ModeTable {
   readonly hundredths: number
 }
 
-function modeTable({ settings, factorHundredths }: LimitTerms): ModeTable {
+function modeTable({ settings, factorHundredths }: LimitInputs): ModeTable {
   if (settings.mode === 'custom') return { table: settings.custom!, hundredths: 100 }
   if (settings.mode === 'adaptive') return { table: settings.base, hundredths: factorHundredths }
   return { table: settings.base, hundredths: MODE_HUNDREDTHS[settings.mode] }
@@ -203,7 +203,7 @@ export function ownPeriodWindows({ windows }: Pick<Policy, 'windows'>): readonly
 }
 
 /** What an anchor means at an instant: the calendar, and the windows that go by it. */
-export interface AnchorTerms {
+export interface AnchorContext {
   readonly windows: readonly CalendarWindow[]
   readonly calendar: Calendar | undefined
   /** Epoch milliseconds. */
@@ -223,7 +223,7 @@ export interface AnchorTerms {
 export function changedAnchor(
   stored: OwnAnchor | null,
   set: CalendarAnchor | null,
-  terms: AnchorTerms,
+  terms: AnchorContext,
 ): OwnAnchor | null {
   if (stored === null) return set
   const isSame = ruleOf(stored) === ruleOf(set)
@@ -250,7 +250,7 @@ function withLastChange(anchor: OwnAnchor): OwnAnchor {
 }
 
 /** Leaves out changes without which every window's periods are the same from now on. */
-function withoutNeedless(anchor: OwnAnchor, terms: AnchorTerms): OwnAnchor {
+function withoutNeedless(anchor: OwnAnchor, terms: AnchorContext): OwnAnchor {
   for (const shorter of shorterOnes(anchor)) if (areSame(shorter, anchor, terms)) return withoutNeedless(shorter, terms)
   return anchor
 }
@@ -265,7 +265,7 @@ function shorterOnes(anchor: OwnAnchor): OwnAnchor[] {
 }
 
 /** The same now is the same ever after: a later period follows from this one and from the anchor that counts last. */
-function areSame(one: OwnAnchor, other: OwnAnchor, { windows, calendar, now }: AnchorTerms): boolean {
+function areSame(one: OwnAnchor, other: OwnAnchor, { windows, calendar, now }: AnchorContext): boolean {
   const periods = (anchor: OwnAnchor): string =>
     JSON.stringify(windows.map((window) => calendar?.periods(window, now, anchor)))
   return periods(one) === periods(other)

@@ -1,7 +1,7 @@
 import type { Fault } from '../errors/quota-error.ts'
 import type { CellSchema } from '../windows/identity.ts'
 import { limitLabels, policyCells, takesSlot } from './cells.ts'
-import { ADAPTIVE_HUNDREDTHS, effectiveQuotas, type LimitTerms, planLimit, planNames } from './limits.ts'
+import { ADAPTIVE_HUNDREDTHS, effectiveQuotas, type LimitInputs, planLimit, planNames } from './limits.ts'
 import type { Policy } from './policy.ts'
 import { initialSettings, type Settings } from './settings.ts'
 import { noneOf, unitNames, vectorOf } from './units.ts'
@@ -40,7 +40,7 @@ export function policyWarnings(policy: Policy): Fault[] {
 }
 
 /** @param plan whose own limits are looked at; `undefined`: the limits of those who have none */
-function warningsOf(terms: LimitTerms, plan: string | undefined, least: 0 | 1): Fault[] {
+function warningsOf(terms: LimitInputs, plan: string | undefined, least: 0 | 1): Fault[] {
   const { policy, cells, settings } = terms
   return effectiveQuotas(terms, { plan }).flatMap(({ layers, limits }, categoryIndex) => {
     const category = policy.categories[categoryIndex]!
@@ -58,7 +58,7 @@ function warningsOf(terms: LimitTerms, plan: string | undefined, least: 0 | 1): 
 }
 
 function warning(
-  { policy, settings }: LimitTerms,
+  { policy, settings }: LimitInputs,
   category: string,
   { kind, unit }: CellSchema,
   limit: number,

@@ -13,7 +13,7 @@ import { holdRef } from '../reservations/hold-token.ts'
 
 type Holds = SyncHolds | AsyncHolds
 
-export interface HoldsAdminParts {
+export interface HoldsAdminDeps {
   readonly policy: Policy
   readonly calls: CounterCalls
   readonly check: RequestCheck
@@ -45,13 +45,13 @@ export interface QuotaHolds<C extends Counting = Counting> {
 }
 
 /** @param requireOpen throws where the engine was closed */
-export function holdsAdmin({ policy, calls, check, events }: HoldsAdminParts, requireOpen: () => void): QuotaHolds {
+export function holdsAdmin({ policy, calls, check, events }: HoldsAdminDeps, requireOpen: () => void): QuotaHolds {
   const { categories } = policy
 
   async function open(subject: Subject): Promise<readonly HoldRecord[]> {
     requireOpen()
     check.subject(subject)
-    return (await askHolds(calls, (holds) => holds.list({ subject }))).holds
+    return (await callHolds(calls, (holds) => holds.list({ subject }))).holds
   }
 
   return {
@@ -69,12 +69,12 @@ export function holdsAdmin({ policy, calls, check, events }: HoldsAdminParts, re
         maxOverrun: noneOf(unitNames(policy)),
         quotas: { layers: [], limits: [] },
       }
-      await askHolds(calls, (holds) => holds.settle(request))
+      await callHolds(calls, (holds) => holds.settle(request))
       return true
     },
     async sweep() {
       requireOpen()
-      const { ended, open: count } = await askHolds(calls, (holds) => holds.sweep())
+      const { ended, open: count } = await callHolds(calls, (holds) => holds.sweep())
       const shown = ended.map((end) => shownEnd(policy, end))
       for (const end of shown) events.emit('holdEnded', end)
       return { open: count, ended: shown }
@@ -83,7 +83,7 @@ export function holdsAdmin({ policy, calls, check, events }: HoldsAdminParts, re
 }
 
 /** Calls the store's holds. */
-export async function askHolds<T>(calls: CounterCalls, call: (holds: Holds) => Answer<T>): Promise<T> {
+export async function callHolds<T>(calls: CounterCalls, call: (holds: Holds) => Answer<T>): Promise<T> {
   // In a box, since a promise would adopt a reply that has a `then`.
   function* boxed(): Task<{ readonly reply: T }> {
     return { reply: yield* calls.holds(call) }

@@ -62,7 +62,7 @@ export interface QuotaSubjects<C extends Counting = Counting> {
 }
 
 /** What the settings of subjects go by. */
-export interface SubjectAdminParts {
+export interface SubjectAdminDeps {
   readonly policy: Policy
   readonly store: SettingsStore
   readonly live: LiveSettings
@@ -71,7 +71,7 @@ export interface SubjectAdminParts {
   readonly calendar: Calendar | undefined
 }
 
-export function subjectAdmin({ policy, store, live, settings, clock, calendar }: SubjectAdminParts): QuotaSubjects {
+export function subjectAdmin({ policy, store, live, settings, clock, calendar }: SubjectAdminDeps): QuotaSubjects {
   const own = policy.layers.filter((layer) => !layer.shared).map((layer) => layer.name)
   const windows = ownPeriodWindows(policy)
 

@@ -11,7 +11,7 @@ import type { QuotaRequest, ReserveRequest } from '../requests.ts'
 import type { CompiledOperation, CompiledSettings } from '../settings/compiled-settings.ts'
 
 /** Under which id a demand is made, and as which hold. */
-export interface ReservationTerms {
+export interface ReservationKey {
   readonly id?: ReservationId | undefined
   readonly hold?: HoldTerms | undefined
 }
@@ -86,9 +86,9 @@ export class RequestCheck {
    *
    * @throws {QuotaError} `invalid_id`, `invalid_ttl`, `holds_unsupported`
    */
-  terms({ id, cost, ttlMs }: ReserveRequest, { name, costs }: CompiledOperation): ReservationTerms {
+  key({ id, cost, ttlMs }: ReserveRequest, { name, costs }: CompiledOperation): ReservationKey {
     const hold = ttlMs === undefined && !takesSlots(costs) ? undefined : this.#hold(ttlMs)
-    if (id === undefined && hold === undefined) return NO_TERMS
+    if (id === undefined && hold === undefined) return NO_KEY
     if (id !== undefined) checkText(id, 'invalid_id', 'id')
     const { nonces, idTtlMs } = this.#rules
     const nonce = hold === undefined ? nonces.ofId() : nonces.ofHold()
@@ -161,7 +161,7 @@ function checkedCost<Missing>(
 }
 
 /** For a request that is no hold and has no id. */
-export const NO_TERMS: ReservationTerms = {}
+export const NO_KEY: ReservationKey = {}
 
 /** Begins the fingerprint of a hold that has no id of the caller's. */
 const HOLD_MARK = 'hold '

@@ -6,7 +6,7 @@ import type { Subject } from '../../store/schema.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { type Asked, MAX_STALE, otherSettings, unavailable, withinTime } from './store-call.ts'
+import { MAX_STALE, otherSettings, type StoreName, unavailable, withinTime } from './store-call.ts'
 import { awaited, runAsync, type Task } from './task.ts'
 
 const NO_HOLDS: readonly HoldRecord[] = []
@@ -19,7 +19,7 @@ interface Exchange<Q, A> {
   readonly reply: A
 }
 
-export interface CounterCallsParts {
+export interface CounterCallsDeps {
   readonly counters: Counters
   /** Whether the counters are synchronous, and whether the settings are. */
   readonly sync: boolean
@@ -33,15 +33,15 @@ export interface CounterCallsParts {
 
 /** All calls to the counters but takes: in time, and with errors as callers see them. */
 export class CounterCalls {
-  readonly #parts: CounterCallsParts
+  readonly #deps: CounterCallsDeps
 
-  constructor(parts: CounterCallsParts) {
-    this.#parts = parts
+  constructor(deps: CounterCallsDeps) {
+    this.#deps = deps
   }
 
   /** Waits until the settings were read once. @returns since when the caller waits, by the machine's stopwatch */
   *ready(): Task<number> {
-    const { live, sync, settingsSync } = this.#parts
+    const { live, sync, settingsSync } = this.#deps
     // Nothing reads a clock for stores that cannot be late.
     const startedAt = sync && settingsSync ? 0 : systemStopwatch()
     if (!live.loaded) yield* this.call(() => live.ready(), 'the settings store')
@@ -51,7 +51,7 @@ export class CounterCalls {
   /** A subject's quotas by category where they are cached, or their store is synchronous. */
   cachedQuotas(subject: Subject, plan: string | undefined): readonly Quotas[] | undefined {
     try {
-      return this.#parts.live.known(subject, plan)
+      return this.#deps.live.cached(subject, plan)
     } catch (error) {
       throw unavailable(error, 'the settings store')
     }
@@ -59,7 +59,7 @@ export class CounterCalls {
 
   /** A subject's quotas by category. @param startedAt as of {@link ready} */
   *quotasOf(subject: Subject, plan: string | undefined, startedAt: number): Task<readonly Quotas[]> {
-    const { live } = this.#parts
+    const { live } = this.#deps
     const cached = this.cachedQuotas(subject, plan)
     if (cached !== undefined) return cached
     const settings = yield* this.call(() => live.fetch(subject), 'the settings store', startedAt)
@@ -68,12 +68,12 @@ export class CounterCalls {
 
   /** {@link read} of synchronous counters. */
   readSync(subject: Subject, categories: readonly number[], quotas: Quotas): Exchange<ReadRequest, ReadReply> {
-    const { counters, periods } = this.#parts
+    const { counters, periods } = this.#deps
     for (let tries = 1; ; tries++) {
       const request = { subject, categories, layers: quotas.layers, periods: periods.of(quotas) }
       const reply = callSync(() => counters.read(request))
       if (reply.isStale !== true || tries === MAX_STALE) return { request, reply }
-      periods.stale(reply.now)
+      periods.resetTo(reply.now)
     }
   }
 
@@ -84,25 +84,25 @@ export class CounterCalls {
     quotas: Quotas,
     startedAt: number,
   ): Task<Exchange<ReadRequest, ReadReply>> {
-    const { counters, sync, periods } = this.#parts
+    const { counters, sync, periods } = this.#deps
     if (sync) return this.readSync(subject, categories, quotas)
     for (let tries = 1; ; tries++) {
       const request = { subject, categories, layers: quotas.layers, periods: periods.of(quotas) }
       const reply = yield* this.call(() => counters.read(request), undefined, startedAt)
       if (reply.isStale !== true || tries === MAX_STALE) return { request, reply }
-      periods.stale(reply.now)
+      periods.resetTo(reply.now)
     }
   }
 
   /** The open holds of a subject, in synchronous counters. */
   holdsOfSync(subject: Subject): readonly HoldRecord[] {
-    const { holds } = this.#parts.counters
+    const { holds } = this.#deps.counters
     return holds === undefined ? NO_HOLDS : callSync(() => holds.list({ subject })).holds
   }
 
   /** Begins to read the open holds of a subject; a failure is thrown where the answer is awaited. */
   holdsOf(subject: Subject, startedAt: number): Answer<readonly HoldRecord[]> {
-    const { counters, sync } = this.#parts
+    const { counters, sync } = this.#deps
     const { holds } = counters
     if (sync || holds === undefined) return this.holdsOfSync(subject)
     const listed = runAsync(this.#listed(holds, subject, startedAt))
@@ -116,7 +116,7 @@ export class CounterCalls {
 
   /** @throws {QuotaError} `holds_unsupported` */
   *holds<A>(call: (holds: Holds) => Answer<A>): Task<A> {
-    const { counters, sync } = this.#parts
+    const { counters, sync } = this.#deps
     const { holds } = counters
     if (holds === undefined) {
       throw new QuotaError('holds_unsupported', 'this store has no holds; see what each store can in its page')
@@ -139,7 +139,7 @@ export class CounterCalls {
     request: (quotas: Quotas) => Q,
     call: (holds: Holds, request: Q) => Answer<A>,
   ): Task<Exchange<Q, A>> {
-    const { live, periods, sync, settingsSync } = this.#parts
+    const { live, periods, sync, settingsSync } = this.#deps
     for (let tries = 1; ; tries++) {
       const startedAt = yield* this.ready()
       const quotas = yield* this.quotasOf(subject, plan, startedAt)
@@ -148,7 +148,7 @@ export class CounterCalls {
       if (reply.outcome !== 'stale') return { request: sent, reply }
       if (tries === MAX_STALE) throw unavailable(new QuotaError('store_error', 'settings and clock changed too fast'))
       const { settingsRevision } = reply as { readonly settingsRevision?: string | undefined }
-      if (settingsRevision === undefined) periods.stale(reply.now)
+      if (settingsRevision === undefined) periods.resetTo(reply.now)
       else if (sync && settingsSync) throw unavailable(otherSettings())
       else yield* this.call(() => live.catchUp(settingsRevision), 'the settings store')
     }
@@ -156,13 +156,13 @@ export class CounterCalls {
 
   /** Ends a reservation that is no hold. */
   *settle(request: SettleRequest): Task<void> {
-    const { counters, sync } = this.#parts
+    const { counters, sync } = this.#deps
     if (sync) callSync(() => counters.settle(request))
     else yield* this.call(() => counters.settle(request), undefined, this.#since())
   }
 
   *reset(request: ResetRequest): Task<void> {
-    const { counters, sync } = this.#parts
+    const { counters, sync } = this.#deps
     if (sync) callSync(() => counters.reset(request))
     else yield* this.call(() => counters.reset(request), undefined, this.#since())
   }
@@ -172,8 +172,8 @@ export class CounterCalls {
    *
    * @param startedAt since when the caller waits, by the machine's stopwatch; absent: the store keeps the deadline
    */
-  *call<A>(call: () => Answer<A>, of?: Asked, startedAt?: number): Task<A> {
-    const { deadlineMs } = this.#parts
+  *call<A>(call: () => Answer<A>, of?: StoreName, startedAt?: number): Task<A> {
+    const { deadlineMs } = this.#deps
     try {
       const answer = call()
       if (startedAt === undefined) return yield* awaited(answer as PromiseLike<A>)
@@ -184,7 +184,7 @@ export class CounterCalls {
   }
 
   #since(): number | undefined {
-    return this.#parts.keepsTime ? undefined : systemStopwatch()
+    return this.#deps.keepsTime ? undefined : systemStopwatch()
   }
 }
 

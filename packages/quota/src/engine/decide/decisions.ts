@@ -11,9 +11,9 @@ import type { LiveSettings } from '../settings/live-settings.ts'
 import type { TakeDemand } from './demands.ts'
 import type { Fallback, FallbackAdmission } from './fallback.ts'
 import type { Reports } from './reports.ts'
-import { NoAnswer, type Taken } from './takes.ts'
+import { StoreFailure, type Taken } from './takes.ts'
 
-export interface DecisionsParts {
+export interface DecisionsDeps {
   readonly live: LiveSettings
   readonly frames: readonly DecisionFrame[]
   readonly reports: Reports
@@ -31,16 +31,16 @@ interface Read {
 
 /** Makes decisions from what stores answer. It calls none, and so waits for nothing. */
 export class Decisions {
-  readonly #parts: DecisionsParts
+  readonly #deps: DecisionsDeps
 
-  constructor(parts: DecisionsParts) {
-    this.#parts = parts
+  constructor(deps: DecisionsDeps) {
+    this.#deps = deps
   }
 
   /** The decision of an answer, reported to listeners; without an answer, the failure policy's. */
   of({ demand, reply }: Taken): Decision {
-    const { frames, reports, fallback, post } = this.#parts
-    if (reply instanceof NoAnswer) return this.withoutStore(demand, reply).decision
+    const { frames, reports, fallback, post } = this.#deps
+    if (reply instanceof StoreFailure) return this.withoutStore(demand, reply).decision
     const frame = frames[demand.category]!
     const isAdmitted = reply.outcome === 'admitted'
     const decision = isAdmitted ? admitted(demand, reply, frame, 'store') : refused(demand, reply, frame)
@@ -50,20 +50,20 @@ export class Decisions {
   }
 
   /** The failure policy's admission. @throws {QuotaError} `quota_unavailable` */
-  withoutStore(demand: TakeDemand, noAnswer: NoAnswer): FallbackAdmission {
-    return this.#parts.fallback.admit(demand, noAnswer)
+  withoutStore(demand: TakeDemand, failure: StoreFailure): FallbackAdmission {
+    return this.#deps.fallback.admit(demand, failure)
   }
 
   /** What costs nothing is admitted, and no counter is read. */
   free(demand: Demand): AdmittedDecision {
-    const { clock, frames } = this.#parts
+    const { clock, frames } = this.#deps
     return admitted(demand, { now: clock.now(), states: [] }, frames[demand.category]!, 'free')
   }
 
   /** The decision that a request would get now. */
   peeked(read: TakeDemand, { request: { periods }, reply: { now, states } }: Read): Decision {
     const demand = read.periods === periods ? read : { ...read, periods }
-    const frame = this.#parts.frames[demand.category]!
+    const frame = this.#deps.frames[demand.category]!
     const reading = new Peeked(now, states[0]!)
     return admits(frame, demand, reading) ? admitted(demand, reading, frame, 'store') : refused(demand, reading, frame)
   }
@@ -78,7 +78,7 @@ export class Decisions {
     { request: { periods }, reply: { now, states } }: Read,
     holds: readonly HoldRecord[],
   ): QuotaStatus {
-    const { frames, live } = this.#parts
+    const { frames, live } = this.#deps
     const entries = frames.map((frame, category) => {
       const windows = windowStatuses(frame, { quotas: quotas[category]!, periods }, { now, states: states[category]! })
       const ofCategory = holds.filter((hold) => hold.category === category)

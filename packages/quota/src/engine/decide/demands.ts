@@ -7,7 +7,7 @@ import type { QuotaRequest } from '../requests.ts'
 import type { CompiledOperation } from '../settings/compiled-settings.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { costOf, type ReservationTerms } from './check.ts'
+import { costOf, type ReservationKey } from './check.ts'
 
 /** A demand as stores take it: one object from the request to the decision that shows it. */
 export interface TakeDemand extends Demand, TakeRequest {
@@ -16,9 +16,9 @@ export interface TakeDemand extends Demand, TakeRequest {
   /** When the request began, by the stopwatch; `undefined` while no listener times decisions. */
   readonly startedAtMs: number | undefined
   /** Whether the quotas are the subject's; else they are the defaults, until its settings are read. */
-  readonly isRead: boolean
+  readonly hasSubjectSettings: boolean
   /** Why the subject's settings cannot be read, where their store answers at once. */
-  readonly unreadable: unknown
+  readonly settingsError: unknown
 }
 
 /** Makes demands under the settings in force. */
@@ -38,7 +38,7 @@ export class Demands {
   of(
     request: QuotaRequest,
     { name, category, costs }: CompiledOperation,
-    { id, hold }: ReservationTerms,
+    { id, hold }: ReservationKey,
     startedAtMs: number | undefined,
   ): TakeDemand {
     const { subject, plan } = request
@@ -62,14 +62,14 @@ export class Demands {
     startedAtMs: number | undefined,
   ): TakeDemand {
     const live = this.#live
-    let known: readonly Quotas[] | undefined
-    let unreadable: unknown
+    let cached: readonly Quotas[] | undefined
+    let settingsError: unknown
     try {
-      known = live.known(subject, plan)
+      cached = live.cached(subject, plan)
     } catch (error) {
-      unreadable = error
+      settingsError = error
     }
-    const quotas = (known ?? live.compiled.defaults)[category]!
+    const quotas = (cached ?? live.compiled.defaults)[category]!
     // Every decision passes here: one object, of one shape.
     return {
       subject,
@@ -85,13 +85,13 @@ export class Demands {
       hold,
       price,
       startedAtMs,
-      isRead: known !== undefined,
-      unreadable,
+      hasSubjectSettings: cached !== undefined,
+      settingsError,
     }
   }
 
   /** The same demand under other quotas, and the settings and periods of now. */
-  under(demand: TakeDemand, quotas: Quotas): TakeDemand {
+  withQuotas(demand: TakeDemand, quotas: Quotas): TakeDemand {
     const live = this.#live
     return {
       ...demand,
@@ -100,7 +100,7 @@ export class Demands {
       periods: this.#periods.of(quotas),
       settingsVersion: live.compiled.settings.version,
       settingsRevision: live.revision,
-      isRead: true,
+      hasSubjectSettings: true,
     }
   }
 }

@@ -13,7 +13,7 @@ import type { FailurePolicy } from '../options.ts'
 import type { TakeDemand } from './demands.ts'
 import type { Reports } from './reports.ts'
 import { unavailable } from './store-call.ts'
-import type { NoAnswer } from './takes.ts'
+import type { StoreFailure } from './takes.ts'
 
 /** What the failure policy says, and how what it let a caller spend is given back. */
 export interface FallbackAdmission {
@@ -22,7 +22,7 @@ export interface FallbackAdmission {
   readonly giveBack: (amounts: readonly number[]) => Posting | undefined
 }
 
-export interface FallbackParts {
+export interface FallbackDeps {
   readonly policy: Policy
   readonly frames: readonly DecisionFrame[]
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
@@ -32,14 +32,14 @@ export interface FallbackParts {
 
 /** Decides by the failure policy while a store does not answer. */
 export class Fallback {
-  readonly #parts: FallbackParts
+  readonly #deps: FallbackDeps
   /** Kept only where some category decides locally. */
   readonly #shares: LocalShares | undefined
 
-  constructor(parts: FallbackParts) {
-    this.#parts = parts
-    const isLocal = Object.values(parts.failurePolicy).some((policy) => typeof policy === 'object')
-    this.#shares = isLocal ? new LocalShares(storeSchema(parts.policy), parts.clock) : undefined
+  constructor(deps: FallbackDeps) {
+    this.#deps = deps
+    const isLocal = Object.values(deps.failurePolicy).some((policy) => typeof policy === 'object')
+    this.#shares = isLocal ? new LocalShares(storeSchema(deps.policy), deps.clock) : undefined
   }
 
   /** Whether {@link seen} wants to hear of every answer. */
@@ -55,18 +55,18 @@ export class Fallback {
   }
 
   /** @throws {QuotaError} `quota_unavailable` where the policy admits nothing */
-  admit(demand: TakeDemand, { error, ofSettings }: NoAnswer): FallbackAdmission {
-    const { policy, frames, failurePolicy, clock, reports } = this.#parts
+  admit(demand: TakeDemand, { error, ofSettings }: StoreFailure): FallbackAdmission {
+    const { policy, frames, failurePolicy, clock, reports } = this.#deps
     const what = failurePolicy[policy.categories[demand.category]!] ?? 'closed'
-    const takeBack = typeof what === 'object' ? this.#spend(demand, what.local) : undefined
-    const allowed = what === 'open' || takeBack !== undefined
+    const refund = typeof what === 'object' ? this.#spend(demand, what.local) : undefined
+    const allowed = what === 'open' || refund !== undefined
     reports.degraded(demand, allowed, error)
     if (!allowed) throw unavailable(error, ofSettings ? 'the settings store' : 'the quota store')
     const decision = admitted(demand, { now: clock.now(), states: [] }, frames[demand.category]!, 'fallback')
-    return { decision, giveBack: (amounts) => takeBack?.(amounts) }
+    return { decision, giveBack: (amounts) => refund?.(amounts) }
   }
 
-  #spend(demand: TakeDemand, { expectedProcesses }: { readonly expectedProcesses: number }): TakeBack | undefined {
+  #spend(demand: TakeDemand, { expectedProcesses }: { readonly expectedProcesses: number }): Refund | undefined {
     // Nobody knows how much work is under way.
     if (takesSlots(demand.costs)) return undefined
     return this.#shares?.spend(demand, expectedProcesses)
@@ -106,7 +106,7 @@ interface Spent {
 export type Posting = Omit<SettleRequest, 'as' | 'id'>
 
 /** Gives back what of a spending is not needed, one number a unit; a refund where it was posted already. */
-export type TakeBack = (amounts: readonly number[]) => Posting | undefined
+export type Refund = (amounts: readonly number[]) => Posting | undefined
 
 /**
  * Decides while a store does not answer, from what it last said. A process spends at most
@@ -152,7 +152,7 @@ export class LocalShares {
    *
    * @returns how to give it back (once, at most the cost), or `undefined` where some share does not suffice
    */
-  spend({ subject, category, costs, quotas: { layers } }: Demand, expectedProcesses: number): TakeBack | undefined {
+  spend({ subject, category, costs, quotas: { layers } }: Demand, expectedProcesses: number): Refund | undefined {
     const rows = layers.map((layer) => this.#openRow(layer, category, subject, costs, expectedProcesses))
     const spents = rows.flatMap((row) => row?.spents ?? [])
     const known = rows.every((row) => row !== undefined)

@@ -12,7 +12,7 @@ import type { NearLimit, QuotaOverrun } from '../requests.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { TakeDemand } from './demands.ts'
 
-export interface ReportsParts {
+export interface ReportsDeps {
   readonly policy: Policy
   readonly events: Events
   readonly stopwatch: Stopwatch
@@ -29,7 +29,7 @@ export class Reports {
   readonly #live: Pick<LiveSettings, 'compiled'>
   readonly #thresholds: readonly Threshold[]
 
-  constructor({ policy, events, stopwatch, live, thresholds }: ReportsParts) {
+  constructor({ policy, events, stopwatch, live, thresholds }: ReportsDeps) {
     this.#policy = policy
     this.#events = events
     this.#stopwatch = stopwatch
@@ -39,15 +39,15 @@ export class Reports {
 
   /** Reads the stopwatch as a request begins; `undefined` while no listener times decisions. */
   start(): number | undefined {
-    return this.#events.hearsTimes ? this.#stopwatch() : undefined
+    return this.#events.hasTimeListeners ? this.#stopwatch() : undefined
   }
 
   decided(decision: Decision, demand: Pick<Demand, 'category' | 'costs'>, startedAtMs: number | undefined): void {
-    if (!this.#events.hearsDecisions) return
+    if (!this.#events.hasDecisionListeners) return
     this.#time(demand.category, startedAtMs, decision.allowed ? 'admitted' : 'refused')
     if (decision.allowed) this.#events.emit('admitted', decision)
     else this.#events.emit('refused', decision)
-    if (this.#events.hears('shadowed') && decision.shadowed.length > 0) this.#events.emit('shadowed', decision)
+    if (this.#events.hasListeners('shadowed') && decision.shadowed.length > 0) this.#events.emit('shadowed', decision)
     if (decision.allowed) this.#nearLimit(decision, demand)
   }
 
@@ -66,7 +66,7 @@ export class Reports {
   }
 
   #nearLimit(decision: AdmittedDecision, demand: Pick<Demand, 'costs'>): void {
-    if (!this.#events.hears('nearLimit')) return
+    if (!this.#events.hasListeners('nearLimit')) return
     const thresholds = this.#live.compiled.settings.thresholds ?? this.#thresholds
     for (const crossing of crossings(unitNames(this.#policy), decision, demand, thresholds))
       this.#events.emit('nearLimit', crossing)
@@ -74,7 +74,7 @@ export class Reports {
 
   #time(category: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome']): void {
     // A listener that came while the request was in flight is not called.
-    if (!this.#events.hearsTimes || startedAtMs === undefined) return
+    if (!this.#events.hasTimeListeners || startedAtMs === undefined) return
     const durationMs = this.#stopwatch() - startedAtMs
     this.#events.emit('decided', { category: this.#policy.categories[category]!, outcome, durationMs })
   }

@@ -34,10 +34,10 @@ export function withinTime<T>(answer: Answer<T>, ms: number, late?: (value: T) =
 }
 
 /** What was asked when something went wrong, as people read it. */
-export type Asked = 'the quota store' | 'the settings store'
+export type StoreName = 'the quota store' | 'the settings store'
 
 /** The error of a store as callers see it: never a refusal, and it names the cause. */
-export function unavailable(cause: unknown, asked: Asked = 'the quota store'): QuotaError {
+export function unavailable(cause: unknown, asked: StoreName = 'the quota store'): QuotaError {
   if (cause instanceof QuotaError && cause.code === 'quota_unavailable') return cause
   const error = new QuotaError('quota_unavailable', `${asked} did not answer${reasonOf(cause)}`, { cause })
   return isNotDone(cause) ? notDone(error) : error
@@ -54,7 +54,7 @@ function reasonOf(cause: unknown): string {
 }
 
 /** Asks a store that answers later; its errors become `quota_unavailable`. */
-export async function askLater<T>(ask: () => PromiseLike<T> | T, asked?: Asked): Promise<T> {
+export async function callLater<T>(ask: () => PromiseLike<T> | T, asked?: StoreName): Promise<T> {
   try {
     return await ask()
   } catch (error) {

@@ -7,8 +7,8 @@ import type { LiveSettings } from '../settings/live-settings.ts'
 import type { Demands, TakeDemand } from './demands.ts'
 import { MAX_CATCH_UPS, MAX_STALE, otherSettings, withinTime } from './store-call.ts'
 
-/** No answer: the store threw, was silent, or had no room. */
-export class NoAnswer {
+/** The store threw, did not answer in time, or had no room. */
+export class StoreFailure {
   readonly error: unknown
   /** Whether it was the settings that could not be read. */
   readonly ofSettings: boolean
@@ -22,7 +22,7 @@ export class NoAnswer {
 /** What a store replied to a demand, and the demand under the settings and periods that it was decided by. */
 export interface Taken {
   readonly demand: TakeDemand
-  readonly reply: TakeReply | NoAnswer
+  readonly reply: TakeReply | StoreFailure
 }
 
 /** The very first read of the settings, for which a request waited. */
@@ -33,7 +33,7 @@ export interface FirstRead {
   readonly error?: unknown
 }
 
-export interface TakesParts {
+export interface TakesDeps {
   readonly live: LiveSettings
   readonly periods: LivePeriods
   readonly demands: Demands
@@ -61,98 +61,98 @@ interface Attempts {
 
 /** Calls `take` of the counters under the settings and periods in force, and repeats it while the reply is stale. */
 export class Takes {
-  readonly #parts: TakesParts
+  readonly #deps: TakesDeps
 
-  constructor(parts: TakesParts) {
-    this.#parts = parts
+  constructor(deps: TakesDeps) {
+    this.#deps = deps
   }
 
-  /** For synchronous counters and settings: only periods can be stale. Never throws: a failure is a {@link NoAnswer}. */
+  /** For synchronous counters and settings: only periods can be stale. Never throws: a failure is a {@link StoreFailure}. */
   takeSync(first: TakeDemand): Taken {
-    const { counters, periods } = this.#parts
-    if (first.unreadable !== undefined) return noAnswer(first, first.unreadable, true)
+    const { counters, periods } = this.#deps
+    if (first.settingsError !== undefined) return failed(first, first.settingsError, true)
     let demand = first
     try {
       for (let tries = 1; ; tries++) {
         const reply = counters.take(demand) as TakeReply
         if (reply.outcome !== 'stale') {
-          periods.heard(reply.now)
+          periods.advanceTo(reply.now)
           return { demand, reply }
         }
         if (reply.settingsRevision !== undefined) throw otherSettings()
-        demand = this.#underPeriodsAt(reply.now, demand, tries)
+        demand = this.#withPeriodsAt(reply.now, demand, tries)
       }
     } catch (error) {
-      return noAnswer(demand, error)
+      return failed(demand, error)
     }
   }
 
   /**
    * For all other stores: reads the subject's settings unless they are cached, and reads stale settings again, all within
-   * the deadline. Never rejects: a failure is a {@link NoAnswer}.
+   * the deadline. Never rejects: a failure is a {@link StoreFailure}.
    *
    * @param read the first read of the settings, if the caller waited for it
    */
   async take(first: TakeDemand, read?: FirstRead): Promise<Taken> {
-    const { counters, sync, keepsTime, periods } = this.#parts
-    const unreadable = first.unreadable ?? read?.error
-    if (unreadable !== undefined) return noAnswer(first, unreadable, true)
-    const startedAt = read?.startedAt ?? (keepsTime && first.isRead ? undefined : systemStopwatch())
+    const { counters, sync, keepsTime, periods } = this.#deps
+    const settingsError = first.settingsError ?? read?.error
+    if (settingsError !== undefined) return failed(first, settingsError, true)
+    const startedAt = read?.startedAt ?? (keepsTime && first.hasSubjectSettings ? undefined : systemStopwatch())
     const attempts: Attempts = { startedAt, waitsForSettings: false, stalePeriods: 0, staleSettings: 0 }
     let demand = first
     try {
       for (;;) {
-        if (!demand.isRead) demand = await this.#underSubjectSettings(demand, attempts)
+        if (!demand.hasSubjectSettings) demand = await this.#withSubjectSettings(demand, attempts)
         const reply = sync ? (counters.take(demand) as TakeReply) : await this.#reply(demand, attempts)
         if (reply.outcome !== 'stale') {
-          periods.heard(reply.now)
+          periods.advanceTo(reply.now)
           return { demand, reply }
         }
         demand = await this.#caughtUp(demand, reply, attempts)
       }
     } catch (error) {
-      return noAnswer(demand, error, attempts.waitsForSettings)
+      return failed(demand, error, attempts.waitsForSettings)
     }
   }
 
-  async #underSubjectSettings(demand: TakeDemand, attempts: Attempts): Promise<TakeDemand> {
-    const { live, settings, demands } = this.#parts
+  async #withSubjectSettings(demand: TakeDemand, attempts: Attempts): Promise<TakeDemand> {
+    const { live, settings, demands } = this.#deps
     const { subject, plan, category } = demand
     attempts.waitsForSettings = true
     const quotas =
-      live.known(subject, plan) ??
+      live.cached(subject, plan) ??
       live.quotasOf(await this.#inTime(live.fetch(subject, settings), attempts), plan, subject)
     attempts.waitsForSettings = false
-    return demands.under(demand, quotas[category]!)
+    return demands.withQuotas(demand, quotas[category]!)
   }
 
   /** The demand after a stale reply: under other periods, or under other settings, which are read first. */
   async #caughtUp(demand: TakeDemand, { now, settingsRevision }: TakeReply, attempts: Attempts): Promise<TakeDemand> {
     if (settingsRevision === undefined && demand.periods !== undefined) {
       attempts.stalePeriods++
-      return this.#underPeriodsAt(now, demand, attempts.stalePeriods)
+      return this.#withPeriodsAt(now, demand, attempts.stalePeriods)
     }
-    const { live, settings } = this.#parts
+    const { live, settings } = this.#deps
     attempts.stalePeriods = 0
     attempts.staleSettings++
     if (attempts.staleSettings > MAX_CATCH_UPS) throw tooFast('the settings changed', 'they could be read')
     attempts.startedAt ??= systemStopwatch()
     attempts.waitsForSettings = true
     await this.#inTime(live.catchUp(settingsRevision ?? '', settings), attempts)
-    return { ...demand, isRead: false }
+    return { ...demand, hasSubjectSettings: false }
   }
 
   /** The demand under the periods at the store's time, which was outside those of the demand. */
-  #underPeriodsAt(now: number, demand: TakeDemand, tries: number): TakeDemand {
-    const { periods, demands } = this.#parts
+  #withPeriodsAt(now: number, demand: TakeDemand, tries: number): TakeDemand {
+    const { periods, demands } = this.#deps
     if (tries === MAX_STALE) throw tooFast("the store's clock was turned", 'its periods could be computed')
-    periods.stale(now)
-    return demands.under(demand, demand.quotas)
+    periods.resetTo(now)
+    return demands.withQuotas(demand, demand.quotas)
   }
 
   /** The reply, within the deadline; an admission that arrives later is refunded. */
   #reply(demand: TakeDemand, attempts: Attempts): Answer<TakeReply> {
-    const { counters, late } = this.#parts
+    const { counters, late } = this.#deps
     const answer = counters.take(demand)
     if (attempts.startedAt === undefined) return answer
     return this.#inTime(answer, attempts, (reply) => {
@@ -162,12 +162,12 @@ export class Takes {
 
   /** @throws {QuotaError} `store_error` when the rest of the deadline has passed */
   #inTime<T>(answer: Answer<T>, { startedAt = 0 }: Attempts, late?: (value: T) => void): Promise<T> {
-    return withinTime(answer, Math.max(0, this.#parts.deadlineMs - (systemStopwatch() - startedAt)), late)
+    return withinTime(answer, Math.max(0, this.#deps.deadlineMs - (systemStopwatch() - startedAt)), late)
   }
 }
 
-function noAnswer(demand: TakeDemand, error: unknown, ofSettings = false): Taken {
-  return { demand, reply: new NoAnswer(error, ofSettings) }
+function failed(demand: TakeDemand, error: unknown, ofSettings = false): Taken {
+  return { demand, reply: new StoreFailure(error, ofSettings) }
 }
 
 function tooFast(what: string, until: string): QuotaError {

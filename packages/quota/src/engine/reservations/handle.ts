@@ -15,7 +15,7 @@ import type {
 export type SettleAs = 'committed' | 'cancelled'
 
 /** What a handle is of, and the calls that it makes: of a hold, or of a charge that its holder alone can give back. */
-export interface Held {
+export interface Settleable {
   /** Whether it may be settled again whatever went wrong: it is a hold, or has an id. */
   readonly isNamed: boolean
   /** The hold, if it is one. */
@@ -29,14 +29,14 @@ export interface Held {
 
 /** The calls of a reservation, which is settled once. They are functions of the handle's own, which survive destructuring. */
 class Handle {
-  readonly #held: Held
+  readonly #held: Settleable
   readonly #run: Run
   /** The settle in flight or done, which later calls share. */
   #settling: Answer<CommitResult> | undefined
   /** A settle whose outcome is unknown: it does not turn into a success later. */
   #failure: { readonly error: unknown } | undefined
 
-  constructor(held: Held, run: Run) {
+  constructor(held: Settleable, run: Run) {
     this.#held = held
     this.#run = run
   }
@@ -90,7 +90,7 @@ class Handle {
  * @param run how its calls answer: at once, or by promises
  * @param face what it shows beside the calls
  */
-export function handleOf<Face extends object>(held: Held, run: Run, face: Face): Face & ReservationCalls {
+export function handleOf<Face extends object>(held: Settleable, run: Run, face: Face): Face & ReservationCalls {
   return Object.assign(new Handle(held, run) as unknown as ReservationCalls, face)
 }
 

@@ -11,11 +11,11 @@ import type { Task } from '../decide/task.ts'
 import type { CommitResult } from '../requests.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import type { Held, SettleAs } from './handle.ts'
+import type { SettleAs, Settleable } from './handle.ts'
 import { type HoldName, holdToken } from './hold-token.ts'
 
 /** What the holds of an engine are worked with. */
-export interface HoldParts {
+export interface HoldDeps {
   readonly calls: CounterCalls
   readonly check: RequestCheck
   readonly live: LiveSettings
@@ -25,7 +25,7 @@ export interface HoldParts {
 }
 
 /** Which hold, and for whom: what its token says. */
-export interface HoldTerms extends HoldRef {
+export interface HoldIdentity extends HoldRef {
   readonly operation: string
   readonly plan?: string | undefined
   readonly slot: boolean
@@ -34,20 +34,20 @@ export interface HoldTerms extends HoldRef {
 }
 
 /** One hold as its handle knows it. Every call goes to the store, which has its record. */
-export class Hold implements Held {
+export class Hold implements Settleable {
   readonly isNamed = true
   readonly ttlMs: number
   /** When it ends, as the store said last. */
   endsAt: number
-  readonly #parts: HoldParts
-  readonly #terms: HoldTerms
+  readonly #deps: HoldDeps
+  readonly #identity: HoldIdentity
   #token: string | undefined
 
-  constructor(parts: HoldParts, terms: HoldTerms, endsAt: number) {
-    this.ttlMs = terms.ttlMs
+  constructor(deps: HoldDeps, identity: HoldIdentity, endsAt: number) {
+    this.ttlMs = identity.ttlMs
     this.endsAt = endsAt
-    this.#parts = parts
-    this.#terms = terms
+    this.#deps = deps
+    this.#identity = identity
   }
 
   get hold(): this {
@@ -56,22 +56,22 @@ export class Hold implements Held {
 
   /** Made on access: most holds end where they began. */
   get token(): string {
-    this.#token ??= holdToken(nameOf(this.#terms, this.#frame.category))
+    this.#token ??= holdToken(nameOf(this.#identity, this.#frame.category))
     return this.#token
   }
 
   get #frame(): DecisionFrame {
-    return this.#parts.frames[this.#terms.category]!
+    return this.#deps.frames[this.#identity.category]!
   }
 
   /** @throws {QuotaError} `invalid_cost` */
   checkCommit(actual: Cost | undefined): void {
-    this.#parts.check.actual(actual)
+    this.#deps.check.actual(actual)
   }
 
   *extend(ttlMs: number = this.ttlMs): Task<number> {
-    const { calls, check } = this.#parts
-    const { subject, category, id } = this.#terms
+    const { calls, check } = this.#deps
+    const { subject, category, id } = this.#identity
     const request = { subject, category, id, ttlMs: check.ttl(ttlMs) }
     const { outcome, endsAt } = yield* calls.holds((holds) => holds.extend(request))
     if (outcome !== 'held' || endsAt === undefined) throw this.#gone(outcome)
@@ -80,11 +80,11 @@ export class Hold implements Held {
   }
 
   *add(cost: Cost): Task<Decision> {
-    const { calls, live, periods, check } = this.#parts
+    const { calls, live, periods, check } = this.#deps
     const costs = check.added(cost)
-    const { subject, category, id } = this.#terms
+    const { subject, category, id } = this.#identity
     const { request, reply } = yield* calls.holdsInForce(
-      this.#terms,
+      this.#identity,
       (quotas) => {
         return { subject, category, id, costs, quotas, periods: periods.of(quotas), settingsRevision: live.revision }
       },
@@ -94,11 +94,11 @@ export class Hold implements Held {
   }
 
   *settle(as: SettleAs, cost: Cost | undefined): Task<CommitResult> {
-    const { calls, live, periods, check } = this.#parts
+    const { calls, live, periods, check } = this.#deps
     const actual = check.actual(cost)
-    const { subject, category, id, operation } = this.#terms
+    const { subject, category, id, operation } = this.#identity
     const { request, reply } = yield* calls.holdsInForce(
-      this.#terms,
+      this.#identity,
       (quotas): SettleHoldRequest => {
         const { overrun, maxOverrun } = live.compiled.operations.get(operation)!
         return { subject, category, id, as, actual, overrun, maxOverrun, quotas, periods: periods.of(quotas) }
@@ -115,16 +115,16 @@ export class Hold implements Held {
     const demand = this.#demand(request, request.costs)
     const decision =
       outcome === 'held' ? admitted(demand, reply, this.#frame, 'store') : refused(demand, reply, this.#frame)
-    this.#parts.reports.decided(decision, demand, undefined)
+    this.#deps.reports.decided(decision, demand, undefined)
     return decision
   }
 
   /** @throws {QuotaError} `commit_above_reservation`, `reservation_expired`, `reservation_cancelled` */
   #settled(request: SettleHoldRequest, reply: SettleHoldReply): CommitResult {
     const { outcome, added, states } = reply
-    const { units } = this.#parts.check
+    const { units } = this.#deps.check
     const shown = (vector: readonly number[]): Amount => amountOf(units, vector)
-    const { subject, operation } = this.#terms
+    const { subject, operation } = this.#identity
     // A cancel has charged nothing, also for a hold that is gone.
     if (request.as === 'cancelled') return { charged: shown(noneOf(units)), uncharged: shown(noneOf(units)) }
     if (outcome === 'above') {
@@ -138,7 +138,7 @@ export class Hold implements Held {
     const result = { charged: shown(reply.charged), uncharged: shown(reply.uncharged) }
     // A repeat is answered like the commit that settled, which has reported it all.
     if (added === undefined) return result
-    const { reports } = this.#parts
+    const { reports } = this.#deps
     const { category } = this.#frame
     if (reply.reserved.some((amount, unit) => reply.charged[unit]! + reply.uncharged[unit]! > amount)) {
       reports.overrun({ subject, operation, category, ...result, reserved: shown(reply.reserved) })
@@ -152,13 +152,13 @@ export class Hold implements Held {
 
   /** What was charged in addition, as a demand. */
   #demand({ quotas, periods }: Pick<GrowRequest, 'quotas' | 'periods'>, costs: readonly number[]): Demand {
-    const { subject, operation, category, plan } = this.#terms
-    const settingsVersion = this.#parts.live.compiled.settings.version
+    const { subject, operation, category, plan } = this.#identity
+    const settingsVersion = this.#deps.live.compiled.settings.version
     return { subject, operation, category, plan, costs, quotas, periods, settingsVersion }
   }
 
   #gone(outcome: HoldReply['outcome']): QuotaError {
-    const { operation } = this.#terms
+    const { operation } = this.#identity
     if (outcome === 'settled') {
       return new QuotaError('reservation_expired', `this hold of "${operation}" was committed or cancelled already`)
     }
@@ -167,7 +167,7 @@ export class Hold implements Held {
   }
 }
 
-function nameOf({ subject, operation, plan, id, slot, ttlMs }: HoldTerms, category: string): HoldName {
+function nameOf({ subject, operation, plan, id, slot, ttlMs }: HoldIdentity, category: string): HoldName {
   return { subject, category, operation, plan, id: id.id, nonce: id.nonce, fingerprint: id.fingerprint, slot, ttlMs }
 }
 

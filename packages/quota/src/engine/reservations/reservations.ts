@@ -6,22 +6,29 @@ import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Decisions } from '../decide/decisions.ts'
 import type { Demands, TakeDemand } from '../decide/demands.ts'
-import { NoAnswer, type Taken, type Takes } from '../decide/takes.ts'
+import { StoreFailure, type Taken, type Takes } from '../decide/takes.ts'
 import { answered, awaited, type Run, type Task } from '../decide/task.ts'
 import type { CommitResult, Reservation } from '../requests.ts'
-import { type Held, handleOf, holdRequired, refusedReservation, repeatedReservation, type SettleAs } from './handle.ts'
-import { commitAbove, type Hold, type HoldTerms } from './hold.ts'
+import {
+  handleOf,
+  holdRequired,
+  refusedReservation,
+  repeatedReservation,
+  type SettleAs,
+  type Settleable,
+} from './handle.ts'
+import { commitAbove, type Hold, type HoldIdentity } from './hold.ts'
 
-export interface ReservationsParts extends ChargeParts {
-  readonly hold: (terms: HoldTerms, endsAt: number) => Hold
+export interface ReservationsDeps extends ChargeDeps {
+  readonly hold: (identity: HoldIdentity, endsAt: number) => Hold
 }
 
 /** Makes reservations from what stores answer. */
 export class Reservations {
-  readonly #parts: ReservationsParts
+  readonly #deps: ReservationsDeps
 
-  constructor(parts: ReservationsParts) {
-    this.#parts = parts
+  constructor(deps: ReservationsDeps) {
+    this.#deps = deps
   }
 
   /**
@@ -29,11 +36,11 @@ export class Reservations {
    * @throws {QuotaError} `too_many_holds`, `id_conflict`, `quota_unavailable`
    */
   of({ demand, reply }: Taken, run: Run): Reservation {
-    const { decisions } = this.#parts
-    if (reply instanceof NoAnswer) return this.#withoutStore(demand, reply, run)
+    const { decisions } = this.#deps
+    if (reply instanceof StoreFailure) return this.#withoutStore(demand, reply, run)
     const { outcome, states } = reply
     if (outcome === 'duplicate' || outcome === 'cancelled' || outcome === 'expired') {
-      const { units } = this.#parts.check
+      const { units } = this.#deps.check
       return repeatedReservation(run, outcome, amountOf(units, noneOf(units)))
     }
     if (outcome === 'too_many_holds') {
@@ -46,42 +53,42 @@ export class Reservations {
     const decision = decisions.of({ demand, reply })
     if (!decision.allowed) return refusedReservation(run, decision)
     if (demand.hold !== undefined) {
-      return this.#held(decision, this.#parts.hold(termsOf(demand), reply.endsAt!), run)
+      return this.#held(decision, this.#deps.hold(identityOf(demand), reply.endsAt!), run)
     }
     const { subject, category, quotas, id } = demand
     const { layers } = quotas
     const settlement: Settlement = (giveBack, as) => ({ subject, category, layers, states, giveBack, as, id })
-    return this.#held(decision, new Charge(this.#parts, demand, settlement, { isNamed: id !== undefined }), run)
+    return this.#held(decision, new Charge(this.#deps, demand, settlement, { isNamed: id !== undefined }), run)
   }
 
   /** A reservation of what costs nothing: there is nothing to settle. */
   free(demand: TakeDemand, run: Run): Reservation {
-    const decision = this.#parts.decisions.free(demand)
-    return this.#held(decision, new Charge(this.#parts, demand, () => undefined), run)
+    const decision = this.#deps.decisions.free(demand)
+    return this.#held(decision, new Charge(this.#deps, demand, () => undefined), run)
   }
 
-  #withoutStore(demand: TakeDemand, noAnswer: NoAnswer, run: Run): Reservation {
-    const { decision, giveBack } = this.#parts.decisions.withoutStore(demand, noAnswer)
+  #withoutStore(demand: TakeDemand, failure: StoreFailure, run: Run): Reservation {
+    const { decision, giveBack } = this.#deps.decisions.withoutStore(demand, failure)
     const settlement: Settlement = (amounts) => {
       const posting = giveBack(amounts)
       return posting && { ...posting, as: 'committed' }
     }
     const isUnrecorded = demand.hold !== undefined
-    return this.#held(decision, new Charge(this.#parts, demand, settlement, { isUnrecorded }), run)
+    return this.#held(decision, new Charge(this.#deps, demand, settlement, { isUnrecorded }), run)
   }
 
-  #held(decision: AdmittedDecision, held: Held, run: Run): Reservation {
+  #held(decision: AdmittedDecision, held: Settleable, run: Run): Reservation {
     return handleOf(held, run, { status: 'reserved', allowed: true, decision } as const)
   }
 }
 
 /** The hold that a demand makes. */
-export function termsOf({ subject, category, operation, plan, id, hold, price }: TakeDemand): HoldTerms {
+export function identityOf({ subject, category, operation, plan, id, hold, price }: TakeDemand): HoldIdentity {
   return { subject, category, operation, plan, id: id!, ttlMs: hold!.ttlMs, slot: price.at(-1) !== 0 }
 }
 
 /** What the charges of an engine are settled with. */
-interface ChargeParts {
+interface ChargeDeps {
   /** Whether counters and settings answer at once. */
   readonly sync: boolean
   readonly check: RequestCheck
@@ -105,9 +112,9 @@ interface ChargeParts {
 type Settlement = (giveBack: readonly number[], as: SettleAs) => SettleRequest | undefined
 
 /** A reservation that is no hold: what its holder does not give back stays charged. */
-class Charge implements Held {
+class Charge implements Settleable {
   readonly isNamed: boolean
-  readonly #parts: ChargeParts
+  readonly #deps: ChargeDeps
   readonly #demand: TakeDemand
   /** One number a unit. */
   readonly #reserved: readonly number[]
@@ -116,13 +123,13 @@ class Charge implements Held {
   readonly #isUnrecorded: boolean
 
   constructor(
-    parts: ChargeParts,
+    deps: ChargeDeps,
     demand: TakeDemand,
     settlement: Settlement,
     { isNamed = false, isUnrecorded = false }: { readonly isNamed?: boolean; readonly isUnrecorded?: boolean } = {},
   ) {
     this.isNamed = isNamed
-    this.#parts = parts
+    this.#deps = deps
     this.#demand = demand
     this.#reserved = demand.costs.slice(0, -1)
     this.#settlement = settlement
@@ -134,11 +141,11 @@ class Charge implements Held {
     const wanted = this.#wanted('committed', actual)
     const isAbove = wanted.some((amount, unit) => amount > this.#reserved[unit]!)
     if (!isAbove || this.#isUnrecorded) return
-    throw commitAbove(this.#parts.check.units, wanted, this.#reserved, 'it is no hold (`ttlMs`)')
+    throw commitAbove(this.#deps.check.units, wanted, this.#reserved, 'it is no hold (`ttlMs`)')
   }
 
   *settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult> {
-    const { calls, check } = this.#parts
+    const { calls, check } = this.#deps
     const wanted = this.#wanted(as, actual)
     const charged = this.#reserved.map((amount, unit) => Math.min(wanted[unit]!, amount))
     const giveBack = this.#reserved.map((amount, unit) => amount - charged[unit]!)
@@ -153,20 +160,20 @@ class Charge implements Held {
   /** @throws {QuotaError} `hold_required`, `invalid_ttl` */
   *extend(ttlMs: number | undefined): Task<number> {
     if (!this.#isUnrecorded) throw holdRequired('extend')
-    return yield* answered(true, this.#parts.endWithoutStore(ttlMs))
+    return yield* answered(true, this.#deps.endWithoutStore(ttlMs))
   }
 
   /** @throws {QuotaError} `hold_required`, `invalid_cost` */
   *add(cost: Cost): Task<Decision> {
     if (!this.#isUnrecorded) throw holdRequired('add')
-    const { demands, takes, decisions, check, sync } = this.#parts
+    const { demands, takes, decisions, check, sync } = this.#deps
     const more = demands.more(this.#demand, check.added(cost))
     return decisions.of(sync ? takes.takeSync(more) : yield* awaited(takes.take(more)))
   }
 
   /** What the work came to, one number a unit. */
   #wanted(as: SettleAs, actual: Cost | undefined): readonly number[] {
-    const given = this.#parts.check.actual(actual)
+    const given = this.#deps.check.actual(actual)
     return this.#reserved.map((reserved, unit) => (as === 'cancelled' ? 0 : (given?.[unit] ?? reserved)))
   }
 }

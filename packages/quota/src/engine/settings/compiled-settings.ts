@@ -1,5 +1,5 @@
 import { policyCells, takesSlot } from '../../policy/cells.ts'
-import { effectiveQuotas, type LimitTerms, planNames, type Quotas } from '../../policy/limits.ts'
+import { effectiveQuotas, type LimitInputs, planNames, type Quotas } from '../../policy/limits.ts'
 import type { OverrunPolicy, Policy } from '../../policy/policy.ts'
 import type { SubjectSettings, VersionedSettings } from '../../policy/settings.ts'
 import { mapValues } from '../../policy/stored.ts'
@@ -30,18 +30,18 @@ export type SettingsByLayer = Readonly<Record<string, SubjectSettings>>
  * Quotas worked out before, of subjects with the same settings in the layers so far: gone with these settings. There are no
  * more than there are plans, times the ways in which parts of the settings may have ended.
  */
-interface Known {
+interface CacheEntry {
   /** Whether some part of the settings ends at some time. */
   readonly ends: boolean
   /** By the request's plan and what has ended. */
   readonly quotas: Map<string, readonly Quotas[]>
   /** By the settings in the next layer, or {@link NO_SETTINGS}. */
-  readonly next: WeakMap<object, Known>
+  readonly next: WeakMap<object, CacheEntry>
 }
 
 const NO_SETTINGS = {}
 
-function nothingKnown(ends: boolean): Known {
+function emptyEntry(ends: boolean): CacheEntry {
   return { ends, quotas: new Map(), next: new WeakMap() }
 }
 
@@ -51,10 +51,10 @@ export class CompiledSettings {
   readonly operations: ReadonlyMap<string, CompiledOperation>
   /** Quotas of subjects without settings of their own and without a plan, by category. */
   readonly defaults: readonly Quotas[]
-  readonly #terms: LimitTerms
+  readonly #terms: LimitInputs
   readonly #ownLayers: readonly string[]
   readonly #plans: ReadonlySet<string>
-  readonly #known = nothingKnown(false)
+  readonly #cache = emptyEntry(false)
 
   /** @param factorHundredths the adaptive factor; counts in mode `adaptive` alone */
   constructor(policy: Policy, settings: VersionedSettings, factorHundredths = 100) {
@@ -79,37 +79,37 @@ export class CompiledSettings {
     clock: Clock,
     unknown: (plan: string, of: 'request' | 'settings') => void,
   ): readonly Quotas[] {
-    const known = this.#knownOf(subjects)
+    const entry = this.#entryOf(subjects)
     // Plans that nobody knows share the quotas of those who have none: names from requests fill no memory.
     const isUnknown = plan !== undefined && !this.#plans.has(plan)
     if (isUnknown) unknown(plan, 'request')
     const named = isUnknown ? undefined : plan
-    const now = known.ends ? clock.now() : 0
-    const key = known.ends ? `${this.#partsAt(subjects, now)} ${named ?? ''}` : (named ?? '')
-    const before = known.quotas.get(key)
+    const now = entry.ends ? clock.now() : 0
+    const key = entry.ends ? `${this.#partsAt(subjects, now)} ${named ?? ''}` : (named ?? '')
+    const before = entry.quotas.get(key)
     if (before !== undefined) return before
     const inForce = mapValues(subjects, (each) => inForceAt(each, now))
     for (const { plan: stored } of Object.values(inForce)) {
       if (stored !== null && !this.#plans.has(stored)) unknown(stored, 'settings')
     }
     const quotas = effectiveQuotas(this.#terms, { subjects: inForce, plan: named })
-    known.quotas.set(key, quotas)
+    entry.quotas.set(key, quotas)
     return quotas
   }
 
-  #knownOf(subjects: SettingsByLayer): Known {
-    let known = this.#known
+  #entryOf(subjects: SettingsByLayer): CacheEntry {
+    let entry = this.#cache
     for (const layer of this.#ownLayers) {
       const settings = ownOf(subjects, layer)
-      let next = known.next.get(settings ?? NO_SETTINGS)
+      let next = entry.next.get(settings ?? NO_SETTINGS)
       if (next === undefined) {
         const { overrides = null, plan = null } = settings?.until ?? {}
-        next = nothingKnown(known.ends || overrides !== null || plan !== null)
-        known.next.set(settings ?? NO_SETTINGS, next)
+        next = emptyEntry(entry.ends || overrides !== null || plan !== null)
+        entry.next.set(settings ?? NO_SETTINGS, next)
       }
-      known = next
+      entry = next
     }
-    return known
+    return entry
   }
 
   /** Two letters a layer for which parts of a subject's settings are in force. */

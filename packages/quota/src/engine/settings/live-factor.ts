@@ -1,7 +1,7 @@
 import { ADAPTIVE_HUNDREDTHS } from '../../policy/limits.ts'
 import type { FactorStore, VersionedFactor } from '../../store/factor-store.ts'
 import type { SettingsReader, SettingsStore } from '../../store/settings-store.ts'
-import { askLater, withinTime } from '../decide/store-call.ts'
+import { callLater, withinTime } from '../decide/store-call.ts'
 
 function isFactor(hundredths: number): boolean {
   const { min, max } = ADAPTIVE_HUNDREDTHS
@@ -24,8 +24,8 @@ export class LiveFactor {
   constructor(store: FactorStore, onChange: (hundredths: number) => void) {
     this.#store = store
     this.#onChange = onChange
-    this.#unwatch = store.watch(() => this.#heard())
-    this.#heard()
+    this.#unwatch = store.watch(() => this.#refresh())
+    this.#refresh()
   }
 
   /** Ends when the reads under way have ended, also in vain. */
@@ -37,7 +37,7 @@ export class LiveFactor {
     this.#unwatch()
   }
 
-  #heard(): void {
+  #refresh(): void {
     this.#changes++
     if (!this.#store.sync) {
       this.#reading ??= this.#read()
@@ -75,7 +75,7 @@ export function settingsInTime(store: SettingsStore, deadlineMs: number): Settin
   // An answer that is here at once cannot be late.
   if (store.sync) return store
   const inTime = <T>(ask: () => PromiseLike<T>): Promise<T> =>
-    askLater(() => withinTime(ask(), deadlineMs), 'the settings store')
+    callLater(() => withinTime(ask(), deadlineMs), 'the settings store')
   return {
     sync: false,
     isMarked: store.isMarked,

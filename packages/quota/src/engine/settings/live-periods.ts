@@ -4,7 +4,7 @@ import { inRowOrder, windowCell } from '../../windows/identity.ts'
 import type { Calendar, CalendarWindow, OwnAnchor, TwoPeriods } from '../../windows/kinds/calendar.ts'
 
 /** Periods as they go with a request, and until when they are the first two. */
-interface Known {
+interface CachedPeriods {
   readonly periods: readonly number[]
   /** When the first of the first periods ends, epoch milliseconds. */
   readonly until: number
@@ -18,12 +18,12 @@ export class LivePeriods {
   /** In the order of a row. */
   readonly #windows: readonly CalendarWindow[]
   readonly #calendar: Calendar | undefined
-  /** The store's time as it was last heard, epoch milliseconds; before that the process's. */
-  #heardAt: number
+  /** The store's time in its last reply, epoch milliseconds; before that the process's. */
+  #storeTime: number
   /** Of subjects without anchors of their own, by how many layers apply. */
-  #shared: (Known | undefined)[] = []
+  #shared: (CachedPeriods | undefined)[] = []
   /** By a subject's quotas. */
-  #own = new WeakMap<Quotas, Known>()
+  #own = new WeakMap<Quotas, CachedPeriods>()
   /** When the first period of any that is known ends. */
   #until = Number.POSITIVE_INFINITY
 
@@ -31,7 +31,7 @@ export class LivePeriods {
     const inRow = inRowOrder(windows.map((window) => ({ ...windowCell(window), window })))
     this.#windows = inRow.flatMap(({ window }) => (window.every === undefined ? [] : [window]))
     this.#calendar = calendar
-    this.#heardAt = now
+    this.#storeTime = now
   }
 
   /** What goes with a request, see `TakeRequest.periods`; `undefined` where no window is of the calendar. */
@@ -54,20 +54,20 @@ export class LivePeriods {
   }
 
   /** The store's time was `now`: from the second period on the next two are computed, before they are needed. */
-  heard(now: number): void {
-    if (now >= this.#until) this.stale(now)
+  advanceTo(now: number): void {
+    if (now >= this.#until) this.resetTo(now)
   }
 
   /** The store's time was outside of the periods that it received. */
-  stale(now: number): void {
-    this.#heardAt = now
+  resetTo(now: number): void {
+    this.#storeTime = now
     this.#shared = []
     this.#own = new WeakMap()
     this.#until = Number.POSITIVE_INFINITY
   }
 
-  #compute(anchors: readonly (OwnAnchor | null)[]): Known {
-    const each = this.#around(anchors, this.#heardAt)
+  #compute(anchors: readonly (OwnAnchor | null)[]): CachedPeriods {
+    const each = this.#around(anchors, this.#storeTime)
     const until = Math.min(...each.map(([, end]) => end))
     this.#until = Math.min(this.#until, until)
     return { periods: each.flat(), until }

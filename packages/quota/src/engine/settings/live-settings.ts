@@ -26,7 +26,7 @@ export interface SettingsListener {
 /**
  * The settings in force, kept up to date with a store: those that are stored, fitted to the policy, and the policy's own
  * where nothing is stored (any more). While a store that does not answer at once is being asked for newer settings,
- * decisions go on under the last known ones; only the very first look waits.
+ * decisions go on under the last known ones; only the very first read is waited for.
  */
 export class LiveSettings {
   readonly #policy: Policy
@@ -42,10 +42,10 @@ export class LiveSettings {
   #compiled: CompiledSettings
   #faults: readonly Fault[] = []
   #loaded = false
-  /** The look that is under way. */
-  #look: Promise<void> | undefined
-  /** The look after that, for those who know of something that it may have missed. */
-  #nextLook: Promise<void> | undefined
+  /** The read in flight. */
+  #reading: Promise<void> | undefined
+  /** The read after it, for callers that know of a change it may have missed. */
+  #queuedRead: Promise<void> | undefined
 
   constructor(
     policy: Policy,
@@ -64,7 +64,7 @@ export class LiveSettings {
     this.#compiled = new CompiledSettings(policy, initialSettings(policy))
     this.#factor = factorStore && new LiveFactor(factorStore, (hundredths) => this.#factorMoved(hundredths))
     if (store.sync) this.#adopt(store.read())
-    this.#unwatch = store.watch((change) => this.#heard(change))
+    this.#unwatch = store.watch((change) => this.#onChange(change))
   }
 
   /** The settings now in force; of a store that does not answer at once, those last read. */
@@ -99,7 +99,7 @@ export class LiveSettings {
    */
   async ready(within?: SettingsReader): Promise<void> {
     if (this.#loaded) return
-    if (within === undefined) await (this.#look ?? this.refresh())
+    if (within === undefined) await (this.#reading ?? this.refresh())
     else this.#adopt(await within.read())
   }
 
@@ -117,12 +117,12 @@ export class LiveSettings {
       this.#adopt(this.#store.read())
       return
     }
-    if (this.#look === undefined && this.#nextLook === undefined) {
-      await this.#lookNow()
+    if (this.#reading === undefined && this.#queuedRead === undefined) {
+      await this.#readNow()
       return
     }
-    this.#nextLook ??= this.#lookAfter(this.#look)
-    await this.#nextLook
+    this.#queuedRead ??= this.#readAfter(this.#reading)
+    await this.#queuedRead
   }
 
   /**
@@ -159,8 +159,8 @@ export class LiveSettings {
    *
    * @param plan that the request names
    */
-  known(subject: Subject, plan?: string): readonly Quotas[] | undefined {
-    const settings = this.#subjects.known(subject)
+  cached(subject: Subject, plan?: string): readonly Quotas[] | undefined {
+    const settings = this.#subjects.cached(subject)
     if (settings === undefined) return undefined
     if (settings === null && plan === undefined) return this.#compiled.defaults
     return this.quotasOf(settings ?? NO_SETTINGS, plan, subject)
@@ -195,16 +195,16 @@ export class LiveSettings {
     this.#factor?.close()
   }
 
-  #lookNow(): Promise<void> {
-    this.#look = this.#readSettings()
-    return this.#look
+  #readNow(): Promise<void> {
+    this.#reading = this.#readSettings()
+    return this.#reading
   }
 
-  async #lookAfter(look: Promise<void> | undefined): Promise<void> {
+  async #readAfter(reading: Promise<void> | undefined): Promise<void> {
     // Its failure is reported to the callers that wait for it.
-    await look?.catch(() => undefined)
-    this.#nextLook = undefined
-    await this.#lookNow()
+    await reading?.catch(() => undefined)
+    this.#queuedRead = undefined
+    await this.#readNow()
   }
 
   /** One at a time, so that no older state is adopted after a newer one. */
@@ -212,7 +212,7 @@ export class LiveSettings {
     try {
       this.#adopt(await this.#store.read())
     } finally {
-      this.#look = undefined
+      this.#reading = undefined
     }
   }
 
@@ -242,13 +242,13 @@ export class LiveSettings {
     if (settings.mode === 'adaptive') this.#compiled = new CompiledSettings(this.#policy, settings, hundredths)
   }
 
-  #heard(change: SettingsChange): void {
+  #onChange(change: SettingsChange): void {
     if (change.kind === 'subject') {
       this.#subjects.forget(change.layer, change.key)
       return
     }
     if (change.kind === 'everything') this.#subjects.forgetAll()
-    // A failed look leaves the last known settings in force; the store reports the next change, and `update` reads.
+    // A failed read leaves the last known settings in force; the store reports the next change, and `update` reads.
     this.refresh().catch(() => undefined)
   }
 }

@@ -45,7 +45,7 @@ export class LiveSubjects {
   }
 
   /** `null`: the subject has none; `undefined`: the store has to be asked. */
-  known(subject: Subject): BySettingsLayer | null | undefined {
+  cached(subject: Subject): BySettingsLayer | null | undefined {
     return this.#store.sync ? this.#lookUp(subject) : this.#recall(subject)
   }
 
