@@ -48,6 +48,6 @@ it('every function on the walk of a consume is in the file that its step links, 
     if (linked.length > 0) files = linked.join('\n')
     const names = [...step.matchAll(/`(#?\w+)`/g)].map(([, name = '']) => name)
     expect(names).not.toHaveLength(0)
-    for (const name of names) expect(files, step).toMatch(new RegExp(`(?<![.\\w#])${name}\\(|class ${name}\\b`))
+    for (const name of names) expect(files, step).toMatch(new RegExp(`(?<![.\\w#])${name}[(<]|class ${name}\\b`))
   }
 })
