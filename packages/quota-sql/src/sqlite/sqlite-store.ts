@@ -3,7 +3,7 @@ import { tableNames } from '../schema/tables.ts'
 import { type AskNow, countersOf } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
 import { CAN, checkFormat, type SqlStore, sqlStore } from '../step/sql-store.ts'
-import { Ended, endWork, SWEPT_AT_ONCE } from '../step/sweeper.ts'
+import { Ended, endWork, SWEPT_AT_ONCE, warnOfAside } from '../step/sweeper.ts'
 import { placeOf, type SqliteConnection } from './database.ts'
 import { SqliteFile } from './file.ts'
 import {
@@ -103,7 +103,7 @@ export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
   }
   const endDue = (): void => {
     const due = file.due(instant(clock), SWEPT_AT_ONCE)
-    for (const hold of due) done(endWork(hold))
+    for (const hold of due) if (done(endWork(hold))) warnOfAside(hold)
     if (due.length > 0) endDue()
   }
   const forget = (): void => {

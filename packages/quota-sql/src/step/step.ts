@@ -9,11 +9,12 @@ import type {
   StoreSchema,
   SyncCounters,
 } from '@scoregw/quota/store'
+import { GRACE_MS } from '@scoregw/quota/store'
 import { type Asked, type AskedRow, type Footprint, type Key, nameOf, placeOf, type RowRef, rowRef } from './asked.ts'
 import { type Changes, changedCounter, changedRecord, type IdChange, type RowChange, RowChanges } from './changes.ts'
 import { keptText } from './names.ts'
 import type { Layouts, StoredRow } from './row-layout.ts'
-import { recordOf, type StoredHold } from './stored.ts'
+import { readable, recordOf, type StoredHold } from './stored.ts'
 
 /** What a database has of what was asked for, locked but for {@link holds}. */
 export interface Stored {
@@ -50,6 +51,8 @@ export class Step {
   readonly #unknown = new Map<string, readonly NamedCell[]>()
   /** Why records that nobody can read cannot. */
   readonly #broken = new Map<string, unknown>()
+  /** Those of them that no sweep is to meet again. */
+  readonly #aside = new Set<string>()
 
   /** @param parts whose scratch is this step's until the next one begins */
   constructor(asked: Asked, stored: Stored, { scratch, layouts }: StepParts) {
@@ -76,6 +79,7 @@ export class Step {
     for (const text of this.#stored.ids.values()) need(readable(text))
     for (const { key, record } of this.#stored.holds) {
       const { hold, ...rest } = readable(record)
+      if (hold === undefined && this.#asked.mends && !this.#asked.ids.has(nameOf(key))) ids.push(placeOf(key))
       if (hold === undefined || hold.endsAt > this.now) continue
       if (!this.#asked.ids.has(nameOf(key))) ids.push(placeOf(key))
       need({ ...rest, hold })
@@ -118,7 +122,7 @@ export class Step {
   check({ rows = [], ids = [] }: Footprint): void {
     if (this.#broken.size > 0) {
       for (const { category, owner, id } of ids) {
-        const broken = this.#broken.get(nameOf([category, keptText(owner), keptText(id)]))
+        const broken = this.#broken.get(idName({ category, owner, id }))
         if (broken !== undefined) throw broken
       }
     }
@@ -139,6 +143,25 @@ export class Step {
     }
   }
 
+  /** Sets records aside that cannot be read, so that no sweep meets them again. @returns whether there were such */
+  setAside(ids: readonly IdPlace[]): boolean {
+    const names = ids.map(idName).filter((name) => this.#broken.has(name))
+    for (const name of names) this.#aside.add(name)
+    return names.length > 0
+  }
+
+  /** Makes records of these ids, and of open holds of these owners, that cannot be read ones of cancelled holds. */
+  mendRecords({ ids = [], shownOwners = [] }: Footprint): void {
+    const names = new Set(ids.map(idName))
+    const owners = shownOwners.map(keptText)
+    for (const [name, { place, key }] of this.#asked.ids) {
+      const isAsked = names.has(name) || owners.includes(key[1])
+      if (!isAsked || !this.#broken.delete(name)) continue
+      const expiresAt = this.now + GRACE_MS
+      this.#scratch.putRecord(place, { state: 'cancelled', nonce: '', fingerprint: '', states: [], expiresAt })
+    }
+  }
+
   /** What has to be written. */
   changes(): Changes {
     const all = { rows: [] as RowChange[], ids: [] as IdChange[], spareRows: [] as string[], spareIds: [] as Key[] }
@@ -155,7 +178,9 @@ export class Step {
     }
     for (const [name, { place, key }] of this.#asked.ids) {
       const record = this.#broken.has(name) ? undefined : this.#scratch.record(place)
-      const change = record && changedRecord(key, ids.get(name), record)
+      const change = this.#aside.has(name)
+        ? { key, text: ids.get(name)!, endsAt: null, holdEndsAt: Number.MAX_SAFE_INTEGER }
+        : record && changedRecord(key, ids.get(name), record)
       if (change !== undefined) all.ids.push(change)
       else if (!ids.has(name)) all.spareIds.push(key)
     }
@@ -193,11 +218,6 @@ export class Step {
   }
 }
 
-/** A record, or nothing of one that cannot be read. */
-function readable(text: string): Partial<NamedRecord> {
-  try {
-    return recordOf(text)
-  } catch {
-    return {}
-  }
+function idName({ category, owner, id }: IdPlace): string {
+  return nameOf([category, keptText(owner), keptText(id)])
 }

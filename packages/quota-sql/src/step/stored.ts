@@ -68,9 +68,18 @@ export interface StoredHold {
   readonly record: string
 }
 
-/** What it takes to settle a hold. @throws {QuotaError} `damaged_row` */
-export function footprintOf({ key, record }: StoredHold): Footprint {
-  const { hold } = recordOf(record)
+/** What it takes to settle a hold; `undefined`: it cannot be read. */
+export function readableFootprint({ key, record }: StoredHold): Footprint | undefined {
+  const { hold } = readable(record)
   const rows = hold?.rows.map(({ layer, key: owner }) => rowRef({ layer, category: hold.category, key: owner }))
-  return { ids: [placeOf(key)], rows }
+  return rows && { ids: [placeOf(key)], rows }
+}
+
+/** A record, or nothing of one that cannot be read. */
+export function readable(text: string): Partial<NamedRecord> {
+  try {
+    return recordOf(text)
+  } catch {
+    return {}
+  }
 }

@@ -1,7 +1,9 @@
 import type { EndedHold, SweepReply } from '@scoregw/quota/store'
+import { placeOf } from './asked.ts'
 import type { Ask } from './counters.ts'
+import { textOf } from './names.ts'
 import type { Work } from './operation.ts'
-import { footprintOf, type StoredHold } from './stored.ts'
+import { readableFootprint, type StoredHold } from './stored.ts'
 
 /** How often a process looks for holds that have ended: they are settled within a second of their end. */
 const SWEEP_EVERY_MS = 500
@@ -23,9 +25,24 @@ export interface SweeperParts {
   readonly forget: () => Promise<unknown>
 }
 
-/** The end of a hold that was not settled: holds past their end are settled before anything is decided. */
-export function endWork(hold: StoredHold): Work<void> {
-  return { footprint: footprintOf(hold), decide: () => undefined }
+/**
+ * The end of a hold that was not settled: holds past their end are settled before anything is decided. One that cannot be read
+ * is set aside; the answer is whether it was.
+ */
+export function endWork(hold: StoredHold): Work<boolean> {
+  const footprint = readableFootprint(hold)
+  if (footprint !== undefined) return { footprint, decide: () => false }
+  const ids = [placeOf(hold.key)]
+  return { footprint: { ids }, decide: (step) => step.setAside(ids) }
+}
+
+/** Warns of a hold that was set aside; the next sweep does not meet it. */
+export function warnOfAside({ key: [category, owner] }: StoredHold): void {
+  const which = `a hold of ${JSON.stringify(textOf(owner))} in ${JSON.stringify(category)}`
+  process.emitWarning(`${which} cannot be read and was set aside; a reset of the subject removes it`, {
+    type: 'QuotaWarning',
+    code: 'damaged_hold',
+  })
 }
 
 /** The holds that ended, until they are reported. */
@@ -90,7 +107,11 @@ export class Sweeper {
       // Where none can be settled, the next sweep goes on.
       if (names.every((name) => tried.has(name)) || this.#isStopped) return
       for (const name of names) tried.add(name)
-      await Promise.all(due.map((hold) => this.#parts.ask(endWork(hold))))
+      await Promise.all(due.map((hold) => this.#end(hold)))
     }
+  }
+
+  async #end(hold: StoredHold): Promise<void> {
+    if (await this.#parts.ask(endWork(hold))) warnOfAside(hold)
   }
 }

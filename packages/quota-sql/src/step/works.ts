@@ -70,11 +70,17 @@ export class Works {
   }
 
   reset(request: ResetRequest): Work<void> {
-    const footprint = this.#footprint(request.subject, request.categories, request.layers)
+    const shownOwners = [idOwnerKey(this.#schema, request.subject)]
+    const footprint = {
+      ...this.#footprint(request.subject, request.categories, request.layers),
+      shownOwners,
+      mends: true,
+    }
     return {
       footprint,
       decide: (step) => {
         step.mend(footprint, this.#schema)
+        step.mendRecords(footprint)
         step.counters(this.#schema).reset(request)
       },
     }
@@ -95,7 +101,15 @@ export class Works {
   }
 
   settleHold(request: SettleHoldRequest): Work<SettleHoldReply> {
-    return checked(this.#footprintOfHold(request), (step) => this.#holds(step).settle(request))
+    const footprint = this.#footprintOfHold(request)
+    return {
+      footprint,
+      decide: (step) => {
+        if (request.as === 'cancelled') step.mendRecords(footprint)
+        step.check(footprint)
+        return this.#holds(step).settle(request)
+      },
+    }
   }
 
   list(request: ListHoldsRequest): Work<ListHoldsReply> {
