@@ -167,6 +167,10 @@ local function grow(batch, at, read, own_places)
   local hold = record.hold
   at.has_changed = true
   if is_among(hold.growths, growth) then return 'y', { hold.ends } end
+  -- Larger sums are not exact.
+  for name, amount in pairs(named(costs)) do
+    if (hold.costs[name] or 0) + amount > MAX_USED then return 'r' end
+  end
   local letter = take_all(batch, t, own, costs)
   if letter ~= 'a' then return letter end
   note_charges(batch, hold, charged, places_of(batch, t, own), costs, hold.ends)

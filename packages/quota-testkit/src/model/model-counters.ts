@@ -140,12 +140,14 @@ export class ModelCounters {
       this.#moveToThePresent(windows, costs)
       return { outcome: 'refused' }
     }
+    const grown = eachUnit([known.costs, costs], (unit) => (known.costs[unit] ?? 0) + (costs[unit] ?? 0))
+    if (Object.values(grown).some((amount) => amount > Number.MAX_SAFE_INTEGER)) return { outcome: 'refused' }
     for (const [name, more] of Object.entries(this.#charge(windows, costs))) {
       const before = known.charged[name]
       const isSame = before?.startedAt === more.startedAt
       known.charged[name] = isSame ? { ...more, amount: before.amount + more.amount } : more
     }
-    known.costs = eachUnit([known.costs, costs], (unit) => (known.costs[unit] ?? 0) + (costs[unit] ?? 0))
+    known.costs = grown
     return { outcome: 'held', endsAt: known.hold.endsAt }
   }
 

@@ -17,7 +17,7 @@ import type {
 import type { TakeReply, TakeRequest } from '../store/quota-store.ts'
 import { idOwnerKey, type ReservationId } from '../store/schema.ts'
 import { type Clock, instantOf } from '../time/clock.ts'
-import { NOT_OPEN } from '../windows/row.ts'
+import { MAX_USED, NOT_OPEN } from '../windows/row.ts'
 import { type Amounts, amountsIn, named } from '../windows/units.ts'
 import { type HoldFacts, type HoldRow, type IdRecords, idKey, isOpen, NEVER, type OpenRecord } from './id-records.ts'
 import type { RowDecisions, RowRequest } from './row-decisions.ts'
@@ -93,11 +93,16 @@ export class MemoryHolds implements SyncHolds {
     if (!isOpen(record)) return { outcome: outcomeOf(record), now, states: [] }
     const { subject, category } = ref
     const request = { subject, category, quotas, periods, costs }
+    const { hold } = record
+    const grown = sum(hold.costs, named(this.#rows.schema.units, costs))
+    // Larger sums are not exact, and no store could read them back.
+    if (Object.values(grown).some((amount) => amount > MAX_USED)) {
+      const { outcome, states } = this.#rows.decide({ ...request, costs: costs.map(() => 0) }, now)
+      return { outcome: outcome === 'stale' ? 'stale' : 'refused', now, states }
+    }
     const reply = this.#rows.decide(request, now)
     if (reply.outcome !== 'admitted') return { ...reply, outcome: reply.outcome }
-    const { hold } = record
     const rows = merged(hold.rows, this.#rowsOf(request, reply.states))
-    const grown = sum(hold.costs, named(this.#rows.schema.units, costs))
     hold.rows = rows
     hold.costs = grown
     return { outcome: 'held', now, endsAt: hold.endsAt, states: reply.states }

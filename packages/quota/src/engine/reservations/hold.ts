@@ -1,9 +1,10 @@
-import type { DecisionFrame, Demand } from '../../decision/decide.ts'
+import { type DecisionFrame, type Demand, violationsOf } from '../../decision/decide.ts'
 import type { Decision } from '../../decision/decision.ts'
 import { admitted, refused } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import { type Amount, amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { GrowRequest, HoldRef, HoldReply, SettleHoldReply, SettleHoldRequest } from '../../store/hold-port.ts'
+import { MAX_USED } from '../../windows/row.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Reports } from '../decide/reports.ts'
@@ -108,11 +109,14 @@ export class Hold implements Settleable {
     return this.#settled(request, reply)
   }
 
-  /** @throws {QuotaError} `reservation_expired` */
+  /** @throws {QuotaError} `reservation_expired`; `invalid_cost` for more than a hold can have */
   #grown(request: GrowRequest, reply: HoldReply): Decision {
     const { outcome } = reply
     if (outcome !== 'held' && outcome !== 'refused') throw this.#gone(outcome)
     const demand = this.#demand(request, request.costs)
+    if (outcome === 'refused' && violationsOf(this.#frame, demand, reply).length === 0) {
+      throw new QuotaError('invalid_cost', `add: a hold has at most ${MAX_USED} of each unit`)
+    }
     const decision =
       outcome === 'held' ? admitted(demand, reply, this.#frame, 'store') : refused(demand, reply, this.#frame)
     this.#deps.reports.decided(decision, demand, undefined)
