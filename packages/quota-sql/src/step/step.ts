@@ -177,14 +177,18 @@ export class Step {
       else if (!rows.has(key)) all.spareRows.push(key)
     }
     for (const [name, { place, key }] of this.#asked.ids) {
-      const record = this.#broken.has(name) ? undefined : this.#scratch.record(place)
-      const change = this.#aside.has(name)
-        ? { key, text: ids.get(name)!, endsAt: null, holdEndsAt: Number.MAX_SAFE_INTEGER }
-        : record && changedRecord(key, ids.get(name), record)
+      const change = this.#recordChange(name, place, key)
       if (change !== undefined) all.ids.push(change)
       else if (!ids.has(name)) all.spareIds.push(key)
     }
     return all
+  }
+
+  #recordChange(name: string, place: IdPlace, key: Key): IdChange | undefined {
+    const text = this.#stored.ids.get(name)
+    if (this.#aside.has(name)) return { key, text: text!, endsAt: null, holdEndsAt: Number.MAX_SAFE_INTEGER }
+    const record = this.#broken.has(name) ? undefined : this.#scratch.record(place)
+    return record && changedRecord(key, text, record)
   }
 
   /** Holds that ended in this step. To be asked before the next one begins. */

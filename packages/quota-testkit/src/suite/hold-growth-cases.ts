@@ -5,7 +5,7 @@ import { abilityCase } from './abilities.ts'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
-import { HOUR_MS, ONE_WINDOW, PERSONAL, SITE, SIX_WINDOWS, throwsCode, type TwoPeriods, tokenCells } from './probe.ts'
+import { HOUR_MS, ONE_WINDOW, PERSONAL, SITE, SIX_WINDOWS, type TwoPeriods, throwsCode, tokenCells } from './probe.ts'
 
 const UNLIMITED: Policy<'look'> = {
   windows: [{ label: '1h', lengthMs: HOUR_MS }],
@@ -34,16 +34,17 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
   }),
   abilityCase('engine: a hold grows to 2^53 - 1 and no further', 'holds', async ({ store, peer, clock }) => {
     const most = Number.MAX_SAFE_INTEGER
-    const [quota, other] = [store, peer].map((each) => createQuota({ policy: UNLIMITED, store: each, clock }))
-    const hold = await quota!.reserve({ subject: 'u', operation: 'look', cost: most - 1, ttlMs: HOLD_MS })
+    const engine = (each: typeof store) => createQuota({ policy: UNLIMITED, store: each, clock })
+    const [quota, other] = [engine(store), engine(peer)]
+    const hold = await quota.reserve({ subject: 'u', operation: 'look', cost: most - 1, ttlMs: HOLD_MS })
     assert.ok(hold.status === 'reserved')
     assert.equal((await hold.add(1)).allowed, true)
-    for (const each of [hold, await other!.resume(hold.token ?? '')]) {
+    for (const each of [hold, await other.resume(hold.token ?? '')]) {
       await throwsCode(() => each.add(1), 'invalid_cost')
       await throwsCode(() => each.add(most), 'invalid_cost')
     }
     assert.deepEqual(await hold.commit(1), { charged: 1, uncharged: 0 })
-    assert.equal((await quota!.holds.sweep()).open, 0)
+    assert.equal((await quota.holds.sweep()).open, 0)
   }),
   holdCase('grows in every window, or in none', async ({ store }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, [10, 10, 10, 10, 10, 8])
