@@ -88,7 +88,7 @@ const MAX_LOGGED = 20
  * @throws {ConfigError} when what the configuration names must not be used
  */
 export async function createApp(options: AppOptions): Promise<App> {
-  const db = await openDatabase(options.config)
+  const db = await openDatabase(options.config, (message) => options.logger.warn(message))
   try {
     return await appOn(db, options)
   } catch (error) {

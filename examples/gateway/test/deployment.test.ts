@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { DCLinter } from 'dclint'
 import { validate } from 'dockerfile-utils'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { loadConfig } from '../src/config/config.ts'
 import { VARIABLES } from '../src/config/variables.ts'
+import { buildConsole } from '../src/console/build-console.ts'
 
 const EXAMPLE = join(import.meta.dirname, '..')
 const DEPLOY = join(EXAMPLE, 'deploy')
@@ -41,6 +44,18 @@ describe('the Dockerfile', () => {
     expect(text).toContain('RUN node scripts/pnpm.mjs install --frozen-lockfile --prod --shamefully-hoist')
     const { dependencies } = JSON.parse(readFileSync(join(EXAMPLE, 'package.json'), 'utf8'))
     expect(dependencies).toHaveProperty('tsx')
+  })
+
+  it('builds the console in the image, as a start would', async () => {
+    const [, folder = '', command = ''] = /^RUN cd (\S+) && node (.*)$/m.exec(text) ?? []
+    expect(text.indexOf('RUN cd')).toBeGreaterThan(text.indexOf('scripts/pnpm.mjs install'))
+    expect(text.indexOf('RUN cd')).toBeLessThan(text.lastIndexOf('FROM '))
+    expect(join(EXAMPLE, '../..', folder)).toBe(EXAMPLE)
+    await promisify(execFile)(process.execPath, command.split(' '), { cwd: EXAMPLE })
+    // A gateway that starts afterwards finds it.
+    const built: string[] = []
+    await buildConsole((line) => built.push(line))
+    expect(built).toEqual([])
   })
 })
 

@@ -82,7 +82,7 @@ async function withTools(
   progress: (line: string) => void,
   use: (tools: Tools) => Promise<string>,
 ): Promise<string> {
-  const db = await openDatabase(loadConfig(env))
+  const db = await openDatabase(loadConfig(env), progress)
   const clock = systemClock
   const audit = new AuditLog(db, clock)
   try {

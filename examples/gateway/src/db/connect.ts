@@ -1,3 +1,4 @@
+import type { Announce } from './migrations/migrate.ts'
 import { openPostgres } from './postgres.ts'
 import type { Db } from './schema.ts'
 import { openSqlite } from './sqlite.ts'
@@ -9,7 +10,11 @@ export interface DatabaseOptions {
   readonly dataDir: string
 }
 
-/** Opens the database that the configuration names, at the newest schema. */
-export function openDatabase({ databaseUrl, dataDir }: DatabaseOptions): Promise<Db> {
-  return databaseUrl === undefined ? openSqlite(dataDir) : openPostgres(databaseUrl)
+/**
+ * Opens the database that the configuration names, at the newest schema.
+ *
+ * @param announce called before an upgrade of the schema loses something
+ */
+export function openDatabase({ databaseUrl, dataDir }: DatabaseOptions, announce?: Announce): Promise<Db> {
+  return databaseUrl === undefined ? openSqlite(dataDir, announce) : openPostgres(databaseUrl, { announce })
 }

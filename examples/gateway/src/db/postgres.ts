@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { codesOf, StartError } from '../config/start-error.ts'
 import { DatabaseAwayError } from './database-away.ts'
-import { migrate } from './migrations/migrate.ts'
+import { type Announce, migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
 import { watchedPool } from './watched-pool.ts'
 
@@ -20,6 +20,8 @@ const IDLE_IN_TRANSACTION_MS = 10_000
 export interface PostgresOptions {
   /** How long a statement may go without an answer, in milliseconds. @default 12000 */
   readonly silenceTimeoutMs?: number
+  /** Called before an upgrade of the schema loses something. */
+  readonly announce?: Announce | undefined
 }
 
 /**
@@ -30,7 +32,7 @@ export interface PostgresOptions {
  */
 export async function openPostgres(connectionString: string, options: PostgresOptions = {}): Promise<Db> {
   try {
-    await migrateFirst(connectionString)
+    await migrateFirst(connectionString, options.announce)
   } catch (error) {
     throw databaseFault(connectionString, error)
   }
@@ -102,10 +104,10 @@ export function changesPool(connectionString: string): pg.Pool {
 }
 
 /** Over a connection of its own: a large table may take longer to change than any request may wait. */
-async function migrateFirst(connectionString: string): Promise<void> {
+async function migrateFirst(connectionString: string, announce: Announce | undefined): Promise<void> {
   const db = connect({ connectionString, max: 1 })
   try {
-    await migrate(db, { isInTransaction: false })
+    await migrate(db, { isInTransaction: false, announce })
   } finally {
     await db.destroy()
   }

@@ -4,7 +4,7 @@ import { Kysely } from 'kysely'
 import Database from 'libsql'
 import { dataDirFault, makeDataDir } from '../config/data-dir.ts'
 import { ownFile } from '../config/own-file.ts'
-import { migrate } from './migrations/migrate.ts'
+import { type Announce, migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
 import { GatewaySqliteDialect } from './sqlite-dialect.ts'
 import { Patience } from './sqlite-patience.ts'
@@ -33,16 +33,16 @@ export function readerOf(db: Db): Db {
  *
  * @throws {StartError} when the folder or the file cannot be used
  */
-export async function openSqlite(dataDir: string): Promise<Db> {
+export async function openSqlite(dataDir: string, announce?: Announce): Promise<Db> {
   makeDataDir(dataDir)
   try {
-    return await openFile(dataDir)
+    return await openFile(dataDir, announce)
   } catch (error) {
     throw dataDirFault(dataDir, error)
   }
 }
 
-async function openFile(dataDir: string): Promise<Db> {
+async function openFile(dataDir: string, announce: Announce | undefined): Promise<Db> {
   const path = ownFile(join(dataDir, 'gateway.sqlite'))
   const file = new Database(path)
   const patience = new Patience()
@@ -55,7 +55,7 @@ async function openFile(dataDir: string): Promise<Db> {
   try {
     // The write lock from the start: of processes that start together the first migrates and the others wait.
     await patience.run(() => file.exec('begin immediate'))
-    await migrate(db, { isInTransaction: true })
+    await migrate(db, { isInTransaction: true, announce })
     file.exec('commit')
     reader = openReader(path)
     READERS.set(db, reader.db)

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Clock, MemoryStore } from '@scoregw/quota'
 import type { Db } from '../db/schema.ts'
 import type { Logger } from '../log/logger.ts'
-import { savedParts } from './saved-parts.ts'
+import { savedParts, UNREADABLE_PART } from './saved-parts.ts'
 
 /** How old the beginnings of a save are, in milliseconds, when the process that wrote them must have ended. */
 const ABANDONED_AFTER_MS = 600_000
@@ -48,7 +48,7 @@ export class SavedCounters {
     try {
       this.#store.restore(JSON.parse(content))
     } catch (error) {
-      this.#logger.error({ err: error, part }, 'a part of the saved counters could not be read: it is left out')
+      this.#logger.error({ err: error, part }, UNREADABLE_PART)
     }
   }
 

@@ -1,5 +1,9 @@
 import type { Db } from '../db/schema.ts'
 
+/** What the log says of a part that cannot be read: an earlier version saved it, or it is damaged. */
+export const UNREADABLE_PART: string =
+  'a part of the saved counters cannot be read: what it counted begins at 0 again (docs/gateway/upgrades.md)'
+
 /** The parts of the counters that were saved last, whole; none where there are none. */
 export async function savedParts(db: Db): Promise<readonly { readonly part: number; readonly content: string }[]> {
   const snapshot = await db

@@ -3,7 +3,7 @@ import { COUNTERS } from '../db/migrations/0010-counters.ts'
 import type { Db } from '../db/schema.ts'
 import type { Logger } from '../log/logger.ts'
 import type { BackendOptions, QuotaBackend } from './backend.ts'
-import { savedParts } from './saved-parts.ts'
+import { savedParts, UNREADABLE_PART } from './saved-parts.ts'
 import { settingsOn } from './settings.ts'
 
 /** As long as the work itself waits for a file that another process writes: there is nothing else that could answer. */
@@ -42,7 +42,7 @@ async function takeOver(db: Db, store: SqliteStore, logger: Logger): Promise<voi
     try {
       await store.restore(JSON.parse(content))
     } catch (error) {
-      logger.error({ err: error, part }, 'a part of the saved counters could not be read: it is left out')
+      logger.error({ err: error, part }, UNREADABLE_PART)
     }
   }
   if (parts.length === 0) return

@@ -1,4 +1,4 @@
-import { type Migration, type MigrationProvider, Migrator } from 'kysely'
+import { type Migration, type MigrationProvider, Migrator, sql } from 'kysely'
 import { StartError } from '../../config/start-error.ts'
 import type { Db } from '../schema.ts'
 import { first } from './0001-first.ts'
@@ -49,17 +49,40 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }
 
+/** Reports something that an upgrade loses, before it is lost. */
+export type Announce = (message: string) => void
+
 export interface MigrateOptions {
   /** Whether the caller has begun a transaction that has the database to itself. */
   readonly isInTransaction: boolean
+  /** @default nothing is reported */
+  readonly announce?: Announce | undefined
 }
 
 /** Brings the database to the newest schema: all of it, or nothing. */
-export async function migrate(db: Db, { isInTransaction }: MigrateOptions): Promise<void> {
-  const { error } = await new Migrator({ db, provider, disableTransactions: isInTransaction }).migrateToLatest()
+export async function migrate(db: Db, { isInTransaction, announce }: MigrateOptions): Promise<void> {
+  const migrator = new Migrator({ db, provider, disableTransactions: isInTransaction })
+  if (announce !== undefined) await announceLoss(db, migrator, announce)
+  const { error } = await migrator.migrateToLatest()
   if (error instanceof Error && /previously executed migration/.test(error.message)) {
     const mend = 'was changed by a newer version of the gateway; run that one, or restore a backup from before'
     throw new StartError('the database', mend, error)
   }
   if (error !== undefined) throw new Error('the database could not be migrated', { cause: error })
+}
+
+/** The migration whose counters begin again; all later ones carry them on. */
+const COUNTERS_BEGIN_AGAIN = '0017-counters-as-numbers'
+
+async function announceLoss(db: Db, migrator: Migrator, announce: Announce): Promise<void> {
+  const executed = (await migrator.getMigrations()).filter(({ executedAt }) => executedAt !== undefined)
+  const hasCounters = executed.some(({ name }) => name === '0010-counters')
+  if (!hasCounters || executed.some(({ name }) => name === COUNTERS_BEGIN_AGAIN)) return
+  const { rows } = await sql<{ count: number | bigint }>`select count(*) as count from counter_rows`.execute(db)
+  const count = Number(rows[0]?.count ?? 0)
+  if (count === 0) return
+  announce(
+    `this upgrade cannot carry on ${count} counters of the version before: what was used begins at 0 again, and uploads ` +
+      'in parts that are open have to be sent again (docs/gateway/upgrades.md)',
+  )
 }
