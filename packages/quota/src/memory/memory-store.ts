@@ -185,7 +185,7 @@ export interface MemoryStoreOptions {
    */
   readonly clock?: Clock | undefined
   /**
-   * Most live subjects in one layer and category; about 130 bytes each, 185 once a window has ended. Beyond it new subjects
+   * Most live subjects in one layer and category; about 100 bytes each and the key. Beyond it new subjects
    * get the failure policy.
    * @default 1_000_000
    */
