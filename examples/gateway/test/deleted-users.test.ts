@@ -8,7 +8,7 @@ import { postgresServer } from './support/postgres.ts'
 import { BOT_TOKEN, botOf, recordOf } from './support/sync.ts'
 
 const JWT_SECRET = 'a-secret-for-tests-of-32-characters-or-more'
-const EVERYBODY = { read: { '1h': 9_999 }, write: { '1h': 9_999 } }
+const PLENTY = { read: { '1h': 9_999 }, write: { '1h': 9_999 } }
 const QQ = 45_678
 
 interface Tested extends TestGateway {
@@ -122,7 +122,7 @@ describe.each(KINDS)('a user %s', (_, isOn, start) => {
       const refused = { status: 403, body: { error: 'user_disabled', msg: expect.stringContaining('disabled') } }
       expect(await send('POST', '/v1/user/music', { token: credential })).toMatchObject(refused)
       expect(await send('GET', '/me/quota', { token: credential })).toMatchObject(refused)
-      // As those of everybody else: which paths there are is not shown.
+      // As for every other caller: which paths there are is not shown.
       expect(await send('GET', '/no/such/path', { token: credential })).toMatchObject(refused)
     }
     expect((await send('GET', '/openapi.json', { token })).status).toBe(200)
@@ -145,7 +145,7 @@ describe.each(KINDS)('a user %s', (_, isOn, start) => {
     const { send, admin, tokenOf } = gateway
     await admin('PUT', '/admin/users/zoe', { body: { name: 'Zoe', qq: QQ } })
     const [token, jwt] = [await tokenOf('zoe'), await jwtOf(gateway, 'zoe')]
-    await admin('PUT', '/admin/users/zoe/quota', { body: { overrides: EVERYBODY, bypassSite: false } })
+    await admin('PUT', '/admin/users/zoe/quota', { body: { overrides: PLENTY, bypassSite: false } })
     await upsert(send, token)
     await send('POST', '/v1/charge', { token, body: { chargeId: 2 }, headers: { 'Idempotency-Key': 'once' } })
     const session = await send('POST', '/v1/upsert/session', { token, body: { expected: 2 } })
@@ -195,7 +195,7 @@ describe.each(KINDS)('a user %s', (_, isOn, start) => {
     for (let round = 0; round < 4; round++) {
       const id = `busy-${round}`
       const token = await tokenOf(id)
-      await admin('PUT', `/admin/users/${id}/quota`, { body: { overrides: EVERYBODY } })
+      await admin('PUT', `/admin/users/${id}/quota`, { body: { overrides: PLENTY } })
       const work = Array.from({ length: 12 }, (_, index) => {
         if (index === 3 + round) return admin('DELETE', `/admin/users/${id}`)
         const key = { 'Idempotency-Key': `${index}` }

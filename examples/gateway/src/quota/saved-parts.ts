@@ -1,6 +1,6 @@
 import type { Db } from '../db/schema.ts'
 
-/** What the log says of a part that cannot be read: an earlier version saved it, or it is damaged. */
+/** The log's line for a part that cannot be read: an earlier version saved it, or it is damaged. */
 export const UNREADABLE_PART: string =
   'a part of the saved counters cannot be read: what it counted begins at 0 again (docs/gateway/upgrades.md)'
 
