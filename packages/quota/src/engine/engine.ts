@@ -13,7 +13,7 @@ import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
 import { NO_KEY } from './decide/check.ts'
 import type { TakeDemand } from './decide/demands.ts'
 import { unavailable } from './decide/store-call.ts'
-import { type FirstRead, StoreFailure, Takes } from './decide/takes.ts'
+import { type FirstRead, Takes } from './decide/takes.ts'
 import { answered, type Run, runAsync, runSync, type Task } from './decide/task.ts'
 import { EngineParts } from './engine-parts.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
@@ -253,7 +253,7 @@ class QuotaEngine implements Quota {
       if (isFree(demand.price)) return decisions.free(demand)
       const taken = await takes.take(demand)
       const { reply } = taken
-      if (!(reply instanceof StoreFailure)) return decisions.of(taken)
+      if (reply.outcome !== 'failed') return decisions.of(taken)
       throw unavailable(reply.error, reply.ofSettings ? 'the settings store' : undefined)
     }
     return { consume }

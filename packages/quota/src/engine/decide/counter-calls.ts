@@ -7,7 +7,7 @@ import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import { MAX_STALE, otherSettings, type StoreName, unavailable, withinTime } from './store-call.ts'
-import { awaited, runAsync, type Task } from './task.ts'
+import { runAsync, type Task } from './task.ts'
 
 const NO_HOLDS: readonly HoldRecord[] = []
 
@@ -157,8 +157,13 @@ export class CounterCalls {
   /** Ends a reservation that is no hold. */
   *settle(request: SettleRequest): Task<void> {
     const { counters, sync } = this.#deps
-    if (sync) callSync(() => counters.settle(request))
+    if (sync) this.settleSync(request)
     else yield* this.call(() => counters.settle(request), undefined, this.#since())
+  }
+
+  /** {@link settle} in synchronous counters. */
+  settleSync(request: SettleRequest): void {
+    callSync(() => this.#deps.counters.settle(request))
   }
 
   *reset(request: ResetRequest): Task<void> {
@@ -176,8 +181,8 @@ export class CounterCalls {
     const { deadlineMs } = this.#deps
     try {
       const answer = call()
-      if (startedAt === undefined) return yield* awaited(answer as PromiseLike<A>)
-      return yield* awaited(withinTime(answer, Math.max(0, deadlineMs - (systemStopwatch() - startedAt))))
+      if (startedAt === undefined) return (yield answer as PromiseLike<A>) as A
+      return (yield withinTime(answer, Math.max(0, deadlineMs - (systemStopwatch() - startedAt)))) as A
     } catch (error) {
       throw unavailable(error, of)
     }

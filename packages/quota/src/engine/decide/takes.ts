@@ -9,6 +9,7 @@ import { MAX_CATCH_UPS, MAX_STALE, otherSettings, withinTime } from './store-cal
 
 /** The store threw, did not answer in time, or had no room. */
 export class StoreFailure {
+  readonly outcome = 'failed'
   readonly error: unknown
   /** Whether it was the settings that could not be read. */
   readonly ofSettings: boolean

@@ -32,11 +32,6 @@ export async function runAsync<T>(task: Task<T>): Promise<T> {
   return step.value
 }
 
-/** Awaits a promise within a task. */
-export function* awaited<T>(promise: PromiseLike<T>): Task<T> {
-  return (yield promise) as T
-}
-
 /** The value of an answer: as it is from a synchronous store, else awaited. */
 export function* answered<T>(sync: boolean, answer: Answer<T>): Task<T> {
   return sync ? (answer as T) : ((yield answer as PromiseLike<T>) as T)

@@ -49,9 +49,11 @@ class Handle {
     return this.#held.hold?.endsAt
   }
 
-  readonly commit = (actual?: Cost): Answer<CommitResult> => this.#run(this.#settle('committed', actual))
+  readonly commit = (actual?: Cost): Answer<CommitResult> =>
+    this.#run === runSync ? this.#settleSync('committed', actual) : this.#settle('committed', actual)
 
-  readonly cancel = (): Answer<void> => this.#run(this.#cancel())
+  readonly cancel = (): Answer<void> =>
+    this.#run === runSync ? void this.#settleSync('cancelled', undefined) : this.#cancel()
 
   readonly extend = (ttlMs?: number): Answer<number> => this.#run(this.#held.extend(ttlMs))
 
@@ -62,25 +64,46 @@ class Handle {
     if (hold === undefined) return () => undefined
     const isSettled = (): boolean => this.#settling !== undefined || this.#failure !== undefined
     return keepAlive(() => runAsync(this.#held.extend(undefined)), hold.ttlMs, isSettled)
-  };
-
-  *#cancel(): Task<void> {
-    yield* this.#settle('cancelled', undefined)
   }
 
-  *#settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult> {
+  async #cancel(): Promise<void> {
+    await this.#settle('cancelled', undefined)
+  }
+
+  async #settle(as: SettleAs, actual: Cost | undefined): Promise<CommitResult> {
+    const settling = this.#begun(actual)
+    if (settling !== undefined) return settling
+    try {
+      this.#settling = runAsync(this.#held.settle(as, actual))
+      return await this.#settling
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  #settleSync(as: SettleAs, actual: Cost | undefined): CommitResult {
+    const settling = this.#begun(actual)
+    if (settling !== undefined) return settling as CommitResult
+    try {
+      const result = runSync(this.#held.settle(as, actual))
+      this.#settling = result
+      return result
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  /** The settle in flight or done. @throws what checks of the commit throw; the error of a settle whose outcome is unknown */
+  #begun(actual: Cost | undefined): Answer<CommitResult> | undefined {
     this.#held.checkCommit(actual)
     if (this.#failure !== undefined) throw this.#failure.error
-    const settling = this.#settling
-    if (settling !== undefined) return yield* answered(this.#run === runSync, settling)
-    try {
-      this.#settling = this.#run(this.#held.settle(as, actual))
-      return yield* answered(this.#run === runSync, this.#settling)
-    } catch (error) {
-      this.#settling = undefined
-      if (!this.#held.isNamed && !isNotDone(error)) this.#failure = { error }
-      throw error
-    }
+    return this.#settling
+  }
+
+  #failed(error: unknown): unknown {
+    this.#settling = undefined
+    if (!this.#held.isNamed && !isNotDone(error)) this.#failure = { error }
+    return error
   }
 }
 

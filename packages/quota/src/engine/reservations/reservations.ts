@@ -6,8 +6,8 @@ import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Decisions } from '../decide/decisions.ts'
 import type { Demands, TakeDemand } from '../decide/demands.ts'
-import { StoreFailure, type Taken, type Takes } from '../decide/takes.ts'
-import { answered, awaited, type Run, type Task } from '../decide/task.ts'
+import type { StoreFailure, Taken, Takes } from '../decide/takes.ts'
+import { answered, type Run, type Task } from '../decide/task.ts'
 import type { CommitResult, Reservation } from '../requests.ts'
 import {
   handleOf,
@@ -37,7 +37,7 @@ export class Reservations {
    */
   of({ demand, reply }: Taken, run: Run): Reservation {
     const { decisions } = this.#deps
-    if (reply instanceof StoreFailure) return this.#withoutStore(demand, reply, run)
+    if (reply.outcome === 'failed') return this.#withoutStore(demand, reply, run)
     const { outcome, states } = reply
     if (outcome === 'duplicate' || outcome === 'cancelled' || outcome === 'expired') {
       const { units } = this.#deps.check
@@ -145,7 +145,7 @@ class Charge implements Settleable {
   }
 
   *settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult> {
-    const { calls, check } = this.#deps
+    const { calls, check, sync } = this.#deps
     const wanted = this.#wanted(as, actual)
     const charged = this.#reserved.map((amount, unit) => Math.min(wanted[unit]!, amount))
     const giveBack = this.#reserved.map((amount, unit) => amount - charged[unit]!)
@@ -153,7 +153,8 @@ class Charge implements Settleable {
     // A full commit changes no counter, and only this handle could cancel: the store is not called.
     const isFull = as === 'committed' && giveBack.every((amount) => amount === 0)
     const request = isFull ? undefined : this.#settlement(giveBack, as)
-    if (request !== undefined) yield* calls.settle(request)
+    if (request !== undefined && sync) calls.settleSync(request)
+    else if (request !== undefined) yield* calls.settle(request)
     return { charged: amountOf(check.units, charged), uncharged: amountOf(check.units, uncharged) }
   }
 
@@ -168,7 +169,7 @@ class Charge implements Settleable {
     if (!this.#isUnrecorded) throw holdRequired('add')
     const { demands, takes, decisions, check, sync } = this.#deps
     const more = demands.more(this.#demand, check.added(cost))
-    return decisions.of(sync ? takes.takeSync(more) : yield* awaited(takes.take(more)))
+    return decisions.of(sync ? takes.takeSync(more) : ((yield takes.take(more)) as Taken))
   }
 
   /** What the work came to, one number a unit. */
