@@ -4,7 +4,8 @@
  * @module
  */
 export { ADAPTIVE_DEFAULTS, type AdaptiveConstants, adaptiveConstants } from './adaptive/constants.ts'
-export { adaptiveCounts, adaptiveLaw, initialFactor } from './adaptive/law.ts'
+export { adaptiveLaw, initialFactor, resetFactor } from './adaptive/law.ts'
+export { adaptiveCounts } from './adaptive/rates.ts'
 export {
   type AdaptiveTick,
   type AdaptiveTicker,
@@ -18,6 +19,7 @@ export type {
   FactorReasonCode,
   FactorState,
   FactorStore,
+  Learned,
   VersionedFactor,
 } from './store/factor-store.ts'
 export {

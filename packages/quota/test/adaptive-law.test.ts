@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { wilsonBounds } from '../src/adaptive/law.ts'
+import { wilsonBounds } from '../src/adaptive/rates.ts'
+import type { AdaptiveCounts, FactorState, Learned } from '../src/adaptive.ts'
 import {
   ADAPTIVE_DEFAULTS,
   type AdaptiveConstants,
@@ -8,9 +9,11 @@ import {
   adaptiveCounts,
   adaptiveLaw,
   initialFactor,
+  memoryFactor,
+  resetFactor,
 } from '../src/adaptive.ts'
 import { noOutcomes } from '../src/store/outcome-store.ts'
-import type { AdaptiveCounts, FactorState } from '../src/store.ts'
+import { FORMER_START, formerLaw } from './adaptive/former-law.ts'
 import { START } from './support.ts'
 
 const MINUTE = 60_000
@@ -29,6 +32,21 @@ const NONE = counts(0, 0, 0, 0)
 /** A state whose last move was long ago. */
 function state(some: Partial<FactorState> = {}): FactorState {
   return { ...initialFactor(), lastMoveAt: NOW - 48 * HOUR, tickedAt: NOW - MINUTE, ...some }
+}
+
+/** The same, with something learned. */
+function learned(some: Partial<Learned>, more: Partial<FactorState> = {}): FactorState {
+  return state({ ...more, learned: { ...initialFactor().learned!, lowSince: NOW - HOUR, ...some } })
+}
+
+/** A rise of so long ago, from the level a step below. */
+function roseFrom(fromHundredths: number, minutesAgo: number): Learned['rises'][number] {
+  return { at: NOW - minutesAgo * MINUTE, fromHundredths }
+}
+
+/** A wall from 1.15 to so much, which may be probed. */
+function wallTo(highHundredths: number, some: Partial<NonNullable<Learned['wall']>> = {}): Learned['wall'] {
+  return { lowHundredths: 115, highHundredths, retryAt: NOW - HOUR, probed: 'never', ...some }
 }
 
 function tick(before: Partial<FactorState>, counted: AdaptiveCounts, now = NOW): FactorState {
@@ -153,68 +171,251 @@ describe('the factor rises', () => {
   })
 })
 
-describe('the cap', () => {
-  it('is set 0.05 below the factor that fell, if it had risen in the last 90 minutes', () => {
-    const rose = (minutesAgo: number): Partial<FactorState> => ({
-      factorHundredths: 120,
-      lastRiseAt: NOW - minutesAgo * MINUTE,
+describe('a fall after rises', () => {
+  const risen = (...rises: Learned['rises']): FactorState => learned({ rises }, { factorHundredths: 120 })
+
+  it('goes back to the factor before the first of them, and leaves a wall', () => {
+    const after = adaptiveLaw(risen(roseFrom(110, 70), roseFrom(115, 40)), BAD, NOW)
+    expect([after.reason?.code, after.factorHundredths]).toEqual(['errors_high', 110])
+    expect(after.learned?.wall).toEqual({
+      lowHundredths: 115,
+      highHundredths: 120,
+      retryAt: NOW + 2 * HOUR,
+      probed: 'never',
     })
-    expect(tick(rose(90), BAD).cap).toEqual({ hundredths: 115, since: NOW })
-    expect(tick(rose(90), BAD).reason).toMatchObject({ code: 'errors_high', capHundredths: 115 })
-    expect(tick(rose(91), BAD).cap).toBeNull()
-    expect(tick({ factorHundredths: 120 }, BAD).cap).toBeNull()
+    expect(after.reason).toMatchObject({ capHundredths: 110, wall: { lowHundredths: 115, highHundredths: 120 } })
+    expect(after.learned?.rises).toEqual([])
   })
 
-  it('is not set below 0.75', () => {
-    expect(tick({ factorHundredths: 78, lastRiseAt: NOW - HOUR }, BAD).cap?.hundredths).toBe(75)
+  it('goes back by 0.10 a minute, even if the counts are good', () => {
+    const fell = adaptiveLaw(risen(roseFrom(95, 74), roseFrom(100, 44)), BAD, NOW)
+    const back = adaptiveLaw(fell, GOOD, NOW + MINUTE)
+    const home = adaptiveLaw(back, GOOD, NOW + 2 * MINUTE)
+    expect([fell, back, home].map(({ factorHundredths }) => factorHundredths)).toEqual([110, 100, 95])
+    expect([back, home].map(({ reason }) => reason?.code)).toEqual(['returned', 'returned'])
+    expect(home.learned?.phase).toEqual({ kind: 'free' })
   })
 
-  it('is what no rise goes above', () => {
-    const capped = { factorHundredths: 110, cap: { hundredths: 113, since: NOW } }
-    expect(verdict(capped, GOOD)).toEqual(['errors_low', 113])
-    expect(verdict({ ...capped, factorHundredths: 113 }, GOOD)).toEqual(['capped', 113])
+  it('blames rises of the last 75 minutes, and no others', () => {
+    expect(adaptiveLaw(risen(roseFrom(115, 75)), BAD, NOW).learned?.wall).not.toBeNull()
+    const after = adaptiveLaw(risen(roseFrom(115, 76)), BAD, NOW)
+    expect([after.factorHundredths, after.learned?.wall]).toEqual([110, null])
   })
 
-  it('at or above 1 recovers 0.05 every 4 hours, and is gone at 1.5', () => {
-    const cap = { hundredths: 140, since: NOW }
-    expect(tick({ cap }, MIDDLING, NOW + 4 * HOUR - 1).cap).toEqual(cap)
-    expect(tick({ cap }, MIDDLING, NOW + 4 * HOUR).cap).toEqual({ hundredths: 145, since: NOW + 4 * HOUR })
-    expect(tick({ cap }, MIDDLING, NOW + 8 * HOUR).cap).toBeNull()
+  it('does not wait for the whole window when the counts since the rise speak for it', () => {
+    const since = (evidence: number): FactorState =>
+      learned({ rises: [roseFrom(115, 8)], evidence }, { factorHundredths: 120 })
+    // 15 of 300 in the last minutes, and not yet 2 % in the window.
+    const soon = counts(1_800, 20, 300, 15)
+    expect(adaptiveLaw(since(5.6), soon, NOW).reason?.code).toBe('errors_high')
+    expect(adaptiveLaw(since(0), soon, NOW).reason?.code).toBe('steady')
+    expect(adaptiveLaw(since(20), counts(1_800, 20, 19, 5), NOW).reason?.code).toBe('steady')
+    expect(adaptiveLaw(since(20), counts(1_800, 20, 300, 2), NOW).reason?.code).toBe('steady')
+    expect(adaptiveLaw({ ...since(20), learned: { ...since(20).learned!, rises: [] } }, soon, NOW).reason?.code).toBe(
+      'steady',
+    )
   })
 
-  it('below 1 recovers faster: by its own time, 30 minutes at first', () => {
-    const cap = { hundredths: 90, since: NOW }
-    expect(tick({ cap }, MIDDLING, NOW + 30 * MINUTE - 1).cap).toEqual(cap)
-    expect(tick({ cap }, MIDDLING, NOW + 59 * MINUTE).cap).toEqual({ hundredths: 95, since: NOW + 30 * MINUTE })
-    expect(tick({ cap }, MIDDLING, NOW + 5 * HOUR).cap).toEqual({ hundredths: 105, since: NOW + 5 * HOUR })
-    expect(tick({ cap, capRecoveryMs: 2 * HOUR }, MIDDLING, NOW + HOUR).cap).toEqual(cap)
+  it('goes on down when errors stay high, and the wall begins further down, unless the factor is 1', () => {
+    const at = (factorHundredths: number): FactorState =>
+      learned({ wall: wallTo(120, { lowHundredths: factorHundredths + 5 }) }, { factorHundredths })
+    expect(adaptiveLaw(at(110), BAD, NOW).learned?.wall?.lowHundredths).toBe(110)
+    expect(adaptiveLaw(at(100), BAD, NOW).learned?.wall?.lowHundredths).toBe(105)
+    expect(adaptiveLaw(at(110), BAD, NOW).factorHundredths).toBe(100)
   })
 
-  it('takes twice as long with every relapse within 24 hours, 4 hours at most', () => {
-    const relapse = (capRecoveryMs: number): number =>
-      tick({ capRecoveryMs, lastFallAt: NOW - 24 * HOUR, lastRiseAt: NOW - HOUR }, BAD).capRecoveryMs
-    expect([30, 60, 120, 240].map((each) => relapse(each * MINUTE) / MINUTE)).toEqual([60, 120, 240, 240])
+  it('of a service that takes long to recover blames twice as long', () => {
+    const since = NOW - 2 * HOUR
+    const rises = [
+      { at: since - 4 * HOUR - MINUTE, fromHundredths: 105 },
+      { at: since - 3 * HOUR, fromHundredths: 110 },
+      { at: since - HOUR, fromHundredths: 130 },
+    ]
+    const troubled = learned({
+      trouble: { since, fromHundredths: 150, rises },
+      wall: wallTo(150, { lowHundredths: 135 }),
+    })
+    expect(adaptiveLaw(troubled, BAD, NOW).learned?.trouble).not.toBeNull()
+    const passed = adaptiveLaw(troubled, GOOD, NOW).learned!
+    expect([passed.trouble, passed.responseMs, passed.wall?.lowHundredths]).toEqual([null, 2 * HOUR, 115])
+    const unwalled = { ...troubled, learned: { ...troubled.learned!, wall: null } }
+    expect(adaptiveLaw(unwalled, GOOD, NOW).learned?.wall).toMatchObject({ lowHundredths: 115, highHundredths: 150 })
   })
 
-  it('takes as long as before when the fall follows a fall, or is the first', () => {
-    const before = { capRecoveryMs: HOUR, lastMoveAt: NOW - HOUR }
-    expect(tick({ ...before, lastFallAt: NOW - HOUR, lastRiseAt: NOW - 2 * HOUR }, BAD).capRecoveryMs).toBe(HOUR)
-    expect(tick({ ...before, lastFallAt: NOW - HOUR }, BAD).capRecoveryMs).toBe(HOUR)
-    expect(tick({ ...before, lastRiseAt: NOW - HOUR }, BAD).capRecoveryMs).toBe(HOUR)
+  it('keeps the next probe away for 2, 4, 8 hours, and no longer', () => {
+    const wait = (hours: number): number =>
+      adaptiveLaw(
+        learned({ probeWaitMs: hours * HOUR, rises: [roseFrom(100, 30)] }, { factorHundredths: 105 }),
+        BAD,
+        NOW,
+      ).learned!.probeWaitMs / HOUR
+    expect([0, 2, 4, 8].map(wait)).toEqual([2, 4, 8, 8])
+  })
+})
+
+describe('a wall', () => {
+  const below = (some: Partial<Learned> = {}): FactorState =>
+    learned({ wall: wallTo(120), ...some }, { factorHundredths: 110 })
+
+  it('is not in the way further down', () => {
+    expect(adaptiveLaw({ ...below(), factorHundredths: 105 }, GOOD, NOW)).toMatchObject({
+      factorHundredths: 110,
+      reason: { code: 'errors_low' },
+    })
   })
 
-  it('knows of the moves before: fall, rise, fall again', () => {
-    const fell = adaptiveLaw(state(), BAD, NOW)
-    const rose = adaptiveLaw(fell, GOOD, NOW + 30 * MINUTE)
-    const again = adaptiveLaw(rose, BAD, NOW + 60 * MINUTE)
-    expect([fell, rose, again].map(({ factorHundredths }) => factorHundredths)).toEqual([90, 95, 85])
-    expect(again).toMatchObject({ cap: { hundredths: 90, since: NOW + HOUR }, capRecoveryMs: HOUR })
-    expect(again).toMatchObject({ lastRiseAt: NOW + 30 * MINUTE, lastFallAt: NOW + HOUR, lastMoveAt: NOW + HOUR })
+  it('is probed for 5 minutes, and listened to for 2 hours; then the factor rises to the level', () => {
+    const moves: (string | number)[][] = []
+    let [after, before] = [below(), 110]
+    for (let minute = 0; minute <= 126; minute++) {
+      after = adaptiveLaw(after, GOOD, NOW + minute * MINUTE)
+      if (after.factorHundredths !== before) moves.push([minute, after.reason!.code, after.factorHundredths])
+      before = after.factorHundredths
+    }
+    expect(moves).toEqual([
+      [0, 'probe', 115],
+      [5, 'probe_over', 110],
+      [125, 'probe_passed', 115],
+    ])
+    expect(after.learned?.wall).toMatchObject({ lowHundredths: 120, highHundredths: 120 })
   })
 
-  it('takes 30 minutes again after 24 hours without a fall', () => {
-    const before = { capRecoveryMs: 4 * HOUR, lastFallAt: NOW - 24 * HOUR - 1, lastRiseAt: NOW - HOUR }
-    expect(tick(before, BAD).capRecoveryMs).toBe(30 * MINUTE)
+  it('at its highest level is probed twice, the second time for 20 minutes, and is gone when both pass', () => {
+    const top = below({ wall: wallTo(115), probeWaitMs: 8 * HOUR })
+    const first = ticked(top, GOOD, NOW, 125 * MINUTE)
+    expect(first).toMatchObject({ factorHundredths: 110, learned: { wall: { probed: 'once' } } })
+    const second = ticked(first, GOOD, NOW + 126 * MINUTE, 19 * MINUTE)
+    expect(second).toMatchObject({ factorHundredths: 115, reason: { code: 'probing' } })
+    const passed = ticked(second, GOOD, NOW + 146 * MINUTE, 120 * MINUTE)
+    expect(passed).toMatchObject({ factorHundredths: 115, learned: { wall: null, probeWaitMs: 4 * HOUR } })
+  })
+
+  it('stays where a probe failed, during the probe or in the two hours after it', () => {
+    const failed = (from: FactorState, at: number): unknown[] => {
+      const { reason, factorHundredths, learned: known } = ticked(from, counts(3_000, 40, 500, 30), at, 2 * MINUTE)
+      return [
+        reason?.code,
+        factorHundredths,
+        known?.wall?.lowHundredths,
+        known?.wall?.highHundredths,
+        known?.phase.kind,
+      ]
+    }
+    const probing = adaptiveLaw(below({ wall: wallTo(140) }), GOOD, NOW)
+    const listening = ticked(probing, GOOD, NOW + MINUTE, 60 * MINUTE)
+    expect(adaptiveLaw(probing, counts(3_000, 40, 500, 30), NOW + MINUTE).reason?.code).toBe('probe_failed')
+    expect(failed(probing, NOW + MINUTE).slice(1)).toEqual([110, 115, 115, 'free'])
+    expect(failed(listening, NOW + 62 * MINUTE).slice(1)).toEqual([110, 115, 115, 'free'])
+  })
+
+  it.each<[string, Partial<Learned>]>([
+    ['before its time', { wall: wallTo(120, { retryAt: NOW + 1 }) }],
+    ['while a rise may still show', { rises: [roseFrom(105, 75)] }],
+    ['when no probe is left', { probes: { left: 0, since: NOW - 8 * HOUR + 1 } }],
+    ['before errors were low for a whole window', { lowSince: NOW - 30 * MINUTE + 1 }],
+  ])('is not probed %s', (_, some) => {
+    expect(adaptiveLaw(below(some), GOOD, NOW).reason).toMatchObject({ code: 'capped', toHundredths: 110 })
+    expect(adaptiveLaw(below(some), GOOD, NOW).reason!.nextRiseAt).toBeGreaterThanOrEqual(NOW)
+  })
+
+  it('is probed from then on', () => {
+    for (const some of [
+      { wall: wallTo(120, { retryAt: NOW }) },
+      { rises: [roseFrom(105, 76)] },
+      { probes: { left: 0, since: NOW - 8 * HOUR } },
+      { lowSince: NOW - 30 * MINUTE },
+    ]) {
+      expect(adaptiveLaw(below(some), GOOD, NOW).reason?.code).toBe('probe')
+    }
+  })
+
+  it('is lifted by time where there is too little traffic to probe it', () => {
+    const quiet = (retryAt: number): FactorState =>
+      learned(
+        { wall: { lowHundredths: 90, highHundredths: 95, retryAt, probed: 'never' }, probeWaitMs: 4 * HOUR },
+        { factorHundredths: 85, quietSince: NOW - HOUR },
+      )
+    expect(adaptiveLaw(quiet(NOW + 1), NONE, NOW).reason?.code).toBe('capped')
+    const lifted = adaptiveLaw(quiet(NOW), NONE, NOW)
+    expect(lifted).toMatchObject({
+      factorHundredths: 90,
+      learned: { wall: { lowHundredths: 95, retryAt: NOW + 4 * HOUR } },
+    })
+  })
+
+  it('is forgotten by a reset, and factor and history stay', async () => {
+    const store = memoryFactor()
+    expect(await resetFactor(store)).toBe(false)
+    const fell = adaptiveLaw(learned({ rises: [roseFrom(100, 30)] }, { factorHundredths: 105 }), BAD, NOW)
+    store.compareAndSet(0, NOW / MINUTE, fell)
+    expect(fell.learned?.wall).not.toBeNull()
+    for (let time = 0; time < 2; time++) {
+      expect(await resetFactor(store)).toBe(true)
+      expect(store.read()?.state).toEqual({ ...fell, learned: initialFactor().learned, cap: null, lastRiseAt: null })
+    }
+    expect(adaptiveLaw(store.read()!.state, GOOD, NOW + 30 * MINUTE)).toMatchObject({
+      factorHundredths: 105,
+      reason: { code: 'errors_low', wall: null },
+    })
+  })
+})
+
+describe('a state of the law before walls', () => {
+  it('is taken over: its cap is a wall above it, its last rise may be to blame', () => {
+    const risen = { ...FORMER_START, factorHundredths: 105, lastRiseAt: NOW - HOUR, lastMoveAt: NOW - HOUR }
+    const before = formerLaw(risen, BAD, NOW)
+    expect(before).toMatchObject({ factorHundredths: 95, cap: { hundredths: 100 } })
+    const after = adaptiveLaw(before, GOOD, NOW + 30 * MINUTE)
+    expect(after).toMatchObject({
+      factorHundredths: 100,
+      reason: { capHundredths: 100, wall: { lowHundredths: 105, highHundredths: 105 } },
+    })
+    expect(after.history.map(({ code }) => code)).toEqual(['errors_low', 'errors_high'])
+    expect(
+      adaptiveLaw({ ...FORMER_START, factorHundredths: 105, lastRiseAt: NOW - HOUR }, BAD, NOW).learned?.wall,
+    ).toMatchObject({ lowHundredths: 105 })
+  })
+
+  it('is one that a process of that law can go on with: the wall is its cap', () => {
+    const walled = adaptiveLaw(learned({ wall: wallTo(120) }, { factorHundredths: 105 }), MIDDLING, NOW)
+    const former = formerLaw(walled, GOOD, NOW + MINUTE)
+    expect(former).toMatchObject({ factorHundredths: 110, cap: { hundredths: 110 } })
+    expect(formerLaw({ ...former, lastMoveAt: null }, GOOD, NOW + 2 * MINUTE).reason?.code).toBe('capped')
+    expect(former).not.toHaveProperty('learned')
+  })
+
+  it('may stand above its cap: the other process ticked during a probe, which then ends', () => {
+    const probing = adaptiveLaw(learned({ wall: wallTo(120) }, { factorHundredths: 110 }), GOOD, NOW)
+    const former = formerLaw(probing, GOOD, NOW + MINUTE)
+    expect(former.factorHundredths).toBe(115)
+    const after = adaptiveLaw(former, GOOD, NOW + 2 * MINUTE)
+    expect(after).toMatchObject({ factorHundredths: 110, reason: { code: 'returned', capHundredths: 110 } })
+  })
+})
+
+describe('after more than 30 minutes without a tick', () => {
+  it('a probe goes home and is not judged, and the wall is left for a later one', () => {
+    const probing = adaptiveLaw(learned({ wall: wallTo(120) }, { factorHundredths: 110 }), GOOD, NOW)
+    const later = adaptiveLaw(probing, GOOD, NOW + 9 * HOUR)
+    expect(later).toMatchObject({
+      factorHundredths: 110,
+      reason: { code: 'returned' },
+      learned: { phase: { kind: 'free' }, wall: { lowHundredths: 115 } },
+    })
+    const listening = ticked(probing, GOOD, NOW + MINUTE, 10 * MINUTE)
+    expect(adaptiveLaw(listening, GOOD, NOW + 9 * HOUR)).toMatchObject({
+      factorHundredths: 110,
+      learned: { phase: { kind: 'free' } },
+    })
+    expect(adaptiveLaw(probing, GOOD, NOW + 30 * MINUTE).reason?.code).toBe('probe_over')
+  })
+
+  it('evidence and trouble that no tick saw say nothing', () => {
+    const before = learned(
+      { evidence: 20, trouble: { since: NOW - HOUR, fromHundredths: 100, rises: [] } },
+      { tickedAt: NOW - 31 * MINUTE },
+    )
+    expect(adaptiveLaw(before, GOOD, NOW).learned).toMatchObject({ evidence: 0, trouble: null, responseMs: 0 })
   })
 })
 
@@ -259,20 +460,18 @@ describe('with less than 200 calls', () => {
     expect(verdict(quietFor(HOUR, 120), counts(100, 2, 10, 0))).toEqual(['quiet_fall', 115])
   })
 
-  it('it does not drift above the cap', () => {
-    const capped = { ...quietFor(HOUR, 80), cap: { hundredths: 80, since: NOW } }
-    expect(verdict(capped, NONE)).toEqual(['capped', 80])
-  })
-
-  it('a drift down is no fall: it sets no cap and counts as no relapse', () => {
-    const before = { ...quietFor(HOUR, 120), lastRiseAt: NOW - HOUR, lastFallAt: NOW - 2 * HOUR }
-    expect(tick(before, NONE)).toMatchObject({ cap: null, lastFallAt: NOW - 2 * HOUR, capRecoveryMs: 30 * MINUTE })
+  it('a drift down is no fall: it leaves no wall', () => {
+    expect(tick(quietFor(HOUR, 120), NONE).learned?.wall).toBeNull()
   })
 })
 
 describe('a tick', () => {
   it('reports the numbers that its reason came from', () => {
-    const { reason } = tick({ factorHundredths: 120, lastRiseAt: NOW - HOUR }, counts(1_000, 100, 200, 20))
+    const { reason } = adaptiveLaw(
+      learned({ rises: [roseFrom(110, 60)] }, { factorHundredths: 120 }),
+      counts(1_000, 100, 200, 20),
+      NOW,
+    )
     expect(reason).toEqual({
       code: 'errors_high',
       at: NOW,
@@ -284,13 +483,14 @@ describe('a tick', () => {
         high: wilsonBounds(100, 1_000, 1.96).high,
         recentLow: wilsonBounds(20, 200, 1.96).low,
       },
-      capHundredths: 115,
+      capHundredths: 110,
+      wall: { lowHundredths: 115, highHundredths: 120, retryAt: NOW + 2 * HOUR },
       nextFallAt: NOW + 5 * MINUTE,
-      nextRiseAt: NOW + 30 * MINUTE,
+      nextRiseAt: NOW + 2 * HOUR,
     })
   })
 
-  it('reports when the next move is possible: waits, the cap, the bounds', () => {
+  it('reports when the next move is possible: waits, the wall, the bounds', () => {
     const next = (before: Partial<FactorState>): unknown[] => {
       const { nextFallAt, nextRiseAt } = tick(before, MIDDLING).reason!
       return [nextFallAt, nextRiseAt]
@@ -300,8 +500,13 @@ describe('a tick', () => {
     expect(next({ lastMoveAt: NOW - MINUTE })).toEqual([NOW + 4 * MINUTE, NOW + 29 * MINUTE])
     expect(next({ factorHundredths: 75 })).toEqual([null, NOW])
     expect(next({ factorHundredths: 150 })).toEqual([NOW, null])
-    expect(next({ cap: { hundredths: 100, since: NOW - HOUR } })).toEqual([NOW, NOW + 3 * HOUR])
-    expect(next({ factorHundredths: 80, cap: { hundredths: 75, since: NOW } })).toEqual([NOW, NOW + HOUR])
+    const known = (some: Partial<Learned>): FactorState => learned(some, { factorHundredths: 110 })
+    expect(next(known({ wall: wallTo(120, { retryAt: NOW + HOUR }) }))).toEqual([NOW, NOW + HOUR])
+    expect(next(known({ wall: wallTo(120), rises: [roseFrom(105, 15)] }))).toEqual([NOW, NOW + HOUR])
+    expect(next(known({ wall: wallTo(120), probes: { left: 0, since: NOW - HOUR } }))).toEqual([NOW, NOW + 7 * HOUR])
+    const until = NOW + 2 * HOUR
+    const listening = { kind: 'listening', homeHundredths: 110, levelHundredths: 115, until } as const
+    expect(next(known({ wall: wallTo(120), phase: listening }))).toEqual([NOW, until])
   })
 
   it('remembers the last moves, newest first, and no more than its limit', () => {
@@ -315,14 +520,20 @@ describe('a tick', () => {
 
   it('after the clock stepped back waits from then on, and not until the old time comes', () => {
     const ahead = NOW + 24 * HOUR
-    const before = state({
-      lastMoveAt: ahead,
-      lastRiseAt: ahead,
-      tickedAt: ahead,
-      cap: { hundredths: 100, since: ahead },
+    const before = learned(
+      { rises: [{ at: ahead, fromHundredths: 95 }], wall: wallTo(120, { retryAt: ahead }) },
+      { lastMoveAt: ahead, tickedAt: ahead },
+    )
+    const after = adaptiveLaw(before, MIDDLING, NOW)
+    expect(after).toMatchObject({
+      lastMoveAt: NOW,
+      learned: { rises: [{ at: NOW }], wall: { retryAt: NOW + 8 * HOUR } },
     })
-    expect(adaptiveLaw(before, BAD, NOW)).toMatchObject({ factorHundredths: 100, lastMoveAt: NOW, cap: { since: NOW } })
-    expect(ticked(before, BAD, NOW, 5 * MINUTE).factorHundredths).toBe(90)
+    const moved = state({ lastMoveAt: ahead, tickedAt: ahead })
+    expect(adaptiveLaw(moved, BAD, NOW)).toMatchObject({ factorHundredths: 100, lastMoveAt: NOW })
+    expect(ticked(moved, BAD, NOW, 5 * MINUTE).factorHundredths).toBe(90)
+    const probing = adaptiveLaw(learned({ wall: wallTo(120) }, { factorHundredths: 110, tickedAt: ahead }), GOOD, ahead)
+    expect(ticked(probing, GOOD, NOW, 2 * HOUR).factorHundredths).toBe(110)
     const quiet = state({ factorHundredths: 120, lastMoveAt: null, quietSince: ahead, tickedAt: ahead })
     expect(ticked(quiet, NONE, NOW, 30 * MINUTE).factorHundredths).toBe(115)
   })
@@ -349,7 +560,9 @@ describe('a tick', () => {
           expect(after.factorHundredths).toBeGreaterThanOrEqual(75)
           expect(after.factorHundredths).toBeLessThanOrEqual(150)
           expect(Math.abs(after.factorHundredths - before.factorHundredths)).toBeLessThanOrEqual(10)
-          expect(after.factorHundredths).toBeLessThanOrEqual(after.cap?.hundredths ?? 150)
+          if (after.learned!.phase.kind === 'free')
+            expect(after.factorHundredths).toBeLessThanOrEqual(after.cap?.hundredths ?? 150)
+          expect(JSON.stringify({ ...after, reason: null, history: [] }).length).toBeLessThanOrEqual(2_048)
           expect(JSON.parse(JSON.stringify(after))).toEqual(after)
           before = after
         }
@@ -378,7 +591,9 @@ describe('the constants', () => {
     [{ fallStepHundredths: 0.5 }, 'fallStepHundredths'],
     [{ lowRate: 0.02 }, 'lowRate'],
     [{ recentMinutes: 31 }, 'recentMinutes'],
-    [{ capRecoveryMinMs: 5 * HOUR }, 'capRecoveryMinMs'],
+    [{ probeWaitMinMs: 9 * HOUR }, 'probeWaitMinMs'],
+    [{ blameMs: 9 * HOUR }, 'blameMs'],
+    [{ riseEvidence: 0 }, 'riseEvidence'],
     [{ z: Number.NaN }, 'z'],
     [{ historyLength: 0 }, 'historyLength'],
     [{ windowMinuets: 30 }, 'windowMinuets'],

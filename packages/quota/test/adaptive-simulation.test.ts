@@ -1,35 +1,71 @@
 import { describe, expect, it } from 'vitest'
-import { law } from './adaptive/controllers.ts'
-import { healthy, PLANTS } from './adaptive/plants.ts'
-import { comparison, lawByPlant } from './adaptive/report.ts'
-import { largestStep, minutesUntil, type Run, reversals, type Setup, simulate } from './adaptive/simulation.ts'
+import { type AdaptiveCounts, adaptiveLaw, type FactorState, initialFactor } from '../src/adaptive.ts'
+import { law, lawBefore } from './adaptive/controllers.ts'
+import { FORMER_START, formerLaw } from './adaptive/former-law.ts'
+import { healthy, type NamedPlant, TUNED_ON, UNSEEN, withOutage } from './adaptive/plants.ts'
+import { byKind, byPlant, comparison, days, type Figures, figuresOf } from './adaptive/report.ts'
+import {
+  type Controller,
+  largestStep,
+  minutesUntil,
+  type Plant,
+  type Run,
+  reversals,
+  simulate,
+  timeAboveHighRate,
+} from './adaptive/simulation.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
-const SEEDS = Array.from({ length: deep ? 100 : 20 }, (_, index) => index + 1)
+const seedsUpTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
+const SEEDS = seedsUpTo(deep ? 20 : 3)
+/** Of the many plants; the law before walls, to compare with, runs only in the deep profile. */
+const PLANT_SEEDS = deep ? 20 : 1
 
 /** A run for each seed. Each of them keeps to the bounds of the factor and of a step. */
-function runs(setup: Omit<Setup, 'seed'>, start = 100): Run[] {
-  return SEEDS.map((seed) => {
-    const run = simulate(law(start), { ...setup, seed, start })
-    expect(Math.min(...run.factors)).toBeGreaterThanOrEqual(75)
-    expect(Math.max(...run.factors)).toBeLessThanOrEqual(150)
-    expect(largestStep(run)).toBeLessThanOrEqual(10)
-    return run
-  })
+function runs(plant: Plant, hours: number, make: () => Controller = law): Run[] {
+  return SEEDS.map((seed) => bounded(simulate(make(), plant, seed, hours)))
+}
+
+function bounded(run: Run): Run {
+  expect(Math.min(...run.factors)).toBeGreaterThanOrEqual(75)
+  expect(Math.max(...run.factors)).toBeLessThanOrEqual(150)
+  expect(largestStep(run)).toBeLessThanOrEqual(10)
+  return run
 }
 
 const most = (figures: readonly number[]): number => Math.max(...figures)
 const lastOf = ({ factors }: Run): number => factors.at(-1)!
 
-describe('two days of the law on a service that feels its load', () => {
-  const delays = deep
-    ? [5, 20, 60].flatMap((dead) => [5, 20, 60].map((lag) => [dead, lag] as const))
-    : ([5, 20, 60] as const).map((each) => [each, each] as const)
-  const cases = PLANTS.flatMap((plant) => delays.map(([dead, lag]) => ({ plant, name: plant.name, dead, lag })))
+const MOST_REVERSALS: Readonly<Record<NamedPlant['kind'], number>> = {
+  cliff: 25,
+  'slow load': 25,
+  changing: 28,
+  'little traffic': 25,
+  // One of them, 0.5 % to 30 % at 60 calls, is at 2 % of errors at factor 1.
+  soft: 3,
+  healthy: 0,
+}
 
-  it.each(cases)('$plant.kind, $name, dead time $dead min, lag $lag min', ({ plant, dead, lag }) => {
-    const days = runs({ plant, hours: 48, callsPerMinute: 100, deadMinutes: dead, lagMinutes: lag })
-    expect(most(days.map(reversals))).toBeLessThanOrEqual(plant.kind === 'soft' ? 2 : 25)
+describe.each([
+  ['that the constants were chosen on', TUNED_ON, 0.03],
+  ['not seen before', UNSEEN, 0.035],
+])('two days of the law on plants %s', (_, plants, cliffMean) => {
+  const figures = new Map<string, Figures>()
+
+  it.each(plants)('$kind: $name', { timeout: 60_000 }, (plant) => {
+    const now = figuresOf(days(() => law(), plant, PLANT_SEEDS).map(bounded))
+    figures.set(plant.name, now)
+    expect(now.reversals).toBeLessThanOrEqual(MOST_REVERSALS[plant.kind])
+    if (!deep) return
+    const before = figuresOf(days(lawBefore, plant, PLANT_SEEDS))
+    expect(now.high).toBeLessThanOrEqual(before.high + 0.02)
+    expect(now.factor).toBeGreaterThanOrEqual(before.factor - (plant.kind === 'healthy' ? 0.005 : 0.06))
+  })
+
+  it('cliffs: little of the time above 2 % of errors, on average and at worst', () => {
+    const cliffs = plants.filter(({ kind }) => kind === 'cliff').map(({ name }) => figures.get(name)!)
+    expect(cliffs.reduce((sum, { high }) => sum + high, 0) / cliffs.length).toBeLessThanOrEqual(cliffMean)
+    expect(most(cliffs.map(({ worst }) => worst))).toBeLessThanOrEqual(0.12)
   })
 })
 
@@ -42,19 +78,17 @@ describe('the law on a service that carries any load', () => {
     [0.001, 100],
     [0.004, 100],
   ])('never turns at %d errors a call and %d calls a minute', (rate, callsPerMinute) => {
-    const days = runs({ plant: healthy(rate), hours: 12, callsPerMinute })
-    expect(most(days.map(reversals))).toBe(0)
+    expect(most(runs(healthy(rate, callsPerMinute), 12).map(reversals))).toBe(0)
   })
 
   it('rises to the highest factor where there is traffic to judge by', () => {
-    const days = runs({ plant: healthy(0.001), hours: 12, callsPerMinute: 100 })
-    expect(days.every((run) => lastOf(run) === 150)).toBe(true)
+    expect(runs(healthy(0.001, 100), 12).every((run) => lastOf(run) === 150)).toBe(true)
   })
 
   it.each([7, 10, 20])(
     'comes back to 1 and stays there at %d calls a minute: too few to go beyond',
     (callsPerMinute) => {
-      const days = runs({ plant: healthy(0), hours: 12, callsPerMinute }, 75)
+      const days = runs({ ...healthy(0, callsPerMinute), start: 75 }, 12, () => law(75))
       expect(days.map(lastOf)).toEqual(SEEDS.map(() => 100))
       expect(most(days.map(reversals))).toBe(0)
     },
@@ -62,41 +96,90 @@ describe('the law on a service that carries any load', () => {
 
   it.each([75, 130])('drifts to 1 from %d hundredths with 3 calls a minute, and with none', (start) => {
     for (const callsPerMinute of [0, 3]) {
-      const days = runs({ plant: healthy(0.001), hours: 12, callsPerMinute }, start)
+      const days = runs({ ...healthy(0.001, callsPerMinute), start }, 12, () => law(start))
       expect(days.map(lastOf)).toEqual(SEEDS.map(() => 100))
     }
   })
 
   it('stays at 1 without any traffic', () => {
-    expect(runs({ plant: healthy(0), hours: 12, callsPerMinute: 0 }).flatMap(({ factors }) => factors)).toEqual(
-      SEEDS.flatMap(() => Array.from({ length: 720 }, () => 100)),
-    )
+    expect(new Set(runs(healthy(0, 0), 12).flatMap(({ factors }) => factors))).toEqual(new Set([100]))
   })
 })
 
 describe('an outage', () => {
-  const outage = [30, 90] as const
-
   it.each([
     [100, 180],
     [10, 240],
   ])('at %d calls a minute lowers the factor to 0.75, and is over %d minutes after it ended', (calls, minutes) => {
-    const days = runs({ plant: healthy(0.001), hours: 8, callsPerMinute: calls, outage })
+    const days = runs(withOutage(healthy(0.001, calls)), 8)
     expect(days.map(({ factors }) => factors[89])).toEqual(SEEDS.map(() => 75))
     expect(most(days.map((run) => minutesUntil(run, 90, 100)))).toBeLessThanOrEqual(minutes)
-    expect(most(days.map(reversals))).toBeLessThanOrEqual(2)
+    // Down and up, and a probe of the wall that it may have left.
+    expect(most(days.map(reversals))).toBeLessThanOrEqual(4)
   })
 
   it('lowers it also with 5 calls a minute, and the drift brings it back', () => {
-    const days = runs({ plant: healthy(0), hours: 12, callsPerMinute: 5, outage })
+    const days = runs(withOutage(healthy(0, 5)), 12)
     expect(days.every(({ factors }) => Math.min(...factors) === 75)).toBe(true)
     expect(days.map(lastOf)).toEqual(SEEDS.map(() => 100))
   })
 
   it('followed by a steady 0.8 % of errors leaves the factor where it is', () => {
-    const days = runs({ plant: healthy(0.008), hours: 12, callsPerMinute: 1_000, outage })
+    const days = runs(withOutage(healthy(0.008, 1_000)), 12)
     expect(days.map(lastOf)).toEqual(SEEDS.map(() => 75))
   })
 })
 
-it.runIf(deep)('in figures', () => console.log(`${lawByPlant(SEEDS.length)}\n\n${comparison(SEEDS.length)}`), 120_000)
+describe('the law on a cliff', () => {
+  const plant = UNSEEN.find(({ name }) => name === 'queue of 1.10')!
+  const plain = (): number[] => runs(plant, 48).map(timeAboveHighRate)
+  const average = (figures: readonly number[]): number => figures.reduce((sum, each) => sum + each, 0) / figures.length
+
+  /** A law whose ticks are changed by `between`: what it does to the state that is stored, or `undefined` to miss one. */
+  function disturbed(
+    between: (state: FactorState, minute: number, tick: () => FactorState) => FactorState,
+  ): () => Controller {
+    return () => {
+      let [state, minute] = [initialFactor(), 0]
+      return (counts: AdaptiveCounts, now: number) => {
+        state = between(state, minute++, () => adaptiveLaw(state, counts, now))
+        return state.factorHundredths
+      }
+    }
+  }
+
+  it('goes on after restarts with missed minutes: a probe that was left open is ended first', () => {
+    const missing = disturbed((state, minute, tick) => (minute % 400 >= 340 ? state : tick()))
+    expect(average(runs(plant, 48, missing).map(timeAboveHighRate))).toBeLessThanOrEqual(average(plain()) + 0.03)
+  })
+
+  it('keeps what it must remember within 2 kB of JSON', () => {
+    let largest = 0
+    const measured = disturbed((_, __, tick) => {
+      const state = tick()
+      largest = Math.max(largest, JSON.stringify({ ...state, reason: null, history: [] }).length)
+      return state
+    })
+    for (const each of [...TUNED_ON, ...UNSEEN].filter(({ kind }) => kind === 'slow load'))
+      simulate(measured(), each, 1, 48)
+    expect(largest).toBeLessThanOrEqual(2_048)
+  })
+
+  it('ticks by turns with processes of the law before walls, and is as good as that at least', () => {
+    const byTurns = (): Controller => {
+      let [state, minute]: [FactorState, number] = [FORMER_START, 0]
+      return (counts, now) => {
+        state = minute++ % 3 === 0 ? formerLaw(state, counts, now) : adaptiveLaw(state, counts, now)
+        return state.factorHundredths
+      }
+    }
+    const mixed = average(runs(plant, 48, byTurns).map(timeAboveHighRate))
+    expect(mixed).toBeLessThanOrEqual(average(runs(plant, 48, lawBefore).map(timeAboveHighRate)) + 0.01)
+  })
+})
+
+it.runIf(deep)(
+  'in figures',
+  () => console.log([byKind, byPlant, comparison].map((each) => each(20)).join('\n\n')),
+  300_000,
+)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { memoryFactor } from '../src/adaptive.ts'
+import { initialFactor, memoryFactor } from '../src/adaptive.ts'
 import { createQuota, memorySettings, memoryStore, type Quota, type QuotaOptions } from '../src/index.ts'
 import type { AsyncSettingsStore, AsyncStore, FactorStore } from '../src/store.ts'
 import { asyncStore, flatBase, type Operation, testClock, testPolicy } from './support.ts'
@@ -242,8 +242,8 @@ describe('after a silence', () => {
     expect((await timed(quota.ready())).ms).toBeLessThanOrEqual(DEADLINE + SLACK)
     expect((await timed(quota.consume(write))).ms).toBeLessThanOrEqual(SLACK)
     delays.ms = 0
-    const state = { factorHundredths: 80, cap: null, capRecoveryMs: 1, lastMoveAt: null, lastRiseAt: null }
-    inner.compareAndSet(0, 1, state as unknown as Parameters<typeof inner.compareAndSet>[2])
+    const state = { ...initialFactor(), factorHundredths: 80 }
+    inner.compareAndSet(0, 1, state)
     await vi.advanceTimersByTimeAsync(10)
     expect(quota.inForce().adaptiveFactor).toBe(0.8)
   })

@@ -1272,7 +1272,7 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /** @enum {string} */
-                code: "errors_high" | "errors_low" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "at_limit" | "quiet";
+                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet";
                 /** @description the same in words */
                 msg: string;
                 from: number;
@@ -1290,8 +1290,20 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description what no rise goes above */
+                /** @description what no rise goes above, except a short test of the wall */
                 cap: number | null;
+                /** @description the levels at which errors began; null: none is known */
+                wall: {
+                    /** @description the lowest level at which errors may begin */
+                    low: number;
+                    /** @description the level at which there were errors */
+                    high: number;
+                    /**
+                     * Format: date-time
+                     * @description the level `low` is not tested before
+                     */
+                    retryAt: string;
+                } | null;
                 /** @description before this instant no counts can lower the factor; null: it is lowest */
                 nextFallAt: string | null;
                 /** @description before this instant no counts can raise the factor; null: it is highest */
@@ -1302,7 +1314,7 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /** @enum {string} */
-                code: "errors_high" | "errors_low" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "at_limit" | "quiet";
+                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet";
                 /** @description the same in words */
                 msg: string;
                 from: number;
@@ -1320,8 +1332,20 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description what no rise goes above */
+                /** @description what no rise goes above, except a short test of the wall */
                 cap: number | null;
+                /** @description the levels at which errors began; null: none is known */
+                wall: {
+                    /** @description the lowest level at which errors may begin */
+                    low: number;
+                    /** @description the level at which there were errors */
+                    high: number;
+                    /**
+                     * Format: date-time
+                     * @description the level `low` is not tested before
+                     */
+                    retryAt: string;
+                } | null;
                 /** @description before this instant no counts can lower the factor; null: it is lowest */
                 nextFallAt: string | null;
                 /** @description before this instant no counts can raise the factor; null: it is highest */
@@ -1332,7 +1356,7 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /** @enum {string} */
-                code: "errors_high" | "errors_low" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "at_limit" | "quiet";
+                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet";
                 /** @description the same in words */
                 msg: string;
                 from: number;
@@ -1350,8 +1374,20 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description what no rise goes above */
+                /** @description what no rise goes above, except a short test of the wall */
                 cap: number | null;
+                /** @description the levels at which errors began; null: none is known */
+                wall: {
+                    /** @description the lowest level at which errors may begin */
+                    low: number;
+                    /** @description the level at which there were errors */
+                    high: number;
+                    /**
+                     * Format: date-time
+                     * @description the level `low` is not tested before
+                     */
+                    retryAt: string;
+                } | null;
                 /** @description before this instant no counts can lower the factor; null: it is lowest */
                 nextFallAt: string | null;
                 /** @description before this instant no counts can raise the factor; null: it is highest */

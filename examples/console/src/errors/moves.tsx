@@ -28,6 +28,7 @@ export function FactorNow({ adaptive }: { adaptive: Adaptive }): JSX.Element {
         <dt>{words.failures.wouldDo}</dt>
         <dd>{reasonText(preview, words, formats, words.wouldReasons)}</dd>
       </dl>
+      {preview.wall !== null && <p class="quiet small">{words.failures.wallAbout}</p>}
     </section>
   )
 }
@@ -106,9 +107,9 @@ function MoveCards({ moves }: { moves: readonly Move[] }): JSX.Element {
  * @param verdicts others, for a tick that was not
  */
 function reasonText(
-  { code, from, to, counts, bounds }: Move,
+  { code, from, to, counts, bounds, wall }: Move,
   words: Words,
-  { number, percent, factor }: Formats,
+  { number, percent, factor, dateTime }: Formats,
   verdicts: Words['reasons'] = words.reasons,
 ): string {
   const verdict = verdicts[code](factor(from), factor(to))
@@ -120,5 +121,7 @@ function reasonText(
     number(counts.recentErrors),
     number(counts.recentCalls),
   )
-  return words.sentences(verdict, reason)
+  if (wall === null) return words.sentences(verdict, reason)
+  const levels = words.failures.levels(factor(wall.low), factor(wall.high))
+  return words.sentences(verdict, words.failures.wall(levels, dateTime(wall.retryAt)), reason)
 }

@@ -41,6 +41,10 @@ export const failures = {
   why: 'Why',
   now: 'Factor now',
   active: 'Mode adaptive is on: the factor is reviewed every minute.',
+  wall: (levels: string, at: string) => `Errors began at ${levels}; tested again from ${at} on.`,
+  levels: (low: string, high: string) => (low === high ? low : `${low} to ${high}`),
+  wallAbout:
+    'A wall: the factor had risen to these levels when errors came, so it went back below them. Each is tested for five minutes before the factor rises to it. A failed test doubles the wait, from 2 hours up to 8.',
   inactive: (mode: string) => `The mode is ${mode}: the factor does not count, and does not move.`,
   wouldDo: 'If reviewed now',
   lastTick: 'Last review',
@@ -48,13 +52,22 @@ export const failures = {
 
 export const reasons: Reasons = {
   errors_high: (from: string, to: string) => `Lowered from ${from} to ${to}: errors are surely above the high rate.`,
+  returned: (from: string, to: string) =>
+    `Lowered from ${from} to ${to}: back to the factor before the rises that are to blame.`,
+  probe: (from: string, to: string) => `Raised from ${from} to ${to} for a few minutes, to test the level again.`,
+  probe_over: (from: string, to: string) =>
+    `Lowered from ${from} to ${to}: the test is over, its errors may still come.`,
+  probe_failed: (_from: string, to: string) => `The test failed: ${to} is as much as the service carries.`,
+  probe_passed: (from: string, to: string) => `Raised from ${from} to ${to}: the test of this level passed.`,
   errors_low: (from: string, to: string) => `Raised from ${from} to ${to}: errors are below the low rate.`,
   quiet_fall: (from: string, to: string) => `Lowered from ${from} to ${to}, towards 1: too little traffic to judge by.`,
   quiet_rise: (from: string, to: string) => `Raised from ${from} to ${to}, towards 1: too little traffic to judge by.`,
   steady: (_from: string, to: string) => `Stays at ${to}: the counts ask for no move.`,
   waiting: (_from: string, to: string) => `Stays at ${to}: the counts ask for a move, but the last one is too recent.`,
   capped: (_from: string, to: string) =>
-    `Stays at ${to}: errors are low, but the cap from an earlier fall is in the way.`,
+    `Stays at ${to}: errors are low, but higher levels had errors and are tested only later.`,
+  probing: (_from: string, to: string) => `Stays at ${to} for a few minutes, to test this level.`,
+  listening: (_from: string, to: string) => `Stays at ${to}: a higher level was tested, its errors may still come.`,
   at_limit: (_from: string, to: string) => `Stays at ${to}: the counts ask for more, but this is the limit.`,
   quiet: (_from: string, to: string) => `Stays at ${to}: too little traffic to judge by.`,
 }
@@ -62,6 +75,13 @@ export const reasons: Reasons = {
 /** Of a judgement that is not made. */
 export const wouldReasons: Reasons = {
   errors_high: (from: string, to: string) => `Would fall from ${from} to ${to}: errors are surely above the high rate.`,
+  returned: (from: string, to: string) =>
+    `Would fall from ${from} to ${to}: back to the factor before the rises that are to blame.`,
+  probe: (from: string, to: string) => `Would rise from ${from} to ${to} for a few minutes, to test the level again.`,
+  probe_over: (from: string, to: string) =>
+    `Would fall from ${from} to ${to}: the test is over, its errors may still come.`,
+  probe_failed: (_from: string, to: string) => `The test would have failed: ${to} is as much as the service carries.`,
+  probe_passed: (from: string, to: string) => `Would rise from ${from} to ${to}: the test of this level passed.`,
   errors_low: (from: string, to: string) => `Would rise from ${from} to ${to}: errors are below the low rate.`,
   quiet_fall: (from: string, to: string) =>
     `Would fall from ${from} to ${to}, towards 1: too little traffic to judge by.`,
@@ -71,7 +91,10 @@ export const wouldReasons: Reasons = {
   waiting: (_from: string, to: string) =>
     `Would stay at ${to}: the counts ask for a move, but the last one is too recent.`,
   capped: (_from: string, to: string) =>
-    `Would stay at ${to}: errors are low, but the cap from an earlier fall is in the way.`,
+    `Would stay at ${to}: errors are low, but higher levels had errors and are tested only later.`,
+  probing: (_from: string, to: string) => `Would stay at ${to} for a few minutes, to test this level.`,
+  listening: (_from: string, to: string) =>
+    `Would stay at ${to}: a higher level was tested, its errors may still come.`,
   at_limit: (_from: string, to: string) => `Would stay at ${to}: the counts ask for more, but this is the limit.`,
   quiet: (_from: string, to: string) => `Would stay at ${to}: too little traffic to judge by.`,
 }

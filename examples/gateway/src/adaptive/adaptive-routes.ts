@@ -21,12 +21,19 @@ const MINUTE_MS = 60_000
 
 const REASONS = [
   'errors_high',
+  'returned',
   'errors_low',
+  'probe',
+  'probe_over',
+  'probe_failed',
+  'probe_passed',
   'quiet_fall',
   'quiet_rise',
   'steady',
   'waiting',
   'capped',
+  'probing',
+  'listening',
   'at_limit',
   'quiet',
 ] as const satisfies readonly FactorReasonCode[]
@@ -34,6 +41,12 @@ const REASONS = [
 const factor = z.number().min(0.75).max(1.5)
 const rate = z.number().min(0).max(1)
 const count = z.int().min(0)
+
+const wallSchema = z.object({
+  low: z.number().describe('the lowest level at which errors may begin'),
+  high: z.number().describe('the level at which there were errors'),
+  retryAt: isoInstant.describe('the level `low` is not tested before'),
+})
 
 const reasonSchema = z.object({
   at: isoInstant,
@@ -45,7 +58,8 @@ const reasonSchema = z.object({
     .object({ calls: count, errors: count, recentCalls: count, recentErrors: count })
     .describe('of the last 30 closed minutes, and of the last 5 of them'),
   bounds: z.object({ low: rate, high: rate, recentLow: rate }).describe('Wilson bounds of the error rate'),
-  cap: factor.nullable().describe('what no rise goes above'),
+  cap: z.number().min(0.7).max(1.5).nullable().describe('what no rise goes above, except a short test of the wall'),
+  wall: wallSchema.nullable().describe('the levels at which errors began; null: none is known'),
   nextFallAt: isoInstant.nullable().describe('before this instant no counts can lower the factor; null: it is lowest'),
   nextRiseAt: isoInstant.nullable().describe('before this instant no counts can raise the factor; null: it is highest'),
 })
@@ -109,7 +123,7 @@ export function adaptiveRoutes({ quota, factorStore, outcomes, recorder, clock }
 }
 
 function shown(reason: FactorReason): z.input<typeof reasonSchema> {
-  const { at, code, fromHundredths, toHundredths, counts, bounds, capHundredths, nextFallAt, nextRiseAt } = reason
+  const { at, code, fromHundredths, toHundredths, counts, bounds, capHundredths, wall, nextFallAt, nextRiseAt } = reason
   return {
     at: new Date(at).toISOString(),
     code,
@@ -119,7 +133,14 @@ function shown(reason: FactorReason): z.input<typeof reasonSchema> {
     counts,
     bounds,
     cap: capHundredths === null ? null : capHundredths / 100,
+    wall: shownWall(wall ?? null),
     nextFallAt: nextFallAt === null ? null : new Date(nextFallAt).toISOString(),
     nextRiseAt: nextRiseAt === null ? null : new Date(nextRiseAt).toISOString(),
   }
+}
+
+function shownWall(wall: NonNullable<FactorReason['wall']> | null): z.input<typeof wallSchema> | null {
+  if (wall === null) return null
+  const { lowHundredths, highHundredths, retryAt } = wall
+  return { low: lowHundredths / 100, high: highHundredths / 100, retryAt: new Date(retryAt).toISOString() }
 }

@@ -1,23 +1,36 @@
 import type { FactorReason, FactorReasonCode } from '@scoregw/quota/adaptive'
 
-/** What a tick did, in a sentence or two for administrators. */
+/** What a tick did, in a few sentences for administrators. */
 export function explain(reason: FactorReason): string {
-  return `${VERDICTS[reason.code](reason)} ${countsOf(reason)}`
+  return [VERDICTS[reason.code](reason), wallOf(reason), countsOf(reason)].filter((each) => each !== '').join(' ')
 }
 
 const VERDICTS: Readonly<Record<FactorReasonCode, (reason: FactorReason) => string>> = {
   errors_high: (reason) => `Lowered from ${from(reason)} to ${to(reason)}: errors are surely above the high rate.`,
+  returned: (reason) =>
+    `Lowered from ${from(reason)} to ${to(reason)}: back to the factor before the rises that are to blame.`,
+  probe: (reason) => `Raised from ${from(reason)} to ${to(reason)} for a few minutes, to test the level again.`,
+  probe_over: (reason) => `Lowered from ${from(reason)} to ${to(reason)}: the test is over, its errors may still come.`,
+  probe_failed: (reason) => `The test failed: ${to(reason)} is as much as the service carries.`,
+  probe_passed: (reason) => `Raised from ${from(reason)} to ${to(reason)}: the test of this level passed.`,
   errors_low: (reason) => `Raised from ${from(reason)} to ${to(reason)}: errors are below the low rate.`,
   quiet_fall: (reason) => `Lowered from ${from(reason)} to ${to(reason)}, towards 1: too little traffic to judge by.`,
   quiet_rise: (reason) => `Raised from ${from(reason)} to ${to(reason)}, towards 1: too little traffic to judge by.`,
   steady: (reason) => `Stays at ${to(reason)}: the counts ask for no move.`,
   waiting: (reason) => `Stays at ${to(reason)}: the counts ask for a move, but the last one is too recent.`,
-  capped: (reason) => {
-    const cap = reason.capHundredths === null ? '' : ` of ${factor(reason.capHundredths)}`
-    return `Stays at ${to(reason)}: errors are low, but the cap${cap} from an earlier fall is in the way.`
-  },
+  capped: (reason) => `Stays at ${to(reason)}: errors are low, but higher levels had errors and are tested only later.`,
+  probing: (reason) => `Stays at ${to(reason)} for a few minutes, to test this level.`,
+  listening: (reason) => `Stays at ${to(reason)}: a higher level was tested, and its errors may still come.`,
   at_limit: (reason) => `Stays at ${to(reason)}: the counts ask for more, but this is the limit.`,
   quiet: (reason) => `Stays at ${to(reason)}: too little traffic to judge by.`,
+}
+
+function wallOf({ wall }: FactorReason): string {
+  if (wall === null || wall === undefined) return ''
+  const { lowHundredths, highHundredths, retryAt } = wall
+  const levels =
+    lowHundredths === highHundredths ? factor(lowHundredths) : `${factor(lowHundredths)} to ${factor(highHundredths)}`
+  return `Errors began at ${levels}; tested again at ${new Date(retryAt).toISOString().slice(0, 16)}Z at the earliest.`
 }
 
 function countsOf({ counts: { calls, errors, recentCalls, recentErrors }, bounds }: FactorReason): string {

@@ -24,13 +24,9 @@ const REASON: FactorReason = {
 
 /** Every kind of value that a state holds: null, fractions, large numbers, lists with and without members. */
 const FULL_STATE: FactorState = {
+  ...initialFactor(),
   factorHundredths: 90,
-  cap: { hundredths: 95, since: MINUTE * 60_000 },
-  capRecoveryMs: 1_800_000,
   lastMoveAt: MINUTE * 60_000,
-  lastRiseAt: null,
-  lastFallAt: MINUTE * 60_000,
-  quietSince: null,
   tickedAt: MINUTE * 60_000,
   reason: REASON,
   history: [REASON, { ...REASON, code: 'quiet_rise', capHundredths: 75 }],

@@ -68,40 +68,66 @@ export interface AdaptiveConstants {
    */
   readonly riseWaitMs: number
   /**
-   * A fall so soon after a rise sets the cap.
-   * @default 5_400_000 (90 minutes)
+   * Rises at most so long ago may have caused errors. On a slow service it's twice as long as its errors took to go.
+   * @default 4_500_000 (75 minutes): the law's window of 30 minutes, and a service that needs as long to show it
    */
-  readonly capAfterRiseMs: number
+  readonly blameMs: number
   /**
-   * How far below the factor before the fall the cap is set.
-   * @default 5
+   * The longest such time on a slow service.
+   * @default 28_800_000 (8 hours)
    */
-  readonly capBelowHundredths: number
+  readonly blameMaxMs: number
   /**
-   * A step of the cap's recovery.
-   * @default 5
+   * Evidence of high errors since the last rise that is enough to fall before the window shows it. It's the logarithm of
+   * how much likelier the counts are at a high rate.
+   * @default 6 (400 times likelier)
    */
-  readonly capStepHundredths: number
+  readonly riseEvidence: number
   /**
-   * Time of such a step while the cap is at or above 1.
-   * @default 14_400_000 (4 hours)
+   * Recent errors below which such a fall is not made.
+   * @default 3
    */
-  readonly capRecoveryAboveMs: number
+  readonly minRecentErrors: number
   /**
-   * Time of such a step below 1, at first.
-   * @default 1_800_000 (30 minutes)
+   * Evidence at which a probe of a wall has failed.
+   * @default 3.5 (33 times likelier)
    */
-  readonly capRecoveryMinMs: number
+  readonly probeEvidence: number
   /**
-   * Time of such a step below 1, at most.
-   * @default 14_400_000 (4 hours)
+   * How long a probe tests a level. At 60 calls per minute that shows a few errors.
+   * @default 300_000 (5 minutes)
    */
-  readonly capRecoveryMaxMs: number
+  readonly probeMs: number
   /**
-   * A fall after a rise, so soon after the fall before, doubles the time of a step below 1.
-   * @default 86_400_000 (24 hours)
+   * How long the second probe of a wall's highest level stays, since few calls show nothing in a short one.
+   * @default 1_200_000 (20 minutes)
    */
-  readonly relapseMs: number
+  readonly secondProbeMs: number
+  /**
+   * How long the law then waits for errors that the probe caused.
+   * @default 7_200_000 (2 hours)
+   */
+  readonly listenMs: number
+  /**
+   * Time from a new wall to its first probe; doubles with each failure.
+   * @default 7_200_000 (2 hours)
+   */
+  readonly probeWaitMinMs: number
+  /**
+   * The longest such time.
+   * @default 28_800_000 (8 hours)
+   */
+  readonly probeWaitMaxMs: number
+  /**
+   * How many probes may follow each other as their waits allow.
+   * @default 3
+   */
+  readonly probesInHand: number
+  /**
+   * Time in which one more probe is earned, if all were used.
+   * @default 28_800_000 (8 hours)
+   */
+  readonly probeEarnedMs: number
   /**
    * How long traffic must be too little before the factor drifts.
    * @default 1_800_000 (30 minutes)
@@ -139,13 +165,18 @@ const CONSTANTS: { readonly [K in keyof AdaptiveConstants]: readonly [value: num
   riseStepHundredths: [5, step],
   fallWaitMs: [5 * MINUTE_MS, time],
   riseWaitMs: [30 * MINUTE_MS, time],
-  capAfterRiseMs: [90 * MINUTE_MS, time],
-  capBelowHundredths: [5, step],
-  capStepHundredths: [5, step],
-  capRecoveryAboveMs: [4 * HOUR_MS, time],
-  capRecoveryMinMs: [30 * MINUTE_MS, time],
-  capRecoveryMaxMs: [4 * HOUR_MS, time],
-  relapseMs: [24 * HOUR_MS, time],
+  blameMs: [75 * MINUTE_MS, time],
+  blameMaxMs: [8 * HOUR_MS, time],
+  riseEvidence: [6, evidence],
+  minRecentErrors: [3, () => wholeNumber(1, 10 ** 9)],
+  probeEvidence: [3.5, evidence],
+  probeMs: [5 * MINUTE_MS, time],
+  secondProbeMs: [20 * MINUTE_MS, time],
+  listenMs: [2 * HOUR_MS, time],
+  probeWaitMinMs: [2 * HOUR_MS, time],
+  probeWaitMaxMs: [8 * HOUR_MS, time],
+  probesInHand: [3, () => wholeNumber(1, 1_000)],
+  probeEarnedMs: [8 * HOUR_MS, time],
   quietHoldMs: [30 * MINUTE_MS, time],
   driftWaitMs: [30 * MINUTE_MS, time],
   driftStepHundredths: [5, step],
@@ -170,6 +201,10 @@ function time(): Check<number> {
   return wholeNumber(MINUTE_MS, 30 * 24 * HOUR_MS, 'milliseconds')
 }
 
+function evidence(): Check<number> {
+  return where((value) => typeof value === 'number' && value > 0 && value <= 20, 'a number above 0, up to 20')
+}
+
 function rate(): Check<number> {
   return where((value) => typeof value === 'number' && value > 0 && value < 1, 'a number between 0 and 1')
 }
@@ -183,14 +218,20 @@ const parse = /* @__PURE__ */ optionsParser<AdaptiveConstants>(
   { between },
 )
 
+/** Pairs of which the first must not be above the second. */
+const ORDERED = [
+  ['recentMinutes', 'windowMinutes'],
+  ['blameMs', 'blameMaxMs'],
+  ['probeWaitMinMs', 'probeWaitMaxMs'],
+] as const satisfies readonly (readonly (keyof AdaptiveConstants)[])[]
+
 function between(constants: AdaptiveConstants): Fault[] {
-  const { lowRate, highRate, recentMinutes, windowMinutes, capRecoveryMinMs, capRecoveryMaxMs } = constants
   return [
-    ...(lowRate < highRate ? [] : [{ path: 'lowRate', message: 'expected less than highRate' }]),
-    ...(recentMinutes <= windowMinutes ? [] : [{ path: 'recentMinutes', message: 'expected at most windowMinutes' }]),
-    ...(capRecoveryMinMs <= capRecoveryMaxMs
-      ? []
-      : [{ path: 'capRecoveryMinMs', message: 'expected at most capRecoveryMaxMs' }]),
+    ...(constants.lowRate < constants.highRate ? [] : [{ path: 'lowRate', message: 'expected less than highRate' }]),
+    ...ORDERED.filter(([less, more]) => constants[less] > constants[more]).map(([less, more]) => ({
+      path: less,
+      message: `expected at most ${more}`,
+    })),
   ]
 }
 

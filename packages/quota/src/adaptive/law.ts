@@ -1,38 +1,78 @@
-import type { AdaptiveCounts, FactorReason, FactorReasonCode, FactorState } from '../store/factor-store.ts'
-import type { MinuteOutcomes } from '../store/outcome-store.ts'
+import { QuotaError } from '../errors/quota-error.ts'
+import type {
+  AdaptiveCounts,
+  FactorReason,
+  FactorReasonCode,
+  FactorState,
+  FactorStore,
+  Learned,
+} from '../store/factor-store.ts'
 import { ADAPTIVE_DEFAULTS, type AdaptiveConstants } from './constants.ts'
+import { blameMs, broughtTo, firstSuspect, formerFields, longerWait, NOTHING_LEARNED, observed } from './learned.ts'
+import { areErrorsHigh, type Bounds, boundsOf } from './rates.ts'
 
-/** The factor before the first tick: 1, without cap or past. */
-export function initialFactor(constants: AdaptiveConstants = ADAPTIVE_DEFAULTS): FactorState {
+/** The factor before the first tick: 1, and nothing learned. */
+export function initialFactor(): FactorState {
   return {
     factorHundredths: 100,
-    cap: null,
-    capRecoveryMs: constants.capRecoveryMinMs,
     lastMoveAt: null,
-    lastRiseAt: null,
-    lastFallAt: null,
     quietSince: null,
     tickedAt: null,
     reason: null,
     history: [],
+    learned: NOTHING_LEARNED,
+    ...formerFields(NOTHING_LEARNED, 0, ADAPTIVE_DEFAULTS),
   }
 }
 
-/** What one tick has before it. */
+/**
+ * Forgets what the law has learned: its wall, which rises are to blame, how slow the service is. The factor and its
+ * history stay. Call it when the service has become another one, for example on new machines.
+ *
+ * @returns whether there was a state to reset
+ * @throws the store's error; or {@link QuotaError} `store_error` if ticks came between again and again
+ */
+export async function resetFactor(store: FactorStore): Promise<boolean> {
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const stored = await store.read()
+    if (stored === undefined) return false
+    const { version, minute, state } = stored
+    const former = formerFields(NOTHING_LEARNED, 0, ADAPTIVE_DEFAULTS)
+    // A minute long ago, so that the next tick goes on from here.
+    const past = minute === 0 ? 1 : 0
+    if (await store.compareAndSet(version, past, { ...state, learned: NOTHING_LEARNED, ...former })) return true
+  }
+  throw new QuotaError('store_error', 'The adaptive factor was moved while it was reset, five times. Try again.')
+}
+
+/** The state, counts and constants that a tick decides by. */
 interface Tick {
-  readonly state: FactorState
+  readonly factorHundredths: number
+  readonly lastMoveAt: number | null
+  readonly quietSince: number | null
+  readonly learned: Learned
   readonly counts: AdaptiveCounts
-  readonly bounds: FactorReason['bounds']
+  readonly bounds: Bounds
   readonly now: number
   readonly constants: AdaptiveConstants
 }
 
-/** What a tick comes to: the factor after it, and why. */
-type Verdict = readonly [code: FactorReasonCode, factorHundredths: number]
+/** The decision of a rule: the factor, why, and what the law learns from it. */
+interface Verdict {
+  readonly code: FactorReasonCode
+  readonly factorHundredths: number
+  readonly learned?: Partial<Learned>
+}
+
+/** Decides, or leaves the tick to the next rule. */
+type Rule = (tick: Tick) => Verdict | undefined
+
+const RULES: readonly Rule[] = [finishReturn, judgeProbe, fall, withLittleTraffic, rise]
 
 /**
- * One tick of the adaptive law: the factor falls while errors are surely above the high rate, rises slowly while they
- * are below the low one, and goes towards 1 where there is too little traffic to judge by. A pure function.
+ * One tick of the adaptive law, a pure function. The factor falls while errors are surely high, and rises slowly while
+ * they are low. With too little traffic it goes towards 1. A fall soon after a rise leaves a wall, which only short
+ * probes test again.
  *
  * @param counts of the closed minutes up to `now`
  * @param now epoch milliseconds; a step back of the clock shortens no wait and freezes nothing
@@ -44,249 +84,299 @@ export function adaptiveLaw(
   now: number,
   constants: AdaptiveConstants = ADAPTIVE_DEFAULTS,
 ): FactorState {
-  const state = broughtTo(now, before, counts, constants)
-  const tick = { state, counts, bounds: boundsOf(counts, constants.z), now, constants }
-  const verdict = judged(tick)
-  const moved = afterMove(tick, verdict)
-  const reason = reasonOf(tick, verdict, moved)
-  if (moved === state) return { ...state, reason }
-  return { ...moved, reason, history: [reason, ...state.history].slice(0, constants.historyLength) }
+  const state = broughtTo(now, before, constants)
+  const { factorHundredths, lastMoveAt } = state
+  const bounds = boundsOf(counts, constants.z)
+  const learned = observed(state, counts, bounds, now, constants)
+  const quietSince = counts.calls < constants.minCalls ? (state.quietSince ?? now) : null
+  const tick: Tick = { factorHundredths, lastMoveAt, quietSince, learned, counts, bounds, now, constants }
+  for (const rule of RULES) {
+    const verdict = rule(tick)
+    if (verdict !== undefined) return stateAfter(tick, verdict, state.history)
+  }
+  return stateAfter(tick, stay('steady', tick), state.history)
 }
 
-/** The state at `now`, before the counts are judged. */
-function broughtTo(
-  now: number,
-  before: FactorState,
-  counts: AdaptiveCounts,
-  constants: AdaptiveConstants,
-): FactorState {
-  const state = before.tickedAt !== null && before.tickedAt > now ? clockSteppedBack(before, now) : before
-  const ticking = state.tickedAt !== null && now - state.tickedAt <= constants.windowMinutes * 60_000
-  const quietSince = ticking && state.quietSince !== null ? state.quietSince : now
-  // By name, so that every state has one shape: a spread makes each tick three times as slow.
+/** A return to a good level is always finished: earlier errors say nothing about that level. */
+function finishReturn(tick: Tick): Verdict | undefined {
+  const { phase } = tick.learned
+  return phase.kind === 'returning' ? stepBack('returned', tick, phase.toHundredths, {}) : undefined
+}
+
+/** A probe goes up for a short time, always comes back, and waits for what it may have caused. */
+function judgeProbe(tick: Tick): Verdict | undefined {
+  const { learned, now, constants } = tick
+  const { phase, wall } = learned
+  if (wall === null || (phase.kind !== 'probing' && phase.kind !== 'listening')) return undefined
+  if (learned.evidence >= constants.probeEvidence) return probeFailed(tick, wall, phase)
+  if (now < phase.until) return stay(phase.kind, tick)
+  if (phase.kind === 'listening') return probePassed(tick, wall, phase.levelHundredths)
+  const until = now + Math.max(constants.listenMs, blameMs(learned, constants))
   return {
-    factorHundredths: state.factorHundredths,
-    cap: recoveredCap(state.cap, state.capRecoveryMs, now, constants),
-    capRecoveryMs: state.capRecoveryMs,
-    lastMoveAt: state.lastMoveAt,
-    lastRiseAt: state.lastRiseAt,
-    lastFallAt: state.lastFallAt,
-    quietSince: counts.calls < constants.minCalls ? quietSince : null,
-    tickedAt: now,
-    reason: state.reason,
-    history: state.history,
+    code: 'probe_over',
+    factorHundredths: phase.homeHundredths,
+    learned: { phase: { ...phase, kind: 'listening', until } },
   }
 }
 
-/** Instants of a clock that ran ahead become the present; left alone they would hold the factor until that future. */
-function clockSteppedBack(state: FactorState, now: number): FactorState {
+type Wall = NonNullable<Learned['wall']>
+type Probe = Extract<Learned['phase'], { readonly until: number }>
+
+function probeFailed({ learned, now, constants }: Tick, wall: Wall, probe: Probe): Verdict {
+  const { homeHundredths, levelHundredths } = probe
+  const probeWaitMs = longerWait(learned.probeWaitMs, constants)
   return {
-    ...state,
-    cap: state.cap === null ? null : { ...state.cap, since: Math.min(state.cap.since, now) },
-    lastMoveAt: notAfter(now, state.lastMoveAt),
-    lastRiseAt: notAfter(now, state.lastRiseAt),
-    lastFallAt: notAfter(now, state.lastFallAt),
-    quietSince: notAfter(now, state.quietSince),
+    code: 'probe_failed',
+    factorHundredths: homeHundredths,
+    learned: {
+      phase: { kind: 'free' },
+      evidence: 0,
+      probeWaitMs,
+      wall: {
+        ...wall,
+        lowHundredths: homeHundredths + constants.riseStepHundredths,
+        highHundredths: levelHundredths,
+        retryAt: now + probeWaitMs,
+      },
+    },
   }
 }
 
-function notAfter(now: number, instant: number | null): number | null {
-  return instant === null ? null : Math.min(instant, now)
+/** The level is good: the factor rises to it, and the wall begins above. The wall's top is probed twice, longer then. */
+function probePassed(tick: Tick, wall: Wall, levelHundredths: number): Verdict {
+  const { learned, factorHundredths, now, constants } = tick
+  const { riseStepHundredths, riseWaitMs, probeWaitMinMs } = constants
+  const settled = { phase: { kind: 'free' }, evidence: 0 } as const
+  if (levelHundredths >= wall.highHundredths && wall.probed === 'never') {
+    return {
+      code: 'listening',
+      factorHundredths,
+      learned: { ...settled, wall: { ...wall, probed: 'once', retryAt: now } },
+    }
+  }
+  const lowHundredths = levelHundredths + riseStepHundredths
+  const isPast = lowHundredths > wall.highHundredths
+  return {
+    code: 'probe_passed',
+    factorHundredths: levelHundredths,
+    learned: {
+      ...settled,
+      rises: [{ at: now, fromHundredths: factorHundredths }],
+      wall: isPast ? null : { ...wall, lowHundredths, retryAt: now + riseWaitMs, probed: 'never' },
+      probeWaitMs: isPast ? Math.max(probeWaitMinMs, learned.probeWaitMs / 2) : learned.probeWaitMs,
+    },
+  }
 }
 
-function boundsOf({ errors, calls, recentErrors, recentCalls }: AdaptiveCounts, z: number): FactorReason['bounds'] {
-  const { low, high } = wilsonBounds(errors, calls, z)
-  return { low, high, recentLow: wilsonBounds(recentErrors, recentCalls, z).low }
+/** Errors are surely high, or high enough since the last rise to blame it without waiting for the whole window. */
+function fall(tick: Tick): Verdict | undefined {
+  const { learned, factorHundredths, lastMoveAt, counts, bounds, now, constants } = tick
+  const { minHundredths, fallStepHundredths, fallWaitMs } = constants
+  const suspects = recentRises(tick)
+  const isSoon = suspects.length > 0 && isRiseToBlame(tick)
+  if (!isSoon && !areErrorsHigh(counts, bounds, constants)) return undefined
+  if (factorHundredths <= minHundredths) return stay('at_limit', tick)
+  if (suspects.length > 0) return blame(tick, suspects)
+  if (!waited(lastMoveAt, now, fallWaitMs)) return stay('waiting', tick)
+  return {
+    code: 'errors_high',
+    factorHundredths: Math.max(minHundredths, factorHundredths - fallStepHundredths),
+    learned: {
+      rises: [],
+      trouble: learned.trouble ?? { since: now, fromHundredths: factorHundredths, rises: learned.rises },
+      wall: wallBelowHome(tick),
+    },
+  }
 }
 
-function judged(tick: Tick): Verdict {
-  if (asksForFall(tick)) return fall(tick)
-  if (tick.counts.calls < tick.constants.minCalls) return drift(tick)
-  if (asksForRise(tick)) return rise(tick)
-  return ['steady', tick.state.factorHundredths]
+/** Rises so recent that they may have caused errors. */
+function recentRises({ learned, now, constants }: Tick): Learned['rises'] {
+  const span = blameMs(learned, constants)
+  return learned.rises.filter(({ at }) => now - at <= span)
 }
 
-/** Errors are surely above the high rate, and still are: the window alone would punish for half an hour. */
-function asksForFall({ counts, bounds, constants }: Tick): boolean {
-  const { highRate, minRecentCalls } = constants
-  return bounds.low > highRate && counts.recentCalls >= minRecentCalls && bounds.recentLow > highRate
+function isRiseToBlame({ learned, counts, constants }: Tick): boolean {
+  const { riseEvidence, minRecentCalls, minRecentErrors } = constants
+  return (
+    learned.evidence >= riseEvidence && counts.recentCalls >= minRecentCalls && counts.recentErrors >= minRecentErrors
+  )
 }
 
-/** From 1 on errors must surely be below the low rate; on the way back to 1 it is enough that they seem to be. */
-function asksForRise({ state, counts, bounds, constants }: Tick): boolean {
-  const { lowRate, highRate } = constants
-  const recentlyLow = counts.recentErrors < lowRate * counts.recentCalls
-  if (state.factorHundredths >= 100) return bounds.high < lowRate && recentlyLow
-  const low = counts.errors < lowRate * counts.calls && bounds.high < highRate
-  return low && (recentlyLow || bounds.recentLow < lowRate)
+/** Back to the factor before the first of these rises. From there up to the present factor stands a wall. */
+function blame(tick: Tick, suspects: Learned['rises']): Verdict {
+  const { learned, factorHundredths, now, constants } = tick
+  const lowHundredths = firstSuspect(suspects, constants)
+  const probeWaitMs = longerWait(learned.probeWaitMs, constants)
+  return stepBack('errors_high', tick, lowHundredths - constants.riseStepHundredths, {
+    rises: [],
+    evidence: 0,
+    trouble: { since: now, fromHundredths: factorHundredths, rises: learned.rises },
+    probeWaitMs,
+    wall: {
+      lowHundredths,
+      highHundredths: Math.max(factorHundredths, lowHundredths),
+      retryAt: now + probeWaitMs,
+      probed: 'never',
+    },
+  })
 }
 
-function fall({ state, now, constants }: Tick): Verdict {
-  const { factorHundredths, lastMoveAt } = state
-  if (factorHundredths <= constants.minHundredths) return ['at_limit', factorHundredths]
-  if (!waited(lastMoveAt, now, constants.fallWaitMs)) return ['waiting', factorHundredths]
-  return ['errors_high', Math.max(constants.minHundredths, factorHundredths - constants.fallStepHundredths)]
+/** If errors are high even below the wall, it begins further down. Not at 1: there an outage is likelier. */
+function wallBelowHome({ learned: { wall }, factorHundredths, constants }: Tick): Learned['wall'] {
+  const isHome = wall !== null && factorHundredths === wall.lowHundredths - constants.riseStepHundredths
+  return isHome && factorHundredths !== 100 ? { ...wall, lowHundredths: factorHundredths, probed: 'never' } : wall
 }
 
-function rise({ state, now, constants }: Tick): Verdict {
-  const { factorHundredths, lastMoveAt } = state
-  if (factorHundredths >= constants.maxHundredths) return ['at_limit', factorHundredths]
-  if (!waited(lastMoveAt, now, constants.riseWaitMs)) return ['waiting', factorHundredths]
-  return risen('errors_low', state, Math.min(constants.maxHundredths, factorHundredths + constants.riseStepHundredths))
+/** Too few calls to judge by: towards 1, step by step. Such a service can't be probed, so time lifts its wall. */
+function withLittleTraffic(tick: Tick): Verdict | undefined {
+  const { learned, factorHundredths, lastMoveAt, quietSince, bounds, now, constants } = tick
+  const { driftStepHundredths, driftWaitMs, quietHoldMs, riseStepHundredths } = constants
+  if (quietSince === null) return undefined
+  const isDue = factorHundredths !== 100 && waited(quietSince, now, quietHoldMs) && waited(lastMoveAt, now, driftWaitMs)
+  if (!isDue) return stay('quiet', tick)
+  if (factorHundredths > 100) {
+    return { code: 'quiet_fall', factorHundredths: Math.max(100, factorHundredths - driftStepHundredths) }
+  }
+  if (bounds.low >= constants.lowRate) return stay('quiet', tick)
+  let { wall } = learned
+  if (wall !== null && factorHundredths + driftStepHundredths >= wall.lowHundredths) {
+    if (now < wall.retryAt) return stay('capped', tick)
+    const lowHundredths = wall.lowHundredths + riseStepHundredths
+    wall = lowHundredths > wall.highHundredths ? null : { ...wall, lowHundredths, retryAt: now + learned.probeWaitMs }
+  }
+  return risen('quiet_rise', tick, Math.min(100, factorHundredths + driftStepHundredths), wall)
 }
 
-function drift({ state, bounds, now, constants }: Tick): Verdict {
-  const { factorHundredths, lastMoveAt, quietSince } = state
-  const due =
-    factorHundredths !== 100 &&
-    waited(quietSince, now, constants.quietHoldMs) &&
-    waited(lastMoveAt, now, constants.driftWaitMs)
-  if (!due) return ['quiet', factorHundredths]
-  const step = constants.driftStepHundredths
-  if (factorHundredths > 100) return ['quiet_fall', Math.max(100, factorHundredths - step)]
-  if (bounds.low >= constants.lowRate) return ['quiet', factorHundredths]
-  return risen('quiet_rise', state, Math.min(100, factorHundredths + step))
+/** Errors are low: up by a step, or by a probe if the step would reach the wall. */
+function rise(tick: Tick): Verdict | undefined {
+  const { learned, factorHundredths, lastMoveAt, now, constants } = tick
+  const { maxHundredths, riseStepHundredths, riseWaitMs } = constants
+  if (learned.lowSince === null) return undefined
+  if (factorHundredths >= maxHundredths) return stay('at_limit', tick)
+  if (!waited(lastMoveAt, now, riseWaitMs)) return stay('waiting', tick)
+  const to = Math.min(maxHundredths, factorHundredths + riseStepHundredths)
+  const { wall } = learned
+  return wall !== null && to >= wall.lowHundredths ? probe(tick, wall, to) : risen('errors_low', tick, to, wall)
 }
 
-/** A rise as far as the cap lets it. */
-function risen(code: FactorReasonCode, { factorHundredths, cap }: FactorState, wanted: number): Verdict {
-  const allowed = Math.min(wanted, cap?.hundredths ?? wanted)
-  return allowed > factorHundredths ? [code, allowed] : ['capped', factorHundredths]
+/** Only after a whole window of low errors and without a rise that may still show, or the wrong level is blamed. */
+function probe(tick: Tick, wall: Wall, levelHundredths: number): Verdict {
+  const { learned, factorHundredths, now, constants } = tick
+  const { left, since } = probesAt(tick)
+  const isDue = now >= wall.retryAt && left > 0 && recentRises(tick).length === 0
+  if (!isDue || !waited(learned.lowSince, now, constants.windowMinutes * 60_000)) return stay('capped', tick)
+  // A slow service shows nothing of a short probe, so the second one is as long as half its response.
+  const lengthMs =
+    wall.probed === 'never' ? constants.probeMs : Math.max(constants.secondProbeMs, learned.responseMs / 2)
+  return {
+    code: 'probe',
+    factorHundredths: levelHundredths,
+    learned: {
+      phase: { kind: 'probing', homeHundredths: factorHundredths, levelHundredths, until: now + lengthMs },
+      rises: [],
+      evidence: 0,
+      probes: { left: left - 1, since },
+    },
+  }
+}
+
+/** Probes that may be made: some in hand, and one more is earned in a while. */
+function probesAt({ learned: { probes }, now, constants }: Tick): NonNullable<Learned['probes']> {
+  const { probesInHand, probeEarnedMs } = constants
+  if (probes === null) return { left: probesInHand, since: now }
+  const earned = Math.floor((now - probes.since) / probeEarnedMs)
+  if (probes.left + earned >= probesInHand) return { left: probesInHand, since: now }
+  return { left: probes.left + earned, since: probes.since + earned * probeEarnedMs }
+}
+
+function stay(code: FactorReasonCode, { factorHundredths }: Tick): Verdict {
+  return { code, factorHundredths }
+}
+
+function risen(code: FactorReasonCode, tick: Tick, factorHundredths: number, wall: Learned['wall']): Verdict {
+  const rises = [...tick.learned.rises, { at: tick.now, fromHundredths: tick.factorHundredths }]
+  return { code, factorHundredths, learned: { rises, evidence: 0, wall } }
+}
+
+/** A step of the return to a level; the next tick makes the next one. */
+function stepBack(code: FactorReasonCode, tick: Tick, toHundredths: number, learned: Partial<Learned>): Verdict {
+  const { factorHundredths, constants } = tick
+  const next = Math.min(factorHundredths, Math.max(toHundredths, factorHundredths - constants.fallStepHundredths))
+  const phase: Learned['phase'] = next <= toHundredths ? { kind: 'free' } : { kind: 'returning', toHundredths }
+  return { code, factorHundredths: next, learned: { ...learned, phase } }
 }
 
 function waited(since: number | null, now: number, waitMs: number): boolean {
   return since === null || now - since >= waitMs
 }
 
-/** The instant, not before now, from which a wait is over. */
-function waitedFrom(since: number | null, now: number, waitMs: number): number {
-  return since === null ? now : Math.max(now, since + waitMs)
-}
-
-/** The state after the verdict; the very same where nothing moves. */
-function afterMove({ state, now, constants }: Tick, [code, factorHundredths]: Verdict): FactorState {
-  if (factorHundredths === state.factorHundredths) return state
-  const moved = { ...state, factorHundredths, lastMoveAt: now }
-  if (factorHundredths > state.factorHundredths) return { ...moved, lastRiseAt: now }
-  if (code === 'quiet_fall') return moved
+function stateAfter(tick: Tick, verdict: Verdict, history: FactorState['history']): FactorState {
+  const { quietSince, now, constants } = tick
+  const { factorHundredths } = verdict
+  const hasMoved = factorHundredths !== tick.factorHundredths
+  const lastMoveAt = hasMoved ? now : tick.lastMoveAt
+  const learned = { ...tick.learned, ...verdict.learned }
+  const reason = reasonOf(tick, verdict.code, { ...tick, factorHundredths, lastMoveAt, learned })
   return {
-    ...moved,
-    lastFallAt: now,
-    cap: capAfterFall(state, now, constants),
-    capRecoveryMs: capRecoveryAfterFall(state, now, constants),
+    factorHundredths,
+    lastMoveAt,
+    quietSince,
+    tickedAt: now,
+    reason,
+    history: hasMoved ? [reason, ...history].slice(0, constants.historyLength) : history,
+    learned,
+    ...formerFields(learned, now, constants),
   }
 }
 
-function reasonOf(tick: Tick, [code, toHundredths]: Verdict, after: FactorState): FactorReason {
-  const { state, counts, bounds, now, constants } = tick
-  const { cap, capRecoveryMs, lastMoveAt } = after
-  const { minHundredths, maxHundredths, fallWaitMs, riseWaitMs } = constants
-  const riseFrom = Math.max(
-    waitedFrom(lastMoveAt, now, riseWaitMs),
-    capAllowsFrom(cap, capRecoveryMs, toHundredths, constants),
-  )
+function reasonOf(
+  { factorHundredths, counts, bounds, now, constants }: Tick,
+  code: FactorReasonCode,
+  after: Tick,
+): FactorReason {
+  const { wall } = after.learned
   return {
     code,
     at: now,
-    fromHundredths: state.factorHundredths,
-    toHundredths,
+    fromHundredths: factorHundredths,
+    toHundredths: after.factorHundredths,
     counts,
     bounds,
-    capHundredths: cap?.hundredths ?? null,
-    nextFallAt: toHundredths <= minHundredths ? null : waitedFrom(lastMoveAt, now, fallWaitMs),
-    nextRiseAt: toHundredths >= maxHundredths ? null : riseFrom,
+    capHundredths: wall && wall.lowHundredths - constants.riseStepHundredths,
+    wall: wall && {
+      lowHundredths: wall.lowHundredths,
+      highHundredths: wall.highHundredths,
+      retryAt: retryAt(after, wall),
+    },
+    nextFallAt: nextFallAt(after),
+    nextRiseAt: nextRiseAt(after),
   }
 }
 
-/**
- * What the law looks at, from the minutes of its window: refusals and the service's own 503s about quotas are left out,
- * since they reflect quotas and not health.
- *
- * @param recentFrom the minute from which calls count as recent
- */
-export function adaptiveCounts(minutes: readonly MinuteOutcomes[], recentFrom: number): AdaptiveCounts {
-  let [calls, errors, recentCalls, recentErrors] = [0, 0, 0, 0]
-  for (const { minute, ...counted } of minutes) {
-    const minuteCalls = counted.calls - counted.refused - counted.quotaUnavailable
-    const minuteErrors = counted.codeZero + counted.serverError - counted.quotaUnavailable
-    calls += minuteCalls
-    errors += minuteErrors
-    if (minute < recentFrom) continue
-    recentCalls += minuteCalls
-    recentErrors += minuteErrors
-  }
-  return { calls, errors, recentCalls, recentErrors }
+function nextFallAt(after: Tick): number | null {
+  const { factorHundredths, lastMoveAt, now, constants } = after
+  if (factorHundredths <= constants.minHundredths) return null
+  const isAnyTime = lastMoveAt === null || after.learned.phase.kind !== 'free' || recentRises(after).length > 0
+  return isAnyTime ? now : Math.max(now, lastMoveAt + constants.fallWaitMs)
 }
 
-/** A range in which a rate lies, both ends fractions 0..1. */
-export interface RateBounds {
-  readonly low: number
-  readonly high: number
+function nextRiseAt(after: Tick): number | null {
+  const { factorHundredths, lastMoveAt, learned, now, constants } = after
+  const { maxHundredths, riseStepHundredths, riseWaitMs } = constants
+  if (factorHundredths >= maxHundredths) return null
+  const waits = lastMoveAt === null ? now : Math.max(now, lastMoveAt + riseWaitMs)
+  const { wall, phase } = learned
+  if (phase.kind === 'listening') return Math.max(now, phase.until)
+  const isAtWall = wall !== null && factorHundredths + riseStepHundredths >= wall.lowHundredths
+  return isAtWall ? Math.max(waits, retryAt(after, wall)) : waits
 }
 
-/**
- * Wilson's score interval of a rate of which `events` of `trials` were seen; `z` standard deviations wide on each side
- * (1.96: 95 %). Of no trials nothing is known: 0 to 1.
- *
- * E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22 (1927).
- */
-export function wilsonBounds(events: number, trials: number, z: number): RateBounds {
-  if (trials === 0) return { low: 0, high: 1 }
-  const rate = events / trials
-  const z2 = z * z
-  const scale = 1 + z2 / trials
-  const middle = rate + z2 / (2 * trials)
-  const spread = z * Math.sqrt((rate * (1 - rate) + z2 / (4 * trials)) / trials)
-  return { low: Math.max(0, (middle - spread) / scale), high: Math.min(1, (middle + spread) / scale) }
-}
-
-type Cap = FactorState['cap']
-
-/** The time that the cap's next step takes. */
-function stepMs(hundredths: number, capRecoveryMs: number, constants: AdaptiveConstants): number {
-  return hundredths < 100 ? capRecoveryMs : constants.capRecoveryAboveMs
-}
-
-/** The cap as it has recovered by `now`: step by step, gone when it reaches the highest factor. */
-function recoveredCap(cap: Cap, capRecoveryMs: number, now: number, constants: AdaptiveConstants): Cap {
-  if (cap === null) return null
-  let { hundredths, since } = cap
-  while (hundredths < constants.maxHundredths) {
-    const wholeAt = since + stepMs(hundredths, capRecoveryMs, constants)
-    if (wholeAt > now) return since === cap.since ? cap : { hundredths, since }
-    hundredths += constants.capStepHundredths
-    since = wholeAt
-  }
-  return null
-}
-
-/** The instant from which the cap leaves room above a factor; `since` is behind every step that is over. */
-function capAllowsFrom(
-  cap: Cap,
-  capRecoveryMs: number,
-  factorHundredths: number,
-  constants: AdaptiveConstants,
-): number {
-  if (cap === null) return 0
-  let { hundredths, since } = cap
-  while (hundredths <= factorHundredths) {
-    since += stepMs(hundredths, capRecoveryMs, constants)
-    hundredths += constants.capStepHundredths
-  }
-  return since
-}
-
-/** The cap after a fall: lowered if a rise shortly before it is to blame. */
-function capAfterFall(state: FactorState, now: number, constants: AdaptiveConstants): Cap {
-  const { lastRiseAt, cap, factorHundredths } = state
-  if (lastRiseAt === null || now - lastRiseAt > constants.capAfterRiseMs) return cap
-  return { hundredths: Math.max(constants.minHundredths, factorHundredths - constants.capBelowHundredths), since: now }
-}
-
-/** How long a step of recovery takes after a fall: longer with every relapse, short again after a good day. */
-function capRecoveryAfterFall(state: FactorState, now: number, constants: AdaptiveConstants): number {
-  const { lastRiseAt, lastFallAt, capRecoveryMs } = state
-  if (lastFallAt === null || lastRiseAt === null || lastRiseAt < lastFallAt) return capRecoveryMs
-  if (now - lastFallAt > constants.relapseMs) return constants.capRecoveryMinMs
-  return Math.min(2 * capRecoveryMs, constants.capRecoveryMaxMs)
+/** The instant, not before now, from which the wall may be probed. */
+function retryAt(after: Tick, wall: Wall): number {
+  const { learned, now, constants } = after
+  const { left, since } = probesAt(after)
+  const earnedAt = left > 0 ? now : since + constants.probeEarnedMs
+  const lastRiseAt = learned.rises.at(-1)?.at
+  const shownAt = lastRiseAt === undefined ? now : lastRiseAt + blameMs(learned, constants)
+  return Math.max(now, wall.retryAt, earnedAt, shownAt)
 }

@@ -6,7 +6,8 @@ import type { OutcomeStore } from '../store/outcome-store.ts'
 import type { Answer } from '../store/quota-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import { type AdaptiveConstants, adaptiveConstants } from './constants.ts'
-import { adaptiveCounts, adaptiveLaw, initialFactor } from './law.ts'
+import { adaptiveLaw, initialFactor } from './law.ts'
+import { adaptiveCounts } from './rates.ts'
 
 const MINUTE_MS = 60_000
 
@@ -108,7 +109,7 @@ class Ticker implements AdaptiveTicker {
 
   async #standing(): Promise<Standing> {
     const stored = await this.#options.factorStore.read()
-    return stored ?? { version: 0, minute: undefined, state: initialFactor(this.#constants) }
+    return stored ?? { version: 0, minute: undefined, state: initialFactor() }
   }
 
   /** The minutes that others tick are no concern of a dry run. */

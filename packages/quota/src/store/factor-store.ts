@@ -50,25 +50,39 @@ export interface AdaptiveCounts {
  * Why the factor moved or stayed where it is.
  *
  * Moves:
- * - `errors_high`: down, since errors are surely above the high rate, in the whole window and of late
+ * - `errors_high`: down, since errors are surely above the high rate, in the whole window and recently, or since the last rise
+ * - `returned`: further down, to the factor before the rises that are to blame
  * - `errors_low`: up, since errors are below the low rate
+ * - `probe`: up for a few minutes, to test the wall
+ * - `probe_over`: back down, to wait for what the probe caused
+ * - `probe_failed`: errors came during or after the probe; back down if it's still up
+ * - `probe_passed`: up to the level that the probe tested without errors
  * - `quiet_fall`, `quiet_rise`: a step towards 1, since there is too little traffic to judge by
  *
  * The factor stays:
- * - `steady`: the counts ask for no move
- * - `waiting`: they ask for one, and the last move is too recent
- * - `capped`: they ask for a rise, and the cap of an earlier fall is in the way
- * - `at_limit`: they ask for a move beyond the lowest or the highest factor
+ * - `steady`: the counts call for no move
+ * - `waiting`: they call for one, and the last move is too recent
+ * - `capped`: they call for a rise, and the wall is in the way until its next probe
+ * - `probing`: a probe is running
+ * - `listening`: a probe is over, and what it caused may still show
+ * - `at_limit`: they call for a move beyond the lowest or the highest factor
  * - `quiet`: too little traffic to judge by, and no step towards 1 is due
  */
 export type FactorReasonCode =
   | 'errors_high'
+  | 'returned'
   | 'errors_low'
+  | 'probe'
+  | 'probe_over'
+  | 'probe_failed'
+  | 'probe_passed'
   | 'quiet_fall'
   | 'quiet_rise'
   | 'steady'
   | 'waiting'
   | 'capped'
+  | 'probing'
+  | 'listening'
   | 'at_limit'
   | 'quiet'
 
@@ -81,8 +95,13 @@ export interface FactorReason {
   readonly counts: AdaptiveCounts
   /** Wilson bounds of the error rate: of the whole window, and the lower one of the last minutes. Fractions 0..1. */
   readonly bounds: { readonly low: number; readonly high: number; readonly recentLow: number }
-  /** What no rise goes above after this tick; `null`: nothing but the highest factor. */
+  /** The highest factor that a rise may reach after this tick, except a probe; `null`: the highest factor of all. */
   readonly capHundredths: number | null
+  /**
+   * Where errors began: at one of these levels. It may be probed from `retryAt` on, in epoch milliseconds. `null`: at no
+   * level known. Missing in reasons of versions before walls.
+   */
+  readonly wall?: { readonly lowHundredths: number; readonly highHundredths: number; readonly retryAt: number } | null
   /** Before this instant no counts can lower the factor; `null`: it is at its lowest. */
   readonly nextFallAt: number | null
   /** Before this instant no counts of enough traffic can raise the factor; `null`: it is at its highest. */
@@ -93,15 +112,7 @@ export interface FactorReason {
 export interface FactorState {
   /** The factor in whole hundredths: 100 is 1. */
   readonly factorHundredths: number
-  /** What no rise goes above, and since when its next step of recovery is under way; `null`: no cap. */
-  readonly cap: { readonly hundredths: number; readonly since: number } | null
-  /** How long a cap below 1 takes for a step of recovery, in milliseconds. */
-  readonly capRecoveryMs: number
   readonly lastMoveAt: number | null
-  /** The last move up, also one for want of traffic. */
-  readonly lastRiseAt: number | null
-  /** The last move down for errors. */
-  readonly lastFallAt: number | null
   /** Since when every tick saw too little traffic; `null`: the last one saw enough. */
   readonly quietSince: number | null
   readonly tickedAt: number | null
@@ -109,4 +120,52 @@ export interface FactorState {
   readonly reason: FactorReason | null
   /** The last moves, newest first. */
   readonly history: readonly FactorReason[]
+  /** The memory of the law. Missing in states of versions before walls, which are taken over. */
+  readonly learned?: Learned | undefined
+  /** For processes of versions before walls: what no rise goes above. */
+  readonly cap: { readonly hundredths: number; readonly since: number } | null
+  /** For the same: how long a step of the cap's recovery takes. */
+  readonly capRecoveryMs: number
+  /** For the same. */
+  readonly lastRiseAt: number | null
+  /** For the same. */
+  readonly lastFallAt: number | null
+}
+
+/** The memory of the adaptive law, at most 2 kB of JSON. Instants are epoch milliseconds. */
+export interface Learned {
+  /** The law's present work. */
+  readonly phase:
+    | { readonly kind: 'free' }
+    /** Goes back to a level that was good. */
+    | { readonly kind: 'returning'; readonly toHundredths: number }
+    /** Tests a level of the wall, `probing` there or `listening` back home. */
+    | {
+        readonly kind: 'probing' | 'listening'
+        readonly homeHundredths: number
+        readonly levelHundredths: number
+        readonly until: number
+      }
+  /** Levels at which errors may begin, from low to high; no probe before `retryAt`. */
+  readonly wall: {
+    readonly lowHundredths: number
+    readonly highHundredths: number
+    readonly retryAt: number
+    /** Whether the highest level passed a short probe; it takes a longer one, too. */
+    readonly probed: 'never' | 'once'
+  } | null
+  /** Rises of the last hours, oldest first, that may be to blame for errors. */
+  readonly rises: readonly { readonly at: number; readonly fromHundredths: number }[]
+  /** Since errors made the factor fall from here, and until they are gone; with the rises before it. */
+  readonly trouble: { readonly since: number; readonly fromHundredths: number; readonly rises: Learned['rises'] } | null
+  /** How long the last trouble took to pass; 0 before the first. */
+  readonly responseMs: number
+  /** How long the wall kept probes away last; 0 before the first wall. */
+  readonly probeWaitMs: number
+  /** Probes left at an instant; more are earned from then on. `null`: none was made yet. */
+  readonly probes: { readonly left: number; readonly since: number } | null
+  /** How much the counts since the last rise or probe speak for high errors, 0 to 20. */
+  readonly evidence: number
+  /** Since when every tick found errors low; `null`: the last one did not. */
+  readonly lowSince: number | null
 }

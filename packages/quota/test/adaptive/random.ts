@@ -9,9 +9,14 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-function normal(random: () => number, mean: number, variance: number): number {
+/** Of the normal distribution with mean 0 and deviation 1 (Box and Muller). */
+export function gauss(random: () => number): number {
   const radius = Math.sqrt(-2 * Math.log(1 - random()))
-  return Math.round(mean + Math.sqrt(variance) * radius * Math.cos(2 * Math.PI * random()))
+  return radius * Math.cos(2 * Math.PI * random())
+}
+
+function normal(random: () => number, mean: number, variance: number): number {
+  return Math.round(mean + Math.sqrt(variance) * gauss(random))
 }
 
 /** How many calls come in a minute of so many on average. */

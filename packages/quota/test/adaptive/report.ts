@@ -1,13 +1,20 @@
-import { CONTROLLERS, law } from './controllers.ts'
-import { healthy, PLANTS, type Plant } from './plants.ts'
-import { largestStep, minutesUntil, type Run, reversals, simulate, timeAboveHighRate } from './simulation.ts'
+import { CONTROLLERS, law, lawBefore } from './controllers.ts'
+import { healthy, type NamedPlant, TUNED_ON, UNSEEN, withOutage } from './plants.ts'
+import {
+  type Controller,
+  largestStep,
+  meanFactor,
+  minutesUntil,
+  type Run,
+  reversals,
+  simulate,
+  timeAboveHighRate,
+} from './simulation.ts'
 
-const DELAYS = [5, 20, 60] as const
+const HOURS = 48
 
 const mean = (figures: readonly number[]): number => figures.reduce((sum, each) => sum + each, 0) / figures.length
 const percent = (fraction: number): string => `${(100 * fraction).toFixed(1)} %`
-const decimal = (hundredths: number): string => (hundredths / 100).toFixed(2)
-const meanFactor = (runs: readonly Run[]): string => decimal(mean(runs.map(({ factors }) => mean(factors))))
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]!.length)))
@@ -16,53 +23,81 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
 }
 
-/** Two days at 100 calls a minute under each seed. */
-function days(make: (typeof CONTROLLERS)[number][1], plant: Plant, delay: number, seeds: number): Run[] {
-  return Array.from({ length: seeds }, (_, index) =>
-    simulate(make(), {
-      plant,
-      seed: index + 1,
-      hours: 48,
-      callsPerMinute: 100,
-      deadMinutes: delay,
-      lagMinutes: delay,
-    }),
-  )
+/** Two days of a plant under each seed. */
+export function days(make: () => Controller, plant: NamedPlant, seeds: number): Run[] {
+  return Array.from({ length: seeds }, (_, index) => simulate(make(), plant, index + 1, HOURS))
 }
 
-/** What the law does on each plant, as a Markdown table. */
-export function lawByPlant(seeds: number): string {
-  const rows = PLANTS.flatMap((plant) =>
-    DELAYS.map((delay) => {
-      const runs = days(() => law(), plant, delay, seeds)
-      return [
-        plant.kind,
-        plant.name,
-        `${delay} min`,
-        String(Math.max(...runs.map(reversals))),
-        percent(mean(runs.map(timeAboveHighRate))),
-        meanFactor(runs),
-      ]
-    }),
-  )
-  return table(['Kind', 'Error rate', 'Delay', 'Most reversals', 'Time above 2 %', 'Mean factor'], rows)
+/** Figures for the runs of some plants. */
+export interface Figures {
+  readonly high: number
+  readonly worst: number
+  readonly factor: number
+  readonly reversals: number
 }
 
-/** The law beside other controllers, as a Markdown table. */
+export function figuresOf(runs: readonly Run[]): Figures {
+  const high = runs.map(timeAboveHighRate)
+  return {
+    high: mean(high),
+    worst: Math.max(...high),
+    factor: mean(runs.map(meanFactor)),
+    reversals: Math.max(...runs.map(reversals)),
+  }
+}
+
+const HEAD = ['Time above 2 %', 'Worst', 'Mean factor', 'Most reversals']
+
+function beforeAndNow(before: Figures, now: Figures): string[] {
+  return [
+    `${percent(before.high)} → ${percent(now.high)}`,
+    `${percent(before.worst)} → ${percent(now.worst)}`,
+    `${before.factor.toFixed(2)} → ${now.factor.toFixed(2)}`,
+    `${before.reversals} → ${now.reversals}`,
+  ]
+}
+
+function bothLaws(plants: readonly NamedPlant[], seeds: number): string[] {
+  const runs = (make: () => Controller): Run[] => plants.flatMap((plant) => days(make, plant, seeds))
+  return beforeAndNow(figuresOf(runs(lawBefore)), figuresOf(runs(() => law())))
+}
+
+/** What the law does on each kind of plant, and what it did before walls, as a Markdown table. */
+export function byKind(seeds: number): string {
+  const sets = [
+    ['yes', TUNED_ON],
+    ['no', UNSEEN],
+  ] as const
+  const rows = sets.flatMap(([seen, plants]) =>
+    [...new Set(plants.map(({ kind }) => kind))].map((kind) => {
+      const some = plants.filter((plant) => plant.kind === kind)
+      return [kind, seen, String(some.length), ...bothLaws(some, seeds)]
+    }),
+  )
+  return table(['Kind', 'Seen', 'Plants', ...HEAD], rows)
+}
+
+/** The same for each plant. */
+export function byPlant(seeds: number): string {
+  const rows = [...TUNED_ON, ...UNSEEN].map((plant) => [plant.kind, plant.name, ...bothLaws([plant], seeds)])
+  return table(['Kind', 'Plant', ...HEAD], rows)
+}
+
+/** The law compared with other controllers, on plants that were not seen while its constants were chosen. */
 export function comparison(seeds: number): string {
   const rows = CONTROLLERS.flatMap(([name, make]) =>
     (['soft', 'cliff'] as const).map((kind) => {
-      const runs = PLANTS.filter((plant) => plant.kind === kind).flatMap((plant) =>
-        DELAYS.flatMap((delay) => days(make, plant, delay, seeds)),
-      )
+      const runs = UNSEEN.filter((plant) => plant.kind === kind).flatMap((plant) => days(make, plant, seeds))
+      const { high, factor, reversals: most } = figuresOf(runs)
+      const largest = Math.max(...runs.map(largestStep)) / 100
       return [
         name,
         kind,
-        String(Math.max(...runs.map(reversals))),
+        String(most),
         mean(runs.map(reversals)).toFixed(1),
-        decimal(Math.max(...runs.map(largestStep))),
-        percent(mean(runs.map(timeAboveHighRate))),
-        meanFactor(runs),
+        largest.toFixed(2),
+        percent(high),
+        factor.toFixed(2),
       ]
     }),
   )
@@ -73,12 +108,9 @@ export function comparison(seeds: number): string {
 /** How long the factor takes from the end of an outage back to 1, as a Markdown table. */
 export function recovery(seeds: number): string {
   const rows = [100, 25, 10, 7].map((callsPerMinute) => {
+    const plant = withOutage(healthy(0.001, callsPerMinute))
     const minutes = Array.from({ length: seeds }, (_, index) =>
-      minutesUntil(
-        simulate(law(), { plant: healthy(0.001), seed: index + 1, hours: 12, callsPerMinute, outage: [30, 90] }),
-        90,
-        100,
-      ),
+      minutesUntil(simulate(law(), plant, index + 1, 12), 90, 100),
     ).sort((a, b) => a - b)
     return [String(callsPerMinute), `${minutes[Math.floor(seeds / 2)]} min`, `${minutes.at(-1)} min`]
   })
@@ -87,27 +119,20 @@ export function recovery(seeds: number): string {
 
 const WIDTH = 860
 const BAND = 130
-const COLORS = ['#1f6feb', '#b35900', '#7d3cb5', '#3a7d44']
+const COLORS = ['#1f6feb', '#b35900', '#7d3cb5', '#3a7d44', '#8a6d00']
+const HIGH_COLOR = '#d1242f'
 
-/** One day of each controller on the same plant, as a drawing. */
+/** One day of each controller on the same cliff, as a drawing. */
 export function plot(): string {
-  const plant = PLANTS.find(({ name }) => name === 'queue of 1.10')!
-  const bands = CONTROLLERS.map(([name, make], index) => {
-    const { factors } = simulate(make(), {
-      plant,
-      seed: 1,
-      hours: 24,
-      callsPerMinute: 100,
-      deadMinutes: 20,
-      lagMinutes: 20,
-    })
-    return band(name, factors, index * BAND + 10, COLORS[index]!)
-  })
+  const plant = UNSEEN.find(({ name }) => name === 'queue of 1.10, 20 min')!
+  const bands = CONTROLLERS.map(([name, make], index) =>
+    band(name, simulate(make(), plant, 1, 24), index * BAND + 10, COLORS[index]!),
+  )
   const height = CONTROLLERS.length * BAND + 30
   const hours = [0, 6, 12, 18, 24].map((hour) => text(60 + (hour / 24) * 780, height - 8, `${hour} h`, 'middle'))
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
-    '<title>The adaptive factor over a day, under four controllers</title>',
+    '<title>The adaptive factor over a day, under five controllers</title>',
     `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
     ...bands,
     ...hours,
@@ -119,17 +144,25 @@ function text(x: number, y: number, content: string, anchor: string): string {
   return `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="#333">${content}</text>`
 }
 
-/** The factor over time as steps, on lines at 0.75, 1 and 1.5. */
-function band(name: string, factors: readonly number[], top: number, color: string): string {
+/** The factor over time as steps, on lines at 0.75, 1 and 1.5; below it the time in which errors were above 2 %. */
+function band(name: string, { factors, rates }: Run, top: number, color: string): string {
   const y = (hundredths: number): number => Math.round((top + ((150 - hundredths) / 75) * (BAND - 30)) * 10) / 10
   const x = (minute: number): number => Math.round((60 + (minute / factors.length) * 780) * 10) / 10
   const grid = [75, 100, 150].flatMap((each) => [
     `<path d="M60 ${y(each)}H840" stroke="#ddd"/>`,
-    text(52, y(each) + 4, decimal(each), 'end'),
+    text(52, y(each) + 4, (each / 100).toFixed(2), 'end'),
   ])
   const steps = factors.flatMap((factor, minute) =>
     factor === (factors[minute - 1] ?? 100) ? [] : [`H${x(minute)}V${y(factor)}`],
   )
   const line = `<path d="M60 ${y(100)}${steps.join('')}H840" fill="none" stroke="${color}" stroke-width="1.5"/>`
-  return [...grid, line, text(840, top + 2, name, 'end')].join('\n')
+  const isHigh = (minute: number): boolean => rates[minute]! > 0.02
+  const spans = rates.flatMap((_, minute) => {
+    if (!isHigh(minute) || (minute > 0 && isHigh(minute - 1))) return []
+    const end = rates.findIndex((_, later) => later > minute && !isHigh(later))
+    return [`M${x(minute)} ${y(75) + 8}H${x(end === -1 ? rates.length : end)}`]
+  })
+  const high = `<path d="${spans.join('')}" stroke="${HIGH_COLOR}" stroke-width="4"/>`
+  const share = rates.filter((_, minute) => isHigh(minute)).length / rates.length
+  return [...grid, line, high, text(840, top + 2, `${name}: ${percent(share)} of the day above 2 %`, 'end')].join('\n')
 }

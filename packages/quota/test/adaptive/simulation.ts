@@ -1,24 +1,37 @@
 import type { AdaptiveCounts } from '../../src/store.ts'
-import type { Plant } from './plants.ts'
-import { binomial, poisson, randomFrom } from './random.ts'
+import { binomial, gauss, poisson, randomFrom } from './random.ts'
 
-/** What moves the factor: asked once a minute, answers whole hundredths. */
+/** Moves the factor, once per minute: returns whole hundredths. */
 export type Controller = (counts: AdaptiveCounts, now: number) => number
 
-export interface Setup {
-  readonly plant: Plant
-  readonly seed: number
-  readonly hours: number
-  /** Calls a minute at load 1. */
+/** A service to try a controller on. Its load follows the factor, and its errors follow the load. */
+export interface Plant {
+  /** Error rate, 0..1, at a load (1 is the load at factor 1) and a minute since the beginning. */
+  readonly errorRate: (load: number, minute: number) => number
+  /** Calls per minute at load 1. */
   readonly callsPerMinute: number
-  /** How long a change of the factor takes to begin to show in the load. */
+  /** How long a change of the factor takes to begin to show in the load. @default 0 */
   readonly deadMinutes?: number
-  /** Time constant with which the load then follows. */
+  /** Time constant with which the load then follows. @default 0: it jumps */
   readonly lagMinutes?: number
-  /** The factor before, in hundredths. */
+  /** How long a change of the load takes to begin to show in errors. @default 0 */
+  readonly errorDeadMinutes?: number
+  /** Time constant with which errors then follow. @default 0: they jump */
+  readonly errorLagMinutes?: number
+  /** Multiplies the load in a minute. @default 1 */
+  readonly burst?: (minute: number) => number
+  /** Mean of errors that have nothing to do with the load and come and go within half an hour. @default 0 */
+  readonly noise?: number
+  /** Minutes in which a share of the calls fails at any load, drawn per seed. @default none */
+  readonly outages?: (random: () => number) => readonly Outage[]
+  /** The factor before, in hundredths. @default 100 */
   readonly start?: number
-  /** Minutes in which 30 % of the calls fail whatever the load: from, up to. */
-  readonly outage?: readonly [from: number, to: number]
+}
+
+export interface Outage {
+  readonly from: number
+  readonly to: number
+  readonly rate: number
 }
 
 export interface Run {
@@ -26,13 +39,12 @@ export interface Run {
   readonly start: number
   /** The factor after each minute, in hundredths. */
   readonly factors: readonly number[]
-  /** True error rate in each minute. */
+  /** True error rate in each minute, without outages: no factor helps against them. */
   readonly rates: readonly number[]
 }
 
 const WINDOW = 30
 const RECENT = 5
-const OUTAGE_RATE = 0.3
 
 /** A sum over the last so many minutes. */
 function slidingSum(minutes: number): (value: number) => number {
@@ -46,20 +58,39 @@ function slidingSum(minutes: number): (value: number) => number {
   }
 }
 
+/** What follows a value after a dead time and with a lag. */
+function follower(deadMinutes: number, lagMinutes: number, first: number): (value: number) => number {
+  const share = lagMinutes === 0 ? 1 : 1 - Math.exp(-1 / lagMinutes)
+  const coming = new Float64Array(deadMinutes + 1).fill(first)
+  let [at, follows] = [0, first]
+  return (value) => {
+    coming[at] = value
+    at = (at + 1) % coming.length
+    follows += (coming[at]! - follows) * share
+    return follows
+  }
+}
+
 /** Half an hour of the past at the first factor, then so many hours under a controller. */
-export function simulate(controller: Controller, setup: Setup): Run {
-  const { plant, callsPerMinute, deadMinutes = 0, lagMinutes = 1, start = 100, outage = [0, 0] } = setup
-  const random = randomFrom(setup.seed)
+export function simulate(controller: Controller, plant: Plant, seed: number, hours: number): Run {
+  const { callsPerMinute, deadMinutes = 0, lagMinutes = 0, errorDeadMinutes = 0, errorLagMinutes = 0 } = plant
+  const { burst = () => 1, noise = 0, start = 100 } = plant
+  const random = randomFrom(seed)
+  const outages = plant.outages?.(random) ?? []
   const sums = [slidingSum(WINDOW), slidingSum(WINDOW), slidingSum(RECENT), slidingSum(RECENT)] as const
+  const loadOf = follower(deadMinutes, lagMinutes, start / 100)
+  const rateOf = follower(errorDeadMinutes, errorLagMinutes, plant.errorRate(start / 100, 0))
   const factors: number[] = []
   const rates: number[] = []
-  let load = start / 100
-  for (let minute = -WINDOW; minute < setup.hours * 60; minute++) {
-    const factor = (factors[minute - 1 - deadMinutes] ?? start) / 100
-    load += (factor - load) / lagMinutes
-    const rate = minute >= outage[0] && minute < outage[1] ? OUTAGE_RATE : plant.errorRate(load)
+  let background = 0
+  for (let minute = -WINDOW; minute < hours * 60; minute++) {
+    const load = loadOf((factors.at(-1) ?? start) / 100) * burst(minute)
+    // Its logarithm wanders by 0.7 and forgets within half an hour.
+    if (noise > 0) background = 0.97 * background + 0.17 * gauss(random)
+    const own = Math.min(1, rateOf(plant.errorRate(load, minute)) + noise * Math.exp(background - 0.25))
+    const outage = outages.find(({ from, to }) => minute >= from && minute < to)?.rate ?? 0
     const calls = poisson(random, callsPerMinute * load)
-    const errors = binomial(random, calls, rate)
+    const errors = binomial(random, calls, Math.max(own, outage))
     const counts = {
       calls: sums[0](calls),
       errors: sums[1](errors),
@@ -68,7 +99,7 @@ export function simulate(controller: Controller, setup: Setup): Run {
     }
     if (minute < 0) continue
     factors.push(controller(counts, (minute + 1) * 60_000))
-    rates.push(rate)
+    rates.push(own)
   }
   return { start, factors, rates }
 }
@@ -99,6 +130,11 @@ export function largestStep({ start, factors }: Run): number {
 /** Share of the time in which the true error rate was above 2 %. */
 export function timeAboveHighRate({ rates }: Run): number {
   return rates.filter((rate) => rate > 0.02).length / rates.length
+}
+
+/** The factor on average, 1 for 100 hundredths. */
+export function meanFactor({ factors }: Run): number {
+  return factors.reduce((sum, each) => sum + each, 0) / factors.length / 100
 }
 
 /** Minutes from one on until the factor is at least so high; `Infinity`: never. */

@@ -1,0 +1,173 @@
+import type { AdaptiveCounts, FactorState, Learned } from '../store/factor-store.ts'
+import type { AdaptiveConstants } from './constants.ts'
+import { areErrorsLow, type Bounds, evidenceOf } from './rates.ts'
+
+const MINUTE_MS = 60_000
+
+/** Evidence beyond this is certain enough; more would take long to forget. */
+const MAX_EVIDENCE = 20
+
+export const NOTHING_LEARNED: Learned = {
+  phase: { kind: 'free' },
+  wall: null,
+  rises: [],
+  trouble: null,
+  responseMs: 0,
+  probeWaitMs: 0,
+  probes: null,
+  evidence: 0,
+  lowSince: null,
+}
+
+/** How far back rises are blamed for errors: twice as long as the last trouble took to pass. */
+export function blameMs({ responseMs }: Learned, constants: AdaptiveConstants): number {
+  return Math.min(constants.blameMaxMs, Math.max(constants.blameMs, 2 * responseMs))
+}
+
+/** The lowest level that errors are suspected at, if these rises are to blame. */
+export function firstSuspect(
+  rises: Learned['rises'],
+  { minHundredths, riseStepHundredths }: AdaptiveConstants,
+): number {
+  return Math.max(minHundredths, Math.min(...rises.map(({ fromHundredths }) => fromHundredths))) + riseStepHundredths
+}
+
+/** How long a wall keeps probes away after one more failure. */
+export function longerWait(probeWaitMs: number, { probeWaitMinMs, probeWaitMaxMs }: AdaptiveConstants): number {
+  return Math.min(probeWaitMaxMs, Math.max(probeWaitMinMs, 2 * probeWaitMs))
+}
+
+/** The state of the tick before, by any version and at any time, brought to `now`. */
+export function broughtTo(
+  now: number,
+  before: FactorState,
+  constants: AdaptiveConstants,
+): FactorState & { learned: Learned } {
+  const known = { ...before, learned: before.learned ?? learnedFromFormer(before, constants) }
+  const state = known.tickedAt !== null && known.tickedAt > now ? clockSteppedBack(known, now, constants) : known
+  const isGap = state.tickedAt === null || now - state.tickedAt > constants.windowMinutes * MINUTE_MS
+  return isGap ? afterGap(state) : state
+}
+
+/** Adds the counts of a tick: evidence against the level, low errors, and whether trouble has passed. */
+export function observed(
+  state: FactorState & { learned: Learned },
+  counts: AdaptiveCounts,
+  bounds: Bounds,
+  now: number,
+  constants: AdaptiveConstants,
+): Learned {
+  const { learned, factorHundredths, tickedAt } = state
+  const { lowRate, highRate, recentMinutes, blameMaxMs } = constants
+  const { recentErrors, recentCalls } = counts
+  const isProbe = learned.phase.kind === 'probing' || learned.phase.kind === 'listening'
+  // After a rise errors of 2 % are no proof yet; a probe, which may be repeated, is judged more strictly.
+  const [lower, higher] = isProbe ? [lowRate, highRate] : [2 * lowRate, 1.5 * highRate]
+  // The last five minutes are seen by five ticks, so each of them counts a fifth.
+  const minutes = tickedAt === null ? 1 : Math.min(recentMinutes, (now - tickedAt) / MINUTE_MS)
+  const added = (minutes / recentMinutes) * evidenceOf(recentErrors, recentCalls, lower, higher)
+  return troublePassed(
+    {
+      ...learned,
+      rises: learned.rises.filter(({ at }) => now - at <= blameMaxMs),
+      evidence: Math.min(MAX_EVIDENCE, Math.max(0, learned.evidence + added)),
+      lowSince: areErrorsLow(factorHundredths, counts, bounds, constants) ? (learned.lowSince ?? now) : null,
+    },
+    counts,
+    now,
+    constants,
+  )
+}
+
+/**
+ * When errors are no longer high, the time since the first fall shows how slow the service is. If it is slower than the
+ * law thought, earlier rises are to blame, too, and the wall begins further down.
+ */
+function troublePassed(learned: Learned, counts: AdaptiveCounts, now: number, constants: AdaptiveConstants): Learned {
+  const { trouble, wall } = learned
+  if (trouble === null || counts.recentErrors >= constants.highRate * counts.recentCalls) return learned
+  const passed = { ...learned, trouble: null, responseMs: Math.max(now - trouble.since, learned.responseMs / 2) }
+  const blamed = trouble.rises.filter(({ at }) => trouble.since - at <= blameMs(passed, constants))
+  if (blamed.length === 0) return passed
+  const lowHundredths = firstSuspect(blamed, constants)
+  if (wall !== null) {
+    return lowHundredths < wall.lowHundredths
+      ? { ...passed, wall: { ...wall, lowHundredths, probed: 'never' } }
+      : passed
+  }
+  const probeWaitMs = longerWait(learned.probeWaitMs, constants)
+  const highHundredths = Math.max(trouble.fromHundredths, lowHundredths)
+  return {
+    ...passed,
+    probeWaitMs,
+    wall: { lowHundredths, highHundredths, retryAt: now + probeWaitMs, probed: 'never' },
+  }
+}
+
+/** No tick came for so long that old observations are stale. A probe goes home, and is made again later. */
+function afterGap(state: FactorState & { learned: Learned }): FactorState & { learned: Learned } {
+  const { learned } = state
+  let { phase } = learned
+  if (phase.kind === 'probing') phase = { kind: 'returning', toHundredths: phase.homeHundredths }
+  if (phase.kind === 'listening') phase = { kind: 'free' }
+  return { ...state, quietSince: null, learned: { ...learned, phase, trouble: null, evidence: 0, lowSince: null } }
+}
+
+/** Instants of a clock that ran ahead become the present; otherwise they would hold the factor until that future. */
+function clockSteppedBack(
+  state: FactorState & { learned: Learned },
+  now: number,
+  constants: AdaptiveConstants,
+): FactorState & { learned: Learned } {
+  const { learned } = state
+  const { phase, wall, trouble, probes } = learned
+  const notAfter = (latest: number, instant: number): number => Math.min(latest, instant)
+  const past = (instant: number | null): number | null => instant && notAfter(now, instant)
+  return {
+    ...state,
+    tickedAt: now,
+    lastMoveAt: past(state.lastMoveAt),
+    quietSince: past(state.quietSince),
+    learned: {
+      ...learned,
+      phase: 'until' in phase ? { ...phase, until: notAfter(now + constants.listenMs, phase.until) } : phase,
+      wall: wall && { ...wall, retryAt: notAfter(now + constants.probeWaitMaxMs, wall.retryAt) },
+      rises: learned.rises.map((rise) => ({ ...rise, at: notAfter(now, rise.at) })),
+      trouble: trouble && { ...trouble, since: notAfter(now, trouble.since) },
+      probes: probes && { ...probes, since: notAfter(now, probes.since) },
+      lowSince: past(learned.lowSince),
+    },
+  }
+}
+
+/** Takes over a state of the former law: its cap is a wall that begins above it. */
+function learnedFromFormer(state: FactorState, constants: AdaptiveConstants): Learned {
+  const { cap, factorHundredths, lastRiseAt, lastFallAt } = state
+  const { riseStepHundredths, probeWaitMinMs } = constants
+  const isRiseLast = lastRiseAt !== null && (lastFallAt === null || lastFallAt < lastRiseAt)
+  const rises = isRiseLast ? [{ at: lastRiseAt, fromHundredths: factorHundredths - riseStepHundredths }] : []
+  if (cap === null) return { ...NOTHING_LEARNED, rises }
+  const level = cap.hundredths + riseStepHundredths
+  return {
+    ...NOTHING_LEARNED,
+    rises,
+    // Above its cap: a process of the former law ticked during a probe.
+    phase: factorHundredths > cap.hundredths ? { kind: 'returning', toHundredths: cap.hundredths } : { kind: 'free' },
+    wall: { lowHundredths: level, highHundredths: level, retryAt: cap.since + probeWaitMinMs, probed: 'never' },
+    probeWaitMs: probeWaitMinMs,
+  }
+}
+
+/** Fields for processes of the former law, so that old and new can tick by turns: a cap below the wall. */
+export function formerFields(
+  { wall, rises }: Learned,
+  now: number,
+  { riseStepHundredths }: AdaptiveConstants,
+): Pick<FactorState, 'cap' | 'capRecoveryMs' | 'lastRiseAt' | 'lastFallAt'> {
+  return {
+    cap: wall && { hundredths: wall.lowHundredths - riseStepHundredths, since: now },
+    capRecoveryMs: 30 * MINUTE_MS,
+    lastRiseAt: rises.at(-1)?.at ?? null,
+    lastFallAt: null,
+  }
+}
