@@ -76,12 +76,12 @@ describe('events', () => {
     expect(() => quota.consumeSync({ subject: 'u', operation: 'write' })).toThrow(QuotaError)
     const decided = { category: 'write', durationMs: 2.5 }
     expect(heard).toEqual([
-      { ...decided, outcome: 'admitted' },
+      { ...decided, outcome: 'admitted', allowed: true },
       'admitted',
-      { ...decided, outcome: 'refused' },
-      { category: 'read', outcome: 'degraded', durationMs: 150 },
+      { ...decided, outcome: 'refused', allowed: false },
+      { category: 'read', outcome: 'degraded', allowed: true, durationMs: 150 },
       'degraded',
-      { category: 'write', outcome: 'degraded', durationMs: 150 },
+      { category: 'write', outcome: 'degraded', allowed: false, durationMs: 150 },
       'degraded',
     ])
 

@@ -61,7 +61,7 @@ function limits(settings: Settings, of: LimitsOf = {}): readonly number[] {
 }
 
 describe('a price above a limit', () => {
-  const made = (read: number, warn: (message: string) => void) => {
+  const made = (read: number, warn: (message: unknown) => void) => {
     const base = { user: { read: { '1h': read, '1d': 100 } } }
     const windows = [
       { label: '1h', lengthMs: 3_600_000 },
@@ -70,12 +70,12 @@ describe('a price above a limit', () => {
     const operations = { look: { category: 'read', cost: 5 }, load: { category: 'read', cost: 20 } } as const
     return createQuota({
       policy: definePolicy({ windows, categories: ['read'], layers: [{ name: 'user' }], operations, base }),
-      logger: { warn },
+      logger: { warn, error: warn },
     })
   }
 
   it('is warned of at construction, but not where a limit is to block', () => {
-    const warned: string[] = []
+    const warned: unknown[] = []
     made(20, (message) => warned.push(message))
     made(0, (message) => warned.push(message))
     expect(warned).toEqual([])

@@ -126,8 +126,9 @@ describe('plans', () => {
   })
 
   it('that are unknown are warned of once where nobody listens', async () => {
-    const warnings: string[] = []
-    const logger = { warn: (message: string) => void warnings.push(message) }
+    const warnings: unknown[] = []
+    const warn = (message: unknown) => void warnings.push(message)
+    const logger = { warn, error: warn }
     const quota = createQuota<'ask'>({ policy, logger })
     const request = { subject: { user: 'u', team: 't' }, operation: 'ask', plan: 'gold\n' } as const
     for (let i = 0; i < 3; i++) expect((await quota.consume(request)).allowed).toBe(true)

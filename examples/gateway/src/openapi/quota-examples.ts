@@ -20,8 +20,7 @@ export interface QuotaExamples {
 export function quotaExamples(policy: GatewayPolicy): QuotaExamples | undefined {
   const clock = { nowMs: AT, now: () => clock.nowMs }
   // The gateway's own engine has warned of this policy.
-  const logger = { warn: () => undefined }
-  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar(), logger })
+  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar(), logger: false })
   const refused = (): RefusedDecision | undefined => {
     const request = { subject: subjectsOf(policy)('demo'), operation: OPERATION } as const
     const { category } = policy.operations[OPERATION]

@@ -32,7 +32,7 @@ export async function trialEngine({ policy, userId, rules, factor, clock }: Tria
     calendar: luxonCalendar(),
     adaptive: { factor: known },
     // The gateway's own engine has warned of this policy.
-    logger: { warn: () => undefined },
+    logger: false,
   })
   await quota.settings.replace(rules.settings)
   for (const [layer, { overrides, bypass, plan, until }] of Object.entries(rules.subjects)) {

@@ -93,7 +93,7 @@ class UnitHistory {
   constructor(harness: StoreHarness) {
     this.#harness = harness
     const { store, clock } = harness
-    this.#quota = createQuota({ policy: POLICY, store, clock, logger: { warn: () => undefined } })
+    this.#quota = createQuota({ policy: POLICY, store, clock, logger: false })
     this.#model = new ModelCounters(clock)
   }
 

@@ -78,7 +78,7 @@ export class World {
       idTtlMs: ID_TTL_MS,
       holdTtlMs: HOLD_TTL_MS,
       // Some of its limits are below prices, on purpose.
-      logger: { warn: () => undefined },
+      logger: false,
     })
     quota.on('nearLimit', (near) => this.near.push(near))
     return quota

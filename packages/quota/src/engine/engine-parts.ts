@@ -20,6 +20,7 @@ import { CounterCalls } from './decide/counter-calls.ts'
 import { Decisions } from './decide/decisions.ts'
 import { Demands, type TakeDemand } from './decide/demands.ts'
 import { Fallback } from './decide/fallback.ts'
+import { Outages } from './decide/outages.ts'
 import { Reports } from './decide/reports.ts'
 import { Takes } from './decide/takes.ts'
 import { runAsync, type Task } from './decide/task.ts'
@@ -77,7 +78,8 @@ export class EngineParts {
     this.frames = decisionFrames(policy, this.periods)
     this.live = this.#liveSettings(options.logger)
     const { events, live, periods, deadlineMs, frames } = this
-    this.reports = new Reports({ policy, events, stopwatch, live, thresholds })
+    const outages = new Outages({ policy, failurePolicy, clock, logger: options.logger })
+    this.reports = new Reports({ policy, events, stopwatch, live, thresholds, outages })
     this.demands = new Demands(live, periods, this.check.units)
     this.counters = this.store.open(storeSchema(policy), clock)
     this.#closed = noteOpen(policy, this.store, (message) => options.logger.warn(`quota: ${message}`))

@@ -33,7 +33,7 @@ export interface QuotaEvents<C extends Counting = Counting> {
   holdEnded: HoldEnd<C>
   /** A commit was above what its hold had reserved. Emitted by the commit that settled the hold, never by a repeat. */
   overrun: QuotaOverrun<C>
-  /** The store did not answer, and the failure policy decided. */
+  /** The store did not answer, and the failure policy decided. Logged where it has no listener. */
   degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }
   /** A decision was made, however it came out; emitted before the event that says more about it. */
   decided: DecisionTime
@@ -44,6 +44,8 @@ export interface DecisionTime {
   readonly category: string
   /** `degraded`: the failure policy decided, either way. */
   readonly outcome: 'admitted' | 'refused' | 'degraded'
+  /** Whether the request may go on. */
+  readonly allowed: boolean
   /** From the request to the decision, in milliseconds with fractions: settings, store, and the wait for both. */
   readonly durationMs: number
 }

@@ -14,6 +14,7 @@ import {
   withDefault,
 } from '../options/checks.ts'
 import { faultsOf, noSuchName, within } from '../options/faults.ts'
+import { aLogger, type QuotaLogger } from '../options/logger.ts'
 import { optionsParser, refusedOptions } from '../options/options-parser.ts'
 import { copyOfPolicy, type Policy } from '../policy/policy.ts'
 import { DEFAULT_THRESHOLDS, thresholdsCheck } from '../policy/rules.ts'
@@ -114,11 +115,12 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly createNonce?: (() => string) | undefined
   /**
-   * Receives each oddity of the policy that is no error, once, at construction: a price above a limit, which admits
-   * none of it.
-   * @default console
+   * Receives what operators should know; `false`: nobody does. Errors: why the store does not answer, and what callers get,
+   * unless `degraded` has a listener; for each cause once a minute at most. Warnings: that it answers again; unknown plans,
+   * unless `unknownPlan` has a listener; a price above a limit, once.
+   * @default the console
    */
-  readonly logger?: { warn(message: string): void } | undefined
+  readonly logger?: QuotaLogger | false | undefined
   /**
    * Measures how long decisions take, for the event `decided`.
    * @default `performance.now`
@@ -138,7 +140,7 @@ export type ParsedOptions = Omit<
   readonly maxHolds: number
   readonly thresholds: readonly Threshold[]
   readonly stopwatch: Stopwatch
-  readonly logger: { warn(message: string): void }
+  readonly logger: QuotaLogger
 }
 
 /** The longest that `maxTtlMs` can allow, in milliseconds: 31 days. */
@@ -166,7 +168,7 @@ export function sharedChecks(): Checks<SharedOptions> {
     clock: optional(aClock()),
     createNonce: optional(aFunction<() => string>()),
     stopwatch: withDefault(aFunction<Stopwatch>(), systemStopwatch),
-    logger: withDefault(having<{ warn(message: string): void }>(['warn'], 'a logger, as the console is'), console),
+    logger: aLogger(),
   }
 }
 

@@ -177,8 +177,10 @@ export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMet
   const working = new Set(Object.keys(policy.operations).filter((name) => takesSlot(policy, name)))
 
   const stops = [
-    quota.on('decided', ({ category, outcome, durationMs }) => {
+    quota.on('decided', ({ category, outcome, allowed, durationMs }) => {
       metrics.decisions.raise(1, category, outcome)
+      // A listener to `degraded` would silence the log.
+      if (outcome === 'degraded') metrics.degraded.raise(1, category, allowed ? 'admitted' : 'unavailable')
       metrics.duration.observe(durationMs / 1_000, outcome)
     }),
     quota.on('admitted', ({ category, operation, cost, windows }) => {
@@ -209,9 +211,6 @@ export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMet
         metrics.overrun.raise(ofUnit(uncharged, unit), category, 'uncharged', ...named(unit))
       }
     }),
-    quota.on('degraded', ({ category, allowed }) =>
-      metrics.degraded.raise(1, category, allowed ? 'admitted' : 'unavailable'),
-    ),
   ]
   // Heard by asking the store each second: not where it has none.
   if (quota.holdTtlMs !== undefined) {

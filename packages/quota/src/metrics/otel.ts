@@ -193,9 +193,11 @@ function reportSpans(quota: QuotaMetricsOptions['quota'], hasSubjects: boolean):
   const stops = [
     quota.on('admitted', (decision) => report(() => ofAdmitted(decision, hasSubjects))),
     quota.on('refused', (decision) => report(() => ofRefused(decision, hasSubjects))),
-    quota.on('degraded', ({ category, allowed }) =>
-      report(() => ({ 'quota.decision': 'degraded', 'quota.allowed': allowed, 'quota.category': category })),
-    ),
+    // A listener to `degraded` would silence the log.
+    quota.on('decided', ({ category, outcome, allowed }) => {
+      if (outcome !== 'degraded') return
+      report(() => ({ 'quota.decision': 'degraded', 'quota.allowed': allowed, 'quota.category': category }))
+    }),
   ]
   return () => {
     for (const stop of stops) stop()

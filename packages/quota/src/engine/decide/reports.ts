@@ -11,6 +11,7 @@ import type { DecisionTime, Events } from '../events.ts'
 import type { NearLimit, QuotaOverrun } from '../requests.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { TakeDemand } from './demands.ts'
+import type { Outages } from './outages.ts'
 
 export interface ReportsDeps {
   readonly policy: Policy
@@ -19,6 +20,7 @@ export interface ReportsDeps {
   readonly live: Pick<LiveSettings, 'compiled'>
   /** When limits are near, where the settings do not say. */
   readonly thresholds: readonly Threshold[]
+  readonly outages: Outages
 }
 
 /** Reports what came of requests to those who listen. */
@@ -28,13 +30,15 @@ export class Reports {
   readonly #stopwatch: Stopwatch
   readonly #live: Pick<LiveSettings, 'compiled'>
   readonly #thresholds: readonly Threshold[]
+  readonly #outages: Outages
 
-  constructor({ policy, events, stopwatch, live, thresholds }: ReportsDeps) {
+  constructor({ policy, events, stopwatch, live, thresholds, outages }: ReportsDeps) {
     this.#policy = policy
     this.#events = events
     this.#stopwatch = stopwatch
     this.#live = live
     this.#thresholds = thresholds
+    this.#outages = outages
   }
 
   /** Reads the stopwatch as a request begins; `undefined` while no listener times decisions. */
@@ -43,8 +47,9 @@ export class Reports {
   }
 
   decided(decision: Decision, demand: Pick<Demand, 'category' | 'costs'>, startedAtMs: number | undefined): void {
+    if (this.#outages.isOpen) this.#outages.answered()
     if (!this.#events.hasDecisionListeners) return
-    this.#time(demand.category, startedAtMs, decision.allowed ? 'admitted' : 'refused')
+    this.#time(demand.category, startedAtMs, decision.allowed ? 'admitted' : 'refused', decision.allowed)
     if (decision.allowed) this.#events.emit('admitted', decision)
     else this.#events.emit('refused', decision)
     if (this.#events.hasListeners('shadowed') && decision.shadowed.length > 0) this.#events.emit('shadowed', decision)
@@ -61,8 +66,9 @@ export class Reports {
   }
 
   degraded({ category, startedAtMs }: TakeDemand, allowed: boolean, error: unknown): void {
-    this.#time(category, startedAtMs, 'degraded')
-    this.#events.emit('degraded', { category: this.#policy.categories[category]!, allowed, error })
+    this.#time(category, startedAtMs, 'degraded', allowed)
+    if (!this.#events.hasListeners('degraded')) this.#outages.failed(error, allowed)
+    else this.#events.emit('degraded', { category: this.#policy.categories[category]!, allowed, error })
   }
 
   #nearLimit(decision: AdmittedDecision, demand: Pick<Demand, 'costs'>): void {
@@ -72,11 +78,11 @@ export class Reports {
       this.#events.emit('nearLimit', crossing)
   }
 
-  #time(category: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome']): void {
+  #time(category: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome'], allowed: boolean): void {
     // A listener that came while the request was in flight is not called.
     if (!this.#events.hasTimeListeners || startedAtMs === undefined) return
     const durationMs = this.#stopwatch() - startedAtMs
-    this.#events.emit('decided', { category: this.#policy.categories[category]!, outcome, durationMs })
+    this.#events.emit('decided', { category: this.#policy.categories[category]!, outcome, allowed, durationMs })
   }
 }
 

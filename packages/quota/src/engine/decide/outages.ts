@@ -1,0 +1,132 @@
+import { QuotaError } from '../../errors/quota-error.ts'
+import { errorText } from '../../errors/reason.ts'
+import { plain } from '../../errors/shown.ts'
+import type { QuotaLogger } from '../../options/logger.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { Clock } from '../../time/clock.ts'
+import type { FailurePolicy } from '../options.ts'
+
+/** One line about each cause in this time, in milliseconds, */
+const AGAIN_AFTER_MS = 60_000
+/** and about no more causes than these. */
+const MOST_CAUSES = 10
+/** Longest reason of a line, in characters. */
+const MAX_REASON = 600
+/** Deepest error that is read for its reason. */
+const MAX_DEPTH = 10
+/** Of one row, or of subjects that are new: that another request is answered ends nothing. */
+const NEVER_OVER: readonly string[] = ['damaged_row', 'store_full']
+
+/** Since when the store has not answered, and what callers got. */
+interface Outage {
+  /** By the engine's clock, epoch milliseconds. */
+  readonly since: number
+  refused: number
+  admitted: number
+  /** Whether there was a line about it. */
+  isLogged: boolean
+}
+
+export interface OutagesDeps {
+  readonly policy: Policy
+  readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
+  readonly clock: Clock
+  readonly logger: QuotaLogger
+}
+
+/** Logs why the store does not answer, what callers get, and when it answers again, for those without a listener. */
+export class Outages {
+  /** Whether the last call to the store failed; a field, since every decision asks. */
+  isOpen = false
+  readonly #clock: Clock
+  readonly #logger: QuotaLogger
+  readonly #consequence: string
+  /** When there was a line about each cause. */
+  readonly #loggedAt = new Map<string, number>()
+  #outage: Outage | undefined
+
+  constructor({ policy, failurePolicy, clock, logger }: OutagesDeps) {
+    this.#clock = clock
+    this.#logger = logger
+    this.#consequence = consequenceOf(policy, failurePolicy)
+  }
+
+  /** @param allowed whether the request was admitted all the same */
+  failed(error: unknown, allowed: boolean): void {
+    const { code, reason, docs } = causeOf(error)
+    const now = this.#clock.now()
+    const outage = this.#outage ?? { since: now, refused: 0, admitted: 0, isLogged: false }
+    const soFar = outage.refused + outage.admitted === 0 ? '' : ` So far: ${countsOf(outage, now)}.`
+    if (this.#isDue(reason, now)) {
+      this.#logger.error(`quota: ${code}: ${reason} ${this.#consequence}${soFar} ${docs}`)
+      outage.isLogged = true
+    }
+    if (NEVER_OVER.includes(code)) return
+    outage[allowed ? 'admitted' : 'refused']++
+    this.#outage = outage
+    this.isOpen = true
+  }
+
+  /** The store answered. */
+  answered(): void {
+    const outage = this.#outage
+    this.isOpen = false
+    this.#outage = undefined
+    if (outage?.isLogged === true) this.#logger.warn(`quota: recovered after ${countsOf(outage, this.#clock.now())}.`)
+  }
+
+  #isDue(cause: string, now: number): boolean {
+    for (const [logged, at] of this.#loggedAt) {
+      // A clock that was set back makes no cause silent for longer.
+      if (now - at >= AGAIN_AFTER_MS || now < at) this.#loggedAt.delete(logged)
+    }
+    if (this.#loggedAt.has(cause) || this.#loggedAt.size >= MOST_CAUSES) return false
+    this.#loggedAt.set(cause, now)
+    return true
+  }
+}
+
+/** The cause: the library's own innermost error, with the reason of the driver's. */
+function causeOf(error: unknown): { readonly code: string; readonly reason: string; readonly docs: string } {
+  let known = new QuotaError('quota_unavailable', 'The store failed')
+  let inner = error
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    if (inner instanceof QuotaError) known = inner
+    const { cause } = Object(inner) as { readonly cause?: unknown }
+    if (cause === undefined || cause === null) break
+    inner = cause
+  }
+  const [text, why] = [errorText(known), errorText(inner)]
+  const whole = text.includes(why) ? text : `${text}: ${why}`
+  return { code: known.code, reason: plain(whole.replace(/\.?$/, '.'), MAX_REASON), docs: known.docs }
+}
+
+function countsOf({ since, refused, admitted }: Outage, now: number): string {
+  const counts = [
+    ...(refused > 0 ? [`${requests(refused)} answered 503`] : []),
+    ...(admitted > 0 ? [`${requests(admitted)} admitted without the store`] : []),
+  ]
+  return [`${Math.max(0, Math.round((now - since) / 1_000))} s`, ...counts].join(', ')
+}
+
+function requests(count: number): string {
+  return count === 1 ? '1 request' : `${count} requests`
+}
+
+/** The answer that callers get while the store does not answer. */
+function consequenceOf({ categories }: Policy, failurePolicy: OutagesDeps['failurePolicy']): string {
+  const got = categories.map((category) => CONSEQUENCES[kindOf(failurePolicy[category])])
+  const isSame = got.every((each) => each === got[0])
+  if (isSame) return `Requests ${got[0]} until it answers.`
+  return `Until it answers, requests of ${categories.map((category, at) => `"${category}" ${got[at]}`).join(', of ')}.`
+}
+
+const CONSEQUENCES = {
+  closed: 'get 503',
+  open: 'are admitted without being counted',
+  local: "are admitted up to this process's share, then get 503",
+} as const
+
+function kindOf(what: FailurePolicy | undefined): keyof typeof CONSEQUENCES {
+  return typeof what === 'object' ? 'local' : (what ?? 'closed')
+}
