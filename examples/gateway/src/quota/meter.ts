@@ -11,6 +11,13 @@ import type { ObserveMetered } from '../usage/observe-metered.ts'
 import { OPERATION_NAMES, type OperationName } from './policy.ts'
 import { subjectsOf } from './subjects.ts'
 
+declare module '@scoregw/quota/http' {
+  /** The gateway's policy counts tokens. */
+  interface HandlerUnits {
+    readonly units: 'tokens'
+  }
+}
+
 export interface MeterOptions {
   readonly quota: Quota<OperationName>
   readonly supportForumUrl: string
