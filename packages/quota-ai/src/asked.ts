@@ -16,7 +16,7 @@ export interface AskerOptions<Call, C extends Counting> {
    */
   readonly ttlMs?: number | undefined
   /**
-   * Receives charges that could not be settled, such as a `QuotaError` of a store that is away; `false`: nobody does.
+   * Receives charges that could not be settled, such as a `QuotaError` of a store that is away; `false` silences it.
    * @default the console
    */
   readonly logger?: QuotaLogger | false | undefined

@@ -10,7 +10,7 @@ const policy = definePolicy({
   base: { user: { read: { '1h': 1_000 }, write: { '1h': 1_000 } } },
 })
 
-/** An engine on a store that fails as told, and what it logs. */
+/** An engine on a store that fails when it should, and what it logs. */
 function failing(options: Partial<QuotaOptions<'read' | 'write'>> = {}) {
   const clock = { nowMs: 1_800_000_000_000, now: () => clock.nowMs, advance: (ms: number) => (clock.nowMs += ms) }
   const inner = memoryStore({ clock })
@@ -105,7 +105,7 @@ describe('a store that does not answer', () => {
     expect(lines[1]).toContain('connect ECONNREFUSED ::1:1, connect ECONNREFUSED 127.0.0.1:1')
   })
 
-  it("is the listener's where degraded has one, and nobody's where the logger is false", async () => {
+  it("is the listener's where degraded has one, and silent where the logger is false", async () => {
     const heard = failing()
     const stop = heard.quota.on('degraded', () => undefined)
     await heard.call(away)

@@ -45,7 +45,7 @@ export interface RedisStoreOptions {
    */
   readonly evictionPolicy?: EvictionPolicy | undefined
   /**
-   * Receives warnings; `false`: nobody does.
+   * Receives warnings; `false` silences it.
    * @default the console
    */
   readonly logger?: QuotaLogger | false | undefined

@@ -115,7 +115,7 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly createNonce?: (() => string) | undefined
   /**
-   * Receives what operators should know; `false`: nobody does. Errors: why the store does not answer, and what callers get,
+   * Receives what operators should know; `false` silences it. Errors: why the store does not answer, and what callers get,
    * unless `degraded` has a listener; for each cause once a minute at most. Warnings: that it answers again; unknown plans,
    * unless `unknownPlan` has a listener; a price above a limit, once.
    * @default the console

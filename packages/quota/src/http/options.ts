@@ -115,7 +115,7 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
    */
   readonly validate?: ValidateOption | undefined
   /**
-   * Receives misconfigurations, and errors of tokens that could not be given back; `false`: nobody does.
+   * Receives misconfigurations, and errors of tokens that could not be given back; `false` silences it.
    * @default the console
    */
   readonly logger?: QuotaLogger | false | undefined
