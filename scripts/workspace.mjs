@@ -5,11 +5,11 @@ import { join } from 'node:path'
 
 export const root = join(import.meta.dirname, '..')
 
-/** The folders of all workspace packages, relative to the root. */
+/** The folders of all workspace packages, relative to the root; an image of the gateway has only some of them. */
 export const folders = [
-  ...['packages', 'examples', 'internal'].flatMap((group) =>
-    readdirSync(join(root, group)).map((name) => `${group}/${name}`),
-  ),
+  ...['packages', 'examples', 'internal']
+    .filter((group) => existsSync(join(root, group)))
+    .flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`)),
   'bench',
   'docs',
 ].filter((folder) => existsSync(join(root, folder, 'package.json')))

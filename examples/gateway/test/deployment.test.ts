@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { DCLinter } from 'dclint'
 import { validate } from 'dockerfile-utils'
@@ -11,6 +11,7 @@ import { VARIABLES } from '../src/config/variables.ts'
 import { buildConsole } from '../src/console/build-console.ts'
 
 const EXAMPLE = join(import.meta.dirname, '..')
+const ROOT = join(EXAMPLE, '../..')
 const DEPLOY = join(EXAMPLE, 'deploy')
 const read = (name: string): string => readFileSync(join(DEPLOY, name), 'utf8')
 
@@ -35,6 +36,20 @@ describe('the Dockerfile', () => {
     for (const file of files) expect(existsSync(join(EXAMPLE, file))).toBe(true)
     const ports = [VARIABLES.PORT, VARIABLES.SYNC_PORT, VARIABLES.CHARTS_PORT].map((variable) => variable.default)
     expect(/^EXPOSE (.*)$/m.exec(text)?.[1]?.split(' ')).toEqual(ports)
+  })
+
+  it('copies what runs, by name, and no file with secrets', () => {
+    const sources = [...text.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '))
+    expect(sources).toContain('examples/gateway/src')
+    for (const source of sources) expect([source, existsSync(join(ROOT, source))]).toEqual([source, true])
+    // `COPY . .` would take everything that is not ignored.
+    const folders = sources.filter((source) => statSync(join(ROOT, source)).isDirectory())
+    for (const secret of ['deploy/.env', '.data/gateway/gateway.sqlite', '.env']) {
+      const path = join('examples/gateway', secret)
+      expect([secret, folders.filter((folder) => !relative(folder, path).startsWith('..'))]).toEqual([secret, []])
+    }
+    const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n')
+    expect(ignored).toEqual(expect.arrayContaining(['**/.env', '**/.env.*', '**/.data', '**/node_modules']))
   })
 
   it('installs with the version of pnpm that everything else uses, and what the gateway needs to run', () => {
