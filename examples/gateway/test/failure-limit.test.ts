@@ -42,10 +42,11 @@ describe('a caller whose requests fail', () => {
     expect([status, headers.get('Retry-After')]).toEqual([429, '60'])
     expect(headers.get('X-Quota-Reset')).toBe('2026-08-06T14:07:26.000Z')
     expect(body).toMatchObject({
-      error: 'quota_exceeded',
+      error: 'too_many_failures',
       retryAfterSeconds: 60,
-      quota: { scope: 'Failures', category: 'failure', window: '60s', limit: LIMIT, used: LIMIT, requested: 1 },
+      requestId: headers.get('X-Request-Id'),
     })
+    expect(body).not.toHaveProperty('quota')
     expect(body.msg).toBe(
       '5 of your requests failed within 60s, and no more may: look at their errors, ' +
         'and try again after 2026-08-06 22:07:26 Beijing Time (UTC+8).',
@@ -81,8 +82,11 @@ describe('a caller whose requests fail', () => {
     const { send, clock } = gateway
     await failing(gateway, LIMIT)
     const answered = async (options: SendOptions = {}, method = 'POST', path = UPSERT) => {
-      const { status, headers, body } = await send(method, path, { ...GOOD, ...options })
-      const { date: _, 'x-request-id': id, 'keep-alive': _kept, ...fields } = Object.fromEntries(headers)
+      const { status, headers, body: answer } = await send(method, path, { ...GOOD, ...options })
+      const { date: _, 'content-length': _length, ...others } = Object.fromEntries(headers)
+      const { 'x-request-id': id, 'keep-alive': _kept, ...fields } = others
+      const { requestId, ...body } = answer
+      expect(requestId).toBe(id)
       return { status, fields, body, id }
     }
     const chinese = { headers: { 'Accept-Language': 'zh-CN' } }
@@ -170,7 +174,7 @@ describe('bots and chart keys', () => {
     for (let index = 0; index < LIMIT; index++) expect((await bot.sync({ qq: 1 })).status).toBe(422)
     const refused = await bot.sync({ qq: 10_001, records: [recordOf(101)] })
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '60'])
-    expect(refused.body).toMatchObject({ error: 'quota_exceeded', retryAfterSeconds: 60 })
+    expect(refused.body).toMatchObject({ error: 'too_many_failures', retryAfterSeconds: 60 })
     expect(refused.body.detail).toBe(refused.body.msg)
   })
 })

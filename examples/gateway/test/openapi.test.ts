@@ -89,9 +89,13 @@ describe('the document of the gateway', () => {
     expect(properties.quota.required).toEqual(
       'scope category window limit used requested resetAt retryAtBeijing timeZone retryAt windowLabel'.split(' '),
     )
-    const fields = Object.keys(responses.QuotaExceeded?.headers ?? {})
+    const fields = Object.keys(responses.QuotaExceededOrTooManyFailures?.headers ?? {})
     expect(fields).toEqual(['X-Request-Id', 'Retry-After', 'X-Quota-Reset', 'RateLimit', 'RateLimit-Policy'])
-    expect(paths['/v1/charge']?.post?.responses['429']).toEqual({ $ref: '#/components/responses/QuotaExceeded' })
+    expect(paths['/v1/charge']?.post?.responses['429']).toEqual({
+      $ref: '#/components/responses/QuotaExceededOrTooManyFailures',
+    })
+    // What costs nothing is refused by no quota.
+    expect(paths['/me/quota']?.get?.responses['429']).toEqual({ $ref: '#/components/responses/TooManyFailures' })
   })
 
   it('has an example for every body, and each works with the data of the demo', async () => {

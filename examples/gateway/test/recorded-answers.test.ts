@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { recordedAnswers, recordedFailures } from './support/recorded-answers.ts'
+import { recordedAnswers } from './support/recorded-answers.ts'
 
 /** Recorded by running the gateway of commit 40290d1. */
 const recorded: unknown = JSON.parse(
@@ -9,6 +9,6 @@ const recorded: unknown = JSON.parse(
 
 describe('answers about quota', () => {
   it('are to the byte what they were when the specification was built', async () => {
-    expect([...(await recordedAnswers()), ...(await recordedFailures())]).toEqual(recorded)
+    expect(await recordedAnswers()).toEqual(recorded)
   })
 })

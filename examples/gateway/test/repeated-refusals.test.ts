@@ -44,7 +44,7 @@ it.each([
   for (let times = 0; times < 3; times++) {
     const answer = await fetch(url, { headers: { 'Accept-Encoding': 'gzip' } })
     expect([answer.status, answer.headers.get('Content-Encoding')]).toEqual([429, encoding])
-    expect(await answer.json()).toMatchObject({ error: 'quota_exceeded', retryAfterSeconds: 60 })
+    expect(await answer.json()).toMatchObject({ error: 'too_many_failures', retryAfterSeconds: 60 })
   }
   expect(looked()).toBe(looks)
 })

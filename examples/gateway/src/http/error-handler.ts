@@ -16,7 +16,6 @@ export type ErrorBody = (error: HttpError, requestId: string) => object
 
 /** `{ error, msg, requestId, details?, source?, upstreamStatus?, retryAfterSeconds? }`: absent members are left out of the JSON. */
 export const gatewayErrorBody: ErrorBody = (error, requestId) => {
-  if (error instanceof FailuresExceeded) return error.body
   const { code, message: msg, details, source, upstreamStatus, retryAfterSeconds } = error
   return { error: code, msg, requestId, details, source, upstreamStatus, retryAfterSeconds }
 }

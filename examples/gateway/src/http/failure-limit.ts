@@ -1,6 +1,6 @@
 import { type Clock, createQuota, definePolicy, memoryStore, type RefusedDecision } from '@scoregw/quota'
-import { type Locale, type MessageTexts, quotaExceededBody, quotaHeaders } from '@scoregw/quota/http'
-import { beijingText, scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
+import { type Locale, quotaHeaders } from '@scoregw/quota/http'
+import { beijingText } from '@scoregw/quota/score-gateway'
 import type { Request } from 'express'
 import { callerKey } from './caller.ts'
 import { HttpError } from './http-error.ts'
@@ -31,29 +31,23 @@ export interface FailureLimitOptions {
 /** 429: too many requests of the caller have failed. */
 export class FailuresExceeded extends HttpError {
   override readonly name = 'FailuresExceeded'
-  /** The answer in the form of every 429 of the quota. */
-  readonly body: object
   /** From when to before when it is true, epoch milliseconds: for as long as the seconds to wait are the same. */
   readonly from: number
   readonly until: number
 
   constructor(decision: RefusedDecision, locale: Locale) {
-    const body = quotaExceededBody(decision, { locale, answers: ANSWERS, messages: TEXTS })
-    const { retryAfterSeconds } = body
-    super('quota_exceeded', body.msg, { retryAfterSeconds, headers: { ...quotaHeaders(decision) } })
-    this.body = body
+    const { retryAfterSeconds } = decision
+    super('too_many_failures', TEXTS[locale](decision), { retryAfterSeconds, headers: { ...quotaHeaders(decision) } })
     this.from = decision.now
     this.until = decision.resetAt - (retryAfterSeconds - 1) * 1_000
   }
 }
 
-const ANSWERS = scoreGatewayAnswers()
-
-const TEXTS: MessageTexts = {
-  en: ({ decision: { binding } }) =>
+const TEXTS: Readonly<Record<Locale, (decision: RefusedDecision) => string>> = {
+  en: ({ binding }) =>
     `${binding.used} of your requests failed within ${binding.window}, and no more may: look at their errors, ` +
     `and try again after ${beijingText(binding.resetAt)} Beijing Time (UTC+8).`,
-  'zh-CN': ({ decision: { binding } }) =>
+  'zh-CN': ({ binding }) =>
     `您在 ${binding.window} 内有 ${binding.used} 个请求出错，已达上限：请检查错误原因，并于北京时间 ${beijingText(binding.resetAt)} 后重试。`,
 }
 
@@ -69,7 +63,7 @@ export function failureLimit({ limit, windowMs, clock }: FailureLimitOptions): F
   const policy = definePolicy({
     windows: [{ label: window, lengthMs: windowMs }],
     categories: ['failure'],
-    layers: [{ name: 'caller', scope: 'Failures' }],
+    layers: [{ name: 'caller' }],
     operations: { fail: { category: 'failure', cost: 1 } },
     base: { caller: { failure: { [window]: limit } } },
   })

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ERROR_CODES, type ErrorCode, statusOf } from '../http/http-error.ts'
 import type { Route } from '../http/route.ts'
 
-/** The body of every answer that is not a success, but the 429. */
+/** The body of every answer that is not a success, except `quota_exceeded`. */
 export const errorSchema: z.ZodType = z
   .object({
     error: z.enum(ERROR_CODES).describe('What went wrong, for programs.'),
@@ -46,7 +46,8 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   snapshot_empty: 'The whole snapshot has no valid record. Nothing was deleted.',
   checksum_mismatch: 'The records do not match the checksum.',
   player_busy: 'Another write of the player is in progress. Send the same request again.',
-  quota_exceeded: 'Too many requests of the caller have failed.',
+  quota_exceeded: 'A window has too few tokens left. Nothing was charged.',
+  too_many_failures: 'Too many requests of the caller have failed.',
   precondition_required: '`If-Match` is missing.',
   internal_error: 'Something went wrong on our side.',
   source_unreachable: 'The score service cannot be reached.',
@@ -68,7 +69,7 @@ export function errorsOf(route: Route): Map<number, readonly ErrorCode[]> {
   const { access, body, params, query, docs, requestHeaders = [] } = route
   const codes = new Set<ErrorCode>([
     // Of two credentials in one request none is taken.
-    ...when(access !== 'public', 'bad_request', 'unauthorized', 'quota_exceeded'),
+    ...when(access !== 'public', 'bad_request', 'unauthorized', 'too_many_failures'),
     ...when(access === 'admin', 'forbidden'),
     ...when(access === 'admin' || access === 'user', 'user_disabled'),
     // A path's percent-encoding may be broken.

@@ -5,12 +5,12 @@ import { isoInstant } from '../http/instant.ts'
 import { limitLabels } from '../quota/policy-limits.ts'
 import { listOf } from '../quota/policy-words.ts'
 
-/** The body of a 429 under a policy. */
+/** The body of a refusal under a policy. */
 export function quotaExceededSchema(policy: Policy): z.ZodType<ScoreGatewayBody> {
   const { layers, categories } = policy
   return z
     .object({
-      error: z.literal('quota_exceeded').describe('The same in every 429.'),
+      error: z.literal('quota_exceeded').describe('The same in every refusal by a quota.'),
       msg: z
         .string()
         .describe(

@@ -16,14 +16,14 @@ const RATE_LIMIT_HEADERS = ['RateLimit', 'RateLimit-Policy']
 const REQUIRED_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
   unauthorized: 'WWW-Authenticate',
   player_busy: 'Retry-After',
-  quota_exceeded: 'Retry-After',
+  too_many_failures: 'Retry-After',
   quota_unavailable: 'Retry-After',
   overloaded: 'Retry-After',
   shutting_down: 'Retry-After',
 }
 const OPTIONAL_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
   precondition_failed: 'ETag',
-  quota_exceeded: 'X-Quota-Reset',
+  too_many_failures: 'X-Quota-Reset',
   conflict: 'Retry-After',
   sync_in_progress: 'Retry-After',
   source_rate_limited: 'Retry-After',
@@ -50,13 +50,13 @@ export class Responses {
 
   /** Every answer of a route, by status. */
   of(route: Route): Json {
-    const policy = route.access === 'public' ? undefined : this.#policy
-    // Under a policy a 429 has a body of its own.
-    const errors = [...errorsOf(route)]
-      .filter(([status]) => policy === undefined || status !== 429)
-      .map(([status, codes]) => [status, this.#error(codes)] as const)
-    const refusals = policy === undefined ? [] : [[429, this.#refusal(policy)] as const]
-    return Object.fromEntries([...this.#successes(route), ...errors, ...refusals])
+    const policy = route.operation === undefined ? undefined : this.#policy
+    const errors = [...errorsOf(route)].map(([status, codes]) => {
+      // A refusal by a quota has a body of its own.
+      const isRefusal = status === 429 && policy !== undefined
+      return [status, isRefusal ? this.#refusal(policy, codes) : this.#error(codes)] as const
+    })
+    return Object.fromEntries([...this.#successes(route), ...errors])
   }
 
   all(): Record<string, Json> {
@@ -89,7 +89,7 @@ export class Responses {
       (name) => !required.includes(name),
     )
     return this.#put(name, {
-      description: codes.map((code) => `\`${code}\`: ${meaningOf(code)}`).join('\n\n'),
+      description: describedBy(codes),
       headers: {
         ...this.#fields('X-Request-Id', ...required),
         ...Object.fromEntries(optional.map((name) => [name, optionalAnswerHeader(name)])),
@@ -108,16 +108,18 @@ export class Responses {
     }
   }
 
-  #refusal(policy: GatewayPolicy): Json {
+  /** @param others errors of the same status */
+  #refusal(policy: GatewayPolicy, others: readonly ErrorCode[]): Json {
     this.#exceeded ??= quotaExceededSchema(policy)
     const { body: example } = this.#examples ?? {}
-    return this.#put('QuotaExceeded', {
-      description:
-        '`quota_exceeded`: a window has too few tokens left, or too many of your requests failed, depending on `scope`. Wait for `retryAfterSeconds`.',
+    const codes: readonly ErrorCode[] = ['quota_exceeded', ...others]
+    const exceeded = this.#schemas.named(this.#exceeded, 'QuotaExceeded', 'output')
+    return this.#put(codes.map(pascal).join('Or'), {
+      description: describedBy(codes),
       headers: this.#fields('X-Request-Id', 'Retry-After', 'X-Quota-Reset', ...RATE_LIMIT_HEADERS),
       content: {
         'application/json': {
-          schema: this.#schemas.named(this.#exceeded, 'QuotaExceeded', 'output'),
+          schema: { oneOf: [exceeded, this.#errorBody(others)] },
           ...(example === undefined ? {} : { example }),
         },
       },
@@ -138,6 +140,10 @@ export class Responses {
     this.#named.set(name, response)
     return referenceTo(name)
   }
+}
+
+function describedBy(codes: readonly ErrorCode[]): string {
+  return codes.map((code) => `\`${code}\`: ${meaningOf(code)}`).join('\n\n')
 }
 
 function referenceTo(name: string): Json {

@@ -65,16 +65,3 @@ export async function recordedAnswers(): Promise<RecordedAnswer[]> {
   }
   return answers
 }
-
-/** The same of a caller whose requests failed too often. */
-export async function recordedFailures(): Promise<RecordedAnswer[]> {
-  const { gateway: served, clock } = await testGateway({ env: { FAILURE_LIMIT: '2', FAILURE_WINDOW_SECONDS: '60' } })
-  const answers: RecordedAnswer[] = []
-  for (const languages of [undefined, undefined, undefined, 'zh-CN']) {
-    const options = { body: { musicList: 5 }, ...(languages === undefined ? {} : { languages }) }
-    const answer = await bytesOf(served.addresses.gateway, 'POST', UPSERT, options)
-    if (answer.head[0]?.includes(' 429 ')) answers.push(answer)
-    clock.advance(1_500)
-  }
-  return answers
-}

@@ -24,8 +24,7 @@ export const ANSWERS_ZH = {
   'The content is not valid; `details` names every fault.': '内容无效；`details` 指出每个错误。',
   'A chart is not in the table.': '谱面不在列表中。',
   "A DX score is higher than the chart's maximum.": 'DX 分数超过谱面上限。',
-  'a window has too few tokens left, or too many of your requests failed, depending on `scope`. Wait for `retryAfterSeconds`.':
-    '某个窗口额度不足，或您失败的请求过多，以 `scope` 为准。请等待 `retryAfterSeconds` 秒。',
+  'A window has too few tokens left. Nothing was charged.': '某个窗口额度不足。未扣除额度。',
   'Too many bodies are being received. Nothing was charged.': '正在接收的正文过多。未扣除额度。',
   'There is no score of these charts.': '这些谱面没有成绩。',
   'The ticket balance is too small.': '功能票余额不足。',
