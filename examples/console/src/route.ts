@@ -6,6 +6,14 @@ export type PageName = (typeof PAGES)[number]
 /** The part of the page of limits with their history. */
 export const HISTORY = 'history'
 
+/** As the gateway has ids; a part of a path that is `.` or `..` would lead to another path. */
+const ID = /^(?!\.{1,2}$)[!-.0-~]{1,128}$/
+
+/** Whether a text can be an id: it may come from a link that somebody else has made. */
+export function isId(text: string): boolean {
+  return ID.test(text)
+}
+
 type Query = Readonly<Record<string, string>>
 
 /** What the address names behind its `#`: whatever is looked at, so that it can be come back to and passed on. */
@@ -23,8 +31,9 @@ function routeOf(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?', 2)
   const [name = '', encoded] = path.split('/')
   const query = Object.fromEntries(new URLSearchParams(search))
-  const page = name === '' ? 'overview' : (PAGES.find((each) => each === name) ?? 'unknown')
   const part = encoded === undefined || encoded === '' ? undefined : decoded(encoded)
+  const named = name === '' ? 'overview' : (PAGES.find((each) => each === name) ?? 'unknown')
+  const page = part === undefined || isId(part) ? named : 'unknown'
   return { page, part, userId: page === 'users' ? part : undefined, query }
 }
 

@@ -17,6 +17,21 @@ import { ADMIN_TOKEN, HOUR_MS, START, testGateway } from './support/gateway.ts'
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
 describe.runIf(browserTests)('pages of the console', () => {
+  it('send no request for an id that is none: a link must not choose where the token goes', async () => {
+    const { page, requests } = await signedIn(await testGateway())
+    const before = requests.length
+    for (const id of ['..', '.', '%2e%2e', '..%2f..%2fadmin', 'a%20b']) {
+      await goTo(page, `#/users/${id}`)
+      await page.getByText('There is no such page').waitFor()
+    }
+    const withToken = requests.slice(before).filter((request) => 'authorization' in request.headers())
+    expect(withToken.map((request) => request.url())).toEqual([])
+    await goTo(page, '#/users/demo')
+    await expect
+      .poll(() => requests.slice(before).map((request) => new URL(request.url()).pathname))
+      .toContain('/admin/users/demo/quota')
+  })
+
   it('issue and revoke credentials of bots and of the chart preview, and show who did what', async () => {
     const gateway = await testGateway({ env: { BOT_TOKEN: 'bt_test-bot-0123456789' } })
     const { page, faults } = await signedIn(gateway, '#/credentials')

@@ -1,5 +1,6 @@
 import type { components, paths } from 'example-client/gateway-types'
 import createClient, { type Client } from 'openapi-fetch'
+import { isId } from '../route.ts'
 import { ApiError, type ErrorCode, toApiError } from './api-error.ts'
 import type { Hold, Policy, QuotaStatus, Reset, Settings, UserQuota } from './documents.ts'
 import { eventsOf } from './event-stream.ts'
@@ -330,7 +331,9 @@ function clientWith(token: () => string | undefined): Client<paths> {
   const baseUrl = new URL('..', location.href).href.replace(/\/$/, '')
   const client = createClient<paths>({ baseUrl, cache: 'no-store' })
   client.use({
-    onRequest({ request }) {
+    onRequest({ request, params: { path = {} } }) {
+      const wrong = Object.values(path).find((id) => !isId(String(id)))
+      if (wrong !== undefined) throw new ApiError('not_found', 0)
       request.headers.set('Authorization', `Bearer ${token() ?? ''}`)
     },
   })
