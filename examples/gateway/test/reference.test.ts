@@ -1,6 +1,7 @@
+import { createHook } from 'node:async_hooks'
 import { get } from 'node:http'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { testGateway } from './support/gateway.ts'
 
 const LINKED = ['reference.js', 'reference.css', 'swagger-ui-bundle.js', 'swagger-ui.css']
@@ -75,12 +76,32 @@ describe('the pages of the reference', () => {
       expect([name, file.status, file.headers.get('Cache-Control')]).toEqual([name, 200, 'no-cache'])
       expect(file.headers.get('X-Content-Type-Options')).toBe('nosniff')
       await file.body?.cancel()
-      expect([name, await statusOf(`${base}/${name}`, file.headers.get('Last-Modified'))]).toEqual([name, 304])
+      expect([name, await statusOf(`${base}/${name}`, { 'If-None-Match': file.headers.get('ETag') ?? '' })]).toEqual([
+        name,
+        304,
+      ])
     }
     for (const other of ['tsconfig.json', 'swagger-ui-bundle.js.map', '../package.json', '%2e%2e/page-html.ts', 'x']) {
       expect([other, (await fetch(`${base}/${other}`)).status]).toEqual([other, 401])
     }
     expect((await fetch(`${base}/`, { method: 'POST' })).status).toBe(401)
+  })
+
+  it('are compressed once, and not for each request', async () => {
+    const { gateway } = await testGateway()
+    const url = `${gateway.addresses.gateway}/reference/swagger-ui-bundle.js`
+    const counted = compressions()
+    // Packed answers of any kind; their bytes are not looked at here, which would take another stream.
+    for (const encoding of ['gzip, br', 'br', 'deflate']) await statusOf(url, { 'Accept-Encoding': encoding })
+    const first = counted()
+    for (const encoding of ['gzip, br', 'br', 'deflate']) {
+      for (let times = 0; times < 5; times++) {
+        expect(await statusOf(url, { 'Accept-Encoding': encoding })).toBe(200)
+      }
+    }
+    expect(counted()).toBe(first)
+    const plain = await fetch(url, { headers: { 'Accept-Encoding': 'identity' } })
+    expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(Buffer.from(await plain.arrayBuffer()))
   })
 
   it('have every text of the documents in Chinese, but for what schemas say of their members', async () => {
@@ -123,10 +144,21 @@ function spokenIn(value: unknown): string[] {
   })
 }
 
+/** How many streams of zlib were begun since. */
+function compressions(): () => number {
+  let count = 0
+  const hook = createHook({
+    init(_id, type) {
+      if (type === 'ZLIB') count++
+    },
+  }).enable()
+  onTestFinished(() => void hook.disable())
+  return () => count
+}
+
 /** Asks as browsers do; `fetch` of Node adds to such a request that caches are not to be believed. */
-function statusOf(url: string, modifiedSince: string | null): Promise<number | undefined> {
+function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const headers = modifiedSince === null ? {} : { 'If-Modified-Since': modifiedSince }
     get(url, { headers }, (response) => {
       response.resume()
       resolve(response.statusCode)

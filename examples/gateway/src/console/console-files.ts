@@ -1,11 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type PackedFile, packedFile } from '../pages/packed-file.ts'
 import { buildConsole } from './build-console.ts'
 
 /** The console, read: the page and what it loads, by name. */
 export interface ConsoleFiles {
-  readonly page: Buffer
-  readonly assets: ReadonlyMap<string, Buffer>
+  readonly page: PackedFile
+  readonly assets: ReadonlyMap<string, PackedFile>
 }
 
 let read: Promise<ConsoleFiles> | undefined
@@ -24,7 +25,8 @@ async function readFiles(report?: (line: string) => void): Promise<ConsoleFiles>
   const folder = await buildConsole(report)
   const names = await readdir(join(folder, 'assets'))
   const assets = await Promise.all(
-    names.map(async (name) => [name, await readFile(join(folder, 'assets', name))] as const),
+    names.map(async (name) => [name, await packedFile(name, await readFile(join(folder, 'assets', name)))] as const),
   )
-  return { page: await readFile(join(folder, 'index.html')), assets: new Map(assets) }
+  const page = await packedFile('index.html', await readFile(join(folder, 'index.html')))
+  return { page, assets: new Map(assets) }
 }

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import helmet from 'helmet'
+import { sendPacked } from '../pages/packed-file.ts'
 import { type ConsoleFiles, consoleFiles } from './console-files.ts'
 
 /** Browsers revalidate the page each time; the names of its files change with their content. */
@@ -28,15 +29,15 @@ const policy: RequestHandler = helmet.contentSecurityPolicy({
 export function consolePages(files: () => Promise<ConsoleFiles> = consoleFiles): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true })
   router.get('/admin', (_req, res) => res.redirect('admin/'))
-  router.get('/admin/', policy, async (_req, res) => {
+  router.get('/admin/', policy, async (req, res) => {
     const { page } = await files()
-    res.set('Cache-Control', PAGE_CACHE).type('html').send(page)
+    sendPacked(req, res.set('Cache-Control', PAGE_CACHE), page)
   })
   router.get('/admin/assets/:name', async (req, res, next) => {
     const { name } = req.params
     const asset = (await files()).assets.get(name)
     if (asset === undefined) next()
-    else res.set('Cache-Control', ASSETS_CACHE).type(name).send(asset)
+    else sendPacked(req, res.set('Cache-Control', ASSETS_CACHE), asset)
   })
   return router
 }

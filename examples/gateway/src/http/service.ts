@@ -69,10 +69,11 @@ export function createService(options: ServiceOptions): Express {
   app.use(requestLog(logger))
   app.use(securityHeaders(options))
   app.use(crossOrigin(options.corsOrigins))
+  app.use(refusedWhenClosing(isClosing))
+  // These are compressed already: whoever asks for them again must not cost that again.
+  if (pages !== undefined) app.use(pages)
   // Before whatever watches heads and bodies, so that they see them as the routes made them.
   app.use(compression())
-  app.use(refusedWhenClosing(isClosing))
-  if (pages !== undefined) app.use(pages)
   app.use(authenticate(publicPaths, failures))
   app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(...bodyBudget)), meter, within }))
   app.use(quotaErrorHandler())

@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
 import type { Addresses } from '../addresses.ts'
 import { languageOf } from '../pages/language.ts'
+import { type PackedFile, packedFile, sendPacked } from '../pages/packed-file.ts'
 import { pageHtml } from './page-html.ts'
 import { pagePolicy } from './page-policy.ts'
 
@@ -42,11 +44,22 @@ export function referencePages(addresses: () => Addresses): RequestHandler {
     res.type('html').send(pageHtml(addresses(), languageOf(req)))
   })
   for (const [name, root] of FILES) {
-    router.get(`/reference/${name}`, (_req, res, next) => {
-      res.sendFile(name, { root, cacheControl: false, headers: { 'Cache-Control': CACHE_CONTROL } }, (error) => {
-        if (error !== undefined) next(error)
-      })
+    router.get(`/reference/${name}`, async (req, res) => {
+      const file = await fileOf(name, root)
+      sendPacked(req, res.set('Cache-Control', CACHE_CONTROL), file)
     })
   }
   return router
+}
+
+const read = new Map<string, Promise<PackedFile>>()
+
+/** Read and compressed at its first use in this process. */
+function fileOf(name: string, root: string): Promise<PackedFile> {
+  const known = read.get(name)
+  if (known !== undefined) return known
+  const file = readFile(join(root, name)).then((bytes) => packedFile(name, bytes))
+  read.set(name, file)
+  file.catch(() => read.delete(name))
+  return file
 }
