@@ -192,3 +192,18 @@ describe('a gateway that is stopping', () => {
     ])
   })
 })
+
+describe('a body that is no JSON object', () => {
+  it.each([
+    ['null', 'null', 'The body is no JSON object: send one.'],
+    ['a number', ' 5', 'The body is no JSON object: send one.'],
+    ['an object and more', '{}{', 'The body is not valid JSON: send an object.'],
+    ['half an object', '{"musicList":', 'The body is not valid JSON: send an object.'],
+    ['no UTF-8', Buffer.from('{"musicList":[],"note":"\xe4"}', 'latin1'), 'The body is not valid UTF-8.'],
+    ['half a character', Buffer.from('{"note":"ä"}').fill('"', 10, 11), 'The body is not valid UTF-8.'],
+  ])('is refused with what is wrong: %s', async (_name, text, msg) => {
+    const { send } = await testGateway()
+    const { status, body } = await send('POST', '/v1/music/upsert', { text })
+    expect([status, body.error, body.msg]).toEqual([400, 'bad_request', msg])
+  })
+})

@@ -119,6 +119,23 @@ describe('the overview', () => {
     while ((await next()) !== undefined);
   })
 
+  it('ends when the credential is revoked, and when the role is taken away', async () => {
+    const { gateway, send } = await testGateway()
+    const { body: issued } = await send('POST', '/admin/users/second/tokens', { ...admin, body: { label: 'x' } })
+    await send('PUT', '/admin/users/second', { ...admin, body: { role: 'admin' } })
+    const own = await listen({ gateway } as TestGateway, issued.token)
+    const other = await listen({ gateway } as TestGateway)
+    expect([own.status, other.status]).toEqual([200, 200])
+    const [next, othersNext] = [eventsOf(own), eventsOf(other)]
+    await next()
+    await send('DELETE', `/admin/users/second/tokens/${issued.id}`, admin)
+    // The clock stands still: a stream that is only old would go on for ever.
+    while ((await next()) !== undefined);
+    expect(await othersNext()).toBeDefined()
+    await gateway.app.users.setRole('admin', 'player')
+    while ((await othersNext()) !== undefined);
+  })
+
   it('is for administrators, for so many of them, and ends when the gateway stops', async () => {
     const gateway = await testGateway()
     expect((await listen(gateway, 'gw_test-user-0123456789')).status).toBe(403)

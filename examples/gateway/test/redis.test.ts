@@ -1,10 +1,12 @@
+import { createQuota } from '@scoregw/quota'
 import type { SettingsChange } from '@scoregw/quota/store'
 import { systemClock } from '@scoregw/quota/store'
-import { redisBroadcast } from '@scoregw/quota-redis'
+import { redisBroadcast, redisStore } from '@scoregw/quota-redis'
 import { type RedisServer, redisTests, startCluster } from '@scoregw/redis-server'
 import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { runCommand } from '../src/cli/run-command.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { createLogger } from '../src/log/logger.ts'
 import { BroadcastSettings } from '../src/quota/broadcast-settings.ts'
@@ -12,6 +14,7 @@ import { settingsOn } from '../src/quota/settings.ts'
 import {
   ADMIN_TOKEN,
   ENTRY,
+  START,
   type TestGateway,
   type TestOptions,
   tempDir,
@@ -101,6 +104,19 @@ describe.runIf(redisTests)('with Redis', () => {
       .toBe(1)
     const next = await gatewayOn(redis, { dataDir: gateway.dataDir })
     expect(await usedOf(next)).toEqual({ read: 0, write: 15 })
+  })
+
+  it('counts where other tools find it, by the exported policy and the prefix of the guide', async () => {
+    const redis = await redisServer()
+    await upsert(await gatewayOn(redis))
+    const { out } = await runCommand(['policy', 'export'], { DATA_DIR: tempDir() })
+    const client = new Redis(redis.url, { lazyConnect: true })
+    const store = redisStore({ client, prefix: 'gateway' })
+    const quota = createQuota({ policy: JSON.parse(out), store, clock: { now: () => START } })
+    onTestFinished(() => quota.close())
+    expect((await quota.status('demo')).windows).toMatchObject({
+      write: [{ used: 15 }, {}, {}, {}, {}, {}],
+    })
   })
 
   it('charges nothing for what was not delivered', async () => {

@@ -1,6 +1,7 @@
 import { COMMAND_LINE } from '../audit/audit-log.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
 import type { Service, ServiceCredentials } from '../credentials/service-credentials.ts'
+import { type ConfiguredLimits, configuredPolicy } from '../quota/configured-policy.ts'
 import type { AdminUsers } from '../users/admin-users.ts'
 import type { GatewayTokens } from '../users/gateway-tokens.ts'
 import { DEMO_LABEL } from '../users/tokens.ts'
@@ -23,6 +24,7 @@ export const USAGE = `Usage:
   npm run gateway -- chart-keys list                     lists the keys: id, time, name
   npm run gateway -- chart-keys revoke ID                makes a key nobody's
   npm run gateway -- charts import FILE                  reads music data (JSON) into the table of charts
+  npm run gateway -- policy export                       prints the policy (JSON), for other tools such as quota-cli
 `
 
 export interface Options {
@@ -37,6 +39,8 @@ export interface Tools {
   readonly tokens: GatewayTokens
   readonly credentials: ServiceCredentials
   readonly charts: ChartRepository
+  /** What the configuration adds to the policy. */
+  readonly limits: ConfiguredLimits
   /** Reports progress, a line at a time. */
   progress(line: string): void
 }
@@ -63,6 +67,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
     'charts import',
     { words: 1, options: [], run: ({ charts, progress }, [file = '']) => importCharts(charts, file, progress) },
   ],
+  ['policy export', { words: 0, options: [], run: exportPolicy }],
 ] satisfies (readonly [string, Command])[])
 
 /** The three commands for credentials of a service that has no users. */
@@ -128,6 +133,10 @@ async function setRole({ users, admin }: Tools, [user = '', role = '']: readonly
   if ((await users.find(user)) === undefined) throw new UsageError(`There is no user ${user}.`)
   await admin.put(user, { role }, COMMAND_LINE)
   return ''
+}
+
+async function exportPolicy({ limits }: Tools): Promise<string> {
+  return `${JSON.stringify(configuredPolicy(limits), undefined, 2)}\n`
 }
 
 /** Credentials with the demo's name go when the demo goes. */

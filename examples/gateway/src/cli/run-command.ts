@@ -82,7 +82,8 @@ async function withTools(
   progress: (line: string) => void,
   use: (tools: Tools) => Promise<string>,
 ): Promise<string> {
-  const db = await openDatabase(loadConfig(env), progress)
+  const config = loadConfig(env)
+  const db = await openDatabase(config, progress)
   const clock = systemClock
   const audit = new AuditLog(db, clock)
   try {
@@ -92,6 +93,7 @@ async function withTools(
       tokens: new GatewayTokens(db, clock, audit),
       credentials: new ServiceCredentials(db, clock, audit),
       charts: new ChartRepository(db),
+      limits: config.limits,
       progress,
     })
   } finally {

@@ -24,8 +24,9 @@ export function usersOnly(
     if (publicPaths.has(req.path)) return next()
     res.set('Cache-Control', 'no-store')
     const credential = bearerOf(req)
-    const user = credential === undefined ? undefined : await identify(credential)
-    contextOf(req).user = user
+    const identifyAgain = async () => (credential === undefined ? undefined : identify(credential))
+    const user = await identifyAgain()
+    Object.assign(contextOf(req), { user, identifyAgain })
     if (user !== undefined) lines.welcome(req)
     failures.check(req)
     if (user === undefined) throw noBearer(credential === undefined)

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Request, RequestHandler } from 'express'
+import { NotUtf8Error } from './body/byte-blocks.ts'
 import type { ByteBudget } from './body/byte-budget.ts'
 import { type BodyLimits, mostBytes } from './body/limits.ts'
 import { parseBody } from './body/parse-body.ts'
@@ -35,6 +36,7 @@ export function jsonBody(limits: BodyLimits, budget: ByteBudget): RequestHandler
     try {
       req.body = await parseBody(measured, limits.list?.name, () => turns.wait(caller))
     } catch (error) {
+      if (error instanceof NotUtf8Error) throw notUtf8()
       if (error instanceof SyntaxError) throw notJson()
       throw error
     }
@@ -68,12 +70,18 @@ function notJson(): HttpError {
   return new HttpError('bad_request', 'The body is not valid JSON: send an object.')
 }
 
+function notUtf8(): HttpError {
+  return new HttpError('bad_request', 'The body is not valid UTF-8.')
+}
+
 /** What a body was refused for; never a part of it. */
 function faultOf(fault: ReadFault, limits: BodyLimits): HttpError {
   const { depth, elements, stringBytes, bytes, list } = limits
   switch (fault) {
     case 'malformed':
       return notJson()
+    case 'scalar':
+      return new HttpError('bad_request', 'The body is no JSON object: send one.')
     case 'depth':
       return new HttpError('bad_request', `The body has more than ${depth} objects and lists inside each other.`)
     case 'elements':

@@ -15,6 +15,8 @@ export interface RequestContext {
   /** The caller; `undefined` until identified, and on public paths. */
   user: User | undefined
   holder: Holder | undefined
+  /** Whose the credential is by now, for answers that last: it may be revoked meanwhile. */
+  identifyAgain: () => Promise<User | undefined>
   /** What a route made of the body, the query and the path. */
   input: unknown
   query: unknown
@@ -36,6 +38,7 @@ export function beginRequest(req: Request, id: string): void {
     id,
     user: undefined,
     holder: undefined,
+    identifyAgain: async () => undefined,
     input: undefined,
     query: undefined,
     params: undefined,

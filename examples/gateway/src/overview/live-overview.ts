@@ -17,7 +17,11 @@ const RETRY_SECONDS = 30
 interface Listener {
   readonly res: Response
   readonly since: number
+  readonly isAllowed: IsAllowed
 }
+
+/** Whether a listener may go on. */
+type IsAllowed = () => Promise<boolean>
 
 /** Sends the overview to all listeners, once a second, computed once for all. */
 export class LiveOverview {
@@ -36,14 +40,16 @@ export class LiveOverview {
 
   /**
    * Answers with the first figures at once; the connection stays open for the others.
+   *
+   * @param isAllowed asked each second
    * @throws {HttpError} `conflict` where too many listen
    */
-  async open(): Promise<(res: Response) => void> {
+  async open(isAllowed: IsAllowed): Promise<(res: Response) => void> {
     if (this.#listeners.size + this.#opening >= MAX_LISTENERS) throw noRoom()
     this.#opening++
     try {
       const first = textOf(await this.#read())
-      return (res) => this.#begin(res, first)
+      return (res) => this.#begin(res, first, isAllowed)
     } finally {
       this.#opening--
     }
@@ -52,6 +58,7 @@ export class LiveOverview {
   /** Sends the overview to all listeners, if there are any. */
   async send(): Promise<void> {
     if (this.#listeners.size === 0) return
+    await this.#endRevoked()
     const text = textOf(await this.#read())
     const now = this.#clock.now()
     for (const listener of this.#listeners) {
@@ -62,15 +69,24 @@ export class LiveOverview {
     }
   }
 
+  /** While credentials cannot be checked, those who listen already go on until their minute is over. */
+  async #endRevoked(): Promise<void> {
+    await Promise.all(
+      [...this.#listeners].map(async (listener) => {
+        if (!(await listener.isAllowed().catch(() => true))) this.#end(listener)
+      }),
+    )
+  }
+
   /** Ends all streams. */
   end(): void {
     this.#isEnded = true
     for (const listener of this.#listeners) this.#end(listener)
   }
 
-  #begin(res: Response, first: string): void {
+  #begin(res: Response, first: string, isAllowed: IsAllowed): void {
     res.write(`retry: ${EVERY_MS}\n\n${first}`)
-    const listener = { res, since: this.#clock.now() }
+    const listener = { res, since: this.#clock.now(), isAllowed }
     if (!res.closed) this.#listeners.add(listener)
     res.once('close', () => this.#listeners.delete(listener))
     if (this.#isEnded) this.#end(listener)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { contextOf } from '../http/request-context.ts'
 import { type Route, route } from '../http/route.ts'
 import { overviewDocument, requestHistoryDocument } from './documents.ts'
 import type { LiveOverview } from './live-overview.ts'
@@ -54,14 +55,15 @@ export function overviewRoutes(overview: Overview, live: LiveOverview): Route[] 
         tag,
         summary: 'Overview of the service, each second',
         description:
-          'Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; reconnect with the credential.',
+          'Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, when the credential is revoked, and when the service stops; reconnect with the credential.',
         errors: ['conflict'],
       },
       access: 'admin',
       answer: z.string(),
       answerType: 'text/event-stream',
-      async handle() {
-        return { stream: await live.open() }
+      async handle({ req }) {
+        const { identifyAgain } = contextOf(req)
+        return { stream: await live.open(async () => (await identifyAgain())?.role === 'admin') }
       },
     }),
   ]

@@ -1,3 +1,10 @@
+import { isUtf8 } from 'node:buffer'
+
+/** Bytes that are no UTF-8. */
+export class NotUtf8Error extends Error {
+  override readonly name = 'NotUtf8Error'
+}
+
 const LEAST_BLOCK = 1_024
 const MOST_BLOCK = 65_536
 
@@ -32,7 +39,10 @@ export class ByteBlocks {
     }
   }
 
-  /** The text between two offsets, both of them at characters' ends. */
+  /**
+   * The text between two offsets, both of them at characters' ends.
+   * @throws {NotUtf8Error}
+   */
   text(start: number, end: number): string {
     const parts: Buffer[] = []
     let offset = 0
@@ -42,6 +52,9 @@ export class ByteBlocks {
       }
       offset += block.length
     }
-    return Buffer.concat(parts).toString('utf8')
+    const bytes = Buffer.concat(parts)
+    // Decoded, each wrong byte would become a replacement character.
+    if (!isUtf8(bytes)) throw new NotUtf8Error()
+    return bytes.toString('utf8')
   }
 }

@@ -1,7 +1,7 @@
 import type { BodyLimits } from './limits.ts'
 
 /** Why a text is not parsed. */
-export type ScanFault = 'depth' | 'elements' | 'malformed' | 'string' | 'bytes' | 'entry'
+export type ScanFault = 'depth' | 'elements' | 'malformed' | 'scalar' | 'string' | 'bytes' | 'entry'
 
 /** Where the list of a body is, and where it is cut into pieces; offsets of bytes. */
 export interface FoundList {
@@ -47,6 +47,8 @@ export class JsonScanner {
   /** One bit a level: whether it is an array. */
   #arrays = 0
   #elements = 0
+  /** Whether a bracket was opened. */
+  #hasBegun = false
   #isInString = false
   #isEscaped = false
   #stringStart = 0
@@ -99,8 +101,11 @@ export class JsonScanner {
       this.#isInString = false
       return this.#isStringTooLong(at) ? 'string' : undefined
     }
-    // A bare number or text is valid JSON for the parser, and here too; no route takes such a body.
-    if (this.#depth === 0 && byte !== OPEN_ARRAY && byte !== OPEN_OBJECT) return 'malformed'
+    if (this.#depth === 0 && byte !== OPEN_ARRAY && byte !== OPEN_OBJECT) {
+      // A bare number or text is valid JSON; no route takes such a body.
+      return this.#hasBegun ? 'malformed' : 'scalar'
+    }
+    this.#hasBegun = true
     switch (byte) {
       case OPEN_ARRAY:
       case OPEN_OBJECT:

@@ -156,8 +156,8 @@ export const PARAGRAPHS_ZH = {
     '每格按半小时（UTC）对齐；没有调用的格也列出，值为零。',
   'Requests and their outcomes, refusals, the rest of shared limits, and the users who spend and are refused most. Each member says whether it covers one process or all.':
     '请求及其结果、拒绝、共享配额的余量、用量最多和被拒绝最多的用户。每一项都注明属于单个进程还是所有进程。',
-  'Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, and when the service stops; reconnect with the credential.':
-    '服务器推送事件 `overview`，数据即 `/admin/overview` 的 JSON：立即一次，之后每秒一次。一分钟后或服务停止时结束；再次请求须再次出示凭据。',
+  'Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, when the credential is revoked, and when the service stops; reconnect with the credential.':
+    '服务器推送事件 `overview`，数据即 `/admin/overview` 的 JSON：立即一次，之后每秒一次。一分钟后、凭据被撤销或服务停止时结束；再次请求须再次出示凭据。',
   'Of all processes, in steps of 10 minutes or of an hour; those without requests are included.':
     '所有进程合计，每格 10 分钟或一小时；没有请求的格也列出。',
   'Refusals of the last hour, of all processes, grouped by user, operation and limit, the newest first. At most the newest 1,000 refusals are counted.':
