@@ -24,9 +24,14 @@ export function usersOnly(
     if (publicPaths.has(req.path)) return next()
     res.set('Cache-Control', 'no-store')
     const credential = bearerOf(req)
-    const identifyAgain = async () => (credential === undefined ? undefined : identify(credential))
-    const user = await identifyAgain()
-    Object.assign(contextOf(req), { user, identifyAgain })
+    const identified = async () => (credential === undefined ? undefined : identify(credential))
+    const user = await identified()
+    const context = contextOf(req)
+    context.user = user
+    context.identifyAgain = async () => {
+      const now = await identified()
+      return now?.disabled ? undefined : now
+    }
     if (user !== undefined) lines.welcome(req)
     failures.check(req)
     if (user === undefined) throw noBearer(credential === undefined)
