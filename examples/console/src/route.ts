@@ -9,7 +9,7 @@ export const HISTORY = 'history'
 /** As the gateway has ids; a part of a path that is `.` or `..` would lead to another path. */
 const ID = /^(?!\.{1,2}$)[!-.0-~]{1,128}$/
 
-/** Whether a text can be an id: it may come from a link that somebody else has made. */
+/** Whether a text can be an id: it may come from someone else's link. */
 export function isId(text: string): boolean {
   return ID.test(text)
 }

@@ -20,7 +20,7 @@ const FOREVER: SlowLimits = {
 }
 const POLL = { interval: 20, timeout: 30_000 }
 
-/** What attackers send: nothing, half a head, half a body. */
+/** Slow requests: nothing, half a head, half a body. */
 const SLOW = ['', 'GET / HTTP/1.1\r\nHost: a\r\n', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345']
 
 interface Listening {

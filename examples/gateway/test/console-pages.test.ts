@@ -17,7 +17,7 @@ import { ADMIN_TOKEN, HOUR_MS, START, testGateway } from './support/gateway.ts'
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
 describe.runIf(browserTests)('pages of the console', () => {
-  it('send no request for an id that is none: a link must not choose where the token goes', async () => {
+  it('send no request for an invalid id: a link must not choose where the token goes', async () => {
     const { page, requests } = await signedIn(await testGateway())
     const before = requests.length
     for (const id of ['..', '.', '%2e%2e', '..%2f..%2fadmin', 'a%20b']) {

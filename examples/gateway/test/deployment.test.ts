@@ -42,7 +42,7 @@ describe('the Dockerfile', () => {
     const sources = [...text.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '))
     expect(sources).toContain('examples/gateway/src')
     for (const source of sources) expect([source, existsSync(join(ROOT, source))]).toEqual([source, true])
-    // `COPY . .` would take everything that is not ignored.
+    // `COPY . .` would take everything except ignored files.
     const folders = sources.filter((source) => statSync(join(ROOT, source)).isDirectory())
     for (const secret of ['deploy/.env', '.data/gateway/gateway.sqlite', '.env']) {
       const path = join('examples/gateway', secret)

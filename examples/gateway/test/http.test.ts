@@ -193,10 +193,10 @@ describe('a gateway that is stopping', () => {
   })
 })
 
-describe('a body that is no JSON object', () => {
+describe("a body that isn't a JSON object", () => {
   it.each([
-    ['null', 'null', 'The body is no JSON object: send one.'],
-    ['a number', ' 5', 'The body is no JSON object: send one.'],
+    ['null', 'null', "The body isn't a JSON object: send one."],
+    ['a number', ' 5', "The body isn't a JSON object: send one."],
     ['an object and more', '{}{', 'The body is not valid JSON: send an object.'],
     ['half an object', '{"musicList":', 'The body is not valid JSON: send an object.'],
     ['no UTF-8', Buffer.from('{"musicList":[],"note":"\xe4"}', 'latin1'), 'The body is not valid UTF-8.'],

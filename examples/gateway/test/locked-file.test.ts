@@ -30,25 +30,27 @@ async function lockable() {
     (await send('POST', '/v1/music/upsert', { body: { musicList: [{ ...ENTRY, dxScore }] } })).status
   const block = { overrides: { read: { '1h': 0 } } }
   const put = async () => (await send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: block })).status
+  const create = async () =>
+    (await send('PUT', '/admin/users/second', { token: ADMIN_TOKEN, body: { role: 'player' } })).status
   const alive = () =>
     Promise.all([child.baseUrl, sync, charts].map(async (base) => (await fetch(`${base}/healthz`)).status))
-  return { send, upsert, put, alive, lock: () => lockOf(dataDir) }
+  return { send, upsert, put, create, alive, lock: () => lockOf(dataDir) }
 }
 
 describe('a gateway whose file another process writes to', () => {
   it('answers on all three services meanwhile, and then what has waited', async () => {
-    const { upsert, put, alive, lock } = await lockable()
+    const { upsert, create, alive, lock } = await lockable()
     expect(await upsert(1)).toBe(200)
     const { free } = lock()
     const waiting: number[] = []
     // A charge, and a write that is none.
-    const writes = [upsert(2), put()].map(async (answered) => waiting.push(await answered))
-    for (let round = 0; round < 10; round++) expect(await alive()).toEqual([200, 200, 200])
+    const writes = [upsert(2), create()].map(async (answered) => waiting.push(await answered))
+    for (let round = 0; round < 3; round++) expect(await alive()).toEqual([200, 200, 200])
     // Blocked for as long as the lock may be waited for, it would have answered these with 503 first.
     expect(waiting).toEqual([])
     free()
     await Promise.all(writes)
-    expect(waiting).toEqual([200, 200])
+    expect(waiting.sort()).toEqual([200, 201])
   })
 
   it('answers a write with 503 after its time, and works again once the file is free', async () => {

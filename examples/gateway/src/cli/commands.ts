@@ -39,7 +39,7 @@ export interface Tools {
   readonly tokens: GatewayTokens
   readonly credentials: ServiceCredentials
   readonly charts: ChartRepository
-  /** What the configuration adds to the policy. */
+  /** The limits that the configuration adds to the policy. */
   readonly limits: ConfiguredLimits
   /** Reports progress, a line at a time. */
   progress(line: string): void

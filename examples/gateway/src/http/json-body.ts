@@ -81,7 +81,7 @@ function faultOf(fault: ReadFault, limits: BodyLimits): HttpError {
     case 'malformed':
       return notJson()
     case 'scalar':
-      return new HttpError('bad_request', 'The body is no JSON object: send one.')
+      return new HttpError('bad_request', "The body isn't a JSON object: send one.")
     case 'depth':
       return new HttpError('bad_request', `The body has more than ${depth} objects and lists inside each other.`)
     case 'elements':

@@ -70,7 +70,7 @@ export function createService(options: ServiceOptions): Express {
   app.use(securityHeaders(options))
   app.use(crossOrigin(options.corsOrigins))
   app.use(refusedWhenClosing(isClosing))
-  // These are compressed already: whoever asks for them again must not cost that again.
+  // These are compressed already: a repeated request must not cost that again.
   if (pages !== undefined) app.use(pages)
   // Before whatever watches heads and bodies, so that they see them as the routes made them.
   app.use(compression())

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ERROR_CODES, type ErrorCode, statusOf } from '../http/http-error.ts'
 import type { Route } from '../http/route.ts'
 
-/** The body of every answer that is not a success, except `quota_exceeded`. */
+/** The body of every failure except `quota_exceeded`. */
 export const errorSchema: z.ZodType = z
   .object({
     error: z.enum(ERROR_CODES).describe('What went wrong, for programs.'),
