@@ -41,7 +41,7 @@ export class LiveOverview {
   /**
    * Answers with the first figures at once; the connection stays open for the others.
    *
-   * @param isAllowed asked each second
+   * @param isAllowed called each second
    * @throws {HttpError} `conflict` where too many listen
    */
   async open(isAllowed: IsAllowed): Promise<(res: Response) => void> {
