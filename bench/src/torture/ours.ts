@@ -22,7 +22,7 @@ export function oursOn(
   const requestOf = ({ subject, cost }: TortureRequest) => ({ subject, operation: 'work', cost })
   return {
     async make(limits, over) {
-      const store = over?.store ?? makeStore()
+      const store = over === undefined ? makeStore() : asInAnotherProcess(over.store)
       return { store, quota: createQuota({ policy: policyOf(limits), store, clock }) }
     },
     async consume({ quota }, request) {
@@ -42,6 +42,16 @@ export function oursOn(
     },
     advance,
   }
+}
+
+/** Another object for the same counters: two policies on one object are an error, as they would be a mistake. */
+function asInAnotherProcess(store: QuotaStore): QuotaStore {
+  return new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
 }
 
 /** The same in memory. */
