@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { redisTests } from '@scoregw/redis-server'
-import { ownTime, withinOwnTime } from '@scoregw/server-kit'
+import { ownTime, processTests, withinOwnTime } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, type Answer, DEADLINE_MS, ENTRY, sender, tempDir, USER_TOKEN, usedOf } from './support/gateway.ts'
 import { run, runGateway } from './support/process.ts'
@@ -20,7 +20,7 @@ const setOwn = async (send: Send, body: object): Promise<void> => {
 const countOf = (statuses: readonly number[], wanted: number): number =>
   statuses.filter((status) => status === wanted).length
 
-describe.runIf(redisTests)('two processes on one Redis and one database', () => {
+describe.runIf(redisTests && processTests)('two processes on one Redis and one database', () => {
   it('act as one', async () => {
     const redis = await redisServer()
     const dataDir = tempDir()
@@ -71,7 +71,7 @@ describe.runIf(redisTests)('two processes on one Redis and one database', () => 
   })
 })
 
-describe.runIf(redisTests)('a Redis that is killed under load', () => {
+describe.runIf(redisTests && processTests)('a Redis that is killed under load', () => {
   it('is answered for by the failure policy at once, and is back within a second', async () => {
     const redis = await redisServer({ aof: true })
     const child = await runGateway(tempDir(), { ...TOKENS, REDIS_URL: redis.url })

@@ -26,7 +26,7 @@ const facts = (records: readonly FishRecord[]): string[] =>
     .map(({ song_id, level_index, achievements, dxScore }) => [song_id, level_index, achievements, dxScore].join())
     .sort()
 
-describe('a process that is killed amid snapshots', { timeout: TIMEOUT_MS }, () => {
+describe.runIf(processTests)('a process that is killed amid snapshots', { timeout: TIMEOUT_MS }, () => {
   it('loses and doubles no score of clients that try again', async () => {
     const dataDir = tempDir()
     let running = await start(dataDir)
@@ -71,3 +71,5 @@ describe('a process that is killed amid snapshots', { timeout: TIMEOUT_MS }, () 
     expect(body.businessData.length).toBe(linked.length)
   })
 })
+
+import { processTests } from '@scoregw/server-kit'

@@ -1,4 +1,5 @@
 import type { Policy } from '@scoregw/quota'
+import { processTests } from '@scoregw/server-kit'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newPrefix } from './store-harness.ts'
@@ -51,7 +52,7 @@ function expectSound({ now, shown }: PartyReport): void {
   }
 }
 
-describe.runIf(redisTests)('processes that have different policies on one Redis', () => {
+describe.runIf(redisTests && processTests)('processes that have different policies on one Redis', () => {
   let redis: RedisServer
   let parties: readonly ReturnType<typeof startParty>[]
   beforeAll(async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postgresTests } from '@scoregw/postgres-server'
 import { manualClock } from '@scoregw/quota-testkit'
+import { processTests } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type PostgresStore, postgresStore, quotaSchemaSql, type SqliteStore, sqliteStore } from '../src/index.ts'
 import { TestDatabase } from './support/database.ts'
@@ -42,7 +43,7 @@ async function givesBack(
   expect([await used(), ended]).toEqual([[0, 0, 0, 0, 0, 0], [{ requests: 2, tokens: 30, money: 400 }]])
 }
 
-describe.runIf(postgresTests)('a killed holder on PostgreSQL', () => {
+describe.runIf(postgresTests && processTests)('a killed holder on PostgreSQL', () => {
   const database = new TestDatabase()
 
   it('has all its units given back at the end of its hold', { timeout: 60_000 }, async () => {
@@ -52,7 +53,7 @@ describe.runIf(postgresTests)('a killed holder on PostgreSQL', () => {
   })
 })
 
-describe('a killed holder on SQLite', () => {
+describe.runIf(processTests)('a killed holder on SQLite', () => {
   it('has all its units given back at the end of its hold', { timeout: 60_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'quota-holder-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { postgresTests } from '@scoregw/postgres-server'
-import { ownTime } from '@scoregw/server-kit'
+import { ownTime, processTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { postgresStore } from '../src/index.ts'
 import { idOf, SCHEMA, take, used } from './support/counting.ts'
@@ -9,7 +9,7 @@ import { TestDatabase } from './support/database.ts'
 
 const ROUNDS = process.env.QUOTA_TEST_DEEP === '1' ? 50 : 1
 
-describe.runIf(postgresTests)('processes killed in the middle of transactions', () => {
+describe.runIf(postgresTests && processTests)('processes killed in the middle of transactions', () => {
   const database = new TestDatabase({ durable: true })
 
   it('the server: nothing is lost and nothing doubled', async () => {
