@@ -19,7 +19,7 @@ export interface Footprint {
   /** Owners whose open holds are read. */
   readonly shownOwners?: readonly string[] | undefined
   /** Whether holds of these owners that cannot be read are removed. */
-  readonly mends?: boolean | undefined
+  readonly repairs?: boolean | undefined
 }
 
 /** The key of an id's record, as its three columns hold it. */
@@ -35,10 +35,10 @@ export class Asked {
   readonly rows: Map<string, AskedRow> = new Map()
   readonly ids: Map<string, { readonly place: IdPlace; readonly key: Key }> = new Map()
   readonly owners: Set<string> = new Set()
-  mends = false
+  repairs = false
 
-  add({ rows = [], layout, ids = [], countedOwners = [], shownOwners = [], mends = false }: Footprint): void {
-    this.mends ||= mends
+  add({ rows = [], layout, ids = [], countedOwners = [], shownOwners = [], repairs = false }: Footprint): void {
+    this.repairs ||= repairs
     for (const row of rows) this.#addRow(row, layout)
     for (const place of ids) {
       const key: Key = [place.category, keptText(place.owner), keptText(place.id)]

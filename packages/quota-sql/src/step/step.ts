@@ -79,7 +79,7 @@ export class Step {
     for (const text of this.#stored.ids.values()) need(readable(text))
     for (const { key, record } of this.#stored.holds) {
       const { hold, ...rest } = readable(record)
-      if (hold === undefined && this.#asked.mends && !this.#asked.ids.has(nameOf(key))) ids.push(placeOf(key))
+      if (hold === undefined && this.#asked.repairs && !this.#asked.ids.has(nameOf(key))) ids.push(placeOf(key))
       if (hold === undefined || hold.endsAt > this.now) continue
       if (!this.#asked.ids.has(nameOf(key))) ids.push(placeOf(key))
       need({ ...rest, hold })

@@ -74,7 +74,7 @@ export class Works {
     const footprint = {
       ...this.#footprint(request.subject, request.categories, request.layers),
       shownOwners,
-      mends: true,
+      repairs: true,
     }
     return {
       footprint,
