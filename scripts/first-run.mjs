@@ -1,4 +1,4 @@
-// Runs `npm start` and `npm test` as somebody does on a fresh machine, and checks what they leave running.
+// Runs `npm start` and `npm test` as a newcomer does on a fresh machine, and checks what they leave running.
 //   node scripts/first-run.mjs [start|test|both] [ARGUMENT]...     arguments go to `npm test`
 // `npm start` passes if the gateway serves its pages and ends on SIGTERM; `npm test` passes if it exits with 0. Needs Linux,
 // and neither of them installed before. Exits with 1 if a command failed, 2 if the arguments are wrong.

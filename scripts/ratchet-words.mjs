@@ -30,7 +30,7 @@ export const WORDS = {
   'of it': { pattern: /\bof it\b/gi, instead: 'its, or the noun' },
   whatever: { pattern: /\b(?:whatever|whichever|however (?:many|long|much))\b/gi, instead: 'any' },
   'is none': {
-    pattern: /\b(?:is none|is no (?!longer|more)[a-z]+|that there is not|what is not)\b/gi,
+    pattern: /(?<!\bthere )\b(?:is none|is no (?!longer|more)[a-z]+|that there is not|what is not)\b/gi,
     instead: "unknown, invalid, isn't",
   },
   'of ... of': { pattern: /\bof (?:[\w'`-]+ ){1,4}of\b/gi, instead: 'a noun that needs no other three' },
