@@ -20,7 +20,7 @@ export interface Group {
 /** The guide's pages by what a reader wants to do. A test demands that each page is in one group. */
 const GUIDE: Readonly<Record<string, readonly string[]>> = {
   Start: ['getting-started', 'concepts', 'testing', 'typescript', 'troubleshooting'],
-  Frameworks: ['express', 'fastify', 'nest', 'hono', 'fetch', 'recipes', 'http-options', 'refusals'],
+  Frameworks: ['express', 'fastify', 'nest', 'hono', 'fetch', 'recipes', 'log-in', 'http-options', 'refusals'],
   Limits: [
     'saas-plans',
     'plans',

@@ -13,6 +13,6 @@ export function quotaErrorHandler(): ErrorRequestHandler {
   return function quotaErrors(error, req, _res, next) {
     const exchange = Exchange.find(req)
     if (exchange === undefined) next(error)
-    else exchange.cancel().then(() => next(error), next)
+    else exchange.fail().then(() => next(error), next)
   }
 }

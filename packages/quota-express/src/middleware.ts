@@ -22,7 +22,7 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    * @example
    * await metered.of(req)?.commit({ tokens: 812 })
    */
-  of(req: Request): RequestQuota<C> | undefined
+  of(req: Request): RequestQuota<C, C['cost']> | undefined
 }
 
 /** Middleware for a whole app, and for single routes. */
@@ -61,7 +61,7 @@ export function quotaMiddleware(options: QuotaMiddlewareOptions, ...rest: readon
   } = meter.options as typeof meter.options & QuotaMiddlewareOptions
   const routes: QuotaRoutes = {
     operation: (name, overrides = {}) => meterRequests(meter.operation(name, ofRequest(overrides))),
-    of: (req) => (req as unknown as Record<string, RequestQuota<OneUnit> | undefined>)[requestPropertyName],
+    of: (req) => (req as unknown as Record<string, RequestQuota<OneUnit, number> | undefined>)[requestPropertyName],
   }
   return Object.assign(operation === undefined ? withoutOperation(logger) : meterRequests(meter), routes)
 }

@@ -70,5 +70,5 @@ function answer(
 export function cancelFailed(request: FastifyRequest, done: () => void): void {
   const exchange = Exchange.find(request)
   if (exchange === undefined) done()
-  else exchange.cancel().then(done, done)
+  else exchange.fail().then(done, done)
 }

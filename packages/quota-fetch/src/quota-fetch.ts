@@ -32,7 +32,7 @@ export interface QuotaFetchRoutes<Operation extends string = string, C extends C
    * @example
    * await metered.of(request)?.commit({ tokens: 812 })
    */
-  of(request: Request): RequestQuota<C> | undefined
+  of(request: Request): RequestQuota<C, C['cost']> | undefined
 }
 
 /** Wraps handlers of many operations, or of single ones. */
@@ -71,7 +71,7 @@ export function quotaFetch<Operation extends string, C extends Counting = OneUni
   const meter = new HttpMeter<Call>(ofCall(options) as never, FETCH)
   const routes: QuotaFetchRoutes<Operation, C> = {
     operation: (name, overrides = {}) => wrapping(meter.operation(name, ofCall(overrides))),
-    of: (request) => quotaOf(request) as RequestQuota<C> | undefined,
+    of: (request) => quotaOf(request) as RequestQuota<C, C['cost']> | undefined,
   }
   return Object.assign(wrapping(meter), routes)
 }
@@ -113,7 +113,7 @@ async function respond(
     response = await work()
   } catch (error) {
     // A cancel that fails has been logged; the caller must get the error at hand.
-    await quota.cancel().catch(() => undefined)
+    await quota.fail().catch(() => undefined)
     throw error
   }
   return quota.watches

@@ -86,7 +86,7 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
       return undefined
     },
     // The handler broke its stream; a caller who leaves cancels it instead.
-    fail: () => quota.cancel().catch(() => undefined),
+    fail: () => quota.fail().catch(() => undefined),
     unread: () => quota.end(),
   })
 }

@@ -30,7 +30,7 @@ class QuotaInterceptor implements NestInterceptor {
     return next.handle().pipe(
       catchError(async (error: unknown) => {
         if ((context.getType() as string) === 'http') {
-          await Exchange.find(context.switchToHttp().getRequest<object>())?.cancel()
+          await Exchange.find(context.switchToHttp().getRequest<object>())?.fail()
         }
         throw error
       }),

@@ -31,6 +31,7 @@ export type { NodeRequest, NodeResponse } from './http/node/response-gate.ts'
 export { watchResponse } from './http/node/watch-response.ts'
 export type {
   AnonymousMode,
+  CostOfHandlers,
   HandlerUnits,
   HttpAdapter,
   HttpMeterOptions,

@@ -71,7 +71,7 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    * @example
    * await metered.of(c)?.commit({ tokens: 812 })
    */
-  of(c: Context): RequestQuota<C> | undefined
+  of(c: Context): RequestQuota<C, C['cost']> | undefined
 }
 
 /** Middleware for a whole app, and for single routes. */
@@ -113,7 +113,7 @@ export function quotaMiddleware(options: QuotaMiddlewareOptions): QuotaRoutes {
   const { variable = 'quota' } = options
   const routes: QuotaRoutes = {
     operation: (name, overrides = {}) => metering(meter.operation(name, overrides)),
-    of: (c) => c.get(variable) as RequestQuota<OneUnit> | undefined,
+    of: (c) => c.get(variable) as RequestQuota<OneUnit, number> | undefined,
   }
   return Object.assign(meter.options.operation === undefined ? withoutOperation(meter) : metering(meter), routes)
 }
@@ -151,12 +151,12 @@ async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRe
     await next()
   } catch (error) {
     // Hono rethrows values that are not an `Error`; a cancel that fails has been logged.
-    await quota.cancel().catch(() => undefined)
+    await quota.fail().catch(() => undefined)
     throw error
   }
   if (!quota.watches) return
   // Hono has answered an error already: the handler is known to have failed.
-  if (c.error !== undefined) await quota.cancel().catch(() => undefined)
+  if (c.error !== undefined) await quota.fail().catch(() => undefined)
   const { res } = c
   const answer = settleResponse(quota, res, {
     method: c.req.method,

@@ -12,6 +12,12 @@ function staysCharged(name: string, status: number, reply: HttpReply): AnyStoreC
   return plays(`${name} stays charged`, saving({ status, ...reply }), [{ status }, 5])
 }
 
+/** Failures alone count. */
+function countsFailures(name: string, reply: HttpReply, status: number, used: number): AnyStoreCase {
+  const scenario = saving(reply, { settle: 'failures' })
+  return plays(`where failures count, ${name}`, scenario, [{ status }, used])
+}
+
 function givesBack(name: string, status: number, reply: HttpReply): AnyStoreCase {
   return plays(`${name} gets its tokens back before the answer arrives`, saving({ status, ...reply }), [{ status }, 0])
 }
@@ -34,6 +40,31 @@ export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
   givesBack('a stream', 500, { chunks: ['a', 'b', 'c'] }),
   givesBack('an error thrown at once', 500, { fails: 'now' }),
   givesBack('an error that comes later', 500, { fails: 'later' }),
+  countsFailures('a success gets its tokens back', json, 200, 0),
+  countsFailures('a redirect gets its tokens back', { status: 302, headers: { location: '/in' } }, 302, 0),
+  countsFailures('a stream that succeeds gets its tokens back', { chunks: ['a', 'b'] }, 200, 0),
+  countsFailures('a wrong password stays charged', { status: 401, ...json }, 401, 5),
+  countsFailures('a 500 stays charged', { status: 500 }, 500, 5),
+  countsFailures('an error thrown at once stays charged', { fails: 'now' }, 500, 5),
+  countsFailures('an error that comes later stays charged', { fails: 'later' }, 500, 5),
+  countsFailures('a handler that commits stays charged', { status: 302, settles: { commit: 5 } }, 302, 5),
+  countsFailures('a handler that cancels gets its tokens back', { status: 401, settles: 'cancel' }, 401, 0),
+  {
+    name: 'where failures count, 24 guesses at once are never more than the limit',
+    scenario: {
+      routes: [
+        { path: '/wrong', operation: 'save', settings: { cost: 1, settle: 'failures' }, reply: { status: 401 } },
+        { path: '/right', operation: 'save', settings: { cost: 1, settle: 'failures' }, reply: {} },
+      ],
+    },
+    async run(client) {
+      for (let attempt = 0; attempt < 15; attempt++) equal((await client.ask('/right')).status, 200)
+      const answers = await Promise.all(Array.from({ length: 24 }, () => client.ask('/wrong')))
+      equal(answers.filter(({ status }) => status === 401).length, 10)
+      equal(answers.filter(({ status }) => status === 429).length, 14)
+      equal((await client.ask('/right')).status, 429)
+    },
+  },
   {
     name: 'what a handler answers arrives as it is, refused or not',
     scenario: saving({ status: 409, headers: { 'x-kept': 'yes' }, body: 'taken' }),

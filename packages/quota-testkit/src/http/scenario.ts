@@ -28,7 +28,7 @@ export interface HttpReply {
 /** What one route may set for itself. */
 export interface HttpRouteSettings {
   readonly cost?: number
-  readonly settle?: 'outcome' | 'end' | 'charge-first'
+  readonly settle?: 'outcome' | 'end' | 'failures' | 'charge-first'
   readonly abortGraceMs?: number
   readonly abortedAs?: 'commit' | 'cancel'
   readonly anonymous?: 'reject' | 'skip' | 'ip'
@@ -49,7 +49,7 @@ export interface HttpRoute {
 
 /** Options that are the same for every adapter, as data. */
 export interface HttpSettings {
-  readonly settle?: 'outcome' | 'end' | 'charge-first'
+  readonly settle?: 'outcome' | 'end' | 'failures' | 'charge-first'
   readonly anonymous?: 'reject' | 'skip' | 'ip'
   readonly standardHeaders?: 'draft-10' | 'draft-11' | false
   readonly fields?: 'one' | 'all'

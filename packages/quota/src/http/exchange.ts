@@ -121,12 +121,12 @@ export class Exchange {
     return all
   }
 
-  /** Gives back everything not settled yet, because the handler has failed. Never rejects. */
-  async cancel(): Promise<void> {
-    const cancels: Promise<void>[] = []
-    for (let metered = this.#newest; metered !== undefined; metered = metered.before) cancels.push(metered.cancel())
-    // A cancel that fails has been logged; the caller must get the error at hand.
-    await Promise.allSettled(cancels)
+  /** Settles everything that is not settled yet, because the handler has failed. Never rejects. */
+  async fail(): Promise<void> {
+    const settling: Promise<unknown>[] = []
+    for (let metered = this.#newest; metered !== undefined; metered = metered.before) settling.push(metered.fail())
+    // A settlement that fails has been logged; the caller must get the error at hand.
+    await Promise.allSettled(settling)
   }
 
   #some(is: (metered: MeteredRequest) => boolean): boolean {

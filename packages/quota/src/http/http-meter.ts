@@ -118,7 +118,18 @@ interface SyncCalls {
   reserveSync(request: ReserveRequest): { readonly decision?: Decision | undefined }
 }
 
-const ROUTE_OPTIONS = ['subject', 'cost', 'settle', 'ttlMs', 'abortGraceMs', 'abortedAs', 'plan', 'skip', 'anonymous']
+const ROUTE_OPTIONS = [
+  'subject',
+  'cost',
+  'settle',
+  'isFailure',
+  'ttlMs',
+  'abortGraceMs',
+  'abortedAs',
+  'plan',
+  'skip',
+  'anonymous',
+]
 
 /** Codes of errors that become a 503; all others are the application's. */
 const UNAVAILABLE: readonly string[] = ['quota_unavailable', 'too_many_holds']
@@ -163,8 +174,8 @@ export class HttpMeter<Request> {
     }
     const meter = new HttpMeter({ ...this.#given, ...overrides, operation: () => name }, this.#adapter, this.warnings)
     const { settle, quota } = meter.options
-    if (settle === 'charge-first' && takesSlot(quota.policy, name)) {
-      const message = `'charge-first' gives nothing back, and "${name}" takes a slot: 'outcome' or 'end' free it`
+    if ((settle === 'charge-first' || settle === 'failures') && takesSlot(quota.policy, name)) {
+      const message = `"${name}" takes a slot, and '${settle}' is not for such operations: use 'outcome' or 'end'`
       throw refusedOptions(this.#adapter.name, [{ path: 'settle', message }])
     }
     return meter

@@ -29,6 +29,8 @@ export interface MeteringOptions {
   /** The engine that decides; one request is one decision of an engine. */
   readonly quota: Pick<Quota, 'holdTtlMs'>
   readonly settle: SettleMode
+  /** As of a meter's options; of `settle: 'failures'`. */
+  readonly isFailure?: ((status: number) => boolean) | undefined
   /** As of a meter's options. */
   readonly ttlMs?: number | undefined
   readonly abortGraceMs: number
@@ -48,8 +50,8 @@ type Settlement =
   | { readonly is: 'settling'; readonly done: Promise<void> | undefined }
   | { readonly is: 'settled'; readonly result: CommitResult }
 
-/** Where the response stands. `hasFailed`: its head has announced that the tokens go back, those of a hold at its end. */
-type ResponseState = { readonly hasFailed: boolean } & (
+/** Where the response stands. `isRefunded`: its head has announced that the tokens go back, those of a hold at its end. */
+type ResponseState = { readonly isRefunded: boolean } & (
   | { readonly is: 'open' }
   /** It closed early: its handler may settle until the timer fires. */
   | { readonly is: 'closing'; readonly timer: ReturnType<typeof setTimeout> }
@@ -58,7 +60,7 @@ type ResponseState = { readonly hasFailed: boolean } & (
 )
 
 const UNSETTLED: Settlement = { is: 'open' }
-const OPEN: ResponseState = { is: 'open', hasFailed: false }
+const OPEN: ResponseState = { is: 'open', isRefunded: false }
 
 /** Errors after which a hold is over: there is nothing left to settle. */
 const OVER: readonly string[] = ['quota_unavailable', 'reservation_expired', 'reservation_cancelled']
@@ -138,7 +140,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
 
   async #committed(actual: Cost | undefined): Promise<CommitResult> {
     // The head has announced a failure: a later commit by the handler changes nothing.
-    if (this.#response.hasFailed && !this.#isSettled)
+    if (this.#response.isRefunded && !this.#isSettled)
       return { charged: nothingOf(this.#charged), uncharged: nothingOf(this.#charged) }
     if (this.#response.is === 'over') throw this.#late()
     await this.#commit(actual)
@@ -182,37 +184,48 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return this.pending !== undefined || (!this.#isHold && this.gives(status, isHungUp))
   }
 
-  /** Whether a head with this status gives the tokens back. A hang-up is no failure, whatever the status. */
+  /** Whether a head with this status gives the tokens back. After a hang-up they stay charged, whatever the status. */
   gives(status: number, isHungUp: boolean): boolean {
-    return status >= 400 && !this.#isSettled && this.#held !== undefined && !isHungUp
+    return this.#isRefunded(status) && !this.#isSettled && this.#held !== undefined && !isHungUp
+  }
+
+  #isRefunded(status: number): boolean {
+    const { settle, isFailure = isError } = this.#options
+    return settle === 'failures' ? !isFailure(status) : isError(status)
+  }
+
+  /** Settles a request whose handler has failed before it answered. */
+  fail(): Promise<unknown> {
+    return this.#options.settle === 'failures' ? this.commit() : this.cancel()
   }
 
   /** Settles by the status of the head, a hold only when the response ends; {@link pending} is then to be awaited. */
   judge(status: number, isHungUp: boolean): void {
     // Also while a commit is in flight, which may fail.
-    if (status >= 400 && !isHungUp) this.#response = { ...this.#response, hasFailed: true }
+    const isRefunded = this.#isRefunded(status)
+    if (isRefunded && !isHungUp) this.#response = { ...this.#response, isRefunded }
     if (this.gives(status, isHungUp)) {
       if (!this.#isHold) this.#cancel()?.catch(() => undefined)
-    } else if (status < 400 && !this.settlesAtEnd) this.#commit(undefined)?.catch(() => undefined)
+    } else if (!isRefunded && !this.settlesAtEnd) this.#commit(undefined)?.catch(() => undefined)
   }
 
   /** Settles a hold at the end of the response, unless it closed early: its handler may still commit. */
   end(): void {
     if (this.settlesAtEnd && this.#response.is !== 'closing')
-      this.#close(this.#response.hasFailed ? 'cancel' : 'commit')
+      this.#close(this.#response.isRefunded ? 'cancel' : 'commit')
   }
 
   /** The response closed early: its handler may still commit the actual cost during the grace. */
   abort(): void {
-    const { is, hasFailed } = this.#response
+    const { is, isRefunded } = this.#response
     if (!this.settlesAtEnd || is !== 'open' || this.#isSettled) return
     const { settle, quota, abortGraceMs, ttlMs = quota.holdTtlMs ?? abortGraceMs, abortedAs } = this.#options
-    const graceMs = settle === 'end' && !hasFailed ? Math.min(abortGraceMs, ttlMs) : 0
-    const isGivenBack = hasFailed || (settle === 'end' && abortedAs === 'cancel')
+    const graceMs = settle === 'end' && !isRefunded ? Math.min(abortGraceMs, ttlMs) : 0
+    const isGivenBack = isRefunded || (settle === 'end' && abortedAs === 'cancel')
     const timer = setTimeout(() => this.#close(isGivenBack ? 'cancel' : 'commit'), graceMs)
     // A process that ends leaves the hold to its own end. Where timers are numbers, they keep no process alive.
     ;(timer as { unref?: () => void }).unref?.()
-    this.#response = { is: 'closing', timer, hasFailed }
+    this.#response = { is: 'closing', timer, isRefunded }
   }
 
   /** Settles the request once its handler can no longer do so. */
@@ -228,7 +241,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
 
   /** Settles the request unless it is settled. @returns what to wait for; it never rejects */
   #carryOut(as: 'commit' | 'cancel'): Promise<void> | undefined {
-    if (!this.#isSettled) this.#response = { is: 'over', hasFailed: this.#response.hasFailed }
+    if (!this.#isSettled) this.#response = { is: 'over', isRefunded: this.#response.isRefunded }
     const settling = as === 'cancel' ? this.#cancel() : this.#commit(undefined)
     settling?.catch(() => undefined)
     return this.pending
@@ -307,6 +320,10 @@ function settle(held: HeldTokens, as: 'commit' | 'cancel', actual: Cost | undefi
   } catch (error) {
     return Promise.reject(error)
   }
+}
+
+function isError(status: number): boolean {
+  return status >= 400
 }
 
 /** 0 of each unit. */

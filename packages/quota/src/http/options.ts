@@ -19,11 +19,14 @@ export type MaybeAsync<T> = T | PromiseLike<T>
  * - `end`: a hold, which is kept alive while the response is in flight: the handler may commit the actual cost until the last
  *   byte leaves, also above the charge. A hold that is still open then is settled by the status. On a store without holds
  *   the tokens are charged until then, and a cost above them is refused.
+ * - `failures`: charged before the handler and given back when the response succeeds, so that failures alone count: wrong
+ *   passwords, for example. A handler that throws, a caller that hangs up and a process that dies leave the charge. Not
+ *   for operations that need a slot.
  * - `charge-first`: charged before the handler, never given back; not for operations that need a slot.
  *
  * Operations that need a slot are holds in either way: judged by the status, and settled when the response ends.
  */
-export type SettleMode = 'outcome' | 'end' | 'charge-first'
+export type SettleMode = 'outcome' | 'end' | 'failures' | 'charge-first'
 
 /** What happens to a request without a subject: 401, not metered, or metered by its network address. */
 export type AnonymousMode = 'reject' | 'skip' | 'ip'
@@ -45,6 +48,12 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
   readonly cost?: C['cost'] | ((request: Request) => MaybeAsync<C['cost'] | undefined>) | undefined
   /** @default 'outcome' */
   readonly settle?: SettleMode | undefined
+  /**
+   * Which status of a response is a failure, for `settle: 'failures'`. A handler that answers alike in both cases, by a
+   * redirect for example, calls `commit()` for a failure and `cancel()` for a success.
+   * @default 400 and above
+   */
+  readonly isFailure?: ((status: number) => boolean) | undefined
   /**
    * How long a hold lasts once it is no longer kept alive, in milliseconds: for how long a process that died keeps tokens
    * and slots. Of `settle: 'end'`, and of operations that need a slot.
@@ -151,18 +160,20 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
 // biome-ignore lint/suspicious/noEmptyInterface: applications add to it
 export interface HandlerUnits {}
 
-/** One unit, while nobody declares {@link HandlerUnits}; but a handler may settle by unit, checked when it is charged. */
-export interface UndeclaredUnits extends Omit<OneUnit, 'cost'> {
-  readonly cost: Cost
-}
-
-/** {@link HandlerUnits} as types use them. */
+/** {@link HandlerUnits} as types use them; tokens while nobody declares them. */
 export type UnitsOfHandlers = HandlerUnits extends { readonly units: infer Unit extends string }
   ? UnitsOf<Unit>
-  : UndeclaredUnits
+  : OneUnit
+
+/** What a handler may settle; by any unit while nobody declares them, and checked when it is charged. */
+export type CostOfHandlers<C extends Counting> = HandlerUnits extends { readonly units: string }
+  ? C['cost']
+  : C extends UnitsOfHandlers
+    ? Cost
+    : C['cost']
 
 /** The quota of one request, as its handler sees it. */
-export interface RequestQuota<C extends Counting = UnitsOfHandlers> {
+export interface RequestQuota<C extends Counting = UnitsOfHandlers, Given extends Cost = CostOfHandlers<C>> {
   /** What was decided before the handler. */
   readonly decision: Decision<C>
   /** What the request is charged so far; final once it is settled. */
@@ -178,8 +189,8 @@ export interface RequestQuota<C extends Counting = UnitsOfHandlers> {
    * @param actual what it cost; the rest goes back. Above those reserved with `settle: 'end'` alone, by the operation's
    * `overrun`. Default: all of them
    */
-  commit(actual?: C['cost']): Promise<CommitResult<C>>
-  /** The work was not done: the tokens go back. Settles once; errors as of {@link commit}. */
+  commit(actual?: Given): Promise<CommitResult<C>>
+  /** The tokens go back: the work was not done, or nothing failed. Settles once; errors as of {@link commit}. */
   cancel(): Promise<void>
   /**
    * With `settle: 'end'`: more is charged, in every window or in none.
@@ -187,7 +198,7 @@ export interface RequestQuota<C extends Counting = UnitsOfHandlers> {
    * @returns the decision; where it refuses, the request keeps its earlier charge
    * @throws {QuotaError} `hold_required`, `invalid_cost`, `reservation_expired`
    */
-  add(cost: C['cost']): Promise<Decision<C>>
+  add(cost: Given): Promise<Decision<C>>
   /**
    * With `settle: 'end'`: the hold ends so many milliseconds from now, if that is later. It is kept alive by itself while
    * the response is in flight.

@@ -52,8 +52,6 @@ const WORDS: Readonly<Record<string, string>> = {
   allowList: 'skip(request) lets requests pass unmetered',
   statusCode: 'a handler of your own answers in another way',
   errorResponseBuilder: 'a handler of your own answers in another way',
-  skipSuccessfulRequests:
-    "a request that succeeded stays charged; its handler may call cancel() of the request's quota",
   store: 'where counters live is the store of createQuota()',
   trustProxy: 'configure trusted proxies in the framework',
 }
@@ -64,7 +62,8 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     subject: optional(aFunction('a function of the request')),
     operation: optional(aFunction('a function of the request')),
     cost: optional(where<Cost>(isCost, 'a whole number of tokens, 0 or more, or a function of the request')),
-    settle: withDefault(oneOf('outcome', 'end', 'charge-first'), 'outcome'),
+    settle: withDefault(oneOf('outcome', 'end', 'failures', 'charge-first'), 'outcome'),
+    isFailure: optional(aFunction('a function of the status')),
     ttlMs: optional(wholeNumber(1, MAX_TTL_MS, 'milliseconds')),
     abortGraceMs: withDefault(wholeNumber(0, MAX_TTL_MS, 'milliseconds'), 5_000),
     abortedAs: withDefault(oneOf('commit', 'cancel'), 'commit'),

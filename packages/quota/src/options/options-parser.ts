@@ -103,7 +103,7 @@ const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   insuranceLimiter: AWAY,
   skipFailedRequests: COUNTED,
   requestWasSuccessful: COUNTED,
-  skipSuccessfulRequests: 'a request that succeeded stays charged; its handler may call req.quota.cancel()',
+  skipSuccessfulRequests: "requests that succeed get their tokens back by settle: 'failures'",
   legacyHeaders: 'X-RateLimit headers are not sent; standardHeaders of quotaMiddleware() sends RateLimit',
   blockDuration: NEEDLESS,
   inMemoryBlockOnConsumed: NEEDLESS,
