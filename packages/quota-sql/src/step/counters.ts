@@ -6,7 +6,7 @@ import { Works } from './works.ts'
 /**
  * Counters of one policy in a database. Calls reject with `store_error` when they were not answered in time, or their outcome is
  * unknown: but for `read`, `extend`, `list` and `sweep` they may have been carried out all the same. They reject with
- * `damaged_row` when a row or record that they need cannot be read; a reset mends rows.
+ * `damaged_row` when a row or record that they need cannot be read; a reset repairs rows.
  */
 export interface SqlCounters extends AsyncCounters {
   readonly holds: AsyncHolds

@@ -130,7 +130,7 @@ export class Step {
     for (const { place, key } of rows) {
       if (!this.#damaged.has(key)) continue
       const which = `${JSON.stringify(place.category)} of layer ${JSON.stringify(place.layer)}`
-      throw new QuotaError('damaged_row', `the row of ${which} cannot be read; a reset of the subject mends it`)
+      throw new QuotaError('damaged_row', `the row of ${which} cannot be read; a reset of the subject repairs it`)
     }
   }
 
@@ -151,7 +151,7 @@ export class Step {
   }
 
   /** Makes records of these ids, and of open holds of these owners, that cannot be read ones of cancelled holds. */
-  mendRecords({ ids = [], shownOwners = [] }: Footprint): void {
+  repairRecords({ ids = [], shownOwners = [] }: Footprint): void {
     const names = new Set(ids.map(idName))
     const owners = shownOwners.map(keptText)
     for (const [name, { place, key }] of this.#asked.ids) {

@@ -80,7 +80,7 @@ export class Works {
       footprint,
       decide: (step) => {
         step.mend(footprint, this.#schema)
-        step.mendRecords(footprint)
+        step.repairRecords(footprint)
         step.counters(this.#schema).reset(request)
       },
     }
@@ -105,7 +105,7 @@ export class Works {
     return {
       footprint,
       decide: (step) => {
-        if (request.as === 'cancelled') step.mendRecords(footprint)
+        if (request.as === 'cancelled') step.repairRecords(footprint)
         step.check(footprint)
         return this.#holds(step).settle(request)
       },

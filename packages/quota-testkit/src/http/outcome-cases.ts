@@ -45,12 +45,12 @@ export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
   countsFailures('a stream that succeeds gets its tokens back', { chunks: ['a', 'b'] }, 200, 0),
   countsFailures('a wrong password stays charged', { status: 401, ...json }, 401, 5),
   countsFailures('a 500 stays charged', { status: 500 }, 500, 5),
-  countsFailures('an error thrown at once stays charged', { fails: 'now' }, 500, 5),
+  countsFailures('an error thrown stays charged', { fails: 'now' }, 500, 5),
   countsFailures('an error that comes later stays charged', { fails: 'later' }, 500, 5),
   countsFailures('a handler that commits stays charged', { status: 302, settles: { commit: 5 } }, 302, 5),
   countsFailures('a handler that cancels gets its tokens back', { status: 401, settles: 'cancel' }, 401, 0),
   {
-    name: 'where failures count, 24 guesses at once are never more than the limit',
+    name: 'where failures count, 24 parallel guesses are never more than the limit',
     scenario: {
       routes: [
         { path: '/wrong', operation: 'save', settings: { cost: 1, settle: 'failures' }, reply: { status: 401 } },

@@ -5,9 +5,9 @@ import { ownOf } from '../policy/values.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 
 /**
- * The open engines of this process, so that two limiters that share a counter by mistake don't go unnoticed: with one store,
- * `simpleQuota({ limit: 100, per: '15m' })` for an API and `simpleQuota({ limit: 5, per: '15m' })` for log-ins count in the
- * same counters, and six API calls lock a user out.
+ * The open engines of this process. Two limiters may share a counter by mistake: with one store,
+ * `simpleQuota({ limit: 100, per: '15m' })` for an API and `simpleQuota({ limit: 5, per: '15m' })` for log-ins do. Then six
+ * API calls lock a user out.
  */
 
 /** One open engine. Plain data, since another copy of this package may read it. */
@@ -36,7 +36,7 @@ function openEngines(): Set<OpenEngine> {
 /**
  * Notes an engine as open until the returned function is called.
  *
- * @param warn receives a pair of engines that count in one counter with different limits, from two stores of one place
+ * @param warn receives conflicting limits of one counter in two stores of one place
  * @throws {QuotaError} `shared_counter` when both use the same store object
  */
 export function noteOpen(policy: Policy, store: QuotaStore, warn: (message: string) => void): () => void {

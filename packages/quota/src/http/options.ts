@@ -19,9 +19,9 @@ export type MaybeAsync<T> = T | PromiseLike<T>
  * - `end`: a hold, which is kept alive while the response is in flight: the handler may commit the actual cost until the last
  *   byte leaves, also above the charge. A hold that is still open then is settled by the status. On a store without holds
  *   the tokens are charged until then, and a cost above them is refused.
- * - `failures`: charged before the handler and given back when the response succeeds, so that failures alone count: wrong
- *   passwords, for example. A handler that throws, a caller that hangs up and a process that dies leave the charge. Not
- *   for operations that need a slot.
+ * - `failures`: charged before the handler and given back when the response succeeds. Only failures count, such as wrong
+ *   passwords. A handler that throws, a caller that hangs up and a process that dies leave the charge. Not for operations
+ *   that need a slot.
  * - `charge-first`: charged before the handler, never given back; not for operations that need a slot.
  *
  * Operations that need a slot are holds in either way: judged by the status, and settled when the response ends.
@@ -49,8 +49,8 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
   /** @default 'outcome' */
   readonly settle?: SettleMode | undefined
   /**
-   * Which status of a response is a failure, for `settle: 'failures'`. A handler that answers alike in both cases, by a
-   * redirect for example, calls `commit()` for a failure and `cancel()` for a success.
+   * Which status of a response is a failure, for `settle: 'failures'`. A handler that redirects in both cases calls
+   * `commit()` for a failure and `cancel()` for a success.
    * @default 400 and above
    */
   readonly isFailure?: ((status: number) => boolean) | undefined
@@ -165,7 +165,7 @@ export type UnitsOfHandlers = HandlerUnits extends { readonly units: infer Unit 
   ? UnitsOf<Unit>
   : OneUnit
 
-/** What a handler may settle; by any unit while nobody declares them, and checked when it is charged. */
+/** Costs that a handler may settle: by any unit while nobody declares them. They are checked when they are charged. */
 export type CostOfHandlers<C extends Counting> = HandlerUnits extends { readonly units: string }
   ? C['cost']
   : C extends UnitsOfHandlers
