@@ -108,7 +108,7 @@ async function ofTwoLimits(send: Send): Promise<number> {
   return admittedOf(send, caller('bob', 'blue'), 10)
 }
 
-/** Bob is of a team that used nothing, in a minute in which nobody else was admitted. */
+/** Bob is of a team that used nothing, in a minute with no other admission. */
 async function ofThreeLimits(send: Send): Promise<number> {
   await admittedOf(send, caller('carl', 'red'), 10)
   vi.setSystemTime(Date.now() + MINUTE)

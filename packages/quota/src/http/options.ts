@@ -160,12 +160,12 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
 // biome-ignore lint/suspicious/noEmptyInterface: applications add to it
 export interface HandlerUnits {}
 
-/** {@link HandlerUnits} as types use them; tokens while nobody declares them. */
+/** {@link HandlerUnits} as types use them; tokens while they are undeclared. */
 export type UnitsOfHandlers = HandlerUnits extends { readonly units: infer Unit extends string }
   ? UnitsOf<Unit>
   : OneUnit
 
-/** Costs that a handler may settle: by any unit while nobody declares them. They are checked when they are charged. */
+/** Costs that a handler may settle: by any unit while they are undeclared. They are checked when they are charged. */
 export type CostOfHandlers<C extends Counting> = HandlerUnits extends { readonly units: string }
   ? C['cost']
   : C extends UnitsOfHandlers
