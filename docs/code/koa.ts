@@ -39,7 +39,7 @@ export function quotaKoa<Operation extends string>(
     try {
       await next()
     } catch (error) {
-      await Exchange.find(ctx.req)?.cancel()
+      await Exchange.find(ctx.req)?.fail()
       throw error
     }
   }

@@ -73,7 +73,7 @@ function metering(
     } catch (error) {
       // The listener is known to have failed, also where its caller is
       // not there to hear it.
-      await Exchange.find(req)?.cancel()
+      await Exchange.find(req)?.fail()
       console.error(error)
       if (res.headersSent) res.destroy()
       else res.writeHead(500).end()

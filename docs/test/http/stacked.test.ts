@@ -79,7 +79,7 @@ const byQuota: Stack = (order) => {
             all: Object.fromEntries(order.map((each) => [label(each), each.name === name ? each.limit : 'unlimited'])),
           },
         ]),
-      ),
+      ) as Record<Limit['name'], { all: Record<string, number | 'unlimited'> }>,
     }),
   })
   return async (caller) => {
