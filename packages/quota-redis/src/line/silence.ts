@@ -1,5 +1,5 @@
 /** A server that says nothing for so long while it is asked is given up, in milliseconds. */
-export const SILENCE_MS = 1_000
+const SILENCE_MS = 1_000
 /** How often it is looked whether something was heard, in milliseconds. */
 const STEP_MS = 250
 
