@@ -28,7 +28,9 @@ test('every fault of the options is named', () => {
   }
   const make = () => quotaMiddleware(faulty as unknown as QuotaMiddlewareOptions)
   expect(make).toThrow(expect.objectContaining({ name: 'QuotaError', code: 'invalid_options' }))
-  expect(make).toThrow(/settle: expected "outcome" or "end" or "failures" or "charge-first", got "later"; .*; and 4 more$/)
+  expect(make).toThrow(
+    /settle: expected "outcome" or "end" or "failures" or "charge-first", got "later"; .*; and 4 more$/,
+  )
   const paths = caught(make).faults.map(({ path }) => path)
   expect(paths.sort()).toEqual(
     ['cost', 'locale', 'logger', 'messages.fr', 'quota', 'settle', 'standardHeaders', 'subject', 'windowMs'].sort(),
