@@ -118,6 +118,13 @@ export default {
       to: { path: '^examples/gateway/src/(?:app|services|gateway|run|main|cli)\\.ts$' },
     },
     {
+      name: 'gateway-rooms',
+      comment: 'Scores know charts, and uploads know scores; not the other way round.',
+      severity: 'error',
+      from: { path: '^examples/gateway/src/(charts|scores)/' },
+      to: { path: '^examples/gateway/src/(?:scores|uploads)/', pathNot: '^examples/gateway/src/$1/' },
+    },
+    {
       name: 'resolvable',
       comment:
         'An import that cannot be found; a deep import of a package ends here, as its `exports` do not offer it.',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { dxScoreMax, dxStar, leastDxScore } from '../src/charts/dx-score.ts'
 import { MAX_ACHIEVEMENT, parseAchievement, scoreRank } from '../src/scores/achievement.ts'
-import { dxScoreMax, dxStar, leastDxScore } from '../src/scores/dx-score.ts'
 import { comboStatusSchema, syncStatusSchema } from '../src/scores/statuses.ts'
 
 describe('an achievement', () => {

@@ -3,10 +3,10 @@ import type { ErrorBody } from '../http/error-handler.ts'
 import { HttpError } from '../http/http-error.ts'
 import { queryNumber } from '../http/query-number.ts'
 import { type Route, route } from '../http/route.ts'
-import { dxScoreMax } from '../scores/dx-score.ts'
 import { CHART_TYPES, type Chart } from './chart.ts'
 import { parsePreviewKey, previewKeyOf, previewText } from './chart-key.ts'
 import type { ChartRepository } from './chart-repository.ts'
+import { dxScoreMax } from './dx-score.ts'
 import { previewPicture } from './preview-picture.ts'
 
 const MAX_LIMIT = 100

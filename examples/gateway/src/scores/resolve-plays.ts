@@ -1,7 +1,7 @@
 import { type Chart, chartText } from '../charts/chart.ts'
+import { dxScoreMax, leastDxScore, MAX_STARS } from '../charts/dx-score.ts'
 import { type Detail, type ErrorCode, invalid } from '../http/http-error.ts'
 import type { UpsertBody } from './bodies.ts'
-import { dxScoreMax, leastDxScore, MAX_STARS } from './dx-score.ts'
 import type { Play } from './score.ts'
 
 /** A play and the chart it is of. */

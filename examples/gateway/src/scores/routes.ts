@@ -1,6 +1,7 @@
+import type { Request } from 'express'
+import type * as z from 'zod'
 import { success } from '../http/envelope.ts'
-import { type Route, route } from '../http/route.ts'
-import type { AddPart } from '../uploads/add-part.ts'
+import { type Reply, type Route, route } from '../http/route.ts'
 import {
   clearAnswer,
   clearBody,
@@ -13,6 +14,7 @@ import {
   upsertBody,
 } from './bodies.ts'
 import type { ChartedPlay } from './resolve-plays.ts'
+import type { Play } from './score.ts'
 import type { ScoreService } from './score-service.ts'
 
 /** What an upsert writes, and the session that it is a part of. */
@@ -20,6 +22,14 @@ interface Upsert {
   readonly plays: readonly ChartedPlay[]
   readonly sessionId: string | null | undefined
 }
+
+/** Adds plays to an upload session of a user, as the answer to a request. */
+export type AddPart = (
+  req: Request,
+  userId: string,
+  sessionId: string,
+  plays: readonly Play[],
+) => Promise<Reply<z.output<typeof upsertAnswer>>>
 
 /** Writing, deleting, reading and clearing scores. */
 export function scoreRoutes(service: ScoreService, addPart: AddPart): Route[] {

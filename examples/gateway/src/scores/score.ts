@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { CHART_TYPES, type Chart, chartTypeOf, LEVELS } from '../charts/chart.ts'
+import { dxScoreMax, dxStar } from '../charts/dx-score.ts'
 import { isoInstant } from '../http/instant.ts'
 import { MAX_ACHIEVEMENT, scoreRank } from './achievement.ts'
-import { dxScoreMax, dxStar } from './dx-score.ts'
 
 const DX_SCORE_SOURCES = ['exact', 'fuzzy', 'unknown'] as const
 const SCORE_SOURCES = ['api', 'lx', 'fish', 'bot'] as const

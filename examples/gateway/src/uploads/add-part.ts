@@ -1,17 +1,8 @@
-import type { Request } from 'express'
-import type * as z from 'zod'
 import { success } from '../http/envelope.ts'
 import { instantText } from '../http/instant.ts'
-import type { Reply } from '../http/route.ts'
 import { refusalReply } from '../quota/refusal-reply.ts'
-import type { upsertAnswer } from '../scores/bodies.ts'
-import type { Play } from '../scores/score.ts'
+import type { AddPart } from '../scores/routes.ts'
 import type { UploadService } from './upload-service.ts'
-
-type UpsertReply = Reply<z.output<typeof upsertAnswer>>
-
-/** Adds plays to an upload session of a user, as the answer to a request. */
-export type AddPart = (req: Request, userId: string, sessionId: string, plays: readonly Play[]) => Promise<UpsertReply>
 
 export function addPart(uploads: UploadService, supportForumUrl: string): AddPart {
   return async (req, userId, id, plays) => {
