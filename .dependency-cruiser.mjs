@@ -81,12 +81,12 @@ export default {
     {
       name: 'what-leases-use',
       comment:
-        'Leases use connections, the batch script and its operations, and shards; see ARCHITECTURE.md. Not settings, factor or outcomes.',
+        'Leases use connections, calls and keys; see ARCHITECTURE.md. Not the counters of one server, settings, factor or outcomes.',
       severity: 'error',
       from: { path: '^packages/quota-redis/src/leases/' },
       to: {
         path: '^packages/quota-redis/src/',
-        pathNot: '^packages/quota-redis/src/(?:leases|line|lua|operations|store)/',
+        pathNot: '^packages/quota-redis/src/(?:leases|line|lua|store)/',
       },
     },
     {

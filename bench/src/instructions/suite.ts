@@ -20,12 +20,12 @@ const USERS = 2_000
 
 /** Most instructions a decision may take, by case. */
 const TARGETS = [
-  [USUAL, 21_000],
-  [EIGHT_PRICES, 26_000],
-  [FULL, 15_000],
-  [NEW_SUBJECTS, 37_000],
-  [NEW_IDS, 47_000],
-  [MIXED, 51_000],
+  [USUAL, 38_000],
+  [EIGHT_PRICES, 38_000],
+  [FULL, 36_000],
+  [NEW_SUBJECTS, 80_000],
+  [NEW_IDS, 130_000],
+  [MIXED, 85_000],
 ] as const
 
 /** What a decision costs the server, counted in instructions, which other work on the machine does not change. */

@@ -17,11 +17,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Keys } from '../src/store/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { wavesOf } from './support/waves.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 20_000 : 80
 const TIMEOUT_MS = 60_000 + 30 * RUNS
 const SUBJECTS = ['a', 'b']
+/** Of a record. */
+const MARK_BYTES = 8
 
 const WINDOWS = [
   { label: '1m', lengthMs: 60_000 },
@@ -229,10 +232,15 @@ describe.runIf(redisTests)('batches', () => {
     }
   }
 
-  /** Every row and record by its key without the prefix. */
+  /** Every row and record by its key without the prefix; records without their marks, which are drawn. */
   async function contents(prefix: string): Promise<Record<string, string>> {
     const names = (await admin.keys(`{${prefix}}*`)).sort()
-    const values = await Promise.all(names.map((name) => admin.dumpBuffer(name)))
+    const values = await Promise.all(
+      names.map(async (name) => {
+        const isRecord = name.startsWith(`{${prefix}}@`)
+        return isRecord ? (await admin.getBuffer(name))!.subarray(MARK_BYTES) : admin.dumpBuffer(name)
+      }),
+    )
     return Object.fromEntries(names.map((name, i) => [name.slice(prefix.length + 2), values[i]?.toString('hex') ?? '']))
   }
 
@@ -276,9 +284,11 @@ describe.runIf(redisTests)('batches', () => {
           }
           return { asked, before, answer }
         })
-        const expected = calls.map(({ answer }) => answer)
-        const together = await Promise.all(calls.map(({ asked, before }) => put(batched, schema, asked, before)))
-        expect(together, 'in one batch').toEqual(expected)
+        // A settlement of an id that is taken in the same tick is decided a call later, before whatever is asked then.
+        for (const wave of wavesOf(calls, ({ asked }) => asked.kind === 'settle')) {
+          const together = await Promise.all(wave.map(({ asked, before }) => put(batched, schema, asked, before)))
+          expect(together, 'in one batch').toEqual(wave.map(({ answer }) => answer))
+        }
         for (const { asked, before, answer } of calls) {
           expect(await put(single, schema, asked, before), 'one by one').toEqual(answer)
         }

@@ -1,7 +1,7 @@
 import { cellsIn, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Batch, type Operation } from '../src/counters/batch.ts'
 import type { RedisCounters, RedisStore } from '../src/index.ts'
-import { Batch, type Operation } from '../src/operations/batch.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
 

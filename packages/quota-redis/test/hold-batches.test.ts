@@ -15,6 +15,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newPrefix, openStore } from './store-harness.ts'
 import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { wavesOf } from './support/waves.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 20_000 : 30
 const TIMEOUT_MS = 60_000 + 300 * RUNS
@@ -79,6 +80,9 @@ interface Turn {
   readonly turnMs: number
   readonly asks: readonly Ask[]
 }
+
+/** Asked of a hold that may be known to its record alone. */
+const BY_RECORD: readonly Ask['kind'][] = ['extend', 'grow', 'commit', 'cancel']
 
 /** Under an id the same is asked again. */
 const HOLD_LAYERS = [0, 1]
@@ -198,7 +202,7 @@ describe.runIf(redisTests)('batches with holds', () => {
 
   /** The stored rows without records: growths have names that are drawn. */
   async function contents(prefix: string): Promise<Record<string, string>> {
-    const names = (await admin.keys(`{${prefix}}*`)).filter((name) => !name.startsWith(`{${prefix}}#`)).sort()
+    const names = (await admin.keys(`{${prefix}}*`)).filter((name) => !name.startsWith(`{${prefix}}@`)).sort()
     const values = await Promise.all(names.map((name) => admin.dumpBuffer(name)))
     return Object.fromEntries(names.map((name, i) => [name.slice(prefix.length + 2), values[i]?.toString('hex') ?? '']))
   }
@@ -221,7 +225,11 @@ describe.runIf(redisTests)('batches with holds', () => {
         const { open } = (await batched.holds?.sweep()) ?? {}
         const one: unknown[] = []
         for (const [index, asked] of asks.entries()) one.push(await put(single, schema, asked, periodsOf[index]))
-        const all = await Promise.all(asks.map((asked, index) => put(batched, schema, asked, periodsOf[index])))
+        const all: unknown[] = []
+        // What goes by the record of a hold may take another call, before which nothing else is asked.
+        for (const wave of wavesOf([...asks.entries()], ([, { kind }]) => BY_RECORD.includes(kind))) {
+          all.push(...(await Promise.all(wave.map(([index, asked]) => put(batched, schema, asked, periodsOf[index])))))
+        }
         expect(one).toEqual(expected)
         // A look at the list is two calls, between which others may come.
         const inOrder = asks.map(({ kind }) => kind !== 'list')

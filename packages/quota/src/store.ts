@@ -83,6 +83,23 @@ export type {
   SyncHolds,
 } from './store/hold-port.ts'
 export {
+  amountBack,
+  answerToKeep,
+  type CommitPlan,
+  commitAnswer,
+  extendedEnd,
+  grownCharge,
+  grownCosts,
+  type HoldFactsOf,
+  holdOutcome,
+  type IdFacts,
+  isToSettle,
+  planSettlement,
+  repeatedTake,
+  type SettlementPlan,
+  settledAmounts,
+} from './store/hold-rules.ts'
+export {
   type MinuteOutcomes,
   OUTCOME_COLUMNS,
   OUTCOMES_KEPT_MINUTES,

@@ -31,7 +31,7 @@ export interface RedisFactor extends FactorStore {
 
 const parseOptions = /* @__PURE__ */ keyOptionsParser('redisFactor()')
 
-const COMPARE_AND_SET = scriptOf([compareAndSet])
+const COMPARE_AND_SET = scriptOf(compareAndSet)
 
 /** The feed reports which part changed; here there is only one. */
 const CHANGE: SettingsChange = { kind: 'everything' }

@@ -9,12 +9,12 @@ import {
   type TakeRequest,
 } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
-import { isHoldTake } from '../operations/hold-take.ts'
 import { Deadline } from '../store/deadline.ts'
 import type { RedisHolds } from '../store/redis-holds.ts'
 import type { RedisCounters } from '../store/redis-store.ts'
 import { atLeastOne } from './amounts.ts'
 import { LeasedHolds } from './leased-holds.ts'
+import { isHoldTake } from './operations/hold-take.ts'
 import { partsOf, periodParts, type QuotaParts, rowsOf } from './parts.ts'
 import { Places, type PlacesParts, withoutIdle } from './places.ts'
 import type { SharedAnswer } from './shared-answer.ts'

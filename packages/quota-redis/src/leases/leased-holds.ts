@@ -12,11 +12,11 @@ import {
   type TakeReply,
   type WindowStates,
 } from '@scoregw/quota/store'
-import { type Grown, newMark } from '../operations/hold-grow.ts'
-import type { Undone } from '../operations/hold-others.ts'
-import type { SharedCharge } from '../operations/hold-shared.ts'
-import type { HoldTaken, HoldTakeRequest } from '../operations/hold-take.ts'
 import { atLeastOne, isNothing, type UnitAmounts } from './amounts.ts'
+import { type Grown, newMark } from './operations/hold-grow.ts'
+import type { Undone } from './operations/hold-others.ts'
+import type { SharedCharge } from './operations/hold-shared.ts'
+import type { HoldTaken, HoldTakeRequest } from './operations/hold-take.ts'
 import type { QuotaParts } from './parts.ts'
 import type { Places } from './places.ts'
 import { chargeOf, UNSAID } from './shared-amounts.ts'

@@ -1,10 +1,10 @@
 import type { Clock } from '@scoregw/quota'
 import type { Line } from '../line/line.ts'
 import type { Keys } from '../store/keys.ts'
-import type { Shard } from '../store/shard.ts'
 import { elapsedMs, momentBy } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import { statesOf } from './parts.ts'
+import type { Shard } from './shard.ts'
 import { SharedCalls } from './shared-calls.ts'
 import { SharedPool } from './shared-pool.ts'
 

@@ -10,11 +10,11 @@ import {
   type StoreSchema,
   type WindowStates,
 } from '@scoregw/quota/store'
-import { newMark } from '../operations/hold-grow.ts'
-import type { FreedAmounts, FreedRows, SharedCharge } from '../operations/hold-shared.ts'
-import type { Shard } from '../store/shard.ts'
 import type { UnitAmounts } from './amounts.ts'
+import { newMark } from './operations/hold-grow.ts'
+import type { FreedAmounts, FreedRows, SharedCharge } from './operations/hold-shared.ts'
 import { type Parts, statesOf } from './parts.ts'
+import type { Shard } from './shard.ts'
 import type { SharedPool } from './shared-pool.ts'
 import { startsOf } from './shared-rows.ts'
 

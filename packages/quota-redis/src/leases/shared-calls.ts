@@ -3,13 +3,13 @@ import { Breaker, Instant, notDone } from '@scoregw/quota/store'
 import { isReplyOf, refusal, storeError, verdictOf } from '../line/errors.ts'
 import type { Line, Reply, Word } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
-import { Batch } from '../operations/batch.ts'
-import type { Waiter } from '../operations/operation.ts'
-import type { BatchReply } from '../operations/replay.ts'
 import { Deadline } from '../store/deadline.ts'
 import type { Keys } from '../store/keys.ts'
 import type { UnitAmounts } from './amounts.ts'
 import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
+import { LeaseBatch } from './operations/batch.ts'
+import type { Waiter } from './operations/operation.ts'
+import type { LeaseBatchReply } from './operations/replay.ts'
 import {
   type Granted,
   GrantOperation,
@@ -70,7 +70,7 @@ export class SharedCalls {
       const batch = this.#batch()
       const granted = answerOf<Granted>((waiter) => batch.add(new GrantOperation(at, request, process, TIMES, waiter)))
       const [raw, acknowledged] = await waited(server, this.#script(), batch.args(), replicas, deadlineMs)
-      batch.answer(raw as unknown as BatchReply)
+      batch.answer(raw as unknown as LeaseBatchReply)
       return { ...(await granted), sentAt, isReplicated: acknowledged >= replicas }
     }
     return this.#within(work, late)
@@ -88,13 +88,13 @@ export class SharedCalls {
     // What goes back goes by starts, whatever periods there are by now.
     const returned = answerOf<UnitAmounts>((waiter) => batch.add(new ReturnOperation(at, lease, amounts, waiter)))
     const [raw] = await waited(line.server, this.#script(), batch.args(), 0, 0)
-    batch.answer(raw as unknown as BatchReply)
+    batch.answer(raw as unknown as LeaseBatchReply)
     return returned
   }
 
-  #batch(): Batch {
+  #batch(): LeaseBatch {
     const { keys, testClock } = this.#parts
-    return new Batch(keys, this.#instant, testClock?.now())
+    return new LeaseBatch(keys, this.#instant, testClock?.now())
   }
 
   #script(): Script {

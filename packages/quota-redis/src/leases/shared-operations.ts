@@ -1,11 +1,11 @@
-import { batchScripts } from '../lua/batch-script.ts'
-import type { ScriptOfShape } from '../lua/script.ts'
-import type { Batch, Operation } from '../operations/batch.ts'
-import { DAMAGE, type Waiter } from '../operations/operation.ts'
-import type { Replay } from '../operations/replay.ts'
 import type { UnitAmounts } from './amounts.ts'
 import grant from './grant.lua'
 import type { Lease } from './lease.ts'
+import { batchScripts } from './lua/batch-script.ts'
+import type { ScriptOfShape } from './lua/script.ts'
+import type { LeaseBatch, LeaseOperation } from './operations/batch.ts'
+import { DAMAGE, type Waiter } from './operations/operation.ts'
+import type { LeaseReplay } from './operations/replay.ts'
 import type { Terms } from './shared-answer.ts'
 
 /** The script of batches, with leases. */
@@ -55,7 +55,7 @@ export interface Granted {
 }
 
 /** Charges requests on the shared rows, and leases more. */
-export class GrantOperation implements Operation {
+export class GrantOperation implements LeaseOperation {
   readonly repeatable = false
   readonly #at: SharedRowsAt
   readonly #request: GrantRequest
@@ -73,7 +73,7 @@ export class GrantOperation implements Operation {
     this.#waiter = waiter
   }
 
-  encode(batch: Batch): void {
+  encode(batch: LeaseBatch): void {
     const { category, layers } = this.#at
     const { limits, settingsRevision, periods, mayOpen, wanted, idle, costs, leaseId } = this.#request
     const { rememberedMs, countedMs, usableMs } = this.#times
@@ -89,7 +89,7 @@ export class GrantOperation implements Operation {
     batch.text(this.#process, leaseId)
   }
 
-  answer(replay: Replay, letter: string): void {
+  answer(replay: LeaseReplay, letter: string): void {
     const letters = replay.answer().toString()
     const facts = JSON.parse(replay.answer().toString()) as readonly number[]
     if (letter === DAMAGE) {
@@ -108,7 +108,7 @@ export class GrantOperation implements Operation {
 }
 
 /** Takes back the rest of a lease: once, and never more than was leased. */
-export class ReturnOperation implements Operation {
+export class ReturnOperation implements LeaseOperation {
   readonly repeatable = false
   readonly #at: SharedRowsAt
   readonly #lease: Lease['terms']
@@ -122,7 +122,7 @@ export class ReturnOperation implements Operation {
     this.#waiter = waiter
   }
 
-  encode(batch: Batch): void {
+  encode(batch: LeaseBatch): void {
     const { category, layers } = this.#at
     const { size, width } = batch.layout
     batch.code('RETURN')
@@ -133,7 +133,7 @@ export class ReturnOperation implements Operation {
     batch.text(this.#lease.id)
   }
 
-  answer(replay: Replay): void {
+  answer(replay: LeaseReplay): void {
     this.#waiter.resolve(JSON.parse(replay.answer().toString()) as UnitAmounts)
   }
 

@@ -35,7 +35,7 @@ const BATCH_BUCKETS = 96
 
 const parseOptions = /* @__PURE__ */ keyOptionsParser('redisOutcomes()')
 
-const ADD = scriptOf([add])
+const ADD = scriptOf(add)
 
 /**
  * Counts of outcomes in Redis, one hash for half an hour, forgotten 8 days after its last change. Calls reject with the

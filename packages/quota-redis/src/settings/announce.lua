@@ -4,7 +4,8 @@
 -- ARGV[3] the revision now in force  ARGV[4] the change's own revision  ARGV[5] the change as JSON
 -- Reply: nothing.
 
-if ARGV[1] == '1' and revision_of(redis.call('GETRANGE', KEYS[1], 0, REVISION_BYTES - 1)) ~= ARGV[2] then return end
+--- @include "../lua/revision"
+if ARGV[1] == '1' and revision_of(redis.call('GETRANGE', KEYS[1], 0, 21)) ~= ARGV[2] then return end
 redis.call('SET', KEYS[1], ARGV[3])
 local before = redis.call('GET', KEYS[2]) or ''
 redis.call('SET', KEYS[2], ARGV[4])

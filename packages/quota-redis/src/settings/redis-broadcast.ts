@@ -35,7 +35,7 @@ export interface RedisBroadcast {
 
 const parseOptions = /* @__PURE__ */ keyOptionsParser('redisBroadcast()')
 
-const ANNOUNCE = scriptOf([revision, announce])
+const ANNOUNCE = scriptOf(announce, { '../lua/revision': revision })
 
 /** As many characters as the decision script compares. */
 const REVISION = /^[\w-]{0,22}$/

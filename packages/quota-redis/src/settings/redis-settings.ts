@@ -43,7 +43,7 @@ export function redisSettings(options: RedisSettingsOptions): RedisSettings {
 
 const parseOptions = /* @__PURE__ */ keyOptionsParser('redisSettings()')
 
-const WRITE = scriptOf([revision, write])
+const WRITE = scriptOf(write, { '../lua/revision': revision })
 
 class Store implements RedisSettings {
   readonly sync = false

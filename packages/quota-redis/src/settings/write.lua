@@ -8,8 +8,9 @@
 -- The key holds revision, a space, version, a space, and the document; of a removed one the version alone, so that it goes
 -- on counting. The last change is the revision that it gave, and a message names the change before it as well.
 
+--- @include "../lua/revision"
 local value = redis.call('GET', KEYS[1]) or ''
-local stored, version = revision_of(string.sub(value, 1, REVISION_BYTES)), tonumber(string.match(value, '^%S+ (%d+) ')) or 0
+local stored, version = revision_of(string.sub(value, 1, 22)), tonumber(string.match(value, '^%S+ (%d+) ')) or 0
 local removed = string.match(value, '^(%d+)$')
 if removed then stored = '' end
 if ARGV[1] == '1' and ARGV[2] ~= stored then return { 0, version, stored } end

@@ -1,23 +1,37 @@
 import { errorText, notDone } from '@scoregw/quota/store'
 import { noAnswer, notConnected, refusal, storeError, verdictOf } from '../line/errors.ts'
-import type { Line } from '../line/line.ts'
+import type { Line, Reply, Word } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
-import type { Batch, Operation } from '../operations/batch.ts'
-import type { BatchReply } from '../operations/replay.ts'
 import { Deadline } from './deadline.ts'
+import type { Gathered } from './outbox.ts'
 import { callScript } from './script-call.ts'
 
 /** Pause before a call that was not carried out, or carries ids, is made again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 
+/** One of the operations that go to a server together. */
+export interface AnyOperation {
+  /** Whether it may be sent again when its outcome is unknown. */
+  readonly repeatable: boolean
+  fail(error: unknown): void
+}
+
+/** Operations that are carried out by one script call. */
+export interface AnyBatch<O extends AnyOperation> extends Gathered<O> {
+  /** Number of keys, keys and arguments. */
+  args(): Word[]
+  /** Answers or fails every one. @throws where the reply cannot be read */
+  answer(reply: Reply): void
+  fail(error: unknown): void
+}
+
 /** What deliveries have in common. */
-export interface DeliveryContext {
+export interface DeliveryContext<O extends AnyOperation> {
   readonly line: Line
   readonly deadlineMs: number
   /** The script that carries out batches. */
   readonly script: Script
-  /** Makes a batch of operations that are sent again. */
-  readonly rebatch: (operations: readonly Operation[]) => Batch
+  readonly newBatch: () => AnyBatch<O>
   /** Hears whether the server answered; of each delivery once. */
   readonly answered: () => void
   readonly unanswered: (error: unknown) => void
@@ -27,16 +41,16 @@ export interface DeliveryContext {
  * One batch on its way, within a deadline. A call that was certainly not carried out is made again while there is time;
  * one that may have been is never made again, but for the operations that carry an id.
  */
-export class Delivery {
-  readonly #context: DeliveryContext
+export class Delivery<O extends AnyOperation> {
+  readonly #context: DeliveryContext<O>
   readonly #deadline: Deadline
-  #batch: Batch
+  #batch: AnyBatch<O>
   /** Whether something was written that may have been carried out. */
   #mayBeDone = false
   /** What became of the last attempt. */
   #error: unknown
 
-  constructor(context: DeliveryContext, batch: Batch) {
+  constructor(context: DeliveryContext<O>, batch: AnyBatch<O>) {
     this.#context = context
     this.#batch = batch
     this.#deadline = new Deadline(context.deadlineMs, () => {
@@ -67,7 +81,7 @@ export class Delivery {
     }
     try {
       const call = { script: this.#context.script, args: this.#batch.args(), deadline: this.#deadline, onSend }
-      this.#answered((await callScript(line, call)) as unknown as BatchReply)
+      this.#answered(await callScript(line, call))
       return true
     } catch (error) {
       this.#error = error
@@ -76,7 +90,7 @@ export class Delivery {
     }
   }
 
-  #answered(reply: BatchReply): void {
+  #answered(reply: Reply): void {
     // A late answer is an answer too: its operations give back what they were admitted for.
     if (this.#deadline.met()) this.#context.answered()
     try {
@@ -105,6 +119,7 @@ export class Delivery {
     const error = storeError(`The connection to Redis broke before the answer: ${errorText(cause)}`, cause)
     const { operations } = this.#batch
     for (const operation of operations) if (!operation.repeatable) operation.fail(error)
-    this.#batch = this.#context.rebatch(operations.filter(({ repeatable }) => repeatable))
+    this.#batch = this.#context.newBatch()
+    for (const operation of operations) if (operation.repeatable) this.#batch.add(operation)
   }
 }

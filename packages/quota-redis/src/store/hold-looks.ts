@@ -2,7 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import { noAnswer, refusal, verdictOf } from '../line/errors.ts'
 import type { Line, Reply } from '../line/line.ts'
 import holdLook from '../lua/hold-look.lua'
-import { plainScript } from '../lua/script.ts'
+import { scriptOf } from '../lua/script.ts'
 import { Deadline } from './deadline.ts'
 import { callScript, type ScriptCall } from './script-call.ts'
 
@@ -62,4 +62,4 @@ async function answerOf(line: Line, call: ScriptCall): Promise<Reply> {
   }
 }
 
-const SCRIPT = plainScript(holdLook)
+const SCRIPT = scriptOf(holdLook)

@@ -13,7 +13,8 @@ import { idOwnerKey, Layout, layerKey, type StoreSchema, type Subject } from '@s
  * | `{prefix}:limits` | the lists of limits that rows and records name, by their hash |
  * | `{prefix}TTTTT:<subject>` | row of one layer and category; `!` for `:` where the subject is not well-formed text |
  * | `{prefix}$TTTTT` | book of leases, where the shared layers are leased |
- * | `{prefix}#TTTTT<length>:<subject>..<id>` | record of a reservation's id |
+ * | `{prefix}@TTTTT<length>:<subject>..<id>` | record of a reservation's id |
+ * | `{prefix}#TTTTT<length>:<subject>..<id>` | the same as 60fd3be7 and leases write it |
  * | `{prefix}:holds` | the open holds, by when they end |
  * | `{prefix}%<subject>` | those of one subject |
  *
@@ -30,7 +31,7 @@ export class Keys {
   readonly #start: string
   /** Up to the colon, by `layer * categories + category`. */
   readonly #tables: readonly string[]
-  /** Of records, up to the length, by category. */
+  /** What names of records have for each category. */
   readonly #recordTables: readonly string[]
 
   /** @throws {QuotaError} `store_mismatch` */
@@ -43,7 +44,7 @@ export class Keys {
     this.holds = `${this.#start}:holds`
     const { layers, categories } = schema
     this.#tables = layers.flatMap(({ name }) => categories.map((category) => this.#start + tableOf(name, category)))
-    this.#recordTables = categories.map((category) => `${this.#start}#${hashOf(category)}`)
+    this.#recordTables = categories.map((category) => hashOf(category))
     if (new Set(this.#tables).size < this.#tables.length) {
       const message = 'two layers and categories have names that this store cannot tell apart: rename one of them'
       throw new QuotaError('store_mismatch', message)
@@ -69,13 +70,46 @@ export class Keys {
 
   /** The length says where a subject ends, so that no two (subject, id) share a key whatever characters they hold. */
   record(category: number, subject: Subject, id: string): string {
-    const owner = safe(idOwnerKey(this.schema, subject))
-    return `${this.#recordTables[category]!}${owner.length}:${owner}${safe(id)}`
+    return this.#record('@', category, subject, id)
+  }
+
+  /** The same for records in the form of 60fd3be7, which leases have as well. */
+  oldRecord(category: number, subject: Subject, id: string): string {
+    return this.#record('#', category, subject, id)
+  }
+
+  /** Where the record of an id is, in either form, and the index that names it while it is an open hold's. */
+  recordPlace(category: number, subject: Subject, id: string): RecordPlace {
+    const [key, oldKey] = [this.record(category, subject, id), this.oldRecord(category, subject, id)]
+    return { key, oldKey, ownerIndex: this.holdsOf(subject) }
+  }
+
+  /** The same by a record's name in an index; `undefined` for a text that is none. */
+  placeNamed(name: string): RecordPlace | undefined {
+    const record = this.readRecord(name)
+    const rest = name.slice(1)
+    return (
+      record && {
+        key: this.named(`@${rest}`),
+        oldKey: this.named(`#${rest}`),
+        ownerIndex: this.named(record.indexOfOwner),
+      }
+    )
   }
 
   /** The index of the open holds of a subject. */
   holdsOf(subject: Subject): string {
     return `${this.#start}%${safe(idOwnerKey(this.schema, subject))}`
+  }
+
+  /** What a key has behind the prefix. */
+  nameOf(key: string): string {
+    return key.slice(this.#start.length)
+  }
+
+  #record(mark: '@' | '#', category: number, subject: Subject, id: string): string {
+    const owner = safe(idOwnerKey(this.schema, subject))
+    return `${this.#start}${mark}${this.#recordTables[category]!}${owner.length}:${owner}${safe(id)}`
   }
 
   /** A key by what it has behind the prefix, as records and indexes name rows and records. */
@@ -85,10 +119,11 @@ export class Keys {
 
   /** The parts of a record's name; `undefined` for a text that is none. */
   readRecord(name: string): RecordName | undefined {
-    const [start, table, length] = /^#(.{5})(\d+):/.exec(name) ?? []
+    const [start, mark, table, length] = /^([@#])(.{5})(\d+):/.exec(name) ?? []
     if (start === undefined) return undefined
     const idAt = start.length + Number(length)
     return {
+      isOld: mark === '#',
       category: this.schema.categories.findIndex((category) => hashOf(category) === table),
       id: unsafe(name.slice(idAt)),
       indexOfOwner: `%${name.slice(start.length, idAt)}`,
@@ -96,8 +131,19 @@ export class Keys {
   }
 }
 
+/** Where the record of an id is. */
+export interface RecordPlace {
+  readonly key: string
+  /** Where the version of 60fd3be7 has it. */
+  readonly oldKey: string
+  /** The index that names it beside that of all open holds. */
+  readonly ownerIndex: string
+}
+
 /** What the name of a record says. */
 export interface RecordName {
+  /** Whether it is in the form of 60fd3be7. */
+  readonly isOld: boolean
   /** Index into the schema's categories, -1: it is none of them. */
   readonly category: number
   readonly id: string

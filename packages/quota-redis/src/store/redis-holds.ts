@@ -9,7 +9,6 @@ import type {
   SettleHoldRequest,
   SweepReply,
 } from '@scoregw/quota/store'
-import type { Shard } from './shard.ts'
 
 /** Holds of one policy in Redis. */
 export interface RedisHolds extends AsyncHolds {
@@ -23,21 +22,4 @@ export interface RedisHolds extends AsyncHolds {
   list(request: ListHoldsRequest): Promise<ListHoldsReply>
   /** @throws {QuotaError} `store_error` */
   sweep(): Promise<SweepReply>
-}
-
-/** The holds of a shard. */
-export function holdsOf(shard: Shard): RedisHolds {
-  return {
-    extend: (request) => shard.extend(request),
-    async grow(request) {
-      const { hasGrown: _, isInDoubt: __, ...reply } = await shard.grow(request)
-      return reply
-    },
-    settle: (request) => shard.settleHold(request),
-    list: (request) => shard.list(request),
-    async sweep() {
-      const open = await shard.sweeper.sweep()
-      return { ended: shard.sweeper.drain(), open }
-    },
-  }
 }

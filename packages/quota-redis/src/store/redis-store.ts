@@ -10,12 +10,12 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
+import { type Counters, openCounters } from '../counters/counters.ts'
 import type { Line } from '../line/line.ts'
 import { lineTo } from '../line/lines.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
 import { placeOf } from './place.ts'
-import { holdsOf, type RedisHolds } from './redis-holds.ts'
-import { Shard } from './shard.ts'
+import type { RedisHolds } from './redis-holds.ts'
 import { Tick } from './tick.ts'
 
 /** Counters of one policy in Redis. */
@@ -70,7 +70,7 @@ class Store implements RedisStore {
   readonly #options: ParsedRedisStoreOptions
   readonly #line: Line
   readonly #tick = new Tick((send) => send())
-  readonly #shards: Shard[] = []
+  readonly #counters: Counters[] = []
   #closing: Promise<void> | undefined
 
   constructor(options: ParsedRedisStoreOptions) {
@@ -83,16 +83,15 @@ class Store implements RedisStore {
 
   open(schema: StoreSchema): RedisCounters {
     const { prefix, deadlineMs, testClock } = this.#options
-    const parts = { line: this.#line, prefix, schema, deadlineMs, testClock, hasHolds: true, tick: this.#tick }
-    const shard = new Shard(parts)
-    if (this.#closing !== undefined) void shard.close()
-    this.#shards.push(shard)
+    const counters = openCounters({ line: this.#line, prefix, schema, deadlineMs, testClock, tick: this.#tick })
+    if (this.#closing !== undefined) void counters.close()
+    this.#counters.push(counters)
     return {
-      take: (request) => shard.take(request),
-      read: (request) => shard.read(request),
-      settle: async (request) => void (await shard.settle(request)),
-      reset: (request) => shard.reset(request),
-      holds: holdsOf(shard),
+      take: (request) => counters.take(request),
+      read: (request) => counters.read(request),
+      settle: (request) => counters.settle(request),
+      reset: (request) => counters.reset(request),
+      holds: counters.holds,
     }
   }
 
@@ -106,7 +105,7 @@ class Store implements RedisStore {
   }
 
   async #close(): Promise<void> {
-    await Promise.all(this.#shards.map((shard) => shard.close()))
+    await Promise.all(this.#counters.map((counters) => counters.close()))
     this.#line.close()
   }
 }

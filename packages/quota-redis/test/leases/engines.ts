@@ -4,10 +4,10 @@ import type { RedisClient } from '../../src/index.ts'
 import { type LeasedRedisStore, leasedRedisStore } from '../../src/leases.ts'
 import type { Cleanups } from '../support/cleanups.ts'
 
-export type Operation = 'take' | 'big' | 'look'
+export type LeaseOperation = 'take' | 'big' | 'look'
 
 /** A site of so many tokens; `personal` is unlimited by default. */
-export function sitePolicy(site: number, personal: number | 'unlimited' = 'unlimited'): Policy<Operation> {
+export function sitePolicy(site: number, personal: number | 'unlimited' = 'unlimited'): Policy<LeaseOperation> {
   const own = { hour: personal, day: personal }
   const all = { hour: site, day: site }
   return {
@@ -30,12 +30,12 @@ export function sitePolicy(site: number, personal: number | 'unlimited' = 'unlim
 }
 
 export interface LeasedEngine {
-  readonly quota: Quota<Operation>
+  readonly quota: Quota<LeaseOperation>
   readonly store: LeasedRedisStore
 }
 
 export interface LeasedOptions {
-  readonly policy: Policy<Operation>
+  readonly policy: Policy<LeaseOperation>
   readonly prefix?: string
   readonly deadlineMs?: number
   readonly testClock?: ManualClock
@@ -51,7 +51,7 @@ export function leasedEngine(client: RedisClient, later: Cleanups['later'], opti
 }
 
 /** Takes by so many callers at once, each one after the other; how many were admitted. Those without an answer are not. */
-export async function takes(quota: Quota<Operation>, callers: number, each: number, users = 50): Promise<number> {
+export async function takes(quota: Quota<LeaseOperation>, callers: number, each: number, users = 50): Promise<number> {
   let admitted = 0
   const call = async (_: unknown, caller: number): Promise<void> => {
     for (let i = 0; i < each; i++) {
@@ -65,7 +65,7 @@ export async function takes(quota: Quota<Operation>, callers: number, each: numb
 }
 
 /** Tokens used in the site's window of an hour. */
-export async function siteUsed(quota: Quota<Operation>): Promise<number | undefined> {
+export async function siteUsed(quota: Quota<LeaseOperation>): Promise<number | undefined> {
   const { windows } = await quota.status('nobody')
   return windows.write?.find(({ layer }) => layer === 'site')?.used
 }

@@ -1,7 +1,7 @@
 import { manualClock } from '@scoregw/quota-testkit'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Shard } from '../../src/leases/shard.ts'
 import { SharedPool } from '../../src/leases/shared-pool.ts'
-import { Shard } from '../../src/store/shard.ts'
 import { newPrefix } from '../store-harness.ts'
 import { useCleanups } from '../support/cleanups.ts'
 import { EVERYTHING, HOURS, MONTHS, SLOTS } from '../support/holders.ts'

@@ -1,21 +1,4 @@
-import {
-  add,
-  type CellDefinition,
-  CLOSED,
-  cellOfIdentity,
-  GRACE_MS,
-  hash32,
-  Instant,
-  idOwnerKey,
-  inRowOrder,
-  Layout,
-  reanchor,
-  roll,
-  type StoreSchema,
-  type TakeRequest,
-  usedIn,
-  view,
-} from '@scoregw/quota/store'
+import type { StoreSchema, TakeRequest } from '@scoregw/quota/store'
 
 /** A row as it is stored: cells by identity, in the order of its list; or bytes that are none. */
 export interface StoredRow {
@@ -26,12 +9,44 @@ export interface StoredRow {
 /** What a take came to. */
 export type Verdict = { readonly outcome: string; readonly states: readonly number[] } | 'damaged_row'
 
-/** The takes of one schema decided one by one by the row functions of the core, on rows kept in a map. */
+const CLOSED = -1
+const MOST = Number.MAX_SAFE_INTEGER
+const GRACE_MS = 60_000
+const MAX_AHEAD_MS = 5_000
+
+/** What an identity says of a cell: the words of it, read here by no function of the library. */
+interface Cell {
+  readonly kind: 'rolling' | 'calendar' | 'concurrency' | 'unknown'
+  readonly label: string
+  readonly lengthMs: number
+}
+
+function cellOf(identity: string): Cell {
+  const [kind, label = '', length] = identity.replace(/ unit:[\w-]+$/, '').split(' ')
+  if (kind === 'rolling' || kind === 'calendar') return { kind, label, lengthMs: Number(length) }
+  if (kind === 'concurrency') return { kind, label, lengthMs: Number.POSITIVE_INFINITY }
+  return { kind: 'unknown', label: identity, lengthMs: Number.POSITIVE_INFINITY }
+}
+
+/** One cell of one row under a request, at an instant. */
+interface Seen {
+  start: number
+  used: number
+  readonly kind: Cell['kind']
+  readonly isOpen: boolean
+  /** When it starts if it opens now. */
+  readonly opens: number
+  readonly cost: number
+  readonly limit: number
+}
+
+/**
+ * The takes of one schema decided one by one on rows kept in a map: the rules of the port, written down once more. It shares no
+ * function with the library.
+ */
 export class TakeModel {
   readonly #schema: StoreSchema
-  readonly #layout: Layout
-  readonly #instant: Instant
-  readonly #ids = new Map<string, { nonce: string; fingerprint: string; states: readonly number[]; hold: boolean }>()
+  readonly #ids = new Map<string, { nonce: string; fingerprint: string; states: readonly number[] }>()
   readonly rows: Map<string, StoredRow> = new Map<string, StoredRow>()
   /** Keys of rows that were written. */
   readonly written: Set<string> = new Set()
@@ -40,127 +55,145 @@ export class TakeModel {
 
   constructor(schema: StoreSchema) {
     this.#schema = schema
-    this.#layout = new Layout(schema.cells)
-    this.#instant = new Instant(this.#layout)
   }
 
   take(request: TakeRequest, now: number, revision: string, keyOf: (layer: number) => string): Verdict {
-    const { quotas, costs, id, periods, category } = request
+    const { quotas, costs, id, category, subject } = request
     const nothing = (outcome: string): Verdict => ({ outcome, states: [] })
-    const name = id && JSON.stringify([category, idOwnerKey(this.#schema, request.subject), id.id])
+    const { name: owner } = this.#schema.layers.find(({ shared }) => !shared)!
+    const name = id && JSON.stringify([category, (subject as Record<string, string>)[owner], id.id])
     const known = name === undefined ? undefined : this.#ids.get(name)
-    const isStale =
-      (request.settingsRevision !== undefined && request.settingsRevision !== revision) ||
-      !this.#instant.moveTo(now, periods, quotas.layers.length)
     // What an id was used for is answered whatever the settings.
     if (known !== undefined && id !== undefined) {
       if (known.fingerprint !== id.fingerprint) return nothing('conflict')
       if (known.nonce !== id.nonce) return nothing('duplicate')
       return { outcome: 'admitted', states: known.states }
     }
-    if (isStale) return nothing('stale')
+    const starts = this.#periodStarts(request, now)
+    const isOtherRevision = request.settingsRevision !== undefined && request.settingsRevision !== revision
+    if (isOtherRevision || starts === undefined) return nothing('stale')
     const keys = quotas.layers.map(keyOf)
-    const rows = keys.map((key) => this.#own(key))
-    const charged = [...quotas.layers.keys()].flatMap((l) =>
-      this.#layout.units.flatMap((unit, c) => (costs[unit]! > 0 ? [[l, c, costs[unit]!] as const] : [])),
-    )
+    const rows = keys.map((key, l) => this.#seen(key, request, l, starts, now))
     const isDamaged = rows.includes(undefined)
-    const { after, opensAt } = this.#instant
-    const size = this.#layout.size
-    const fits = charged.every(([l, c, cost]) => {
-      const at = l * size + c
-      return rows[l] === undefined || usedIn(rows[l], 2 * c, after[at]!) + cost <= quotas.limits[at]!
-    })
-    for (const [l, c, cost] of charged) {
-      const [row, at] = [rows[l], l * size + c]
-      if (row === undefined) continue
-      const before = [row[2 * c], row[2 * c + 1]]
-      if (isDamaged || !fits) {
-        if (this.#schema.cells[c]!.kind !== 'concurrency') reanchor(row, 2 * c, after[at]!, now)
-      } else {
-        roll(row, 2 * c, after[at]!, opensAt[at]!, now)
-        add(row, 2 * c, cost)
-      }
-      if (before[0] !== row[2 * c] || before[1] !== row[2 * c + 1]) this.#write(keys[l]!, row, now)
+    const charged = rows.map((row) => row?.filter(({ cost }) => cost > 0) ?? [])
+    const fits = charged.flat().every(({ isOpen, used, cost, limit }) => (isOpen ? used : 0) + cost <= limit)
+    const isAdmitted = fits && !isDamaged
+    for (const [l, cells] of charged.entries()) {
+      const before = cells.map(({ start, used }) => [start, used])
+      for (const cell of cells)
+        if (isAdmitted) charge(cell, now)
+        else if (cell.used !== CLOSED) cell.start = anchored(cell, now)
+      const hasChanged = cells.some(({ start, used }, i) => start !== before[i]![0] || used !== before[i]![1])
+      if (hasChanged) this.#write(keys[l]!, rows[l]!, now)
     }
     if (isDamaged) return 'damaged_row'
-    const states: number[] = []
-    for (const [l, row] of rows.entries()) {
-      for (const [c, unit] of this.#layout.units.entries()) {
-        view(row!, 2 * c, after[l * size + c]!, now, states, 2 * (l * size + c))
-        // What was charged is shown at the very start that it went to.
-        if (fits && costs[unit]! > 0) states[2 * (l * size + c)] = row![2 * c]!
-      }
-    }
-    if (fits && name !== undefined && id !== undefined) {
-      this.#ids.set(name, { ...id, states, hold: request.hold !== undefined })
-    }
-    const hasSlots = costs[this.#schema.units.length] === 1
-    if (fits && hasSlots) for (const key of keys) this.keptUntil.set(key, now + request.hold!.ttlMs)
-    return { outcome: fits ? 'admitted' : 'refused', states }
+    const states = rows.flatMap((row) => row!.flatMap((cell) => shown(cell, isAdmitted && cell.cost > 0, now)))
+    if (!isAdmitted) return { outcome: 'refused', states }
+    if (name !== undefined && id !== undefined) this.#ids.set(name, { ...id, states })
+    const hasSlot = costs[this.#schema.units.length] === 1
+    if (hasSlot) for (const key of keys) this.keptUntil.set(key, now + request.hold!.ttlMs)
+    return { outcome: 'admitted', states }
   }
 
   /** The earliest instant at which a row may go. */
   endOf(key: string): number {
     const ends = this.rows.get(key)!.cells.map(({ identity, start }) => {
-      const { kind = 'rolling', lengthMs = 0 } = cellOfIdentity(identity) ?? {}
-      return kind === 'concurrency' ? 0 : start + lengthMs
+      const { kind, lengthMs } = cellOf(identity)
+      return kind === 'rolling' || kind === 'calendar' ? start + lengthMs : 0
     })
     return Math.max(...ends, this.keptUntil.get(key) ?? 0) + GRACE_MS
   }
 
-  /** The policy's own cells of a row. */
-  #own(key: string): number[] | undefined {
+  /** When the period began that each calendar cell of each layer is in; `undefined`: the clock is outside of some. */
+  #periodStarts({ quotas, periods = [] }: TakeRequest, now: number): number[][] | undefined {
+    const calendars = this.#schema.cells.filter(({ kind }) => kind === 'calendar')
+    const all = quotas.layers.map((_, l) =>
+      calendars.map((__, c) => {
+        const [start, end, next] = periods.slice(3 * (l * calendars.length + c)) as [number, number, number]
+        if (now >= start && now < end) return start
+        return now >= end && now < next ? end : Number.NaN
+      }),
+    )
+    return all.flat().some(Number.isNaN) ? undefined : all
+  }
+
+  /** The policy's own cells of a row; `undefined`: it cannot be read. */
+  #seen(key: string, { quotas, costs }: TakeRequest, l: number, starts: number[][], now: number): Seen[] | undefined {
     const stored = this.rows.get(key)
     if (stored?.damaged !== undefined) return undefined
-    return this.#layout.identities.flatMap((identity) => {
+    let calendars = 0
+    return this.#schema.cells.map(({ identity, kind, lengthMs, unit }, c) => {
       const cell = stored?.cells.find((each) => each.identity === identity)
-      return stored === undefined ? [CLOSED, CLOSED] : [cell?.start ?? 0, cell?.used ?? CLOSED]
+      const { start, used } = cell ?? { start: stored === undefined ? CLOSED : 0, used: CLOSED }
+      const period = kind === 'calendar' ? starts[l]![calendars++]! : 0
+      const since = { rolling: now - lengthMs + 1, calendar: period, concurrency: Number.NEGATIVE_INFINITY }[kind]
+      const isOpen = used !== CLOSED && start >= since
+      const limit = quotas.limits[l * this.#schema.cells.length + c]!
+      return { start, used, kind, isOpen, opens: kind === 'calendar' ? period : now, cost: costs[unit] ?? 0, limit }
     })
   }
 
-  /** Own cells, and those of others that may still count. */
-  #write(key: string, row: readonly number[], now: number): void {
-    const others = (this.rows.get(key)?.cells ?? []).filter(({ identity, start, used }) => {
-      if (this.#layout.identities.includes(identity)) return false
-      const cell = cellOfIdentity(identity)
-      if (cell === undefined) return true
-      return cell.kind === 'concurrency' ? used > 0 : start + cell.lengthMs + GRACE_MS > now
+  /** Own cells, and those of others while any of them may still count. */
+  #write(key: string, row: readonly Seen[], now: number): void {
+    const identities = this.#schema.cells.map(({ identity }) => identity)
+    const others = (this.rows.get(key)?.cells ?? []).filter(({ identity }) => !identities.includes(identity))
+    const isLive = others.some(({ identity, start, used }) => {
+      const { kind, lengthMs } = cellOf(identity)
+      return kind === 'concurrency' ? used > 0 : start + lengthMs + GRACE_MS > now
     })
-    const own = this.#layout.identities.map((identity, c) => ({
-      identity,
-      start: Math.max(0, row[2 * c]!),
-      used: row[2 * c + 1]!,
-    }))
-    this.rows.set(key, { cells: orderedCells([...own, ...others]) })
+    const own = row.map(({ start, used }, c) => ({ identity: identities[c]!, start: Math.max(0, start), used }))
+    this.rows.set(key, { cells: orderedCells([...own, ...(isLive ? others : [])]) })
     this.written.add(key)
   }
 }
 
-/** Cells in the order of a row. */
-export function orderedCells<C extends { readonly identity: string }>(cells: readonly C[]): C[] {
-  const limits = cells.map((cell) => ({ ...(cellOfIdentity(cell.identity) ?? unknownCell(cell.identity)), cell }))
-  return inRowOrder(limits).map(({ cell }) => cell)
+/** One that was opened by a clock far ahead moves to the present. */
+function anchored({ kind, start }: Seen, now: number): number {
+  return kind !== 'concurrency' && start > now + MAX_AHEAD_MS ? now + 1 : start
 }
 
-function unknownCell(identity: string): CellDefinition {
-  return { kind: 'rolling', label: identity, identity, lengthMs: Number.POSITIVE_INFINITY, unit: 'tokens' }
+function charge(cell: Seen, now: number): void {
+  const start = anchored(cell, now)
+  cell.start = cell.isOpen || start >= cell.opens ? start + (cell.isOpen ? 0 : 1) : cell.opens
+  cell.used = Math.min(MOST, (cell.isOpen ? cell.used : 0) + cell.cost)
+}
+
+function shown(cell: Seen, isCharged: boolean, now: number): [start: number, used: number] {
+  if (isCharged) return [cell.start, cell.used]
+  return cell.isOpen ? [anchored(cell, now), cell.used] : [-1, 0]
+}
+
+/** Cells in the order of a row: by length, then by label; those that no time ends come last. */
+export function orderedCells<C extends { readonly identity: string }>(cells: readonly C[]): C[] {
+  return cells.toSorted((a, b) => {
+    const [one, other] = [cellOf(a.identity), cellOf(b.identity)]
+    if (one.lengthMs !== other.lengthMs) return one.lengthMs < other.lengthMs ? -1 : 1
+    return one.label < other.label ? -1 : 1
+  })
 }
 
 /** The bytes of a row. */
 export function rowBytes({ cells }: StoredRow): Buffer {
-  const bytes = Buffer.alloc(5 + 13 * cells.length)
-  bytes[0] = 2
-  bytes.writeUInt32LE(hash32(listOf(cells)), 1)
-  for (const [c, { start, used }] of cells.entries()) {
-    const amount = BigInt.asUintN(56, BigInt(used))
-    bytes.writeUIntLE(Number(amount & 0xffffffffffffn), 5 + 7 * c, 6)
-    bytes[11 + 7 * c] = Number(amount >> 48n)
-    bytes.writeUIntLE(start, 5 + 7 * cells.length + 6 * c, 6)
-  }
-  return bytes
+  const head = Buffer.from([2, 0, 0, 0, 0])
+  head.writeUInt32LE(hashOf(listOf(cells)), 1)
+  const used = cells.map((cell) => littleEndian(BigInt(cell.used), 7))
+  const starts = cells.map((cell) => littleEndian(BigInt(cell.start), 6))
+  return Buffer.concat([head, ...used, ...starts])
+}
+
+function littleEndian(value: bigint, bytes: number): Buffer {
+  const eight = Buffer.alloc(8)
+  eight.writeBigInt64LE(value)
+  return eight.subarray(0, bytes)
 }
 
 export function listOf(cells: readonly { readonly identity: string }[]): string {
   return cells.map(({ identity }) => identity).join('\n')
+}
+
+/** FNV-1a of 32 bits. */
+export function hashOf(text: string): number {
+  let hash = 2_166_136_261n
+  for (let i = 0; i < text.length; i++) hash = ((hash ^ BigInt(text.charCodeAt(i))) * 16_777_619n) % 2n ** 32n
+  return Number(hash)
 }

@@ -1,5 +1,6 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { EndedHold, Settled } from '../store/hold-port.ts'
+import { amountBack } from '../store/hold-rules.ts'
 import { idOwnerKey, type ReservationId, type StoreSchema, type Subject } from '../store/schema.ts'
 import { GRACE_MS, refund } from '../windows/row.ts'
 import { type Amounts, SLOTS } from '../windows/units.ts'
@@ -75,7 +76,7 @@ export interface OpenRecord extends Mutable<Omit<IdRecord, 'hold'>> {
 }
 
 /** Whether a record is that of an open hold. */
-export function isOpen(record: IdRecord | string | undefined): record is OpenRecord {
+function isOpen(record: IdRecord | string | undefined): record is OpenRecord {
   return typeof record === 'object' && record.state === 'reserved' && record.hold !== undefined
 }
 
@@ -235,8 +236,7 @@ export class IdRecords {
       const taken = charged[2 * c + 1]!
       if (taken === 0) continue
       const { unit } = table.cells[c]!
-      const isSlots = unit === SLOTS
-      refund(cells, at + 2 * c, charged[2 * c]!, isSlots ? taken : Math.min(taken, giveBack(unit)), isSlots)
+      refund(cells, at + 2 * c, charged[2 * c]!, amountBack(taken, unit, giveBack), unit === SLOTS)
     }
   }
 

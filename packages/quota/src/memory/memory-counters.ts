@@ -1,4 +1,5 @@
 import { QuotaError } from '../errors/quota-error.ts'
+import { isToSettle, repeatedTake } from '../store/hold-rules.ts'
 import type {
   ReadReply,
   ReadRequest,
@@ -11,7 +12,7 @@ import type {
 import type { ReservationId, StoreSchema } from '../store/schema.ts'
 import { instantOf } from '../time/clock.ts'
 import { close, refund } from '../windows/row.ts'
-import { type IdRecord, idKey } from './id-records.ts'
+import { idKey } from './id-records.ts'
 import { MemoryHolds, type MemoryShared } from './memory-holds.ts'
 import { RowDecisions } from './row-decisions.ts'
 
@@ -43,7 +44,7 @@ export class MemoryCounters implements SyncCounters {
     const { ids, maxIds } = this.#shared
     const key = idKey(this.#rows.schema, request.subject, request.category, id)
     const record = ids.find(key, now)
-    if (record !== undefined) return repeated(record, id, now)
+    if (record !== undefined) return repeatedTake(record, id, now)
     if (!ids.hasRoom(maxIds, now)) {
       throw new QuotaError('store_full', `the memory store holds ${maxIds} live ids (maxIds)`)
     }
@@ -80,7 +81,7 @@ export class MemoryCounters implements SyncCounters {
     // A cancel that overtook its reserve: the id is marked, so that the reserve cannot charge when it arrives.
     if (record === undefined && as === 'cancelled') ids.write(key, id, 'cancelled', [], now)
     // The end of a hold goes by what its record has: see MemoryHolds.
-    if (record?.state !== 'reserved' || record.nonce !== id.nonce || record.hold !== undefined) return false
+    if (!isToSettle(record, id)) return false
     ids.write(key, id, as, record.states, now)
     return true
   }
@@ -112,16 +113,4 @@ export class MemoryCounters implements SyncCounters {
     this.#shared.tables.step(now)
     this.#shared.ids.step(now)
   }
-}
-
-/** The answer to a reservation under an id that is known. */
-function repeated(record: IdRecord, id: ReservationId, now: number): TakeReply {
-  const { state, states, hold } = record
-  if (record.fingerprint !== id.fingerprint) return { outcome: 'conflict', now, states: [] }
-  if (state === 'cancelled') return { outcome: 'cancelled', now, states: [] }
-  if (record.nonce !== id.nonce) return { outcome: 'duplicate', now, states: [] }
-  if (state === 'expired') return { outcome: 'expired', now, states: [] }
-  return hold === undefined
-    ? { outcome: 'admitted', now, states }
-    : { outcome: 'admitted', now, states, endsAt: hold.endsAt }
 }

@@ -14,12 +14,30 @@ import type {
   SweepReply,
   SyncHolds,
 } from '../store/hold-port.ts'
+import {
+  answerToKeep,
+  commitAnswer,
+  extendedEnd,
+  grownCharge,
+  grownCosts,
+  holdOutcome,
+  planSettlement,
+  settledAmounts,
+} from '../store/hold-rules.ts'
 import type { TakeReply, TakeRequest } from '../store/quota-store.ts'
 import { idOwnerKey, type ReservationId } from '../store/schema.ts'
 import { type Clock, instantOf } from '../time/clock.ts'
-import { MAX_USED, NOT_OPEN } from '../windows/row.ts'
-import { type Amounts, amountsIn, named } from '../windows/units.ts'
-import { type HoldFacts, type HoldRow, type IdRecords, idKey, isOpen, NEVER, type OpenRecord } from './id-records.ts'
+import { NOT_OPEN } from '../windows/row.ts'
+import { type Amounts, named } from '../windows/units.ts'
+import {
+  type HoldFacts,
+  type HoldRow,
+  type IdRecord,
+  type IdRecords,
+  idKey,
+  NEVER,
+  type OpenRecord,
+} from './id-records.ts'
 import type { RowDecisions, RowRequest } from './row-decisions.ts'
 import type { Tables } from './row-table.ts'
 
@@ -31,9 +49,6 @@ export interface MemoryShared {
   readonly tables: Tables
   readonly ids: IdRecords
 }
-
-/** What a settle finds of a hold: its record, or why there is nothing to settle. */
-type Found = OpenRecord | 'unknown' | 'unreserved'
 
 /** The holds of one schema in a memory store. */
 export class MemoryHolds implements SyncHolds {
@@ -81,29 +96,29 @@ export class MemoryHolds implements SyncHolds {
   extend({ ttlMs, ...ref }: ExtendRequest): HoldReply {
     const now = this.#now()
     const record = this.#find(ref, now)
-    if (!isOpen(record)) return { outcome: outcomeOf(record), now, states: [] }
-    const endsAt = Math.max(record.hold.endsAt, now + ttlMs)
-    this.#shared.ids.extend(record, endsAt)
+    const outcome = holdOutcome(record, ref.id)
+    if (outcome !== 'held') return { outcome, now, states: [] }
+    const endsAt = extendedEnd((record as OpenRecord).hold, ttlMs, now)
+    this.#shared.ids.extend(record as OpenRecord, endsAt)
     return { outcome: 'held', now, endsAt, states: [] }
   }
 
   grow({ costs, quotas, periods, ...ref }: GrowRequest): HoldReply {
     const now = this.#now()
     const record = this.#find(ref, now)
-    if (!isOpen(record)) return { outcome: outcomeOf(record), now, states: [] }
+    const outcome = holdOutcome(record, ref.id)
+    if (outcome !== 'held') return { outcome, now, states: [] }
     const { subject, category } = ref
     const request = { subject, category, quotas, periods, costs }
-    const { hold } = record
-    const grown = sum(hold.costs, named(this.#rows.schema.units, costs))
-    // Larger sums are not exact, and no store could read them back.
-    if (Object.values(grown).some((amount) => amount > MAX_USED)) {
-      const { outcome, states } = this.#rows.decide({ ...request, costs: costs.map(() => 0) }, now)
-      return { outcome: outcome === 'stale' ? 'stale' : 'refused', now, states }
+    const { hold } = record as OpenRecord
+    const grown = grownCosts(hold.costs, named(this.#rows.schema.units, costs))
+    if (grown === undefined) {
+      const { outcome: seen, states } = this.#rows.decide({ ...request, costs: costs.map(() => 0) }, now)
+      return { outcome: seen === 'stale' ? 'stale' : 'refused', now, states }
     }
     const reply = this.#rows.decide(request, now)
     if (reply.outcome !== 'admitted') return { ...reply, outcome: reply.outcome }
-    const rows = merged(hold.rows, this.#rowsOf(request, reply.states))
-    hold.rows = rows
+    hold.rows = merged(hold.rows, this.#rowsOf(request, reply.states))
     hold.costs = grown
     return { outcome: 'held', now, endsAt: hold.endsAt, states: reply.states }
   }
@@ -111,65 +126,24 @@ export class MemoryHolds implements SyncHolds {
   settle(request: SettleHoldRequest): SettleHoldReply {
     const now = this.#now()
     const { ids } = this.#shared
+    const { units } = this.#rows.schema
     const record = this.#find(request, now)
-    const settled = (outcome: SettleHoldOutcome, answer: Partial<Settled<Amounts>> = {}): SettleHoldReply => {
-      return { ...this.#settled(answer), outcome, now, states: NO_STATES }
+    const plan = planSettlement(request, record, units)
+    const reply = (outcome: SettleHoldOutcome, settled: Partial<Settled<Amounts>> = {}): SettleHoldReply => {
+      return { ...settledAmounts(settled, units), outcome, now, states: NO_STATES }
     }
-    if (request.as === 'cancelled') {
-      if (record === 'unreserved') ids.write(this.#keyOf(request), request.id, 'cancelled', NO_STATES, now)
-      if (isOpen(record)) ids.close(record, 'cancelled', now)
-      return settled(record === 'unknown' ? 'unknown' : 'settled')
-    }
-    if (record === 'unknown' || record === 'unreserved') return settled('unknown')
-    const { answer, costs } = record.hold
-    if (record.state === 'committed') return settled('settled', answer ?? { charged: costs, reserved: costs })
-    return record.state === 'cancelled' ? settled('cancelled') : this.#commit(request, record, now)
-  }
-
-  /** What a record says that a commit came to, in the schema's units. */
-  #settled({ charged = {}, uncharged = {}, reserved = {} }: Partial<Settled<Amounts>>): Settled {
-    const { units } = this.#rows.schema
-    return {
-      charged: amountsIn(units, charged),
-      uncharged: amountsIn(units, uncharged),
-      reserved: amountsIn(units, reserved),
-    }
-  }
-
-  /** A commit of an open hold, or a late one: unit by unit. */
-  #commit(request: SettleHoldRequest, record: OpenRecord, now: number): SettleHoldReply {
-    const { units } = this.#rows.schema
-    const { costs } = record.hold
-    const reserved = amountsIn(units, costs)
-    const { overrun, maxOverrun } = request
-    const actual = reserved.map((amount, u) => request.actual?.[u] ?? amount)
-    const isLate = record.state === 'expired'
-    const within = isLate ? reserved.map(() => 0) : actual.map((amount, u) => Math.min(amount, reserved[u]!))
-    const most = isLate ? maxOverrun.map((amount, u) => reserved[u]! + amount) : maxOverrun
-    const isAbove = actual.some((amount, u) => amount > within[u]!)
-    const nothing = (outcome: 'expired' | 'above' | 'stale'): SettleHoldReply => {
-      return { ...this.#settled({ reserved: costs }), outcome, now, states: NO_STATES }
-    }
-    if (isLate && overrun !== 'charge') return nothing('expired')
-    if (!isLate && isAbove && overrun === 'refuse') return nothing('above')
-    const excess = actual.map((amount, u) => Math.min(amount - within[u]!, most[u]!))
-    const isMore = excess.some((amount) => amount > 0)
-    const added = isMore ? this.#overrun(request, excess, now) : excess
-    if (added === undefined) return nothing('stale')
-    const charged = within.map((amount, u) => amount + added[u]!)
-    const uncharged = actual.map((amount, u) => amount - charged[u]!)
-    const isAsReserved = charged.every((amount, u) => amount === reserved[u] && uncharged[u] === 0)
-    const answer = isAsReserved
-      ? undefined
-      : { charged: named(units, charged), uncharged: named(units, uncharged), reserved: costs }
-    const giveBack = (unit: string): number => {
-      const u = units.indexOf(unit)
-      return u === -1 ? 0 : reserved[u]! - within[u]!
-    }
-    this.#shared.ids.close(record, 'committed', now, giveBack, answer)
+    if (plan.does === 'nothing') return reply(plan.outcome, plan.settled)
+    if (plan.does === 'mark') ids.write(this.#keyOf(request), request.id, 'cancelled', NO_STATES, now)
+    if (plan.does === 'cancel') ids.close(record as OpenRecord, 'cancelled', now)
+    if (plan.does !== 'commit') return reply('settled')
+    const { hold } = record as OpenRecord
+    const added = plan.isMore ? this.#overrun(request, plan.excess, now) : plan.excess
+    if (added === undefined) return reply('stale', { reserved: hold.costs })
+    const settled = commitAnswer(plan, added)
+    ids.close(record as OpenRecord, 'committed', now, plan.mostBack, answerToKeep(settled, hold, units))
     // Read again: the slots are free by now.
-    const states = isMore ? (this.#rows.read(request, now) ?? []) : NO_STATES
-    return { charged, uncharged, reserved, added, outcome: 'settled', now, states }
+    const states = plan.isMore ? (this.#rows.read(request, now) ?? []) : NO_STATES
+    return { ...settled, added, outcome: 'settled', now, states }
   }
 
   /** Charges the amount above a hold, in the windows open now; `undefined`: the clock is outside of the periods. */
@@ -213,10 +187,8 @@ export class MemoryHolds implements SyncHolds {
     return now
   }
 
-  #find(ref: HoldRef, now: number): Found {
-    const record = this.#shared.ids.find(this.#keyOf(ref), now)
-    if (record === undefined) return 'unreserved'
-    return record.nonce !== ref.id.nonce || record.hold === undefined ? 'unknown' : (record as OpenRecord)
+  #find(ref: HoldRef, now: number): IdRecord | undefined {
+    return this.#shared.ids.find(this.#keyOf(ref), now)
   }
 
   #keyOf({ subject, category, id }: HoldRef): string {
@@ -252,21 +224,7 @@ export class MemoryHolds implements SyncHolds {
 
 const NO_STATES: readonly number[] = []
 
-function outcomeOf(record: Found): 'unknown' | 'expired' | 'settled' {
-  if (record === 'unknown' || record === 'unreserved') return 'unknown'
-  return record.state === 'expired' ? 'expired' : 'settled'
-}
-
-/** The sum of two amounts of each unit. */
-function sum(a: Amounts, b: Amounts): Amounts {
-  const units = new Set([...Object.keys(a), ...Object.keys(b)])
-  return Object.fromEntries([...units].map((unit) => [unit, (a[unit] ?? 0) + (b[unit] ?? 0)]))
-}
-
-/**
- * What a hold has after it grew. Of each window it knows one opening: a newer one means that the older has ended, so that
- * nothing can go back there.
- */
+/** What a hold has after it grew. */
 function merged(before: readonly HoldRow[], added: readonly HoldRow[]): readonly HoldRow[] {
   const untouched = before.filter(({ layer, key }) => !added.some((row) => row.layer === layer && row.key === key))
   const grown = added.map((row) => {
@@ -276,8 +234,7 @@ function merged(before: readonly HoldRow[], added: readonly HoldRow[]): readonly
     for (let i = 0; i < charged.length; i += 2) {
       const [startedAt, tokens] = [old.charged[i], old.charged[i + 1]]
       if (startedAt === undefined || tokens === undefined) continue
-      if (charged[i + 1] === 0) [charged[i], charged[i + 1]] = [startedAt, tokens]
-      else if (charged[i] === startedAt) charged[i + 1]! += tokens
+      ;[charged[i], charged[i + 1]] = grownCharge([startedAt, tokens], [charged[i]!, charged[i + 1]!])
     }
     return { ...row, charged }
   })

@@ -8,7 +8,7 @@ import type {
   Subject,
   WindowStates,
 } from '@scoregw/quota/store'
-import type { Batch } from './batch.ts'
+import type { LeaseBatch } from './batch.ts'
 import {
   HOLD_OUTCOMES,
   type HoldDesk,
@@ -18,7 +18,7 @@ import {
   readAmounts,
 } from './hold-operation.ts'
 import type { Waiter } from './operation.ts'
-import type { Replay } from './replay.ts'
+import type { LeaseReplay } from './replay.ts'
 
 /** A later end. */
 export class ExtendOperation extends HoldOperation<HoldReply> {
@@ -29,7 +29,7 @@ export class ExtendOperation extends HoldOperation<HoldReply> {
     this.#request = request
   }
 
-  encode(batch: Batch): void {
+  encode(batch: LeaseBatch): void {
     const { id, ttlMs } = this.#request
     batch.code('EXTEND')
     this.targetOf(batch, this.#request, [])
@@ -37,7 +37,7 @@ export class ExtendOperation extends HoldOperation<HoldReply> {
     batch.text(id.nonce)
   }
 
-  protected reply({ now }: Replay, letter: string, [endsAt]: HoldFacts): HoldReply {
+  protected reply({ now }: LeaseReplay, letter: string, [endsAt]: HoldFacts): HoldReply {
     const outcome = HOLD_OUTCOMES[letter]!
     return outcome === 'held' ? { outcome, now, endsAt: Number(endsAt), states: [] } : { outcome, now, states: [] }
   }
@@ -52,12 +52,12 @@ export class SweepOperation extends HoldOperation<EndedHold | undefined> {
     this.#record = record
   }
 
-  encode(batch: Batch): void {
+  encode(batch: LeaseBatch): void {
     batch.code('SWEEP')
     this.targetNamed(batch, [], this.#record)
   }
 
-  protected reply(_: Replay, letter: string, facts: HoldFacts): EndedHold | undefined {
+  protected reply(_: LeaseReplay, letter: string, facts: HoldFacts): EndedHold | undefined {
     if (letter !== 'y') return undefined
     const [category, owner, fingerprint, endsAt, ...costs] = facts as [string, string, string, number, ...HoldFacts]
     return { category, owner, fingerprint, costs: readAmounts(costs), endsAt }
@@ -76,14 +76,14 @@ export class ShowOperation extends HoldOperation<HoldRecord | undefined> {
     this.#subject = subject
   }
 
-  encode(batch: Batch): void {
+  encode(batch: LeaseBatch): void {
     const ownLayer = batch.keys.schema.layers.findIndex(({ shared }) => !shared)
     this.#numbers = batch.layout.rowCells
     batch.code('SHOW')
     this.targetNamed(batch, [batch.row(ownLayer, this.#record.category, this.#subject)], this.#record)
   }
 
-  protected reply(_: Replay, letter: string, facts: HoldFacts): HoldRecord | undefined {
+  protected reply(_: LeaseReplay, letter: string, facts: HoldFacts): HoldRecord | undefined {
     if (letter !== 'y') return undefined
     const { category, id } = this.#record
     const [nonce, fingerprint, takenAt, endsAt, ...more] = facts as [string, string, number, number, ...HoldFacts]
@@ -120,7 +120,7 @@ export class UndoHoldOperation extends HoldOperation<Undone> {
     this.#request = request
   }
 
-  encode(batch: Batch): void {
+  encode(batch: LeaseBatch): void {
     const { id, growth, costs, takenAt, layers } = this.#request
     batch.code('UNDO_HOLD')
     this.targetOf(batch, this.#request, layers)
@@ -129,7 +129,7 @@ export class UndoHoldOperation extends HoldOperation<Undone> {
     batch.text(id.nonce, growth ?? '')
   }
 
-  protected reply(replay: Replay, letter: string): Undone {
+  protected reply(replay: LeaseReplay, letter: string): Undone {
     const { layers, periods } = this.#request
     const outcome = HOLD_OUTCOMES[letter]!
     return { outcome, states: outcome === 'held' ? this.states(replay, layers.length, periods) : [] }

@@ -22,11 +22,18 @@ import {
 } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
-import { batchScript } from '../lua/batch-script.ts'
-import type { ScriptOfShape } from '../lua/script.ts'
-import { Batch, type Operation } from '../operations/batch.ts'
-import { type Grown, GrowOperation, type GrowthTerms, newMark } from '../operations/hold-grow.ts'
-import type { HoldDesk, NamedRecord } from '../operations/hold-operation.ts'
+import { Deadline } from '../store/deadline.ts'
+import { lookAtHolds } from '../store/hold-looks.ts'
+import { HoldSweeper } from '../store/hold-sweeper.ts'
+import { Keys } from '../store/keys.ts'
+import { Outbox } from '../store/outbox.ts'
+import { Sender } from '../store/sender.ts'
+import type { Tick } from '../store/tick.ts'
+import { batchScript } from './lua/batch-script.ts'
+import type { ScriptOfShape } from './lua/script.ts'
+import { LeaseBatch, type LeaseOperation } from './operations/batch.ts'
+import { type Grown, GrowOperation, type GrowthTerms, newMark } from './operations/hold-grow.ts'
+import type { HoldDesk, NamedRecord } from './operations/hold-operation.ts'
 import {
   ExtendOperation,
   ShowOperation,
@@ -34,20 +41,13 @@ import {
   UndoHoldOperation,
   type UndoHoldRequest,
   type Undone,
-} from '../operations/hold-others.ts'
-import { SettleHoldOperation } from '../operations/hold-settle.ts'
-import type { FreedAmounts, SharedCharge } from '../operations/hold-shared.ts'
-import { type HoldTaken, HoldTakeOperation, type HoldTakeRequest, isHoldTake } from '../operations/hold-take.ts'
-import type { Waiter } from '../operations/operation.ts'
-import { readOperation, resetOperation, settleOperation, undoOperation } from '../operations/rows-operation.ts'
-import { TakeOperation } from '../operations/take.ts'
-import { Deadline } from './deadline.ts'
-import { lookAtHolds } from './hold-looks.ts'
-import { HoldSweeper } from './hold-sweeper.ts'
-import { Keys } from './keys.ts'
-import { Outbox } from './outbox.ts'
-import { Sender } from './sender.ts'
-import type { Tick } from './tick.ts'
+} from './operations/hold-others.ts'
+import { SettleHoldOperation } from './operations/hold-settle.ts'
+import type { FreedAmounts, SharedCharge } from './operations/hold-shared.ts'
+import { type HoldTaken, HoldTakeOperation, type HoldTakeRequest, isHoldTake } from './operations/hold-take.ts'
+import type { Waiter } from './operations/operation.ts'
+import { readOperation, resetOperation, settleOperation, undoOperation } from './operations/rows-operation.ts'
+import { TakeOperation } from './operations/take.ts'
 
 /** Calls that wait for an answer, or whose answer may still come; beyond it new ones fail at once. */
 const MAX_UNDER_WAY = 10_000
@@ -78,9 +78,9 @@ export class Shard {
   readonly keys: Keys
   readonly sweeper: HoldSweeper
   readonly #parts: ShardParts
-  readonly #requests: Outbox<Operation, Batch>
+  readonly #requests: Outbox<LeaseOperation, LeaseBatch>
   /** Tokens given back late; they go to a server that just answered, whatever the circuit says. */
-  readonly #refunds: Outbox<Operation, Batch>
+  readonly #refunds: Outbox<LeaseOperation, LeaseBatch>
   readonly #desk: HoldDesk = {
     askAgain: (operation) => this.#again(operation),
     freed: (freed) => this.#parts.freed?.(freed),
@@ -96,8 +96,8 @@ export class Shard {
     this.keys = new Keys(prefix, schema)
     this.#instant = new Instant(this.keys.layout)
     const script = (parts.script ?? batchScript)({ cells: this.keys.layout.cells, units: schema.units.length })
-    const sender = new Sender({ line, deadlineMs, script, rebatch: (operations) => this.#batchOf(operations) })
     const newBatch = () => this.#batchOf([])
+    const sender = new Sender<LeaseOperation>({ line, deadlineMs, script, newBatch })
     const underWay = () => this.#underWay
     const outbox = { tick, newBatch, underWay }
     this.#requests = new Outbox({ ...outbox, send: (batch) => this.#follow(batch, sender.send(batch)) })
@@ -212,11 +212,11 @@ export class Shard {
 
   #recordOf(name: string): NamedRecord | undefined {
     const record = this.keys.readRecord(name)
-    return record && { ...record, name }
+    return record?.isOld ? { ...record, name } : undefined
   }
 
   /** For calls already in flight. */
-  readonly #again = (operation: Operation): void => {
+  readonly #again = (operation: LeaseOperation): void => {
     this.#underWay++
     this.#requests.add(operation)
   }
@@ -233,11 +233,11 @@ export class Shard {
     return working
   }
 
-  #asked<T>(operation: (waiter: Waiter<T>) => Operation): Promise<T> {
+  #asked<T>(operation: (waiter: Waiter<T>) => LeaseOperation): Promise<T> {
     return new Promise((resolve, reject) => this.#ask(operation({ resolve, reject })))
   }
 
-  #ask(operation: Operation): void {
+  #ask(operation: LeaseOperation): void {
     if (this.#closing !== undefined) {
       operation.fail(closed())
     } else if (this.#underWay >= MAX_UNDER_WAY) {
@@ -253,14 +253,14 @@ export class Shard {
     this.#later((waiter) => settleOperation(request, waiter))
   }
 
-  #later(operation: (waiter: Waiter<unknown>) => Operation): void {
+  #later(operation: (waiter: Waiter<unknown>) => LeaseOperation): void {
     const ignored = () => undefined
     this.#underWay++
     this.#refunds.add(operation({ resolve: ignored, reject: ignored }))
   }
 
   /** @param sending resolves when nothing of the batch is under way, and never rejects */
-  #follow(batch: Batch, sending: Promise<void>): Promise<void> {
+  #follow(batch: LeaseBatch, sending: Promise<void>): Promise<void> {
     const { length } = batch.operations
     const followed = sending.then(() => {
       this.#underWay -= length
@@ -270,8 +270,8 @@ export class Shard {
     return followed
   }
 
-  #batchOf(operations: readonly Operation[]): Batch {
-    const batch = new Batch(this.keys, this.#instant, this.#parts.testClock?.now())
+  #batchOf(operations: readonly LeaseOperation[]): LeaseBatch {
+    const batch = new LeaseBatch(this.keys, this.#instant, this.#parts.testClock?.now())
     for (const operation of operations) batch.add(operation)
     return batch
   }

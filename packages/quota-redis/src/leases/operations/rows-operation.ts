@@ -1,8 +1,8 @@
 import type { Layout, ReadReply, ReadRequest, ResetRequest, SettleRequest, Subject } from '@scoregw/quota/store'
 import type { CODES } from '../lua/batch-script.ts'
-import type { Batch, Operation } from './batch.ts'
+import type { LeaseBatch, LeaseOperation } from './batch.ts'
 import { DAMAGE, type Waiter } from './operation.ts'
-import type { Replay } from './replay.ts'
+import type { LeaseReplay } from './replay.ts'
 
 /** What makes an operation on rows. */
 interface RowsTerms<T> {
@@ -12,13 +12,13 @@ interface RowsTerms<T> {
   readonly categories: readonly number[]
   readonly layers: readonly number[]
   /** Writes what it needs behind its rows. */
-  readonly encode?: (batch: Batch) => void
+  readonly encode?: (batch: LeaseBatch) => void
   /** @param rows where they are in the replay, the layers of each category in turn */
-  readonly reply: (replay: Replay, rows: readonly number[], letter: string) => T
+  readonly reply: (replay: LeaseReplay, rows: readonly number[], letter: string) => T
 }
 
 /** Something done with rows, answered with the rows as they are then. */
-class RowsOperation<T> implements Operation {
+class RowsOperation<T> implements LeaseOperation {
   readonly repeatable: boolean
   readonly #terms: RowsTerms<T>
   readonly #waiter: Waiter<T>
@@ -30,7 +30,7 @@ class RowsOperation<T> implements Operation {
     this.#waiter = waiter
   }
 
-  encode(batch: Batch): void {
+  encode(batch: LeaseBatch): void {
     const { code, subject, categories, layers, encode } = this.#terms
     batch.code(code)
     const places = categories.flatMap((category) => layers.map((layer) => batch.row(layer, category, subject)))
@@ -38,7 +38,7 @@ class RowsOperation<T> implements Operation {
     encode?.(batch)
   }
 
-  answer(replay: Replay, letter: string): void {
+  answer(replay: LeaseReplay, letter: string): void {
     replay.put(this.#rows, replay.answer())
     if (letter === DAMAGE) this.fail(replay.damage(this.#rows))
     else this.#waiter.resolve(this.#terms.reply(replay, this.#rows, letter))
@@ -50,9 +50,9 @@ class RowsOperation<T> implements Operation {
 }
 
 /** A look at the rows, as they are between the operations before and after it. */
-export function readOperation(request: ReadRequest, waiter: Waiter<ReadReply>): Operation {
+export function readOperation(request: ReadRequest, waiter: Waiter<ReadReply>): LeaseOperation {
   const { categories, layers, periods } = request
-  const reply = (replay: Replay, all: readonly number[]): ReadReply => {
+  const reply = (replay: LeaseReplay, all: readonly number[]): ReadReply => {
     const { now } = replay
     const states = categories.flatMap((_, index) => {
       const state = replay.view(all.slice(index * layers.length, (index + 1) * layers.length), periods)
@@ -64,29 +64,29 @@ export function readOperation(request: ReadRequest, waiter: Waiter<ReadReply>): 
 }
 
 /** Windows closed by an administrator; closing twice does no harm but to what was charged in between. */
-export function resetOperation(request: ResetRequest, waiter: Waiter<void>): Operation {
+export function resetOperation(request: ResetRequest, waiter: Waiter<void>): LeaseOperation {
   return new RowsOperation({ ...request, repeatable: false, code: 'RESET', reply: () => undefined }, waiter)
 }
 
 /** The end of a reservation; whether it was this nonce's to settle, and open. */
-export function settleOperation(request: SettleRequest, waiter: Waiter<boolean>): Operation {
+export function settleOperation(request: SettleRequest, waiter: Waiter<boolean>): LeaseOperation {
   const { subject, category, layers, giveBack, as, id } = request
   const terms = {
     subject,
     categories: [category],
     layers,
-    reply: (_: Replay, __: unknown, letter: string) => letter === 'y',
+    reply: (_: LeaseReplay, __: unknown, letter: string) => letter === 'y',
   }
   if (id === undefined) {
-    const encode = (batch: Batch): void => {
+    const encode = (batch: LeaseBatch): void => {
       batch.amounts(giveBack)
       batch.numbers(startsOf(request, batch.layout))
     }
     return new RowsOperation({ ...terms, repeatable: false, code: 'SETTLE', encode }, waiter)
   }
-  const encode = (batch: Batch): void => {
+  const encode = (batch: LeaseBatch): void => {
     batch.amounts(giveBack)
-    batch.numbers([batch.record(batch.keys.record(category, subject, id.id)), id.ttlMs])
+    batch.numbers([batch.record(batch.keys.oldRecord(category, subject, id.id)), id.ttlMs])
     batch.text(as === 'committed' ? 'C' : 'X', id.nonce, id.fingerprint)
   }
   return new RowsOperation({ ...terms, repeatable: true, code: 'SETTLE_ID', encode }, waiter)
@@ -97,13 +97,13 @@ export function settleOperation(request: SettleRequest, waiter: Waiter<boolean>)
  *
  * @param takenAt when it was admitted: windows that start no earlier were opened by it
  */
-export function undoOperation(request: SettleRequest, takenAt: number, waiter: Waiter<void>): Operation {
+export function undoOperation(request: SettleRequest, takenAt: number, waiter: Waiter<void>): LeaseOperation {
   const { subject, category, layers, giveBack, id } = request
-  const encode = (batch: Batch): void => {
+  const encode = (batch: LeaseBatch): void => {
     batch.amounts(giveBack)
     batch.numbers([...startsOf(request, batch.layout), takenAt])
     if (id === undefined) return
-    batch.number(batch.record(batch.keys.record(category, subject, id.id)))
+    batch.number(batch.record(batch.keys.oldRecord(category, subject, id.id)))
     batch.text(id.nonce)
   }
   const terms = { subject, categories: [category], layers, encode, reply: () => undefined }

@@ -1,8 +1,8 @@
 import type { SettleHoldOutcome, SettleHoldReply, SettleHoldRequest } from '@scoregw/quota/store'
-import type { Batch } from './batch.ts'
+import type { LeaseBatch } from './batch.ts'
 import { encodeTerms, type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
 import type { Waiter } from './operation.ts'
-import type { Replay } from './replay.ts'
+import type { LeaseReplay } from './replay.ts'
 
 const OUTCOMES: Readonly<Record<string, SettleHoldOutcome>> = {
   y: 'settled',
@@ -27,7 +27,7 @@ export class SettleHoldOperation extends HoldOperation<SettleHoldReply> {
     this.#request = request
   }
 
-  encode(batch: Batch): void {
+  encode(batch: LeaseBatch): void {
     const { subject, category, quotas, periods, id, as, actual, overrun, maxOverrun } = this.#request
     this.#units = batch.keys.schema.units.length
     batch.code('SETTLE_HOLD')
@@ -40,7 +40,7 @@ export class SettleHoldOperation extends HoldOperation<SettleHoldReply> {
     batch.text(as === 'committed' ? 'C' : 'X', id.nonce, id.fingerprint, overrun)
   }
 
-  protected reply(replay: Replay, letter: string, [hasCharged = 0, ...facts]: HoldFacts): SettleHoldReply {
+  protected reply(replay: LeaseReplay, letter: string, [hasCharged = 0, ...facts]: HoldFacts): SettleHoldReply {
     const { quotas, periods } = this.#request
     const amounts = (index: number): number[] =>
       Array.from({ length: this.#units }, (_, unit) => Number(facts[index * this.#units + unit] ?? 0))

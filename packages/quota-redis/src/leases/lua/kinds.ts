@@ -2,7 +2,7 @@ import type { KindName } from '@scoregw/quota/store'
 
 /** What a kind of limit is in scripts. */
 interface KindInLua {
-  /** Those of {@link scriptOf} that stand for its cells. */
+  /** Those of {@link writtenFor that stand for its cells. */
   readonly letters: 'w' | 'wc' | 's'
   /**
    * What names with a cell's number stand for. Each kind has SINCE, since when a cell is open, and OPENS, the start of one

@@ -11,11 +11,11 @@ import {
   view,
   type WindowStates,
 } from '@scoregw/quota/store'
-import { damagedRow } from '../line/errors.ts'
+import { damagedRow } from '../../line/errors.ts'
 import { readRow, rowBytes } from './row-bytes.ts'
 
 /** The reply to a batch, see `lua/write.lua`: where there is nothing else to say, one text. */
-export type BatchReply = Buffer | readonly [text: Buffer, answers: readonly Buffer[], revision: Buffer]
+export type LeaseBatchReply = Buffer | readonly [text: Buffer, answers: readonly Buffer[], revision: Buffer]
 
 /** Bytes of the time in a reply. */
 const NOW_BYTES = 8
@@ -29,7 +29,7 @@ type Charge = Pick<TakeRequest, 'costs' | 'periods'>
  * for each operation, and the states that belong to each answer come from the functions every store shares. That leaves the
  * server to decide and to write, and nothing else.
  */
-export class Replay {
+export class LeaseReplay {
   /** The server's clock, epoch milliseconds. */
   readonly now: number
   /** One letter an operation; empty: all are admitted takes. */
@@ -44,7 +44,7 @@ export class Replay {
   readonly #damaged = new Set<number>()
 
   /** @param keys of the rows, by their places */
-  constructor(reply: BatchReply, keys: () => readonly string[], count: number, layout: Layout, instant: Instant) {
+  constructor(reply: LeaseBatchReply, keys: () => readonly string[], count: number, layout: Layout, instant: Instant) {
     const [text, answers, revision] = Buffer.isBuffer(reply) ? [reply, [], undefined] : reply
     const each = rowBytes(layout)
     this.layout = layout

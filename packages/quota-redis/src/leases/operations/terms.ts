@@ -1,11 +1,11 @@
 import { PERIOD_NUMBERS, type TakeRequest } from '@scoregw/quota/store'
-import type { Keys } from '../store/keys.ts'
+import type { Keys } from '../../store/keys.ts'
 
 /** What takes have in common; said once in a batch for all that do. */
-export type TermsRequest = Pick<TakeRequest, 'quotas' | 'category' | 'settingsRevision' | 'periods' | 'subject'>
+export type LeaseTermsRequest = Pick<TakeRequest, 'quotas' | 'category' | 'settingsRevision' | 'periods' | 'subject'>
 
 /** Terms of a batch, and the rows of a take under them: those that everybody shares first, then the subject's own. */
-export interface Terms extends Omit<TermsRequest, 'subject'> {
+export interface Terms extends Omit<LeaseTermsRequest, 'subject'> {
   /** Where they stand among the numbers of all terms, from 1. */
   readonly number: number
   /** Which of the request's layers are the subject's own, by their places in `quotas.layers`. */
@@ -43,7 +43,7 @@ export class TermsTable {
   }
 
   /** @param firstText which of the script's arguments the first revision is */
-  of(request: TermsRequest, firstText: number, placeOf: (layer: number) => number): Terms {
+  of(request: LeaseTermsRequest, firstText: number, placeOf: (layer: number) => number): Terms {
     const last = this.#last
     if (last !== undefined && areTerms(last, request)) return last
     const known = this.#known.find((terms) => areTerms(terms, request)) ?? this.#add(request, firstText, placeOf)
@@ -51,7 +51,7 @@ export class TermsTable {
     return known
   }
 
-  #add(request: TermsRequest, firstText: number, placeOf: (layer: number) => number): Terms {
+  #add(request: LeaseTermsRequest, firstText: number, placeOf: (layer: number) => number): Terms {
     const { quotas, category, settingsRevision, periods } = request
     const { layers } = this.#keys.schema
     const slots = [...quotas.layers.keys()]
@@ -75,7 +75,7 @@ export class TermsTable {
   }
 
   /** The kind of one row of a request: how many of the batch's numbers stand before it. */
-  #kindOf({ quotas, periods }: TermsRequest, slot: number): number {
+  #kindOf({ quotas, periods }: LeaseTermsRequest, slot: number): number {
     const { layout } = this.#keys
     const numbers = layout.limitsOf(quotas.limits, slot)
     const from = layout.periodsAt(slot)
@@ -90,7 +90,7 @@ export class TermsTable {
   }
 }
 
-function areTerms(terms: Terms, { quotas, category, settingsRevision, periods }: TermsRequest): boolean {
+function areTerms(terms: Terms, { quotas, category, settingsRevision, periods }: LeaseTermsRequest): boolean {
   return (
     terms.quotas === quotas &&
     terms.category === category &&

@@ -1,7 +1,7 @@
 import type { SettleRequest, TakeOutcome, TakeReply, TakeRequest, WindowStates } from '@scoregw/quota/store'
-import type { Batch, Operation } from './batch.ts'
+import type { LeaseBatch, LeaseOperation } from './batch.ts'
 import { DAMAGE, STORED, type Waiter } from './operation.ts'
-import type { Replay } from './replay.ts'
+import type { LeaseReplay } from './replay.ts'
 import { statesOfRecord } from './row-bytes.ts'
 import type { Terms } from './terms.ts'
 
@@ -20,7 +20,7 @@ export const TAKE_OUTCOMES: Readonly<Record<string, TakeOutcome>> = {
 }
 
 /** A decision. Where its caller was already turned away, a late admission is given back. */
-export class TakeOperation implements Operation {
+export class TakeOperation implements LeaseOperation {
   readonly repeatable: boolean
   readonly #request: TakeRequest
   readonly #waiter: Waiter<TakeReply>
@@ -37,7 +37,7 @@ export class TakeOperation implements Operation {
     this.#giveBack = giveBack
   }
 
-  encode(batch: Batch): void {
+  encode(batch: LeaseBatch): void {
     const { subject, category, costs, id } = this.#request
     const terms = batch.terms(this.#request)
     this.#terms = terms
@@ -47,13 +47,13 @@ export class TakeOperation implements Operation {
     }
     batch.code('FREE')
     if (id === undefined) batch.numbers([0, 0])
-    else batch.numbers([batch.record(batch.keys.record(category, subject, id.id)), id.ttlMs])
+    else batch.numbers([batch.record(batch.keys.oldRecord(category, subject, id.id)), id.ttlMs])
     batch.number(terms.number)
     this.#rows = batch.ownRows(terms, category, subject)
     batch.text(id === undefined ? '' : batch.recordText(id, terms))
   }
 
-  answer(replay: Replay, letter: string): void {
+  answer(replay: LeaseReplay, letter: string): void {
     if (letter === DAMAGE) {
       replay.reanchor(this.#rows, this.#request)
       this.fail(replay.damage(this.#rows))
@@ -75,7 +75,7 @@ export class TakeOperation implements Operation {
     this.#waiter.reject(error)
   }
 
-  #states(replay: Replay, letter: string): WindowStates {
+  #states(replay: LeaseReplay, letter: string): WindowStates {
     const { periods, costs } = this.#request
     if (letter === STORED) return statesOfRecord(replay.answer(), replay.layout, this.#terms!.order)
     if (letter !== 'a' && letter !== 'r') return []

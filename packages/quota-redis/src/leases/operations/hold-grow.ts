@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { GrowRequest, HoldReply } from '@scoregw/quota/store'
-import type { Batch } from './batch.ts'
+import type { LeaseBatch } from './batch.ts'
 import { encodeTerms, HOLD_OUTCOMES, type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
 import { encodeShared, type SharedCharge } from './hold-shared.ts'
 import type { Waiter } from './operation.ts'
-import type { Replay } from './replay.ts'
+import type { LeaseReplay } from './replay.ts'
 
 /** Bytes of a mark: 8 characters. */
 const GROWTH_BYTES = 6
@@ -40,7 +40,7 @@ export class GrowOperation extends HoldOperation<Grown> {
     this.#terms = terms
   }
 
-  encode(batch: Batch): void {
+  encode(batch: LeaseBatch): void {
     const { quotas, id, costs } = this.#request
     batch.code('GROW')
     this.targetOf(batch, this.#request, quotas.layers)
@@ -50,7 +50,7 @@ export class GrowOperation extends HoldOperation<Grown> {
     encodeShared(batch, this.#terms.shared)
   }
 
-  protected reply(replay: Replay, letter: string, [endsAt, wasMade]: HoldFacts): Grown {
+  protected reply(replay: LeaseReplay, letter: string, [endsAt, wasMade]: HoldFacts): Grown {
     const { quotas, periods, costs } = this.#request
     const { now } = replay
     const outcome = HOLD_OUTCOMES[letter]!

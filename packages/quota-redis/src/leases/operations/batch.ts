@@ -1,9 +1,9 @@
 import type { Instant, Layout, ReservationId, Subject, TakeRequest } from '@scoregw/quota/store'
+import type { Keys } from '../../store/keys.ts'
 import { CODES } from '../lua/batch-script.ts'
 import { ROW_VERSION } from '../lua/script.ts'
-import type { Keys } from '../store/keys.ts'
-import { type BatchReply, Replay } from './replay.ts'
-import { HEAD_NUMBERS, type Terms, type TermsRequest, TermsTable } from './terms.ts'
+import { type LeaseBatchReply, LeaseReplay } from './replay.ts'
+import { HEAD_NUMBERS, type LeaseTermsRequest, type Terms, TermsTable } from './terms.ts'
 
 /** Keys of one script call, in characters at the most: far below the 8,000 keys that Lua can take in at once. */
 const MAX_KEY_CHARACTERS = 32 * 1024
@@ -13,19 +13,19 @@ const MAX_NUMBERS = 4_000
 const FIRST_TEXT = 4
 
 /** One operation of a batch. It is answered with its letter (see `lua/operations.lua`), or fails. */
-export interface Operation {
+export interface LeaseOperation {
   /** Whether it may be sent again when its outcome is unknown. */
   readonly repeatable: boolean
   /** Writes it into a batch. */
-  encode(batch: Batch): void
-  answer(replay: Replay, letter: string): void
+  encode(batch: LeaseBatch): void
+  answer(replay: LeaseReplay, letter: string): void
   fail(error: unknown): void
 }
 
 /** The operations of one script call, as `lua/begin.lua` reads them. */
-export class Batch {
+export class LeaseBatch {
   readonly keys: Keys
-  readonly operations: Operation[] = []
+  readonly operations: LeaseOperation[] = []
   readonly #testNow: number | undefined
   readonly #instant: Instant
   readonly #terms: TermsTable
@@ -60,7 +60,7 @@ export class Batch {
     return this.#keyCharacters >= MAX_KEY_CHARACTERS || numbers >= MAX_NUMBERS
   }
 
-  add(operation: Operation): void {
+  add(operation: LeaseOperation): void {
     operation.encode(this)
     this.operations.push(operation)
   }
@@ -112,7 +112,7 @@ export class Batch {
     return places.map((place) => place - 1)
   }
 
-  terms(request: TermsRequest): Terms {
+  terms(request: LeaseTermsRequest): Terms {
     const { category, subject } = request
     return this.#terms.of(request, FIRST_TEXT, (layer) => this.row(layer, category, subject))
   }
@@ -133,7 +133,7 @@ export class Batch {
       const countAt = numbers.push(terms.number, 1) - 1
       this.#run = { terms: terms.number, isUnderId, countAt, end: 0 }
     }
-    if (isUnderId) numbers.push(this.record(this.keys.record(category, subject, id.id)), id.ttlMs)
+    if (isUnderId) numbers.push(this.record(this.keys.oldRecord(category, subject, id.id)), id.ttlMs)
     this.amounts(costs)
     const rows = this.ownRows(terms, category, subject)
     this.#run.end = numbers.length
@@ -191,8 +191,8 @@ export class Batch {
     ]
   }
 
-  answer(reply: BatchReply): void {
-    const replay = new Replay(reply, () => [...this.#rows.keys()], this.#rows.size, this.layout, this.#instant)
+  answer(reply: LeaseBatchReply): void {
+    const replay = new LeaseReplay(reply, () => [...this.#rows.keys()], this.#rows.size, this.layout, this.#instant)
     const { operations } = this
     for (let i = 0; i < operations.length; i++) operations[i]!.answer(replay, replay.letters[i] ?? 'a')
   }

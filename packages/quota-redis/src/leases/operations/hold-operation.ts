@@ -1,10 +1,10 @@
 import type { Amounts, HoldOutcome, HoldRef, WindowStates } from '@scoregw/quota/store'
-import type { RecordName } from '../store/keys.ts'
-import type { Batch, Operation } from './batch.ts'
+import type { RecordName } from '../../store/keys.ts'
+import type { LeaseBatch, LeaseOperation } from './batch.ts'
 import { type FreedAmounts, readFreed } from './hold-shared.ts'
 import { DAMAGE, STORED, type Waiter } from './operation.ts'
-import type { Replay } from './replay.ts'
-import type { TermsRequest } from './terms.ts'
+import type { LeaseReplay } from './replay.ts'
+import type { LeaseTermsRequest } from './terms.ts'
 
 /** The letter of an operation on a hold that has rows which it did not name; its facts are their names. */
 const MORE_ROWS = 'k'
@@ -26,7 +26,7 @@ export type HoldFacts = readonly (number | string)[]
 /** Where operations on holds leave results that are not for their callers. */
 export interface HoldDesk {
   /** Requests an operation once more. */
-  readonly askAgain: (operation: Operation) => void
+  readonly askAgain: (operation: LeaseOperation) => void
   /** A hold was ended by an operation, whatever that was for, and had something in another slot. */
   readonly freed: (freed: FreedAmounts) => void
 }
@@ -40,7 +40,7 @@ export interface NamedRecord extends RecordName {
  * Something done with a hold. What the hold has in which rows is known to its record alone: an operation names the rows that
  * it likely has, and is sent again, with the others, where there are any.
  */
-export abstract class HoldOperation<T> implements Operation {
+export abstract class HoldOperation<T> implements LeaseOperation {
   readonly repeatable: boolean = true
   readonly #waiter: Waiter<T>
   readonly #desk: HoldDesk
@@ -55,21 +55,21 @@ export abstract class HoldOperation<T> implements Operation {
     this.#desk = desk
   }
 
-  abstract encode(batch: Batch): void
+  abstract encode(batch: LeaseBatch): void
 
   /**
    * The reply to the caller; every row that the operation named is in the replay as it is then.
    *
    * @param stored of {@link STORED}: the states that the record keeps
    */
-  protected abstract reply(replay: Replay, letter: string, facts: HoldFacts, stored: Buffer): T
+  protected abstract reply(replay: LeaseReplay, letter: string, facts: HoldFacts, stored: Buffer): T
 
   /** An earlier sending of it may be carried out yet, after this one was answered. */
   protected get isRepeated(): boolean {
     return this.#isRepeated
   }
 
-  answer(replay: Replay, letter: string): void {
+  answer(replay: LeaseReplay, letter: string): void {
     this.#isOut = false
     const rows = replay.answer()
     const facts = JSON.parse(replay.answer().toString()) as HoldFacts
@@ -93,7 +93,7 @@ export abstract class HoldOperation<T> implements Operation {
   }
 
   /** Names the rows, the record and both indexes. */
-  protected target(batch: Batch, rows: readonly number[], record: string, holdsOfOwner: string): void {
+  protected target(batch: LeaseBatch, rows: readonly number[], record: string, holdsOfOwner: string): void {
     this.#isRepeated ||= this.#isOut
     this.#isOut = true
     const all = [...new Set([...rows, ...this.#moreRows.map((name) => batch.named(name))])]
@@ -102,21 +102,21 @@ export abstract class HoldOperation<T> implements Operation {
   }
 
   /** The same for the hold of a reference: the rows of some layers, then those of all others that the schema has. */
-  protected targetOf(batch: Batch, { subject, category, id }: HoldRef, layers: readonly number[]): void {
+  protected targetOf(batch: LeaseBatch, { subject, category, id }: HoldRef, layers: readonly number[]): void {
     const { keys } = batch
     const all = [...layers, ...keys.schema.layers.keys()]
     const rows = all.map((layer) => batch.row(layer, category, subject))
-    this.target(batch, rows, keys.record(category, subject, id.id), keys.holdsOf(subject))
+    this.target(batch, rows, keys.oldRecord(category, subject, id.id), keys.holdsOf(subject))
   }
 
   /** The same for a record that an index names. */
-  protected targetNamed(batch: Batch, rows: readonly number[], { name, indexOfOwner }: NamedRecord): void {
+  protected targetNamed(batch: LeaseBatch, rows: readonly number[], { name, indexOfOwner }: NamedRecord): void {
     this.target(batch, rows, batch.keys.named(name), batch.keys.named(indexOfOwner))
   }
 
   /** The states of the first rows that it named. */
   protected states(
-    replay: Replay,
+    replay: LeaseReplay,
     rows: number,
     periods: readonly number[] | undefined,
     costs: readonly number[] | undefined = undefined,
@@ -126,7 +126,7 @@ export abstract class HoldOperation<T> implements Operation {
 }
 
 /** Names terms, and the own rows of a request under them. */
-export function encodeTerms(batch: Batch, request: TermsRequest): void {
+export function encodeTerms(batch: LeaseBatch, request: LeaseTermsRequest): void {
   const terms = batch.terms(request)
   batch.number(terms.number)
   batch.ownRows(terms, request.category, request.subject)

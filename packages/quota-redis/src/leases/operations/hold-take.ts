@@ -1,9 +1,9 @@
 import { type HoldTerms, idOwnerKey, type ReservationId, type TakeReply, type TakeRequest } from '@scoregw/quota/store'
-import type { Batch } from './batch.ts'
+import type { LeaseBatch } from './batch.ts'
 import { type HoldDesk, type HoldFacts, HoldOperation } from './hold-operation.ts'
 import { encodeShared, type SharedCharge } from './hold-shared.ts'
 import { STORED, type Waiter } from './operation.ts'
-import type { Replay } from './replay.ts'
+import type { LeaseReplay } from './replay.ts'
 import { statesOfRecord } from './row-bytes.ts'
 import { TAKE_OUTCOMES } from './take.ts'
 import type { Terms } from './terms.ts'
@@ -47,13 +47,13 @@ export class HoldTakeOperation extends HoldOperation<HoldTaken> {
     this.#cancel = cancel
   }
 
-  encode(batch: Batch): void {
+  encode(batch: LeaseBatch): void {
     const { subject, category, quotas, costs, id, hold } = this.#request
     const { keys } = batch
     const terms = batch.terms(this.#request)
     batch.code('TAKE_HOLD')
     const rows = quotas.layers.map((layer) => batch.row(layer, category, subject))
-    this.target(batch, rows, keys.record(category, subject, id.id), keys.holdsOf(subject))
+    this.target(batch, rows, keys.oldRecord(category, subject, id.id), keys.holdsOf(subject))
     batch.number(terms.number)
     batch.ownRows(terms, category, subject)
     batch.amounts(costs, keys.schema.units.length + 1)
@@ -68,7 +68,7 @@ export class HoldTakeOperation extends HoldOperation<HoldTaken> {
     super.fail(error)
   }
 
-  protected reply(replay: Replay, letter: string, facts: HoldFacts, stored: Buffer): HoldTaken {
+  protected reply(replay: LeaseReplay, letter: string, facts: HoldFacts, stored: Buffer): HoldTaken {
     const { quotas, periods, costs } = this.#request
     const [endsAt, mark, isPartial] = facts as [number?, string?, number?]
     const noMark = this.isRepeated ? { isInDoubt: true } : undefined

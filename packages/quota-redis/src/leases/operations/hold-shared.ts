@@ -1,5 +1,5 @@
 import type { Amounts } from '@scoregw/quota/store'
-import type { Batch } from './batch.ts'
+import type { LeaseBatch } from './batch.ts'
 
 /** What a hold was charged in rows of another slot, before it comes to its own. */
 export interface SharedCharge {
@@ -12,7 +12,7 @@ export interface SharedCharge {
 }
 
 /** @see `lua/hold-shared.lua` */
-export function encodeShared(batch: Batch, charge: SharedCharge | undefined): void {
+export function encodeShared(batch: LeaseBatch, charge: SharedCharge | undefined): void {
   if (charge === undefined) {
     batch.text('')
     return

@@ -1,4 +1,5 @@
 import { PERIOD_NUMBERS } from '@scoregw/quota/store'
+import revision from '../../lua/revision.lua'
 import begin from './begin.lua'
 import holdRecord from './hold-record.lua'
 import holdShared from './hold-shared.lua'
@@ -10,10 +11,9 @@ import odd from './odd.lua'
 import oddTakes from './odd-takes.lua'
 import oddWrites from './odd-writes.lua'
 import operations from './operations.lua'
-import revision from './revision.lua'
 import rowChanges from './row-changes.lua'
 import rows from './rows.lua'
-import { cellsOf, type ScriptOfShape, type Shape, scriptOf, scriptsByShape } from './script.ts'
+import { cellsOf, type ScriptOfShape, type Shape, scriptsByShape, writtenFor } from './script.ts'
 import take from './take.lua'
 import terms from './terms.lua'
 import write from './write.lua'
@@ -97,7 +97,7 @@ export function batchScripts(...more: readonly string[]): ScriptOfShape {
   const makeRare = ['local function make_rare()', ...rare, 'return { other = other, known_take = known_take }', 'end']
   const makeOdd = ['local function make_odd()', lists, rows, oddTakes, oddWrites, ...makeRare, odd, 'end']
   const parts = [begin, ...readRevision, terms, ...makeOdd, take, write]
-  return scriptsByShape((shape) => scriptOf(parts, shape, { ...constants, ...constantsOfCells(shape) }))
+  return scriptsByShape((shape) => writtenFor(parts, shape, { ...constants, ...constantsOfCells(shape) }))
 }
 
 export const batchScript: ScriptOfShape = batchScripts()

@@ -1,0 +1,261 @@
+import { type Instant, type Layout, PERIOD_NUMBERS, type Subject, type TakeRequest } from '@scoregw/quota/store'
+import type { Reply } from '../line/line.ts'
+import type { Keys } from '../store/keys.ts'
+import { type ListBook, rowHead } from './lists.ts'
+import { BEGIN, BEHIND_TERMS, codeOf, IS_STALE, OWN, REVISION, RUN, SHARED, type StepName } from './numbers.ts'
+import { type BatchReply, Replay } from './replay.ts'
+
+const MAX_KEY_CHARACTERS = 32 * 1024
+/** Lua can take in 8,000. */
+const MAX_NUMBERS = 4_000
+/** Arguments that stand before the texts. */
+const FIRST_TEXT = 4
+
+/** One operation of a batch: it is answered with its status (see `lua/steps.lua`), or fails. */
+export interface Operation {
+  /** Whether it may be sent again when its outcome is unknown. */
+  readonly repeatable: boolean
+  encode(batch: Batch): void
+  answer(replay: Replay, status: string): void
+  fail(error: unknown): void
+}
+
+/** What decides a take beside its costs. */
+export type TermsRequest = Pick<TakeRequest, 'quotas' | 'category' | 'settingsRevision' | 'periods' | 'subject'>
+
+/** Terms that takes of the batch have in common. */
+interface Terms extends Omit<TermsRequest, 'subject'> {
+  /** Where they stand, once it is known where terms begin. */
+  readonly at: number
+  /** Slots of `quotas.layers`: shared rows first. */
+  readonly order: readonly number[]
+  /** Places of the shared rows. */
+  readonly shared: readonly number[]
+}
+
+/** The operations of one script call, as `lua/batch.lua` reads them. */
+export class Batch {
+  readonly keys: Keys
+  readonly layout: Layout
+  readonly book: ListBook
+  readonly operations: Operation[] = []
+  readonly #instant: Instant
+  readonly #testNow: number | undefined
+  readonly #units: number
+  readonly #rows = new Map<string, number>()
+  readonly #records = new Map<string, number>()
+  readonly #indexes = new Map<string, number>()
+  readonly #texts: (string | Buffer)[] = []
+  readonly #tariffs = new Map<string, number>()
+  readonly #tariffNumbers: number[] = []
+  readonly #terms: Terms[] = []
+  readonly #termNumbers: number[] = []
+  /** Of the operations. */
+  readonly #numbers: number[] = []
+  /** Which of those name terms. */
+  readonly #termsAt: number[] = []
+  /** The run that ends the numbers: its terms, and where it begins. */
+  #run: { readonly terms: Terms; readonly at: number } | undefined
+  #keyCharacters = 0
+
+  constructor(keys: Keys, book: ListBook, instant: Instant, testNow: number | undefined) {
+    this.keys = keys
+    this.layout = keys.layout
+    this.book = book
+    this.#instant = instant
+    this.#testNow = testNow
+    this.#units = keys.schema.units.length + (this.layout.hasSlots ? 1 : 0)
+  }
+
+  get isFull(): boolean {
+    const numbers = this.#numbers.length + this.#tariffNumbers.length + this.#termNumbers.length
+    return this.#keyCharacters >= MAX_KEY_CHARACTERS || numbers >= MAX_NUMBERS
+  }
+
+  add(operation: Operation): void {
+    operation.encode(this)
+    this.operations.push(operation)
+  }
+
+  // Operations --------------------------------------------------------------------------------------------------------
+
+  /** An operation that is a take and nothing else. @returns where its rows are in the replay, one a layer */
+  onlyTake(request: TakeRequest): readonly number[] {
+    const terms = this.#termsOf(request)
+    const numbers = this.#numbers
+    if (this.#run?.terms !== terms) {
+      this.#run = { terms, at: numbers.push(RUN) - 1 }
+      this.#pushTerms(terms)
+      numbers.push(0)
+      for (let u = 0; u < this.#units; u++) numbers.push(0)
+    }
+    const count = this.#run.at + 2
+    numbers[count]!++
+    for (let u = 0; u < this.#units; u++) numbers[count + 1 + u]! += request.costs[u] ?? 0
+    return this.#pushTake(request, terms, request.costs)
+  }
+
+  /** An operation that is made of steps. */
+  steps(write: () => void): void {
+    this.#run = undefined
+    const at = this.#numbers.push(0)
+    write()
+    this.#numbers[at - 1] = this.#numbers.length - at
+  }
+
+  /** @returns where the rows of a take are in the replay, one a layer */
+  take(request: TermsRequest, costs: readonly number[], mode: 'take' | 'charge' | 'fit' = 'take'): readonly number[] {
+    const terms = this.#termsOf(request)
+    // What costs nothing leaves rows as they are.
+    const isFree = costs.every((cost) => cost === 0)
+    this.#numbers.push(codeOf(isFree ? 'charge' : mode))
+    this.#pushTerms(terms)
+    return this.#pushTake(request, terms, costs)
+  }
+
+  step(name: Exclude<StepName, 'take' | 'charge' | 'fit'>, ...numbers: readonly number[]): void {
+    this.#numbers.push(codeOf(name), ...numbers)
+  }
+
+  /** The order in which the script has a take's rows: slots of `quotas.layers`. */
+  orderOf(request: TermsRequest): readonly number[] {
+    return this.#termsOf(request).order
+  }
+
+  // Names, by places from 1 -------------------------------------------------------------------------------------------
+
+  row(layer: number, category: number, subject: Subject): number {
+    return this.#placeOf(this.#rows, this.keys.row(layer, category, subject))
+  }
+
+  rowNamed(name: string): number {
+    return this.#placeOf(this.#rows, this.keys.named(name))
+  }
+
+  record(key: string): number {
+    return this.#placeOf(this.#records, key)
+  }
+
+  index(key: string): number {
+    return this.#placeOf(this.#indexes, key)
+  }
+
+  text(text: string | Buffer): number {
+    return this.#texts.push(text) - 1 + FIRST_TEXT
+  }
+
+  // The call ----------------------------------------------------------------------------------------------------------
+
+  /** Number of keys, keys and arguments. */
+  args(): (string | Buffer)[] {
+    const { settings, lists } = this.keys
+    const { list, size } = this.layout
+    const others = [...this.book.lists.values()]
+    const otherNumbers = others.flatMap(({ head, cells, all }) => {
+      return [head, all.head, this.text(all.text), cells.length, ...cells, all.cells.length, ...all.cells]
+    })
+    const cells = this.book.cellNumbers()
+    const tariffsFrom = BEGIN + cells.length + 1
+    const termsFrom = tariffsFrom + this.#tariffNumbers.length
+    const terms = this.#termNumbers.slice()
+    for (const { at, order } of this.#terms) {
+      for (let r = 1; r <= order.length; r++) terms[at + BEHIND_TERMS + r]! += tariffsFrom
+    }
+    const operations = this.#numbers.slice()
+    for (const at of this.#termsAt) operations[at]! += termsFrom
+    const numbers = Float64Array.from([
+      ...[this.#testNow ?? -1, size, this.#units, this.#rows.size, this.#records.size, this.#indexes.size],
+      ...[cells.length / 3, this.#tariffs.size, this.#terms.length, others.length, this.operations.length],
+      ...cells,
+      ...this.#tariffNumbers,
+      ...terms,
+      ...otherNumbers,
+      ...operations,
+    ])
+    const keys = [settings, lists, ...this.#rows.keys(), ...this.#records.keys(), ...this.#indexes.keys()]
+    return [String(keys.length), ...keys, Buffer.from(numbers.buffer), list, rowHead(list), ...this.#texts]
+  }
+
+  answer(reply: Reply): void {
+    const replay = new Replay(reply as unknown as BatchReply, [...this.#rows.keys()], this.book, this.#instant)
+    const { operations } = this
+    for (let i = 0; i < operations.length; i++) operations[i]!.answer(replay, replay.statuses[i] ?? 'a')
+  }
+
+  fail(error: unknown): void {
+    for (const operation of this.operations) operation.fail(error)
+  }
+
+  #pushTerms({ at }: Terms): void {
+    this.#termsAt.push(this.#numbers.push(at) - 1)
+  }
+
+  #pushTake({ category, subject, quotas }: TermsRequest, { order, shared }: Terms, costs: readonly number[]): number[] {
+    const numbers = this.#numbers
+    for (let u = 0; u < this.#units; u++) numbers.push(costs[u] ?? 0)
+    const rows: number[] = new Array(order.length).fill(0)
+    for (let r = 0; r < order.length; r++) {
+      const slot = order[r]!
+      const place = r < shared.length ? shared[r]! : this.row(quotas.layers[slot]!, category, subject)
+      if (r >= shared.length) numbers.push(place)
+      rows[slot] = place - 1
+    }
+    return rows
+  }
+
+  #termsOf(request: TermsRequest): Terms {
+    const { quotas, category, settingsRevision, periods, subject } = request
+    const known = this.#terms.findLast(
+      (terms) =>
+        terms.quotas === quotas &&
+        terms.category === category &&
+        terms.settingsRevision === settingsRevision &&
+        terms.periods === periods,
+    )
+    if (known !== undefined) return known
+    const { layers } = this.keys.schema
+    const slots = [...quotas.layers.keys()]
+    const isShared = (slot: number): boolean => layers[quotas.layers[slot]!]!.shared
+    const order = [...slots.filter(isShared), ...slots.filter((slot) => !isShared(slot))]
+    const shared = slots.filter(isShared).map((slot) => this.row(quotas.layers[slot]!, category, subject))
+    const at = this.#termNumbers.length
+    const numbers: number[] = []
+    numbers[IS_STALE] = 0
+    numbers[REVISION] = settingsRevision === undefined ? 0 : this.text(settingsRevision)
+    numbers[SHARED] = shared.length
+    numbers[OWN] = order.length - shared.length
+    this.#termNumbers.push(...numbers, ...order.map((slot) => this.#tariffOf(request, slot)), ...shared)
+    const terms = { quotas, category, settingsRevision, periods, at, order, shared }
+    this.#terms.push(terms)
+    return terms
+  }
+
+  /** Limits and periods that rows have in common stand once. */
+  #tariffOf({ quotas, periods }: TermsRequest, slot: number): number {
+    const { layout } = this
+    const { cells, size } = layout
+    const numbers = [0, ...layout.limitsOf(quotas.limits, slot)]
+    let from = layout.periodsAt(slot)
+    for (let c = 0; c < size; c++) {
+      const isCalendar = cells[c]!.kind === 'calendar'
+      for (let i = 0; i < PERIOD_NUMBERS; i++) {
+        numbers[1 + (i + 1) * size + c] = isCalendar ? (periods?.[from + i] ?? 0) : 0
+      }
+      if (isCalendar) from += PERIOD_NUMBERS
+    }
+    const name = numbers.join()
+    const known = this.#tariffs.get(name)
+    if (known !== undefined) return known
+    this.#tariffs.set(name, this.#tariffNumbers.length)
+    this.#tariffNumbers.push(...numbers)
+    return this.#tariffNumbers.length - numbers.length
+  }
+
+  #placeOf(places: Map<string, number>, key: string): number {
+    const known = places.get(key)
+    if (known !== undefined) return known
+    places.set(key, places.size + 1)
+    this.#keyCharacters += key.length
+    return places.size
+  }
+}

@@ -1,0 +1,178 @@
+import type { Clock } from '@scoregw/quota'
+import {
+  Instant,
+  type ReadReply,
+  type ReadRequest,
+  type ResetRequest,
+  type SettleRequest,
+  type StoreSchema,
+  type TakeReply,
+  type TakeRequest,
+} from '@scoregw/quota/store'
+import type { Line } from '../line/line.ts'
+import { Calls } from '../store/calls.ts'
+import { lookAtHolds } from '../store/hold-looks.ts'
+import { Keys } from '../store/keys.ts'
+import type { Tick } from '../store/tick.ts'
+import { Batch, type Operation } from './batch.ts'
+import { encodeGives, encodeReadable, givesOfStates, type PlacedGive, placedIn, replayGives, rowsOf } from './gives.ts'
+import { Holds, type LookAtHolds } from './holds.ts'
+import { ListBook } from './lists.ts'
+import { AGAIN, called, takeReply } from './operation.ts'
+import { RecordChanges } from './record-changes.ts'
+import { BATCH_SCRIPT } from './script.ts'
+import { TakesUnderIds } from './takes-under-ids.ts'
+
+export interface CountersParts {
+  readonly line: Line
+  /** The beginning of every key. */
+  readonly prefix: string
+  readonly schema: StoreSchema
+  readonly deadlineMs: number
+  readonly testClock: Clock | undefined
+  /** Shared with other counters on the same line, so that what they send goes out together. */
+  readonly tick: Tick
+}
+
+/** Opens the counters of one policy. */
+export function openCounters(parts: CountersParts): Counters {
+  const { line, prefix, schema, deadlineMs, testClock, tick } = parts
+  const keys = new Keys(prefix, schema)
+  const book = new ListBook(keys.layout)
+  const instant = new Instant(keys.layout)
+  const newBatch = (): Batch => new Batch(keys, book, instant, testClock?.now())
+  const caller = new Calls<Operation>({ line, deadlineMs, script: BATCH_SCRIPT, tick, newBatch })
+  const counters = new Counters(
+    keys,
+    book,
+    caller,
+    (index, which, most) => lookAtHolds(parts, index, which, most),
+    line,
+  )
+  // A manual clock turns no timers.
+  if (testClock === undefined) counters.holds.sweeper.start()
+  return counters
+}
+
+/** The counters of one policy on one server: what is not under an id here, the rest by the records of ids. */
+export class Counters {
+  readonly holds: Holds
+  readonly #keys: Keys
+  readonly #caller: Calls<Operation>
+  readonly #underIds: TakesUnderIds
+
+  constructor(keys: Keys, book: ListBook, caller: Calls<Operation>, look: LookAtHolds, line: Pick<Line, 'usable'>) {
+    const changes = new RecordChanges(keys, book, caller)
+    this.#keys = keys
+    this.#caller = caller
+    this.holds = new Holds(keys, changes, caller, look, line)
+    this.#underIds = new TakesUnderIds(keys, caller, changes, this.holds)
+  }
+
+  /** Waits for the calls in flight, a deadline at most; later ones fail. The line is left open. */
+  close(): Promise<void> {
+    this.holds.sweeper.stop()
+    return this.#caller.close()
+  }
+
+  take(request: TakeRequest): Promise<TakeReply> {
+    const { id } = request
+    if (id !== undefined) return this.#underIds.take(request, id)
+    return called(this.#caller, {
+      repeatable: false,
+      encode: (batch) => batch.onlyTake(request),
+      read: (replay, status, rows) => takeReply(replay, status, rows, request),
+      late: (reply) => {
+        if (reply.outcome === 'admitted') this.#refundLate(request, reply)
+      },
+    })
+  }
+
+  read({ subject, categories, layers, periods }: ReadRequest): Promise<ReadReply> {
+    return called<ReadReply>(this.#caller, {
+      repeatable: true,
+      encode: (batch) => {
+        const rows = categories.flatMap((category) => layers.map((layer) => batch.row(layer, category, subject)))
+        let places: readonly number[] = []
+        batch.steps(() => {
+          places = encodeReadable(batch, rows)
+        })
+        return places
+      },
+      read: (replay, _, rows) => {
+        const { now } = replay
+        const states = categories.flatMap((__, index) => {
+          const state = replay.view(rows.slice(index * layers.length, (index + 1) * layers.length), periods)
+          return state === undefined ? [] : [state]
+        })
+        return states.length < categories.length ? { now, states: [], isStale: true } : { now, states }
+      },
+    })
+  }
+
+  settle(request: SettleRequest): Promise<void> {
+    return request.id === undefined ? this.#refund(request) : this.#underIds.settle(request, request.id)
+  }
+
+  reset({ subject, categories, layers }: ResetRequest): Promise<void> {
+    let rows: readonly number[] = []
+    let gives: readonly PlacedGive[] = []
+    // Which of the rows, in turn, cannot be read.
+    const damaged = new Set<number>()
+    return called<void>(this.#caller, {
+      repeatable: false,
+      encode: (batch) => {
+        rows = categories.flatMap((category) => layers.map((layer) => batch.row(layer, category, subject)))
+        gives = rows.flatMap((row) => closings(row, this.#keys.layout.width))
+        batch.steps(() => {
+          for (const [i, row] of rows.entries()) batch.step(damaged.has(i) ? 'repair' : 'readable', row)
+          encodeGives(batch, gives)
+        })
+        return rows.map((row) => row - 1)
+      },
+      read: (replay, status) => {
+        if (status === 'a') return replayGives(replay, gives)
+        for (const [i, row] of rows.entries()) if (replay.isDamaged(row - 1)) damaged.add(i)
+        return AGAIN
+      },
+    })
+  }
+
+  #refundLate(request: TakeRequest, { states }: TakeReply): void {
+    const { subject, category, quotas, costs } = request
+    const all = costs.slice(0, this.#keys.schema.units.length)
+    const settle = { subject, category, layers: quotas.layers, states, giveBack: all, as: 'cancelled' } as const
+    // One that fails leaves the tokens charged.
+    this.#refund(settle, true).catch(() => undefined)
+  }
+
+  #refund(request: SettleRequest, anyway = false): Promise<void> {
+    let gives: readonly PlacedGive[] = []
+    return called<void>(
+      this.#caller,
+      {
+        repeatable: false,
+        encode: (batch) => {
+          gives = placedIn(batch, givesOfStates(request, this.#keys))
+          let rows: readonly number[] = []
+          batch.steps(() => {
+            rows = encodeReadable(batch, rowsOf(gives))
+            encodeGives(batch, gives)
+          })
+          return rows
+        },
+        read: (replay, status) => {
+          if (status === 'a') replayGives(replay, gives)
+        },
+      },
+      anyway,
+    )
+  }
+}
+
+/** Closes the windows of a row; slots are the holds' to give back. */
+function closings(row: number, windows: number): PlacedGive[] {
+  return Array.from({ length: windows }, (_, c) => {
+    return { row, cell: c + 1, startedAt: -1, amount: Number.POSITIVE_INFINITY, closes: true }
+  })
+}

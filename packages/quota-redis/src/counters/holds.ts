@@ -1,0 +1,273 @@
+import {
+  answerToKeep,
+  commitAnswer,
+  type EndedHold,
+  type ExtendRequest,
+  extendedEnd,
+  type GrowRequest,
+  grownCosts,
+  type HoldRecord,
+  type HoldRef,
+  type HoldReply,
+  holdOutcome,
+  type ListHoldsReply,
+  type ListHoldsRequest,
+  named,
+  planSettlement,
+  type SettleHoldReply,
+  type SettleHoldRequest,
+  type Subject,
+  type SweepReply,
+  settledAmounts,
+} from '@scoregw/quota/store'
+import type { Line } from '../line/line.ts'
+import type { Calls } from '../store/calls.ts'
+import type { HoldLook } from '../store/hold-looks.ts'
+import { HoldSweeper } from '../store/hold-sweeper.ts'
+import type { Keys, RecordPlace } from '../store/keys.ts'
+import type { RedisHolds } from '../store/redis-holds.ts'
+import type { Operation } from './batch.ts'
+import {
+  chargedIn,
+  chargesOf,
+  givesOf,
+  type HoldOfRecord,
+  type IdRecord,
+  merged,
+  newMark,
+  withGrowth,
+} from './record.ts'
+import { type Change, type Decided, isOpenHold, type RecordChanges } from './record-changes.ts'
+
+/** Most holds that are listed; the engine's bound of a subject's holds is far below it by default. */
+const MOST_LISTED = 10_000
+
+/** Looks into an index of holds, for so many at the most. */
+export type LookAtHolds = (index: string, which: 'ended' | 'open', most: number) => Promise<HoldLook>
+
+/** A record that has a hold. */
+type HeldRecord = IdRecord & { readonly hold: HoldOfRecord }
+
+/** Holds: decided on their records by the rules that every store shares. */
+export class Holds implements RedisHolds {
+  /** Ends holds whose time has come. */
+  readonly sweeper: HoldSweeper
+  readonly #keys: Keys
+  readonly #changes: RecordChanges
+  readonly #calls: Pick<Calls<Operation>, 'followed'>
+  readonly #look: LookAtHolds
+
+  constructor(
+    keys: Keys,
+    changes: RecordChanges,
+    calls: Pick<Calls<Operation>, 'followed'>,
+    look: LookAtHolds,
+    line: Pick<Line, 'usable'>,
+  ) {
+    this.#keys = keys
+    this.#changes = changes
+    this.#calls = calls
+    this.#look = look
+    this.sweeper = new HoldSweeper({
+      isUsable: () => line.usable,
+      look: (most) => look(keys.holds, 'ended', most),
+      settle: (name) => this.#endNamed(name),
+    })
+  }
+
+  async extend({ ttlMs, ...ref }: ExtendRequest): Promise<HoldReply> {
+    const { now, result } = await this.#changes.change<Omit<HoldReply, 'now'>>(this.#placeOf(ref), (stored, at) => {
+      const { record, ended } = seenAt(stored, at)
+      const outcome = holdOutcome(record, ref.id)
+      if (outcome !== 'held') return { result: { outcome, states: [] }, change: ended }
+      const { hold } = record as HeldRecord
+      const endsAt = extendedEnd(hold, ttlMs, at)
+      const after = { ...record!, mark: newMark(), hold: { ...hold, endsAt } }
+      const change = { after, keepMs: hold.keepMs, until: hold.endsAt }
+      return { result: { outcome, endsAt, states: [] }, change, needsNow: true }
+    })
+    return { ...result, now }
+  }
+
+  async grow({ costs, quotas, periods, settingsRevision, ...ref }: GrowRequest): Promise<HoldReply> {
+    const { units } = this.#keys.schema
+    const { subject, category } = ref
+    const place = this.#placeOf(ref)
+    const terms = { subject, category, quotas, periods, settingsRevision }
+    const mark = newMark()
+    const { now, result, states, status, isDone, ...applied } = await this.#changes.change<
+      Omit<HoldReply, 'now' | 'states'> & { readonly grown?: HeldRecord }
+    >(place, (stored, at) => {
+      const { record, ended } = seenAt(stored, at)
+      // A sending whose answer was lost has made it.
+      const isMade = record?.hold?.growths.includes(mark) === true
+      const outcome = holdOutcome(record, ref.id)
+      if (outcome !== 'held') return { result: { outcome }, change: ended }
+      const { hold } = record as HeldRecord
+      if (isMade) return { result: { outcome, endsAt: hold.endsAt } }
+      const all = grownCosts(hold.costs, named(units, costs))
+      if (all === undefined) {
+        // Nothing is charged; the states are read in the same step that finds the hold open.
+        const nothing = { mode: 'charge', terms, costs: units.map(() => 0) } as const
+        const after = { ...record!, mark: newMark() }
+        return {
+          result: { outcome: 'refused' },
+          change: { after, keepMs: hold.keepMs, until: hold.endsAt, more: nothing },
+        }
+      }
+      const grownHold = { ...hold, costs: all, growths: withGrowth(hold.growths, mark) }
+      const grown = { ...record!, mark: newMark(), hold: grownHold }
+      const more = { mode: 'take', terms, costs: costs.slice(0, units.length), behind: { of: 'growth' } } as const
+      const change = { after: grown, keepMs: hold.keepMs, until: hold.endsAt, more }
+      return { result: { outcome, endsAt: hold.endsAt, grown }, change }
+    })
+    const { grown, ...reply } = result
+    if (grown === undefined && status !== 's' && status !== 't') return { ...reply, now, states }
+    if (isDone && grown !== undefined) {
+      const rows = quotas.layers.map((layer) => this.#keys.nameOf(this.#keys.row(layer, category, subject)))
+      const charges = merged(grown.hold.charges, chargesOf(rows, states, costs, this.#keys.layout))
+      this.#changes.remember(place.key, { ...grown, hold: { ...grown.hold, charges } })
+      return { ...reply, now, states }
+    }
+    if (status === 'r') return { outcome: 'refused', now, states }
+    const { settingsRevision: revision } = applied
+    return { outcome: 'stale', now, states: [], ...(status === 's' && { settingsRevision: revision }) }
+  }
+
+  async settle(request: SettleHoldRequest): Promise<SettleHoldReply> {
+    const { units } = this.#keys.schema
+    const changed = await this.#changes.change(this.#placeOf(request), (stored, at) =>
+      this.#planned(request, stored, at),
+    )
+    const { now, result, status, states, added } = changed
+    if (status === 's' || status === 't') {
+      const { costs: reserved = {} } = result.record?.hold ?? {}
+      return { ...settledAmounts({ reserved }, units), outcome: 'stale', now, states: [] }
+    }
+    const { plan } = result
+    if (plan.does === 'nothing')
+      return { ...settledAmounts(plan.settled, units), outcome: plan.outcome, now, states: [] }
+    if (plan.does !== 'commit') return { ...settledAmounts({}, units), outcome: 'settled', now, states: [] }
+    const charged = added ?? plan.excess
+    return { ...commitAnswer(plan, charged), added: charged, outcome: 'settled', now, states }
+  }
+
+  list(request: ListHoldsRequest): Promise<ListHoldsReply> {
+    return this.#calls.followed(() => this.#list(request))
+  }
+
+  async #list({ subject }: ListHoldsRequest): Promise<ListHoldsReply> {
+    const { schema, layout } = this.#keys
+    const { now, names } = await this.#look(this.#keys.holdsOf(subject), 'open', MOST_LISTED)
+    const layer = schema.layers.findIndex(({ shared }) => !shared)
+    const holds = await Promise.all(
+      names.map(async (name): Promise<HoldRecord | undefined> => {
+        const { category, id } = this.#keys.readRecord(name) ?? { category: -1, id: '' }
+        if (category === -1) return undefined
+        const { record } = await this.#changes.find(this.#keys.placeNamed(name)!)
+        if (!isOpenHold(record)) return undefined
+        const { nonce, fingerprint, hold } = record as HeldRecord
+        const { costs, takenAt, endsAt } = hold
+        const row = this.#keys.nameOf(this.#keys.row(layer, category, subject))
+        return { category, id, nonce, fingerprint, costs, takenAt, endsAt, charged: chargedIn(hold, row, layout) }
+      }),
+    )
+    return { now, holds: holds.filter((hold) => hold !== undefined) }
+  }
+
+  async sweep(): Promise<SweepReply> {
+    const open = await this.sweeper.sweep()
+    return { ended: this.sweeper.drain(), open }
+  }
+
+  /** Ends a hold if its time has come; `undefined`: it has not, or another was first. */
+  async endAt(place: RecordPlace): Promise<EndedHold | undefined> {
+    const { isDone, result } = await this.#changes.change<EndedHold | undefined>(
+      place,
+      (stored, at) => {
+        if (!isOpenHold(stored)) return { result: undefined, change: stored === undefined ? 'forget' : undefined }
+        const { fingerprint, hold } = stored as HeldRecord
+        const { category, owner, costs, endsAt } = hold
+        const { ended } = seenAt(stored, at)
+        return {
+          result: { category, owner, fingerprint, costs, endsAt },
+          change: ended && { ...ended, skipsDamaged: true },
+          needsNow: true,
+        }
+      },
+      true,
+    )
+    return isDone ? result : undefined
+  }
+
+  async #endNamed(name: string): Promise<EndedHold | undefined> {
+    const place = this.#keys.placeNamed(name)
+    return place && this.endAt(place)
+  }
+
+  #planned(request: SettleHoldRequest, stored: IdRecord | undefined, at: number): Decided<Planned> {
+    const { units } = this.#keys.schema
+    const { id, subject, category, quotas, periods, overrun } = request
+    const { record, ended } = seenAt(stored, at)
+    const plan = planSettlement(request, record, units)
+    const result = { plan, record }
+    if (plan.does === 'nothing') return { result, change: ended }
+    if (plan.does === 'mark') {
+      const { nonce, fingerprint, ttlMs } = id
+      const after: IdRecord = {
+        mark: newMark(),
+        state: 'cancelled',
+        nonce,
+        fingerprint,
+        tables: '',
+        states: [],
+        limits: [],
+      }
+      return { result, change: { after, keepMs: ttlMs } }
+    }
+    const { hold } = record as HeldRecord
+    const settled = { mark: newMark(), hold: { ...hold, charges: [] } }
+    const within =
+      ended === undefined ? { until: record!.state === 'reserved' ? hold.endsAt : undefined } : { from: ended.from }
+    const base = { keepMs: hold.keepMs, ...within }
+    if (plan.does === 'cancel') {
+      return {
+        result,
+        change: { ...base, after: { ...record!, ...settled, state: 'cancelled' }, gives: givesOf(hold) },
+      }
+    }
+    const isFit = overrun === 'fit' && plan.isMore
+    const answer = isFit ? undefined : answerToKeep(commitAnswer(plan, plan.excess), hold, units)
+    const after = { ...record!, ...settled, state: 'committed', hold: { ...settled.hold, answer } } as const
+    const gives = ended?.gives ?? (record!.state === 'reserved' ? givesOf(hold, plan.mostBack) : [])
+    const terms = { subject, category, quotas, periods, settingsRevision: undefined }
+    const { actual, within: held, excess } = plan
+    const of = { actual: named(units, actual), within: named(units, held), excess: named(units, excess) }
+    const more = {
+      ...({ mode: isFit ? 'fit' : 'charge', terms, costs: excess } as const),
+      behind: isFit ? ({ of: 'commit', plan: of } as const) : undefined,
+    }
+    return { result, change: { ...base, after, gives, more: plan.isMore ? more : undefined } }
+  }
+
+  #placeOf({ category, subject, id }: HoldRef & { readonly subject: Subject }): RecordPlace {
+    return this.#keys.recordPlace(category, subject, id.id)
+  }
+}
+
+interface Planned {
+  readonly plan: ReturnType<typeof planSettlement>
+  readonly record: IdRecord | undefined
+}
+
+/** A record as it is at an instant: a hold past its end is one that expired, which `ended` makes it. */
+function seenAt(
+  stored: IdRecord | undefined,
+  now: number,
+): { readonly record: IdRecord | undefined; readonly ended?: Change } {
+  if (!isOpenHold(stored)) return { record: stored }
+  const { hold } = stored as HeldRecord
+  if (now < hold.endsAt) return { record: stored }
+  const expired = { ...stored!, mark: newMark(), state: 'expired', hold: { ...hold, charges: [] } } as const
+  return { record: expired, ended: { after: expired, keepMs: hold.keepMs, from: hold.endsAt, gives: givesOf(hold) } }
+}

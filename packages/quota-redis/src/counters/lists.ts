@@ -1,0 +1,91 @@
+import { cellOfIdentity, hash32, inRowOrder, type Layout } from '@scoregw/quota/store'
+import { KINDS } from './numbers.ts'
+
+/** First byte of a row. */
+export const ROW_VERSION = 2
+
+/** Another list of limits than the policy's own. */
+export interface OtherList {
+  readonly head: number
+  /** The numbers of its cells, in the order of a row. */
+  readonly cells: readonly number[]
+  /** The list that has the policy's own cells beside them. */
+  readonly all: { readonly head: number; readonly text: string; readonly cells: readonly number[] }
+}
+
+export function headOf(list: string): number {
+  return ROW_VERSION + 256 * hash32(list)
+}
+
+/** How rows of a list begin. */
+export function rowHead(list: string): Buffer {
+  const bytes = Buffer.alloc(5)
+  bytes.writeUIntLE(headOf(list), 0, 5)
+  return bytes
+}
+
+/** The limits that rows were found to hold. The policy's own cells are numbers 1 to `size`; those of others follow. */
+export class ListBook {
+  readonly layout: Layout
+  readonly identities: string[]
+  readonly lists: Map<number, OtherList> = new Map<number, OtherList>()
+
+  constructor(layout: Layout) {
+    this.layout = layout
+    this.identities = [...layout.identities]
+  }
+
+  /** The number of a cell. */
+  numberOf(identity: string): number {
+    const known = this.identities.indexOf(identity)
+    return known === -1 ? this.identities.push(identity) : known + 1
+  }
+
+  /** The identities of a list, by how rows of it begin; `undefined` of one that is not known here. */
+  limitsOf(head: number): readonly string[] | undefined {
+    if (head === headOf(this.layout.list)) return this.layout.identities
+    return this.lists.get(head)?.cells.map((cell) => this.identities[cell - 1]!)
+  }
+
+  /** @param hash under which it was found: a list under another's hash is one that no row can have */
+  learn(text: string, hash: number = hash32(text)): void {
+    if (hash !== hash32(text)) {
+      const { list } = this.layout
+      this.lists.set(ROW_VERSION + 256 * hash, {
+        head: ROW_VERSION + 256 * hash,
+        cells: [],
+        all: { head: headOf(list), text: list, cells: [] },
+      })
+      return
+    }
+    const names = text.split('\n')
+    const all = [...new Set([...this.layout.identities, ...names])]
+    const union = inRowOrder(all.map((identity) => lengthAndLabel(identity))).map(({ identity }) => identity)
+    const unionText = union.join('\n')
+    const numbers = (list: readonly string[]): number[] => list.map((identity) => this.numberOf(identity))
+    const list = {
+      head: headOf(text),
+      cells: numbers(names),
+      all: { head: headOf(unionText), text: unionText, cells: numbers(union) },
+    }
+    this.lists.set(list.head, list)
+    if (union.length > names.length) this.learn(unionText)
+  }
+
+  /** Units, kinds and lengths of all cells, as scripts read them. */
+  cellNumbers(): number[] {
+    const { cells } = this.layout
+    const all = this.identities.map((identity, index) => {
+      const known = cellOfIdentity(identity)
+      const kind = known?.kind ?? 'rolling'
+      const length = known?.lengthMs ?? Number.POSITIVE_INFINITY
+      return [(cells[index]?.unit ?? 0) + 1, KINDS[kind], length] as const
+    })
+    return [...all.map(([unit]) => unit), ...all.map(([, kind]) => kind), ...all.map(([, , l]) => l)]
+  }
+}
+
+function lengthAndLabel(identity: string): { identity: string; lengthMs: number; label: string } {
+  const { lengthMs, label } = cellOfIdentity(identity) ?? { lengthMs: Number.POSITIVE_INFINITY, label: identity }
+  return { identity, lengthMs, label }
+}

@@ -1,0 +1,130 @@
+-- Carries out a batch: operations, in order, as one atomic step.
+--
+-- KEYS  1    the settings in force, which begin with their revision; or none
+--       2    the lists of limits that rows name, a hash
+--       3..  rows, then records, then indexes of holds, each key once
+-- ARGV  1    numbers (doubles): see numbers.lua
+--       2    the policy's own list of limits
+--       3    how rows of that list begin
+--       4..  texts that the numbers name
+-- REPLY      what the rows were, one behind the other, in the policy's own form (zeros: nothing, or it is among the answers);
+--            now (a double); a status for each operation, if any is more than an admitted take. Where there are answers:
+--            { that, answers in pairs }
+--
+-- A row is a version byte and the hash of its list of limits (5 bytes), what each cell has used (7 bytes each), when each
+-- started (6 bytes each, epoch ms). A record is a mark (8 bytes, another at every write), when it is forgotten (6 bytes, epoch
+-- ms), and what only processes read.
+--
+-- Every key is read, all operations are decided in memory, then every changed key is written once. The first write is one that
+-- a full or read-only server refuses: then nothing was done. A server makes every function of a script again at each call; so
+-- what most takes do not need is made by `rare`, once it is needed.
+
+-- What all parts know:
+local n -- the numbers
+local now, size, units -- epoch ms; how many cells a row of the policy's own has; how many units costs have
+local unit_of, kind_of, length_of -- where the numbers have that of each cell
+local raw, rows, changes -- by place: bytes; rows (UNREAD, or false: cannot be read); how often one changed: see takes.lua
+local row_bytes, row_format -- of a row of the policy's own list: how long it is, its cells
+local latest -- a cell that starts later was opened by a clock that ran ahead
+local lists_at -- where the numbers have other lists
+local answers = {}
+local is_stopped = false -- an operation met a list that the process does not know: from there on nothing is carried out
+local read, take
+
+-- What few operations need.
+local made
+local function rare()
+  if made then return made end
+  made = {}
+  --- @include "constants"
+  --- @include "lists"
+  --- @include "unusual-takes"
+  --- @include "writes"
+  function made.make_steps()
+    --- @include "steps"
+  end
+  return made
+end
+
+--- @include "constants"
+n = { unpack_text('<' .. rep('d', #ARGV[1] / 8), ARGV[1]) }
+now, size, units = n[NOW], n[SIZE], n[UNITS]
+if now < 0 then
+  local time = call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+--- @include "tariffs"
+lists_at = at
+for _ = 1, n[LISTS] do at = at + 4 + n[at + 4] + 1 + n[at + 5 + n[at + 4]] end
+--- @include "takes"
+
+-- By operation: 'a' (admitted, or done), or why not. Nothing while all are admitted takes.
+local statuses
+-- Carries out an operation that is made of steps.
+local run
+local done = 0
+while done < n[OPERATIONS] do
+  local length = n[at + 1]
+  at = at + 1
+  if length ~= RUN then
+    done = done + 1
+    if not run then run = rare().make_steps() end
+    local why = is_stopped and 'l' or run(at, length)
+    if why then
+      statuses = statuses or {}
+      statuses[done] = why
+    end
+    at = at + length
+  else
+    -- The shared rows are charged once, for the whole run, if that is nothing but adding; takes that are not admitted give back.
+    local terms, count, total = n[at + 1], n[at + 2], at + 2
+    local stale, shared, each = n[terms + IS_STALE], n[terms + SHARED], units + n[terms + OWN]
+    local tariffs, charged = terms + BEHIND_TERMS, 0
+    local shared_places, refused = tariffs + shared + n[terms + OWN], 0
+    while not stale and charged < shared do
+      local place = n[shared_places + charged + 1]
+      local row = rows[place]
+      if row == UNREAD then row = read(place) end
+      if not (row and add(row, n[tariffs + charged + 1], total)) then break end
+      charged = charged + 1
+    end
+    if charged < shared then
+      for r = 1, charged do take_back(rows[n[shared_places + r]], total) end
+      charged = 0
+    end
+    at = total + units
+    for operation = done + 1, done + count do
+      local why = is_stopped and 'l' or stale or take(terms, at, charged + 1)
+      if why then
+        statuses = statuses or {}
+        statuses[operation], refused = why, refused + 1
+        for r = 1, charged do take_back(rows[n[shared_places + r]], at) end
+      end
+      at = at + each
+    end
+    for r = 1, refused < count and charged or 0 do
+      local place = n[shared_places + r]
+      changes[place] = changes[place] + 1
+    end
+    done = done + count
+  end
+end
+
+local BLANK, USED_OF_ROW = rep('\0', row_bytes), '<' .. rep('i7', size)
+for place = 1, n[ROWS] do
+  local row, change = rows[place], changes[place]
+  if change >= MOVED or change > 0 and row.is_whole then rare().write_row(row, place, change)
+  elseif change > 0 then call('SETRANGE', KEYS[FIRST_ROW - 1 + place], '5', pack(USED_OF_ROW, unpack(row, 1, size))) end
+  -- Of another list, or not read: the process has no use for it.
+  if not raw[place] or row == UNREAD then raw[place] = BLANK end
+end
+if run then made.write_others() end
+
+raw[n[ROWS] + 1] = pack('<d', now)
+if statuses then
+  for operation = 1, done do statuses[operation] = statuses[operation] or 'a' end
+  raw[n[ROWS] + 2] = table.concat(statuses)
+end
+if revision then answers[#answers + 1], answers[#answers + 2] = 'revision', revision end
+if answers[1] then return { table.concat(raw), answers } end
+return table.concat(raw)

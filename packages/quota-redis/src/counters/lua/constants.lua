@@ -1,0 +1,9 @@
+local CLOSED, MAX_USED, MAX_AHEAD_MS, GRACE_MS = -1, 9007199254740991, 5000, 60000
+-- Keys before the rows.
+local FIRST_ROW = 3
+-- In place of a row: it is not read yet. Added to its changes: more than used amounts changed.
+local UNREAD, MOVED = 0, 1048576
+--- @include "numbers"
+
+local KEYS, ARGV, unpack = KEYS, ARGV, unpack
+local call, pack, unpack_text, rep, sub = redis.call, struct.pack, struct.unpack, string.rep, string.sub

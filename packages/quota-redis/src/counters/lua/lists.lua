@@ -1,0 +1,83 @@
+-- Rows that are not there, or are of another list of limits: a policy was changed, here or in processes that still have another.
+-- Cells that the policy knows are its counters; the others are carried along until all of them have ended.
+--
+-- Of each other list the numbers have: how rows of it begin; of the list that has the policy's own cells as well, how rows
+-- begin and which argument it is; how many cells the one has, and which; how many the other has, and which.
+
+local lists = {}
+do
+  local l = lists_at
+  for _ = 1, n[LISTS] do
+    local list, count = { head = n[l + 2], text = n[l + 3] }, n[l + 4]
+    list.cells = { unpack(n, l + 5, l + 4 + count) }
+    lists[n[l + 1]] = list
+    l = l + 5 + count
+    list.all_cells = { unpack(n, l + 1, l + n[l]) }
+    l = l + n[l]
+  end
+end
+
+local function key_of_row(place) return KEYS[FIRST_ROW - 1 + place] end
+
+local function answer(name, text) answers[#answers + 1], answers[#answers + 2] = name, text end
+
+local BLANK = { unpack_text(row_format, rep('\0', row_bytes)) }
+for c = 1, size do BLANK[c] = CLOSED end
+local function new_row() return { is_new = true, is_whole = true, unpack(BLANK, 1, 2 * size) } end
+
+-- A row of another list; false where it is damaged, or where the process does not know the list yet: it is answered with that,
+-- and sends again all that was not carried out.
+local function row_of_list(text)
+  if #text <= 5 then return false end
+  local list = lists[unpack_text('<I5', text)]
+  if not list then
+    local stored = redis.pcall('HGET', KEYS[2], string.format('%08x', (unpack_text('<I4', text, 2))))
+    if type(stored) == 'string' then
+      answer(sub(text, 1, 5), stored)
+      is_stopped = true
+    end
+    return false
+  end
+  local row, count = new_row(), #list.cells
+  if #text ~= 5 + 13 * count then return false end
+  row.others, row.list, row.is_new = {}, list, nil
+  for i, c in ipairs(list.cells) do
+    local used, start = unpack_text('<i7', text, 7 * i - 1), unpack_text('<I6', text, 7 * count + 6 * i)
+    if used < CLOSED or used > MAX_USED then return false end
+    if c <= size then row[c], row[size + c] = used, start else row.others[c] = { used, start } end
+  end
+  return row
+end
+
+-- Keys of another type, by place: MGET has nothing of those, as if they were not there.
+local wrong_types
+local function is_wrong_type(place)
+  if not wrong_types then
+    wrong_types = {}
+    local places, keys = {}, {}
+    for p = 1, n[ROWS] do
+      if not raw[p] then places[#places + 1], keys[#keys + 1] = p, key_of_row(p) end
+    end
+    if call('EXISTS', unpack(keys)) > 0 then
+      for i, p in ipairs(places) do wrong_types[p] = call('EXISTS', keys[i]) > 0 end
+    end
+  end
+  return wrong_types[place]
+end
+
+function made.damaged(place)
+  rows[place], raw[place] = false, false
+  answer('row ' .. place, '')
+  return false
+end
+
+-- The process reads rows of other lists by itself.
+function made.read_other(place, text)
+  local row
+  if text then row = row_of_list(text)
+  elseif not is_wrong_type(place) then row = new_row() end
+  if not row then return made.damaged(place) end
+  rows[place], raw[place] = row, false
+  if text then answer('row ' .. place, text) end
+  return row
+end

@@ -1,0 +1,163 @@
+-- The steps of an operation. The first that fails ends it with a status, so steps that may fail come before those that change
+-- something. To add a kind of step: a function here, its name in `by_code`, the same place in numbers.ts.
+--
+-- Each gets where its numbers stand before the first of them, and returns where they end and, if it failed, a status.
+
+local first_record = FIRST_ROW - 1 + n[ROWS]
+local first_index = first_record + n[RECORDS]
+local records, open_counts, record_writes, index_writes = {}, {}, {}, {}
+if n[RECORDS] > 0 and call('EXISTS', unpack(KEYS, first_record + 1, first_index)) > 0 then
+  records = call('MGET', unpack(KEYS, first_record + 1, first_index))
+  for place = 1, n[RECORDS] do
+    records[place] = records[place] or call('EXISTS', KEYS[first_record + place]) > 0 and 'damaged' or nil
+  end
+end
+-- The last take of the operation: where its costs stand, and its terms. Whether a record names the policy's list.
+local taken, taken_terms, has_facts
+
+-- An instant, or below 0 so many ms from now on.
+local function instant_of(number) return number < 0 and now - number or number end
+
+local steps = {}
+
+-- EXPECT record, mark ('': there is none). Else 'k', and the record is among the answers.
+function steps.expect(s)
+  local text, mark = records[n[s + 1]], ARGV[n[s + 2]]
+  if text and #text >= 14 and now >= unpack_text('<I6', text, 9) then text = nil end
+  if (text and sub(text, 1, 8) or '') == mark then return s + 2 end
+  answer('record', text or '')
+  return s + 2, 'k'
+end
+
+-- OLD record, text ('': there is none): as the version before wrote it. Else 'o', and it is among the answers.
+function steps.old(s)
+  local text = records[n[s + 1]] or ''
+  if text == ARGV[n[s + 2]] then return s + 2 end
+  answer('record', text)
+  return s + 2, 'o'
+end
+
+-- WITHIN from, until: else 'w'
+function steps.within(s) return s + 2, (now < n[s + 1] or now >= n[s + 2]) and 'w' or nil end
+
+-- FEWER index, most: so many holds at the most are open before this one; else 'h'
+function steps.fewer(s)
+  local place, most = n[s + 1], n[s + 2]
+  if not open_counts[place] then
+    local count = redis.pcall('ZCOUNT', KEYS[first_index + place], '(' .. string.format('%.0f', now), '+inf')
+    if type(count) ~= 'number' then return s + 2, 'b' end
+    open_counts[place] = count
+  end
+  return s + 2, open_counts[place] >= most and 'h' or nil
+end
+
+-- TAKE, CHARGE, FIT terms, costs, own rows: see take; 's' and 't' where the terms are stale
+local function take_as(mode)
+  return function(s)
+    taken_terms, taken = n[s + 1], s + 1
+    local ends = s + 1 + units + n[taken_terms + OWN]
+    if n[taken_terms + IS_STALE] then return ends, n[taken_terms + IS_STALE] end
+    if mode == 'take' then return ends, take(taken_terms, taken, 1) end
+    return ends, made.take(taken_terms, taken, 1, mode)
+  end
+end
+steps.take, steps.charge, steps.fit = take_as('take'), take_as('charge'), take_as('fit')
+
+-- READABLE row: else 'b', or 'l' as of a take
+function steps.readable(s)
+  if row_at(n[s + 1]) then return s + 1 end
+  return s + 1, is_stopped and 'l' or 'b'
+end
+
+-- GIVE row, cell, start, amount, closes: see give_back
+function steps.give(s)
+  local row = row_at(n[s + 1])
+  if row then give_back(row, n[s + 1], n[s + 2], n[s + 3], n[s + 4], n[s + 5] == 1) end
+  return s + 5
+end
+
+-- REPAIR row: a closed one in place of one that cannot be read
+function steps.repair(s)
+  local place = n[s + 1]
+  if not row_at(place) then
+    rows[place], changes[place] = new_row(), MOVED
+    for c = 1, size do rows[place][size + c] = now end
+  end
+  return s + 1
+end
+
+-- KEEP row, instant: a row that is there lives at least so long
+function steps.keep(s)
+  local place, instant = n[s + 1], instant_of(n[s + 2])
+  local row = row_at(place)
+  if row and not (row.is_new and changes[place] == 0) then
+    row.kept_until, changes[place] = max(row.kept_until or 0, instant), changes[place] + MOVED
+  end
+  return s + 2
+end
+
+-- The facts of the last take: when (6 bytes), how rows begin (5), what each cell was charged (7 bytes each), then the rows.
+local function facts()
+  local amounts, parts = {}, {}
+  for c = 1, size do amounts[c] = n[taken + n[unit_of + c]] end
+  local shared, own = n[taken_terms + SHARED], n[taken_terms + OWN]
+  local shared_places, own_places = taken_terms + BEHIND_TERMS + shared + own, taken + units - shared
+  for r = 1, shared + own do
+    local row = rows[n[(r > shared and own_places or shared_places) + r]]
+    parts[r] = pack(row_format, unpack(row, 1, 2 * size))
+  end
+  return pack('<I6', now) .. ARGV[3] .. pack('<' .. rep('i7', size), unpack(amounts)) .. table.concat(parts)
+end
+
+-- RECORD record, text, how long it is kept (ms; 0: removed, below 0: for ever), 1: the facts of the last take stand behind it
+function steps.record(s)
+  local place, text, lasts = n[s + 1], ARGV[n[s + 2]], n[s + 3]
+  record_writes[place], has_facts = lasts, has_facts or n[s + 4] == 1
+  if lasts == 0 then records[place] = nil
+  else
+    local ends = lasts < 0 and 281474976710655 or now + lasts
+    records[place] = sub(text, 1, 8) .. pack('<I6', ends) .. sub(text, 9) .. (n[s + 4] == 1 and facts() or '')
+  end
+  return s + 4
+end
+
+-- INDEX index, name of a record, when it ends (below 0: in so many ms; infinite: it is open no more), change of those open
+function steps.index(s)
+  local place = n[s + 1]
+  index_writes[#index_writes + 1] = { KEYS[first_index + place], ARGV[n[s + 2]], instant_of(n[s + 3]) }
+  if open_counts[place] then open_counts[place] = open_counts[place] + n[s + 4] end
+  return s + 4
+end
+
+-- LIST hash of a list of limits (8 digits): it is among the answers; empty where it is not known
+function steps.list(s)
+  local stored = redis.pcall('HGET', KEYS[2], ARGV[n[s + 1]])
+  answer('list', type(stored) == 'string' and stored or '')
+  return s + 1
+end
+
+local by_code = {
+  steps.take, steps.charge, steps.fit, steps.expect, steps.within, steps.fewer, steps.readable, steps.give, steps.repair,
+  steps.keep, steps.record, steps.index, steps.list, steps.old,
+}
+
+function made.write_others()
+  if has_facts then store_list(ARGV[3], ARGV[2]) end
+  for place, lasts in pairs(record_writes) do
+    local key = KEYS[first_record + place]
+    if lasts == 0 then call('DEL', key)
+    elseif lasts < 0 then call('SET', key, records[place])
+    else set(key, records[place], lasts) end
+  end
+  for _, write in ipairs(index_writes) do
+    if write[3] == math.huge then call('ZREM', write[1], write[2])
+    else call('ZADD', write[1], string.format('%.0f', write[3]), write[2]) end
+  end
+end
+
+-- Carries out an operation whose steps stand behind `before`; returns why not.
+return function(before, length)
+  local s, status = before, nil
+  while not status and s < before + length do s, status = by_code[n[s + 1]](s + 1) end
+  return status
+end

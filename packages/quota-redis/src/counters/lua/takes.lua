@@ -1,0 +1,77 @@
+-- Rows in memory, and takes: each is charged in all of its rows or in none.
+--
+-- A row is what each cell has used (CLOSED: it is not open), then when each started. Few have some of these as well: `is_new`;
+-- `list` and `others` (of another list, and its cells that the policy does not have); `is_whole` (one of those: it is written
+-- whole, not used amounts alone); `kept_until`.
+
+raw = n[ROWS] > 0 and call('MGET', unpack(KEYS, FIRST_ROW, FIRST_ROW - 1 + n[ROWS])) or {}
+-- Made in one piece: a table that grows costs more than what is written into it.
+rows, changes = { string.byte(rep('\0', n[ROWS]), 1, -1) }, { string.byte(rep('\0', n[ROWS]), 1, -1) }
+row_bytes, row_format, latest = 5 + 13 * size, '<' .. rep('i7', size) .. rep('I6', size), now + MAX_AHEAD_MS
+
+function read(place)
+  local text = raw[place]
+  if not text or #text ~= row_bytes or sub(text, 1, 5) ~= ARGV[3] then return rare().read_other(place, text) end
+  local row = { unpack_text(row_format, text, 6) }
+  rows[place] = row
+  return row
+end
+
+-- Charges a row if that is nothing but adding: every cell that costs something is open and as it should be. False: one has no
+-- room; nothing: it is more than adding. Then the row is as before.
+local function add(row, tariff, costs)
+  local n, size, unit_of, latest, sinces, full = n, size, unit_of, latest, tariff + size, nil
+  for c = 1, size do
+    local cost = n[costs + n[unit_of + c]]
+    if cost > 0 then
+      local before, start = row[c], row[size + c]
+      local used = before + cost
+      if used > n[tariff + c] or start < n[sinces + c] or before < 0 or start > latest or full then
+        if start < n[sinces + c] or before < 0 or start > latest or used > MAX_USED then
+          for d = 1, (full or c) - 1 do row[d] = row[d] - n[costs + n[unit_of + d]] end
+          return nil
+        end
+        full = full or c
+      else row[c] = used end
+    end
+  end
+  for d = 1, (full or 1) - 1 do row[d] = row[d] - n[costs + n[unit_of + d]] end
+  return not full
+end
+
+local function take_back(row, costs)
+  for c = 1, size do row[c] = row[c] - n[costs + n[unit_of + c]] end
+end
+
+-- Charges a take, or says why not: 'r' it does not fit, 'b' a row cannot be read, 'l' nothing is carried out any more.
+--
+-- `costs` is where they stand, before the places of its own rows. `first` is the first row that is looked at.
+function take(terms, costs, first)
+  local shared, tariffs = n[terms + SHARED], terms + BEHIND_TERMS
+  local all, why = shared + n[terms + OWN], nil
+  local shared_places, own_places = tariffs + all, costs + units - shared
+  -- Up to which row it was charged, those that have no room left out; whether all have been looked at.
+  local last, full = 0, nil
+  for r = first, all do
+    local place = n[(r > shared and own_places or shared_places) + r]
+    local row, fits = rows[place], nil
+    if row == UNREAD then row = read(place) end
+    if row then fits = add(row, n[tariffs + r], costs) end
+    if fits then changes[place] = changes[place] + 1
+    elseif fits == false then
+      full = full or {}
+      full[r], why = true, 'r'
+    else why = 'unusual' break end
+    last = r
+  end
+  if not why then return end
+  for r = first, last do
+    if not (full and full[r]) then
+      local place = n[(r > shared and own_places or shared_places) + r]
+      take_back(rows[place], costs)
+      changes[place] = changes[place] - 1
+    end
+  end
+  if why == 'r' then return 'r' end
+  return rare().take(terms, costs, first)
+end

@@ -1,0 +1,39 @@
+-- Makes tariffs and terms ready: at this instant, by this revision of the settings.
+
+unit_of, kind_of, length_of = BEGIN, BEGIN + n[CELLS], BEGIN + 2 * n[CELLS]
+local at = BEGIN + 3 * n[CELLS]
+for _ = 1, n[TARIFFS] do
+  local tariff = at + 1
+  n[tariff] = false
+  for c = 1, size do
+    local since, opens, next_end, kind = tariff + size + c, tariff + 2 * size + c, tariff + 3 * size + c, n[kind_of + c]
+    if kind == CALENDAR then
+      local start, ends = n[since], n[opens]
+      if now >= ends then start, ends = ends, n[next_end] end
+      -- The clock is in neither of the two periods.
+      if now < start or now >= ends then n[tariff] = true end
+      n[since], n[opens] = start, start
+    else
+      n[since], n[opens] = kind == SLOTS and 0 or now - n[length_of + c] + 1, now
+    end
+    n[next_end] = n[tariff + c]
+    if n[tariff + c] > MAX_USED then n[tariff + c] = MAX_USED end
+  end
+  at = at + 1 + 4 * size
+end
+
+local revision
+--- @include "../../lua/revision"
+for _ = 1, n[TERMS] do
+  local terms = at + 1
+  local expected, rows = n[terms + REVISION], n[terms + SHARED] + n[terms + OWN]
+  n[terms + IS_STALE] = false
+  for r = 1, rows do
+    if n[n[terms + BEHIND_TERMS + r]] then n[terms + IS_STALE] = 't' end
+  end
+  if expected > 0 then
+    revision = revision or revision_of(call('GETRANGE', KEYS[1], '0', '21'))
+    if revision ~= ARGV[expected] then n[terms + IS_STALE] = 's' end
+  end
+  at = terms + BEHIND_TERMS + rows + n[terms + SHARED]
+end

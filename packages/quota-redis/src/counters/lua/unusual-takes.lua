@@ -1,0 +1,97 @@
+-- Takes that are more than adding: a window opens, a row is new or of another list, something does not fit or cannot be read.
+
+local max, min = math.max, math.min
+
+local function row_at(place)
+  local row = rows[place]
+  if row == UNREAD then row = read(place) end
+  for c = 1, row and not row.is_new and size or 0 do
+    if row[c] < CLOSED or row[c] > MAX_USED then return made.damaged(place) end
+  end
+  return row
+end
+
+-- Whether a row has room for costs.
+local function has_room(row, tariff, costs)
+  for c = 1, size do
+    local cost, used = n[costs + n[unit_of + c]], row[c]
+    if used < 0 or row[size + c] < n[tariff + size + c] then used = 0 end
+    if cost > 0 and used + cost > n[tariff + 3 * size + c] then return false end
+  end
+  return true
+end
+
+-- Lowers costs to what a row has room for.
+local function lower(row, tariff, costs)
+  for c = 1, size do
+    local cost, used = costs + n[unit_of + c], row[c]
+    if used < 0 or row[size + c] < n[tariff + size + c] then used = 0 end
+    n[cost] = max(0, min(n[cost], n[tariff + 3 * size + c] - used))
+  end
+end
+
+-- Charges a row. A cell that starts in the far future, opened by a fast clock, moves to the present. One that opens starts later
+-- than any earlier opening, so that a start identifies a window.
+local function charge(row, place, tariff, costs)
+  for c = 1, size do
+    local cost = n[costs + n[unit_of + c]]
+    if cost > 0 then
+      local used, before = row[c], row[size + c]
+      local start, opens = before, n[tariff + 2 * size + c]
+      if start > latest and n[kind_of + c] ~= SLOTS then start = now + 1 end
+      if used < 0 or before < n[tariff + size + c] then
+        used, start = 0, start + 1
+        if start < opens then start = opens end
+      end
+      used = used + cost
+      row[c], row[size + c] = used < MAX_USED and used or MAX_USED, start
+      changes[place] = changes[place] + (start == before and 1 or MOVED)
+    end
+  end
+end
+
+-- Moves cells that start in the far future: the one write that a refusal may make.
+local function reanchor(row, place, costs)
+  for c = 1, size do
+    if row[size + c] > latest and n[costs + n[unit_of + c]] > 0 and row[c] ~= CLOSED and n[kind_of + c] ~= SLOTS then
+      row[size + c], changes[place] = now + 1, changes[place] + MOVED
+    end
+  end
+end
+
+-- See take. Modes: 'charge' whatever the limits, 'fit' as much of each unit as all rows have room for.
+function made.take(terms, costs, first, mode)
+  local why, places = nil, {}
+  local shared, tariffs = n[terms + SHARED], terms + BEHIND_TERMS
+  local all = shared + n[terms + OWN]
+  for r = first, all do
+    local place = n[(r > shared and costs + units - shared or tariffs + all) + r]
+    local row, tariff = row_at(place), n[tariffs + r]
+    places[r] = place
+    if is_stopped then return 'l' end
+    if not row then why = 'b'
+    elseif mode == 'fit' then lower(row, tariff, costs)
+    elseif not why and mode ~= 'charge' and not has_room(row, tariff, costs) then why = 'r' end
+  end
+  for r = first, all do
+    local row = rows[places[r]]
+    if not why then charge(row, places[r], n[tariffs + r], costs)
+    elseif row then reanchor(row, places[r], costs) end
+  end
+  return why
+end
+
+-- Gives back to a cell, or charges it whatever the limits (an amount below 0).
+-- @param start of the opening that it goes to; below 0: whichever it is
+-- @param closes whether the cell is closed when nothing is left
+local function give_back(row, place, c, start, amount, closes)
+  local used, started
+  if c <= size then used, started = row[c], row[size + c]
+  elseif row.others and row.others[c] then used, started = unpack(row.others[c])
+  else return end
+  if used == CLOSED or start >= 0 and started ~= start then return end
+  if used < MAX_USED or amount == math.huge then used = max(0, min(MAX_USED, used - amount)) end
+  if closes and used == 0 then used = CLOSED end
+  if c <= size then row[c] = used else row.others[c][1] = used end
+  changes[place] = changes[place] + 1
+end

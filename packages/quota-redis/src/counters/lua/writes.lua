@@ -1,0 +1,60 @@
+-- Writes what changed. Expiry is garbage collection only: a key goes when all of its cells have ended, and never earlier than it
+-- would have gone before.
+
+-- A test's clock is not the server's.
+local function set(key, text, lasts)
+  if n[NOW] >= 0 then call('SET', key, text, 'PX', string.format('%.0f', max(1, lasts)))
+  else call('SET', key, text, 'PXAT', string.format('%.0f', now + max(1, lasts))) end
+end
+
+-- Lists are there before the first row that names them.
+local stored_lists = {}
+local function store_list(head, text)
+  if stored_lists[head] then return end
+  local field = string.format('%08x', (unpack_text('<I4', head, 2)))
+  local stored = call('HGET', KEYS[2], field)
+  if stored and stored ~= text then error({ err = 'QUOTALIST another list is stored as ' .. field }) end
+  if not stored then call('HSET', KEYS[2], field, text) end
+  stored_lists[head] = true
+end
+
+-- Whether a cell of another policy counts no more: slots when all are back, by whatever clock.
+local function has_ended(c, cell)
+  if n[kind_of + c] == SLOTS then return cell[1] <= 0 end
+  return cell[2] + n[length_of + c] + GRACE_MS <= now
+end
+
+-- The text of a row, and when the last of its cells ends.
+local function text_of(row)
+  local ends, is_own = row.kept_until or 0, true
+  for c = 1, size do
+    local cell_ends = row[size + c] + n[length_of + c]
+    if cell_ends > ends and n[kind_of + c] ~= SLOTS then ends = cell_ends end
+  end
+  if row.others then
+    for c, cell in pairs(row.others) do
+      if not has_ended(c, cell) then is_own = false end
+      if n[length_of + c] < math.huge then ends = max(ends, cell[2] + n[length_of + c]) end
+    end
+  end
+  if is_own then
+    store_list(ARGV[3], ARGV[2])
+    return ARGV[3] .. pack(row_format, unpack(row, 1, 2 * size)), ends
+  end
+  local head, used, starts = pack('<I5', row.list.head), {}, {}
+  store_list(head, ARGV[row.list.text])
+  for i, c in ipairs(row.list.all_cells) do
+    local cell = c > size and (row.others[c] or { CLOSED, 0 }) or { row[c], row[size + c] }
+    used[i], starts[i] = pack('<i7', cell[1]), pack('<I6', cell[2])
+  end
+  return head .. table.concat(used) .. table.concat(starts), ends
+end
+
+function made.write_row(row, place, change)
+  -- Nothing opened.
+  if row.is_new and change < MOVED then return end
+  local key, text, ends = key_of_row(place), text_of(row)
+  local lasts = ends + GRACE_MS - now
+  if not row.is_new and call('PTTL', key) >= lasts then call('SET', key, text, 'KEEPTTL')
+  else set(key, text, lasts) end
+end

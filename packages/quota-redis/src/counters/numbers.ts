@@ -1,0 +1,41 @@
+/** Where the numbers of a batch stand: `lua/numbers.lua` reads them by the same names, from 1. A test compares the two. */
+
+/** Numbers that begin a batch. */
+export const BEGIN = 11
+
+/** Of the terms of takes, from where they stand. */
+export const IS_STALE = 0
+export const REVISION = 1
+export const SHARED = 2
+export const OWN = 3
+export const BEHIND_TERMS = 3
+
+/** Kinds of cells. */
+export const KINDS = { rolling: 0, calendar: 1, concurrency: 2 } as const
+
+/** In place of how many numbers an operation has: takes of the same terms that follow each other. */
+export const RUN = -1
+
+/** Codes of steps: the order of `by_code` in `lua/steps.lua`. */
+export const STEPS = [
+  'take',
+  'charge',
+  'fit',
+  'expect',
+  'within',
+  'fewer',
+  'readable',
+  'give',
+  'repair',
+  'keep',
+  'record',
+  'index',
+  'list',
+  'old',
+] as const
+
+export type StepName = (typeof STEPS)[number]
+
+export function codeOf(step: StepName): number {
+  return 1 + STEPS.indexOf(step)
+}

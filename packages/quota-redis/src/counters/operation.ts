@@ -1,0 +1,112 @@
+import { QuotaError } from '@scoregw/quota'
+import type { TakeReply, TakeRequest } from '@scoregw/quota/store'
+import type { Batch, Operation } from './batch.ts'
+import type { Replay } from './replay.ts'
+
+/** What takes operations to the server. */
+export interface Caller {
+  /** Has an operation carried out with the others of this tick. It is answered or fails. */
+  call(operation: Operation): void
+  /** The same for a call under way, which has to be made once more. */
+  again(operation: Operation): void
+  /** The same for what goes to a server that just answered, whatever the circuit says. */
+  callAnyway(operation: Operation): void
+}
+
+/** What an operation is made of. */
+export interface OperationParts<T> {
+  readonly repeatable: boolean
+  /** Writes it; returns the rows that it is about, by their places in the replay. */
+  readonly encode: (batch: Batch) => readonly number[]
+  /**
+   * The value of an answer; `AGAIN`: what `encode` writes now has to be carried out.
+   * @param found of statuses `k` and `o` the record that was found, of a step `list` the list
+   */
+  readonly read: (
+    replay: Replay,
+    status: string,
+    rows: readonly number[],
+    found: Buffer | undefined,
+  ) => T | typeof AGAIN
+  /** It has a step `list`. */
+  readonly hasList?: boolean | undefined
+  /** Gets the value where the caller had none in time. */
+  readonly late?: ((value: T) => void) | undefined
+}
+
+export const AGAIN: unique symbol = Symbol('again')
+
+/** Has something carried out. @throws {QuotaError} as a rejection: `store_error`, `damaged_row` */
+export function called<T>(caller: Caller, parts: OperationParts<T>, anyway = false): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const operation = new Call(caller, parts, resolve, reject)
+    if (anyway) caller.callAnyway(operation)
+    else caller.call(operation)
+  })
+}
+
+class Call<T> implements Operation {
+  readonly repeatable: boolean
+  readonly #caller: Caller
+  readonly #parts: OperationParts<T>
+  readonly #resolve: (value: T) => void
+  readonly #reject: (error: unknown) => void
+  #rows: readonly number[] = []
+  #isFailed = false
+
+  constructor(caller: Caller, parts: OperationParts<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
+    this.repeatable = parts.repeatable
+    this.#caller = caller
+    this.#parts = parts
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  encode(batch: Batch): void {
+    this.#rows = this.#parts.encode(batch)
+  }
+
+  answer(replay: Replay, status: string): void {
+    try {
+      // Not carried out: it, or one before it, has a row of a list that was not known here.
+      if (status === 'l') {
+        this.#caller.again(this)
+        return
+      }
+      const found = status === 'k' || status === 'o' || this.#parts.hasList ? replay.found() : undefined
+      const value = this.#parts.read(replay, status, this.#rows, found)
+      if (value === AGAIN) this.#caller.again(this)
+      else if (status === 'b') this.fail(replay.damage(this.#rows))
+      else if (this.#isFailed) this.#parts.late?.(value)
+      else this.#resolve(value)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  fail(error: unknown): void {
+    this.#isFailed = true
+    this.#reject(error)
+  }
+}
+
+/** The reply to a take by its status; the replay goes on from there. */
+export function takeReply(
+  replay: Replay,
+  status: string,
+  rows: readonly number[],
+  { costs, periods }: TakeRequest,
+): TakeReply {
+  const { now } = replay
+  if (status === 'a') {
+    replay.charge(rows, { costs, periods })
+    return { outcome: 'admitted', now, states: replay.view(rows, periods, costs) ?? [] }
+  }
+  if (status === 'r' || status === 'b') {
+    replay.reanchor(rows, { costs, periods })
+    return { outcome: 'refused', now, states: replay.view(rows, periods) ?? [] }
+  }
+  if (status === 's') return { outcome: 'stale', now, states: [], settingsRevision: replay.settingsRevision }
+  if (status === 't') return { outcome: 'stale', now, states: [] }
+  throw new QuotaError('store_error', `the script answered an unknown status: ${status}`)
+}

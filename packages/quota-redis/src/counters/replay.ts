@@ -1,0 +1,189 @@
+import {
+  add,
+  CLOSED,
+  clearRow,
+  close,
+  type Instant,
+  type Layout,
+  MAX_AHEAD_MS,
+  notDone,
+  reanchor,
+  refund,
+  roll,
+  type TakeRequest,
+  usedIn,
+  view,
+  type WindowStates,
+} from '@scoregw/quota/store'
+import { damagedRow } from '../line/errors.ts'
+import type { ListBook } from './lists.ts'
+import { CELL_BYTES, HEAD_BYTES, readCell } from './row-bytes.ts'
+
+/** What the server answers to a batch: see `lua/batch.lua`. */
+export type BatchReply = Buffer | readonly [text: Buffer, answers: readonly Buffer[]]
+type Charge = Pick<TakeRequest, 'costs' | 'periods'>
+
+/** The rows of a batch as they were, while its operations are replayed by the functions that every store shares. */
+export class Replay {
+  /** The server's clock, epoch milliseconds. */
+  readonly now: number
+  /** Of the operations; empty: all are admitted takes. */
+  readonly statuses: string
+  /** Of the settings in force, where any terms of the batch follow one. */
+  readonly settingsRevision: string = ''
+  readonly layout: Layout
+  readonly #cells: Float64Array
+  readonly #instant: Instant
+  readonly #keys: readonly string[]
+  /** Records and lists that operations are answered with, in turn. */
+  readonly #found: Buffer[] = []
+  readonly #damaged = new Set<number>()
+
+  /** @param keys of the rows */
+  constructor(reply: BatchReply, keys: readonly string[], book: ListBook, instant: Instant) {
+    const [text, answers] = Buffer.isBuffer(reply) ? [reply, []] : reply
+    const { layout } = book
+    this.layout = layout
+    this.#instant = instant
+    this.#keys = keys
+    this.#cells = new Float64Array(keys.length * layout.rowCells)
+    const rowBytes = HEAD_BYTES + CELL_BYTES * layout.size
+    for (let row = 0; row < keys.length; row++) this.#readOwn(text, row * rowBytes, row)
+    this.now = text.readDoubleLE(keys.length * rowBytes)
+    this.statuses = text.toString('latin1', keys.length * rowBytes + 8)
+    for (let i = 0; i < answers.length; i += 2) {
+      const [name, value] = [answers[i]!, answers[i + 1]!]
+      const what = name.toString('latin1')
+      if (what === 'record' || what === 'list') this.#found.push(value)
+      else if (what === 'revision') this.settingsRevision = value.toString('latin1')
+      else if (what.startsWith('row ')) this.#readOther(value, book, Number(what.slice(4)) - 1)
+      else book.learn(value.toString(), name.readUInt32LE(1))
+    }
+  }
+
+  /** The record that an operation of status `k` found, or the list of a step `list`. */
+  found(): Buffer {
+    return this.#found.shift()!
+  }
+
+  /** Why an operation was answered that something cannot be read. */
+  damage(rows: readonly number[]): Error {
+    const row = rows.find((each) => this.#damaged.has(each))
+    return notDone(damagedRow(row === undefined ? undefined : this.#keys[row]))
+  }
+
+  /** What a row's key has behind the prefix. */
+  nameOf(row: number): string {
+    const key = this.#keys[row]!
+    return key.slice(key.indexOf('}') + 1)
+  }
+
+  isDamaged(row: number): boolean {
+    return this.#damaged.has(row)
+  }
+
+  charge(rows: readonly number[], { costs, periods }: Charge): void {
+    const { units, rowCells, size } = this.layout
+    this.#instant.moveTo(this.now, periods, rows.length)
+    const { after, opensAt } = this.#instant
+    for (let l = 0; l < rows.length; l++) {
+      for (let c = 0; c < size; c++) {
+        const cost = costs[units[c]!]
+        if (cost === 0 || cost === undefined) continue
+        const i = rows[l]! * rowCells + 2 * c
+        roll(this.#cells, i, after[l * size + c]!, opensAt[l * size + c]!, this.now)
+        add(this.#cells, i, cost)
+      }
+    }
+  }
+
+  /** So much of each cost as fits everywhere. */
+  fitting(rows: readonly number[], { costs, periods, quotas }: Charge & Pick<TakeRequest, 'quotas'>): number[] {
+    const { units, rowCells, size } = this.layout
+    const fitting = [...costs]
+    this.#instant.moveTo(this.now, periods, rows.length)
+    const { after } = this.#instant
+    for (let l = 0; l < rows.length; l++) {
+      for (let c = 0; c < size; c++) {
+        const left =
+          quotas.limits[l * size + c]! - usedIn(this.#cells, rows[l]! * rowCells + 2 * c, after[l * size + c]!)
+        const unit = units[c]!
+        if (unit < fitting.length) fitting[unit] = Math.max(0, Math.min(fitting[unit]!, left))
+      }
+    }
+    return fitting
+  }
+
+  /** What a refusal writes. */
+  reanchor(rows: readonly number[], { costs, periods }: Charge): void {
+    const { units, rowCells, size, width } = this.layout
+    if (!this.#instant.moveTo(this.now, periods, rows.length)) return
+    for (let l = 0; l < rows.length; l++) {
+      for (let c = 0; c < width; c++) {
+        if (!costs[units[c]!]) continue
+        reanchor(this.#cells, rows[l]! * rowCells + 2 * c, this.#instant.after[l * size + c]!, this.now)
+      }
+    }
+  }
+
+  /**
+   * Gives back to a cell; those that the policy does not have are not here.
+   * @param cell its number, from 1
+   * @param start of the opening that it goes to; below 0: the cell is closed
+   */
+  give(row: number, cell: number, start: number, amount: number, closes: boolean): void {
+    const { size, rowCells } = this.layout
+    if (cell > size) return
+    const i = row * rowCells + 2 * (cell - 1)
+    if (start >= 0) refund(this.#cells, i, start, amount, closes)
+    else if (this.#cells[i + 1] !== CLOSED) close(this.#cells, i)
+  }
+
+  /**
+   * The states of rows as seen now; what was charged is shown at the very start that it went to.
+   * @returns `undefined`: the clock is outside of the periods
+   */
+  view(rows: readonly number[], periods: Charge['periods'], costs?: readonly number[]): WindowStates | undefined {
+    const { rowCells, size, units } = this.layout
+    const cells = this.#cells
+    if (!this.#instant.moveTo(this.now, periods, rows.length)) return undefined
+    const { after } = this.#instant
+    const states: number[] = new Array(rows.length * rowCells).fill(0.5)
+    for (let l = 0; l < rows.length; l++) {
+      for (let c = 0; c < size; c++) {
+        const i = rows[l]! * rowCells + 2 * c
+        const to = l * rowCells + 2 * c
+        const startedAt = cells[i]!
+        const isOpen = cells[i + 1] !== CLOSED && startedAt > after[l * size + c]!
+        const isCharged = costs !== undefined && costs[units[c]!]! > 0
+        if (isOpen && (isCharged || startedAt - this.now <= MAX_AHEAD_MS)) {
+          states[to] = startedAt
+          states[to + 1] = cells[i + 1]!
+        } else view(cells, i, after[l * size + c]!, this.now, states, to)
+      }
+    }
+    return states
+  }
+
+  #readOwn(text: Buffer, from: number, row: number): void {
+    const { rowCells, size } = this.layout
+    const at = row * rowCells
+    // None, or read from the answers.
+    if (text[from] === 0) clearRow(this.#cells, at, size)
+    else for (let c = 0; c < size; c++) readCell(text, from + HEAD_BYTES, size, c, this.#cells, at + 2 * c)
+  }
+
+  #readOther(bytes: Buffer, book: ListBook, row: number): void {
+    const { rowCells, size } = this.layout
+    const list = bytes.length > HEAD_BYTES ? book.lists.get(bytes.readUIntLE(0, HEAD_BYTES)) : undefined
+    if (list === undefined) {
+      this.#damaged.add(row)
+      return
+    }
+    const at = row * rowCells
+    for (let c = 0; c < size; c++) [this.#cells[at + 2 * c], this.#cells[at + 2 * c + 1]] = [0, CLOSED]
+    for (const [i, c] of list.cells.entries()) {
+      if (c <= size) readCell(bytes, HEAD_BYTES, list.cells.length, i, this.#cells, at + 2 * (c - 1))
+    }
+  }
+}

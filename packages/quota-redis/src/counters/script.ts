@@ -1,0 +1,24 @@
+import revision from '../lua/revision.lua'
+import { type Script, scriptOf } from '../lua/script.ts'
+import batch from './lua/batch.lua'
+import constants from './lua/constants.lua'
+import lists from './lua/lists.lua'
+import numbers from './lua/numbers.lua'
+import steps from './lua/steps.lua'
+import takes from './lua/takes.lua'
+import tariffs from './lua/tariffs.lua'
+import unusualTakes from './lua/unusual-takes.lua'
+import writes from './lua/writes.lua'
+
+/** The script that carries out batches. */
+export const BATCH_SCRIPT: Script = scriptOf(batch, {
+  '../../lua/revision': revision,
+  constants,
+  lists,
+  numbers,
+  steps,
+  takes,
+  tariffs,
+  'unusual-takes': unusualTakes,
+  writes,
+})

@@ -1,0 +1,188 @@
+import {
+  cellOfIdentity,
+  idOwnerKey,
+  isToSettle,
+  NOT_OPEN,
+  named,
+  notDone,
+  type ReservationId,
+  repeatedTake,
+  type SettleRequest,
+  type TakeReply,
+  type TakeRequest,
+} from '@scoregw/quota/store'
+import { damagedRow } from '../line/errors.ts'
+import type { Keys, RecordPlace } from '../store/keys.ts'
+import type { Batch } from './batch.ts'
+import { givesOfStates } from './gives.ts'
+import type { Holds } from './holds.ts'
+import { type Caller, called, takeReply } from './operation.ts'
+import { chargesOf, type Give, type IdRecord, newMark, recordText, startIn, statesFor } from './record.ts'
+import { behindOf, encodeExpect, isOpenHold, type RecordChanges } from './record-changes.ts'
+
+/** A reply, and where the id was known, its record. */
+interface Taken {
+  readonly reply: TakeReply
+  readonly known?: { readonly status: string; readonly now: number; readonly found: Buffer | undefined } | undefined
+}
+
+/** Reservations under an id: each is charged once, and settled once. */
+export class TakesUnderIds {
+  readonly #keys: Keys
+  readonly #caller: Caller
+  readonly #changes: RecordChanges
+  readonly #holds: Holds
+
+  constructor(keys: Keys, caller: Caller, changes: RecordChanges, holds: Holds) {
+    this.#keys = keys
+    this.#caller = caller
+    this.#changes = changes
+    this.#holds = holds
+  }
+
+  async take(request: TakeRequest, id: ReservationId): Promise<TakeReply> {
+    const place = this.#placeOf(request, id)
+    const begun = this.#begun(request, id)
+    const { reply, known } = await called<Taken>(this.#caller, {
+      repeatable: true,
+      encode: (batch) => this.#encode(batch, request, place, begun),
+      read: (replay, status, rows, found) => {
+        const { now } = replay
+        const isKnown = status === 'k' || status === 'o'
+        if (isKnown) return { reply: { outcome: 'duplicate', now, states: [] }, known: { status, now, found } }
+        if (status === 'h') return { reply: { outcome: 'too_many_holds', now, states: [] } }
+        const answered = takeReply(replay, status, rows, request)
+        if (answered.outcome !== 'admitted') return { reply: answered }
+        const record = this.#asTaken(request, begun, answered)
+        this.#changes.remember(place.key, record)
+        return { reply: { ...answered, ...(record.hold && { endsAt: record.hold.endsAt }) } }
+      },
+      late: ({ reply }) => {
+        if (reply.outcome === 'admitted') this.#cancelLate(request, id, reply)
+      },
+    })
+    return known === undefined ? reply : this.#repeated(request, id, place, known)
+  }
+
+  async settle(request: SettleRequest, id: ReservationId): Promise<void> {
+    const { as } = request
+    const { nonce, fingerprint, ttlMs } = id
+    await this.#changes.change(this.#placeOf(request, id), (record) => {
+      // A cancel that overtook its reserve: the id is marked, so that the reserve cannot charge when it arrives.
+      if (record === undefined && as === 'cancelled') {
+        const after: IdRecord = { mark: newMark(), state: as, nonce, fingerprint, tables: '', states: [], limits: [] }
+        return { result: undefined, change: { after, keepMs: ttlMs } }
+      }
+      // The end of a hold goes by what its record has.
+      if (!isToSettle(record, id)) return { result: undefined }
+      const gives = [...givesOfStates(request, this.#keys), ...othersGives(record, request, this.#keys)]
+      return { result: undefined, change: { after: { ...record, mark: newMark(), state: as }, keepMs: ttlMs, gives } }
+    })
+  }
+
+  #encode(batch: Batch, request: TakeRequest, at: RecordPlace, record: IdRecord): readonly number[] {
+    const { hold, costs, id } = request
+    const { key, ownerIndex } = at
+    const place = batch.record(key)
+    let rows: readonly number[] = []
+    batch.steps(() => {
+      encodeExpect(batch, at, { mark: '' })
+      if (hold !== undefined) {
+        batch.step('fewer', batch.index(this.#keys.holds), Number.POSITIVE_INFINITY)
+        batch.step('fewer', batch.index(ownerIndex), hold.maxHolds)
+      }
+      rows = batch.take(request, costs)
+      const hasSlots = hold !== undefined && costs[this.#keys.schema.units.length]! > 0
+      if (hasSlots) for (const row of rows) batch.step('keep', row + 1, -hold.ttlMs)
+      const text = recordText(record, behindOf(batch, request, { of: 'take' }, hold !== undefined))
+      batch.step('record', place, batch.text(text), hold === undefined ? id!.ttlMs : -1, 1)
+      if (hold === undefined) return
+      const name = batch.text(this.#keys.nameOf(key))
+      batch.step('index', batch.index(this.#keys.holds), name, -hold.ttlMs, 0)
+      batch.step('index', batch.index(ownerIndex), name, -hold.ttlMs, 1)
+    })
+    return rows
+  }
+
+  /** The record of a take, before it is known when it is carried out and what it is charged. */
+  #begun({ subject, category, costs, hold, quotas }: TakeRequest, id: ReservationId): IdRecord {
+    const { nonce, fingerprint, ttlMs } = id
+    const { schema } = this.#keys
+    const { layers } = schema
+    // In the order of the facts: see `Batch.orderOf`.
+    const ordered = [...quotas.layers].sort((a, b) => Number(layers[b]!.shared) - Number(layers[a]!.shared))
+    const tables = ordered.map((layer) => this.#keys.table(layer, category)).join('')
+    const ofHold = hold && {
+      ...{
+        category: schema.categories[category]!,
+        owner: idOwnerKey(schema, subject),
+        costs: named(schema.units, costs),
+      },
+      ...{ takenAt: 0, endsAt: hold.ttlMs, keepMs: ttlMs, charges: [], growths: [] },
+    }
+    return { mark: newMark(), state: 'reserved', nonce, fingerprint, tables, limits: [], states: [], hold: ofHold }
+  }
+
+  /** The same record once that is known. */
+  #asTaken({ quotas, category, subject, costs }: TakeRequest, begun: IdRecord, { now, states }: TakeReply): IdRecord {
+    const keys = this.#keys
+    const tables = quotas.layers.map((layer) => keys.table(layer, category)).join('')
+    const limits = keys.layout.identities
+    const { hold } = begun
+    if (hold === undefined) return { ...begun, tables, limits, states }
+    const rows = quotas.layers.map((layer) => keys.nameOf(keys.row(layer, category, subject)))
+    const charges = chargesOf(rows, states, costs, keys.layout)
+    return { ...begun, tables, limits, states, hold: { ...hold, takenAt: now, endsAt: now + hold.endsAt, charges } }
+  }
+
+  /** The answer to a take under an id that is known. */
+  async #repeated(
+    request: TakeRequest,
+    id: ReservationId,
+    place: RecordPlace,
+    known: NonNullable<Taken['known']>,
+  ): Promise<TakeReply> {
+    const { now } = known
+    const { record, isDamaged } = await this.#changes.read(known)
+    if (isDamaged) throw notDone(damagedRow(undefined))
+    if (record === undefined) return this.take(request, id)
+    const isDue = isOpenHold(record) && record.hold!.endsAt <= now
+    if (isDue) await this.#holds.endAt(place)
+    const { quotas, category } = request
+    const tables = quotas.layers.map((layer) => this.#keys.table(layer, category))
+    const states = statesFor(record, tables, this.#keys.layout)
+    return repeatedTake({ ...record, states, state: isDue ? 'expired' : record.state }, id, now)
+  }
+
+  /** An admission whose caller was turned away before it arrived. */
+  #cancelLate(request: TakeRequest, id: ReservationId, { states }: TakeReply): void {
+    const { subject, category, quotas, costs, hold } = request
+    const all = costs.slice(0, this.#keys.schema.units.length)
+    const settled =
+      hold === undefined
+        ? this.settle({ subject, category, layers: quotas.layers, states, giveBack: all, id, as: 'cancelled' }, id)
+        : this.#holds.settle({ subject, category, quotas, id, as: 'cancelled', overrun: 'refuse', maxOverrun: [] })
+    settled.catch(() => undefined)
+  }
+
+  #placeOf({ category, subject }: Pick<TakeRequest, 'category' | 'subject'>, { id }: ReservationId): RecordPlace {
+    return this.#keys.recordPlace(category, subject, id)
+  }
+}
+
+/** What goes back to windows of a record that the policy does not have: those of the policy that wrote it. */
+function othersGives(record: IdRecord, { category, subject, layers, ...request }: SettleRequest, keys: Keys): Give[] {
+  const { layout, schema } = keys
+  const others = record.limits.flatMap((identity) => {
+    const cell = layout.identities.includes(identity) ? undefined : cellOfIdentity(identity)
+    const amount = request.giveBack[schema.units.indexOf(cell?.unit ?? '')] ?? 0
+    return amount === 0 ? [] : [{ identity, amount }]
+  })
+  return layers.flatMap((layer) => {
+    const row = keys.nameOf(keys.row(layer, category, subject))
+    return others.flatMap(({ identity, amount }) => {
+      const startedAt = startIn(record, keys.table(layer, category), identity)
+      return startedAt === NOT_OPEN ? [] : [{ row, identity, startedAt, amount, closes: false }]
+    })
+  })
+}

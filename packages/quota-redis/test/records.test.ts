@@ -1,0 +1,133 @@
+import { hash32, type StoreSchema, type TakeRequest } from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Keys } from '../src/store/keys.ts'
+import { newPrefix, openStore } from './store-harness.ts'
+import { useCleanups } from './support/cleanups.ts'
+import { HOURS, Holder, type HolderOptions, MONTHS, SLOTS } from './support/holders.ts'
+import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+
+const { later, proxy: startProxy } = useCleanups()
+
+describe.runIf(redisTests)('records', () => {
+  let redis: RedisServer
+  let admin: Redis
+  beforeAll(async () => {
+    redis = await startRedis()
+    admin = new Redis({ port: redis.port })
+  })
+  afterAll(async () => {
+    admin.disconnect()
+    await redis.stop()
+  })
+
+  function holder(options: Partial<HolderOptions> & Pick<HolderOptions, 'prefix' | 'schema' | 'limits'>): Holder {
+    const made = new Holder({ port: redis.port, ...options })
+    later(() => made.close())
+    return made
+  }
+
+  /** Two processes: one behind a line that can be cut, one that is not. */
+  async function parties(limits: readonly number[], schema: StoreSchema = HOURS) {
+    const prefix = newPrefix()
+    const proxy = await startProxy(redis.port)
+    const one = holder({ prefix, schema, limits, port: proxy.port })
+    const witness = holder({ prefix, schema, limits })
+    await one.hold('before', 1)
+    await one.cancel('before')
+    return { one, witness, proxy, prefix }
+  }
+
+  it('a commit that charges as much as fits says what it charged, also where its first answer was lost', async () => {
+    const { one, witness, proxy } = await parties([20])
+    await one.hold('h', 10)
+    await witness.take(4)
+    const cut = proxy.cutAfterNextRequest()
+    const answer = { outcome: 'settled', charged: 16, uncharged: 14, reserved: 10 }
+    expect(await one.commit('h', 30, 'fit')).toMatchObject(answer)
+    await cut
+    expect(await witness.commit('h', 99, 'fit')).toMatchObject(answer)
+    expect(await witness.used()).toEqual([20])
+  })
+
+  it('a growth whose answer was lost is made once, whatever has grown the hold since', async () => {
+    const { one, witness, proxy } = await parties([100])
+    await one.hold('h', 10)
+    const cut = proxy.cutAfterNextRequest()
+    const growing = one.grow('h', 7)
+    await cut
+    proxy.refuse(true)
+    expect(await witness.grow('h', 5)).toMatchObject({ outcome: 'held' })
+    await witness.extend('h', 120_000)
+    proxy.refuse(false)
+    expect(await growing).toMatchObject({ outcome: 'held' })
+    expect(await witness.used()).toEqual([22])
+    expect(await one.commit('h')).toMatchObject({ charged: 22 })
+  })
+
+  it('those of ids name no limits, and none is much longer than it has to be', async () => {
+    const prefix = newPrefix()
+    const store = openStore(redis.port, prefix)
+    later(() => store.close())
+    const counters = store.open(SLOTS)
+    const keys = new Keys(prefix, SLOTS)
+    const id = { id: 'i', nonce: 'n'.repeat(22), fingerprint: 'f'.repeat(30), ttlMs: 60_000 }
+    const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [99, 9, 99, 9] }, costs: [1, 0], id }
+    await counters.take(request)
+    const record = (await admin.getBuffer(keys.record(0, 'u', 'i')))!
+    for (const { identity } of SLOTS.cells) expect(record.includes(identity)).toBe(false)
+    // Two rows of two cells are 52 bytes.
+    expect(record.length).toBeLessThan(52 + 22 + 30 + 100)
+    const held = { ...request, costs: [1, 1], id: { ...id, id: 'h' }, hold: { ttlMs: 60_000, maxHolds: 9 } }
+    await counters.take(held)
+    await counters.holds!.grow({ ...request, id: held.id })
+    await counters.holds!.extend({ ...held, ttlMs: 90_000 })
+    const grown = (await admin.getBuffer(keys.record(0, 'u', 'h')))!
+    for (const { identity } of SLOTS.cells) expect(grown.toString('latin1').split(identity)).toHaveLength(2)
+  })
+
+  it('a row of another list is read as such, whatever failed before in the batch', async () => {
+    const prefix = newPrefix()
+    const clock = manualClock()
+    // Of as many cells as the other, so that the bytes alone do not tell them apart.
+    const [one, other] = [SLOTS, MONTHS].map((schema) => holder({ prefix, schema, limits: [100, 100], clock }))
+    await other!.take(30)
+    const { counters } = one!
+    const take = (more: Partial<TakeRequest>): TakeRequest => ({
+      ...{ subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [100, 2, 100, 2] }, costs: [1, 0] },
+      ...more,
+    })
+    await counters.take(take({ subject: 'v' }))
+    const read = { subject: 'u', categories: [0], layers: [0, 1] }
+    const [stale, known, unknown] = await Promise.all([
+      counters.take(take({ settingsRevision: 'another' })),
+      counters.read(read),
+      counters.holds!.extend({
+        subject: 'u',
+        category: 0,
+        id: { id: 'no', nonce: 'n', fingerprint: 'f', ttlMs: 1 },
+        ttlMs: 1,
+      }),
+    ])
+    expect([stale.outcome, unknown.outcome]).toEqual(['stale', 'unknown'])
+    const [personal, , , , site] = known.states[0]!
+    expect(known.states[0]).toEqual([personal, 30, -1, 0, site, 31, -1, 0])
+    const rowList = (await admin.getBuffer(new Keys(prefix, SLOTS).row(0, 0, 'u')))!.readUInt32LE(1)
+    expect(rowList).toBe(hash32(MONTHS.cells.map(({ identity }) => identity).join('\n')))
+  })
+
+  it('a hold that is settled before its take was answered lands one call later, and no answered call is reordered', async () => {
+    const one = holder({ prefix: newPrefix(), schema: HOURS, limits: [100] })
+    await one.take(0)
+    const [held, settled, taken] = await Promise.all([one.hold('h', 60), one.cancel('h'), one.take(60)])
+    // The take was asked for after the cancel, and decided before it: rule 8 of the guide.
+    expect([held.outcome, settled.outcome, taken.outcome]).toEqual(['admitted', 'settled', 'refused'])
+    expect(await one.take(60)).toMatchObject({ outcome: 'admitted' })
+    await one.hold('i', 40)
+    expect(await Promise.all([one.cancel('i'), one.take(40)])).toMatchObject([
+      { outcome: 'settled' },
+      { outcome: 'admitted' },
+    ])
+  })
+})
