@@ -2,7 +2,6 @@ import type { Redis, RedisOptions } from 'ioredis'
 import { type Driver, type DriverEvents, type Place, retryDelayMs } from './driver.ts'
 import type { Reply, Word } from './line.ts'
 import { Silence } from './silence.ts'
-import { Wire } from './wire.ts'
 
 /**
  * What makes a lost reply a single error instead of a second execution. With ioredis' own settings a command whose
@@ -51,7 +50,6 @@ function optionsOf(connectTimeoutMs: number, place: Place | undefined): RedisOpt
 export class IoredisDriver implements Driver {
   readonly redis: Redis
   readonly #silence: Silence
-  readonly #wire: Wire
   #isHearing = false
 
   constructor(
@@ -61,7 +59,6 @@ export class IoredisDriver implements Driver {
     place: Place | undefined,
   ) {
     this.redis = client.duplicate(optionsOf(connectTimeoutMs, place))
-    this.#wire = new Wire(this.redis)
     const { redis } = this
     this.#silence = new Silence({
       inFlight: () => (redis.stream === undefined || redis.stream.destroyed ? 0 : redis.commandQueue.length),
@@ -79,7 +76,8 @@ export class IoredisDriver implements Driver {
   }
 
   send(words: readonly Word[]): Promise<Reply> {
-    const reply = this.#wire.send(words)
+    const [command, ...args] = words
+    const reply = this.redis.callBuffer(String(command), args as Word[]) as Promise<Reply>
     if (this.isReady) this.#silence.watch()
     return reply
   }
