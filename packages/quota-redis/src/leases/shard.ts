@@ -8,7 +8,6 @@ import {
   Instant,
   type ListHoldsReply,
   type ListHoldsRequest,
-  notDone,
   type ReadReply,
   type ReadRequest,
   type ResetRequest,
@@ -20,14 +19,11 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
-import { storeError } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
-import { Deadline } from '../store/deadline.ts'
+import { Calls } from '../store/calls.ts'
 import { lookAtHolds } from '../store/hold-looks.ts'
 import { HoldSweeper } from '../store/hold-sweeper.ts'
 import { Keys } from '../store/keys.ts'
-import { Outbox } from '../store/outbox.ts'
-import { Sender } from '../store/sender.ts'
 import type { Tick } from '../store/tick.ts'
 import { batchScript } from './lua/batch-script.ts'
 import type { ScriptOfShape } from './lua/script.ts'
@@ -48,9 +44,6 @@ import { type HoldTaken, HoldTakeOperation, type HoldTakeRequest, isHoldTake } f
 import type { Waiter } from './operations/operation.ts'
 import { readOperation, resetOperation, settleOperation, undoOperation } from './operations/rows-operation.ts'
 import { TakeOperation } from './operations/take.ts'
-
-/** Calls that wait for an answer, or whose answer may still come; beyond it new ones fail at once. */
-const MAX_UNDER_WAY = 10_000
 
 /** Most holds that are listed; the engine's bound of a subject's holds is far below it by default. */
 const MOST_LISTED = 10_000
@@ -78,17 +71,12 @@ export class Shard {
   readonly keys: Keys
   readonly sweeper: HoldSweeper
   readonly #parts: ShardParts
-  readonly #requests: Outbox<LeaseOperation, LeaseBatch>
-  /** Tokens given back late; they go to a server that just answered, whatever the circuit says. */
-  readonly #refunds: Outbox<LeaseOperation, LeaseBatch>
+  readonly #calls: Calls<LeaseOperation>
   readonly #desk: HoldDesk = {
-    askAgain: (operation) => this.#again(operation),
+    askAgain: (operation) => this.#calls.again(operation),
     freed: (freed) => this.#parts.freed?.(freed),
   }
   readonly #instant: Instant
-  readonly #sends = new Set<Promise<void>>()
-  #underWay = 0
-  #closing: Promise<void> | undefined
 
   constructor(parts: ShardParts) {
     const { line, prefix, schema, deadlineMs, tick } = parts
@@ -96,11 +84,8 @@ export class Shard {
     this.keys = new Keys(prefix, schema)
     this.#instant = new Instant(this.keys.layout)
     const script = (parts.script ?? batchScript)({ cells: this.keys.layout.cells, units: schema.units.length })
-    const newBatch = () => this.#batchOf([])
-    const sender = new Sender<LeaseOperation>({ line, deadlineMs, script, newBatch })
-    const underWay = () => this.#underWay
-    const outbox = { tick, newBatch, underWay }
-    this.#requests = new Outbox({ ...outbox, send: (batch) => this.#follow(batch, sender.send(batch)) })
+    const newBatch = () => new LeaseBatch(this.keys, this.#instant, parts.testClock?.now())
+    this.#calls = new Calls({ line, deadlineMs, script, tick, newBatch })
     this.sweeper = new HoldSweeper({
       isUsable: () => line.usable,
       look: (most) => lookAtHolds(parts, this.keys.holds, 'ended', most),
@@ -108,13 +93,12 @@ export class Shard {
     })
     // A manual clock turns no timers.
     if (parts.hasHolds && parts.testClock === undefined) this.sweeper.start()
-    this.#refunds = new Outbox({ ...outbox, send: (batch) => this.#follow(batch, sender.sendAnyway(batch)) })
   }
 
   take(request: TakeRequest): Promise<TakeReply> {
     if (isHoldTake(request)) return this.takeHold(request)
     return new Promise((resolve, reject) => {
-      this.#ask(new TakeOperation(request, { resolve, reject }, this.#giveBack))
+      this.#calls.call(new TakeOperation(request, { resolve, reject }, this.#giveBack))
     })
   }
 
@@ -146,8 +130,7 @@ export class Shard {
 
   /** Open holds of a subject, those of categories that are not known here left out. */
   async list({ subject }: ListHoldsRequest): Promise<ListHoldsReply> {
-    if (this.#closing !== undefined) throw closed()
-    return this.#followed(async () => {
+    return this.#calls.followed(async () => {
       const { now, names } = await lookAtHolds(this.#parts, this.keys.holdsOf(subject), 'open', MOST_LISTED)
       const holds = await Promise.all(names.map((name) => this.#show(name, subject)))
       return { now, holds: holds.filter((hold) => hold !== undefined) }
@@ -177,30 +160,17 @@ export class Shard {
     return this.#asked((waiter) => resetOperation(request, waiter))
   }
 
-  /** Waits for the calls under way, a deadline at most; later ones fail. The line is left open. */
+  /** Waits for the calls in flight, a deadline at most; later ones fail. The line is left open. */
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
-  }
-
-  async #close(): Promise<void> {
     this.sweeper.stop()
-    const limit = new Deadline(this.#parts.deadlineMs, () => undefined)
-    // Calls in flight may have to ask once more, or to give back. Nothing may wait here for a tick to end: with no call
-    // to wait for this would go round without one.
-    while (this.#underWay > 0 && !limit.isOver) {
-      this.#requests.flush()
-      this.#refunds.flush()
-      await Promise.race([Promise.all(this.#sends), limit.settled])
-    }
-    limit.met()
+    return this.#calls.close()
   }
 
   async #show(name: string, subject: Subject): Promise<HoldRecord | undefined> {
     const record = this.#recordOf(name)
     if (record === undefined || record.category === -1) return undefined
     return new Promise((resolve, reject) => {
-      this.#again(new ShowOperation(record, subject, { resolve, reject }, this.#desk))
+      this.#calls.again(new ShowOperation(record, subject, { resolve, reject }, this.#desk))
     })
   }
 
@@ -215,37 +185,8 @@ export class Shard {
     return record?.isOld ? { ...record, name } : undefined
   }
 
-  /** For calls already in flight. */
-  readonly #again = (operation: LeaseOperation): void => {
-    this.#underWay++
-    this.#requests.add(operation)
-  }
-
-  /** Does something that is more than one call; closing waits for it. */
-  async #followed<T>(work: () => Promise<T>): Promise<T> {
-    this.#underWay++
-    const working = work()
-    const followed = working.then(noted, noted).then(() => {
-      this.#underWay--
-      this.#sends.delete(followed)
-    })
-    this.#sends.add(followed)
-    return working
-  }
-
   #asked<T>(operation: (waiter: Waiter<T>) => LeaseOperation): Promise<T> {
-    return new Promise((resolve, reject) => this.#ask(operation({ resolve, reject })))
-  }
-
-  #ask(operation: LeaseOperation): void {
-    if (this.#closing !== undefined) {
-      operation.fail(closed())
-    } else if (this.#underWay >= MAX_UNDER_WAY) {
-      operation.fail(notDone(storeError(`${MAX_UNDER_WAY} calls are under way, and no more are taken on`)))
-    } else {
-      this.#underWay++
-      this.#requests.add(operation)
-    }
+    return new Promise((resolve, reject) => this.#calls.call(operation({ resolve, reject })))
   }
 
   /** An admission whose caller was turned away before it arrived. A refund that fails leaves the tokens charged. */
@@ -255,32 +196,6 @@ export class Shard {
 
   #later(operation: (waiter: Waiter<unknown>) => LeaseOperation): void {
     const ignored = () => undefined
-    this.#underWay++
-    this.#refunds.add(operation({ resolve: ignored, reject: ignored }))
+    this.#calls.callAnyway(operation({ resolve: ignored, reject: ignored }))
   }
-
-  /** @param sending resolves when nothing of the batch is under way, and never rejects */
-  #follow(batch: LeaseBatch, sending: Promise<void>): Promise<void> {
-    const { length } = batch.operations
-    const followed = sending.then(() => {
-      this.#underWay -= length
-      this.#sends.delete(followed)
-    })
-    this.#sends.add(followed)
-    return followed
-  }
-
-  #batchOf(operations: readonly LeaseOperation[]): LeaseBatch {
-    const batch = new LeaseBatch(this.keys, this.#instant, this.#parts.testClock?.now())
-    for (const operation of operations) batch.add(operation)
-    return batch
-  }
-}
-
-function closed(): Error {
-  return notDone(storeError('this Redis store was closed'))
-}
-
-function noted(): void {
-  // The caller receives the error.
 }
