@@ -1,6 +1,9 @@
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Kysely, sql } from 'kysely'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
+import { GatewaySqliteDialect } from '../src/db/sqlite-dialect.ts'
 import { ADMIN_TOKEN, ENTRY, sender, tempDir, USER_TOKEN } from './support/gateway.ts'
 import { runGateway } from './support/process.ts'
 
@@ -62,5 +65,26 @@ describe('a gateway whose file another process writes to', () => {
     await expect.poll(() => upsert(4), POLL).toBe(200)
     await expect.poll(put, POLL).toBe(200)
     expect((await send('GET', '/readyz', { token: null })).status).toBe(200)
+  })
+
+  it('waits with statements that a library wrote as text, and can commit afterwards', async () => {
+    const path = join(tempDir(), 'gateway.sqlite')
+    const [file, other] = [new Database(path), new Database(path)]
+    file.exec('create table counts (n integer)')
+    const db = new Kysely<unknown>({ dialect: new GatewaySqliteDialect(file) })
+    other.exec('begin immediate')
+    let isDone = false
+    const insert = sql`insert into counts values (1)`.execute(db).then(() => {
+      isDone = true
+    })
+    // Refused immediately, it would have failed by now, and left its statement in progress.
+    for (let turn = 0; turn < 20; turn++) await pause(1)
+    expect(isDone).toBe(false)
+    other.exec('rollback')
+    await insert
+    await db.transaction().execute((transaction) => sql`insert into counts values (2)`.execute(transaction))
+    expect(file.prepare('select count(*) as n from counts').get()).toMatchObject({ n: 2 })
+    await db.destroy()
+    other.close()
   })
 })

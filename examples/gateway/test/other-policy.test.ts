@@ -96,7 +96,7 @@ describe('a window and two layers more, a line each in the policy', () => {
     expect(schemas.WindowStatus.properties.scope.description).toBe('`Personal`, `Site`, `Device` or `Campus`.')
     expect(document.info.description).toContain('1 hour, 5 hours, 1 day, 7 days')
     expect(headers['RateLimit-Policy'].example).toContain('"campus-7d";q=25000;w=604800')
-    expect(responses.QuotaExceeded.content['application/json'].example.quota.used).toBe(60)
+    expect(responses.QuotaExceededOrTooManyFailures.content['application/json'].example.quota.used).toBe(60)
     const config = await createConfig({ extends: ['recommended'], rules: { 'operation-4xx-response': 'off' } })
     expect(await lintFromString({ source: JSON.stringify(document), config })).toEqual([])
     const { put } = document.paths['/admin/quota/settings']

@@ -92,7 +92,11 @@ export class Simulation {
   change(scenario: Scenario): void {
     const before = this.#scenario
     this.#scenario = scenario
-    if (JSON.stringify(policyOf(before)) !== JSON.stringify(policyOf(scenario))) this.#quota = this.#engine()
+    if (JSON.stringify(policyOf(before)) !== JSON.stringify(policyOf(scenario))) {
+      // Two open engines with different limits in one counter would be a mistake. The store stays.
+      void this.#quota.close()
+      this.#quota = this.#engine()
+    }
     const wanted = columnMs(scenario)
     if (wanted === this.#columnMs) return
     this.#columnMs = wanted

@@ -8,8 +8,8 @@ export interface SqliteFileConnection {
   exec(text: string): unknown
 }
 
-/** Statements that need the write lock. */
-const WRITES: ReadonlySet<string> = new Set(['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode'])
+/** Statements that need the write lock, whether Kysely built them or they are text of a library's. */
+const WRITES = /^\s*(?:insert|update|delete|replace)\b/i
 
 /**
  * SQLite that waits for other processes without blocking this one, and reports the original error, even where it has
@@ -55,7 +55,7 @@ export class GatewaySqliteDialect extends SqliteDialect {
   #locking(connection: DatabaseConnection): DatabaseConnection {
     return {
       executeQuery: async <Row>(query: CompiledQuery) => {
-        const isWithin = this.#file.inTransaction || !WRITES.has(query.query.kind)
+        const isWithin = this.#file.inTransaction || !WRITES.test(query.sql)
         return isWithin ? connection.executeQuery<Row>(query) : this.#write(() => connection.executeQuery<Row>(query))
       },
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
