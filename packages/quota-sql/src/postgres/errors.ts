@@ -1,4 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
+import { errorText } from '@scoregw/quota/store'
 import { storeError } from '../step/store-error.ts'
 
 /**
@@ -40,23 +41,56 @@ export function verdictOf(error: unknown): Verdict {
   return state === undefined || AWAY.test(state) || isBetween(error) ? 'again' : 'refused'
 }
 
-export const READ_ONLY = 'the server is read-only: counters need the primary'
-export const NO_RIGHTS = 'the role may not read and write the tables'
+export const READ_ONLY = 'The server is read-only: counters need the primary.'
+export const NO_RIGHTS = 'The role may not read and write the tables: grant it select, insert, update and delete.'
 
 /** SQLSTATE: the tables do not have a column. */
 const NO_COLUMN = '42703'
 const OTHER_VERSION = 'the tables are of another version: run the migrations, see quotaMigrations()'
+const WRONG_LOGIN = 'Correct the user and password of your pool.'
 
-/** Advice added to the server's message, for faults that operators can repair. */
-const MENDS: Readonly<Record<string, string>> = {
-  '42P01': 'the tables are not there: run the migrations, see quotaMigrations()',
+/** Remedies, by the SQLSTATE of the server's error. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  '28P01': WRONG_LOGIN,
+  '28000': 'Correct the user, password and TLS of your pool, or pg_hba.conf of the server.',
+  '3D000': 'Create the database, or correct the database of your pool.',
+  '42P01': 'The tables are not there: run the migrations, see quotaMigrations().',
   '42501': NO_RIGHTS,
   '25006': READ_ONLY,
+  '53300': 'Lower max of your pools, or raise max_connections of the server.',
+}
+
+/** The same, by the text that the driver gives. */
+const DRIVER_REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED/, 'Start PostgreSQL there, or correct the host and port of your pool.'],
+  [/ENOTFOUND|EAI_AGAIN/, 'Correct the host of your pool.'],
+  [/no connection within/, 'Check host, port, firewall and TLS, or raise connectTimeoutMs.'],
+  [/client password must be/, WRONG_LOGIN],
+]
+
+/** The text of an error, and what to do about it. */
+function explained(error: unknown): string {
+  const text = errorText(error)
+  const remedy = REMEDIES[stateOf(error) ?? ''] ?? DRIVER_REMEDIES.find(([pattern]) => pattern.test(text))?.[1]
+  return remedy === undefined ? text : `${text.replace(/\.$/, '')}. ${remedy}`
+}
+
+/** That a call got no answer in time; why, where that is known. */
+export function noAnswer(deadlineMs: number, last: unknown): QuotaError {
+  const why =
+    last === undefined
+      ? '. Raise deadlineMs where PostgreSQL is far away, or give the counters a pool of their own.'
+      : `: ${explained(last)}`
+  return storeError(`PostgreSQL gave no answer within ${deadlineMs} ms${why}`, last)
+}
+
+/** That a statement could not be tried. */
+export function noAnswersNow(error: unknown): QuotaError {
+  return storeError(`PostgreSQL gives no answers now: ${explained(error)}`, error)
 }
 
 export function refusal(error: unknown): QuotaError {
   if (error instanceof QuotaError) return error
   if (stateOf(error) === NO_COLUMN) return new QuotaError('store_mismatch', OTHER_VERSION, { cause: error })
-  const mend = MENDS[stateOf(error) ?? '']
-  return storeError(`PostgreSQL refused the work${mend === undefined ? '' : `: ${mend}`}`, error)
+  return storeError(`PostgreSQL refused the work: ${explained(error)}`, error)
 }

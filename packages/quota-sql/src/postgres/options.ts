@@ -21,6 +21,13 @@ export interface PostgresStoreOptions {
    * @default 250
    */
   readonly deadlineMs?: number | undefined
+  /**
+   * How long connecting may take, in milliseconds, 10 to 60,000. While the pool's first connection is being made and
+   * nothing has failed yet, calls wait for it, and `deadlineMs` counts from then on. `await store.ready()` before the
+   * first call waits in their place.
+   * @default 2,000
+   */
+  readonly connectTimeoutMs?: number | undefined
   /** Stands in for the server's clock, in tests. Every store on the same tables needs the same one. */
   readonly testClock?: Clock | undefined
 }
@@ -29,6 +36,7 @@ export interface PostgresStoreOptions {
 export type ParsedPostgresStoreOptions = PostgresStoreOptions & {
   readonly prefix: string
   readonly deadlineMs: number
+  readonly connectTimeoutMs: number
 }
 
 /** Names of options of other libraries' stores. */
@@ -46,6 +54,7 @@ function checks(): Checks<ParsedPostgresStoreOptions> {
     pool: having<PostgresPool>(['connect'], 'a pool of connections, new Pool(...) of pg'),
     prefix: withDefault(prefixCheck(), 'quota'),
     deadlineMs: withDefault(wholeNumber(10, 10_000, 'milliseconds'), 250),
+    connectTimeoutMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), 2_000),
     testClock: optional(aClock()),
   }
 }

@@ -35,8 +35,8 @@ export interface PostgresPool {
     readonly port?: number | undefined
     readonly database?: string | undefined
   }
-  /** Hears of connections that end while nobody has them. */
-  on?(event: 'error', listener: (error: Error) => void): unknown
+  /** Reports connections that end while nobody has them, and new ones. */
+  on?(event: 'error' | 'connect', listener: () => void): unknown
 }
 
 /**

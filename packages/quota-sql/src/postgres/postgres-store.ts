@@ -1,10 +1,13 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
+import { QuotaError } from '@scoregw/quota'
 import { Scratch } from '@scoregw/quota/store'
 import { tableNames } from '../schema/tables.ts'
 import { Deadline } from '../step/deadline.ts'
 import { Layouts } from '../step/row-layout.ts'
 import { checkFormat, type SqlStore, sqlStore } from '../step/sql-store.ts'
 import { storeError } from '../step/store-error.ts'
-import { NO_RIGHTS, READ_ONLY, refusal, verdictOf } from './errors.ts'
+import { NO_RIGHTS, noAnswer, noAnswersNow, READ_ONLY, refusal, verdictOf } from './errors.ts'
+import { FirstConnection } from './first-connection.ts'
 import { type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
 import { outliveLostConnections, placeOf } from './pool.ts'
 import { onSession, type Row, type SessionParts } from './session.ts'
@@ -33,20 +36,32 @@ export interface PostgresStore extends SqlStore {
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
  * const store = postgresStore({ pool: new Pool({ connectionString, max: 2, pipeline: true }) })
+ * await store.ready() // a wrong address throws here, not in a request
  * const quota = createQuota({ policy: defaultPolicy(), store })
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
-  const { pool, prefix, deadlineMs, testClock } = parsePostgresStoreOptions(options)
+  const { pool, prefix, deadlineMs, connectTimeoutMs, testClock } = parsePostgresStoreOptions(options)
   outliveLostConnections(pool)
   const parts = { pool, prefix, deadlineMs, statements: postgresStatements(tableNames(prefix)) }
+  const first = new FirstConnection(parts, connectTimeoutMs)
   const decisions = { layouts: new Layouts(), now: testClock && (() => testClock.now()) }
   const turns = new Turns({
     ...parts,
     ...decisions,
+    first,
     scratch: new Scratch(),
     ended: (holds) => sweeper.ended.add(holds),
   })
-  const query = (statement: keyof PostgresStatements, ...values: unknown[]) => answered(parts, statement, values)
+  const query = async (statement: keyof PostgresStatements, ...values: unknown[]) => {
+    const { opening } = first
+    if (opening !== undefined) {
+      await opening
+      // Calls that wait as well are sent in the next turn: the connection is theirs.
+      await nextTick()
+      await nextTick()
+    }
+    return answered(parts, statement, values, first)
+  }
   const now = (): number | null => testClock?.now() ?? null
   const { store, sweeper } = sqlStore({
     name: 'PostgreSQL',
@@ -84,12 +99,13 @@ async function answered(
   parts: SessionParts,
   statement: keyof PostgresStatements,
   values: unknown[],
+  first: FirstConnection,
 ): Promise<readonly Row[]> {
   const limit = new Deadline(parts.deadlineMs, () => undefined)
   const answer = onSession(parts, async (session) => {
     const rows = limit.isOver ? undefined : await Promise.race([session.run(statement, values), limit.settled])
     // The connection is not used again.
-    if (rows === undefined) throw storeError('no answer came in time')
+    if (rows === undefined) throw noAnswer(parts.deadlineMs, first.error)
     return rows
   })
   answer.catch(() => undefined)
@@ -97,9 +113,10 @@ async function answered(
     const rows = await Promise.race([answer, limit.settled])
     if (rows !== undefined) return rows
   } catch (error) {
-    throw verdictOf(error) === 'again' ? storeError('PostgreSQL gives no answers now', error) : refusal(error)
+    const isAway = verdictOf(error) === 'again' && !(error instanceof QuotaError)
+    throw isAway ? noAnswersNow(error) : refusal(error)
   } finally {
     limit.met()
   }
-  throw storeError(`PostgreSQL gave no answer within ${parts.deadlineMs} ms`)
+  throw noAnswer(parts.deadlineMs, first.error)
 }

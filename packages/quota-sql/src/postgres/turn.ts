@@ -121,7 +121,8 @@ export abstract class Turn {
   async #failed(error: unknown): Promise<readonly Operation[] | 'unknown'> {
     const { answered, unanswered } = this.parts
     if (isAnswer(error)) answered()
-    else unanswered(error)
+    // Of a connection that was given up, the error says nothing.
+    else if (!this.#isOver) unanswered(error)
     if (this.#isSent && !isAnswer(error)) return this.#find()
     this.#isSent = false
     if (verdictOf(error) === 'refused') {

@@ -3,16 +3,26 @@ import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
 import { storeError } from '../step/store-error.ts'
 import { addTurns } from './adds.ts'
+import { noAnswer } from './errors.ts'
+import type { FirstConnection } from './first-connection.ts'
 import { LockingTurn } from './locking.ts'
 import { Line } from './session.ts'
 import type { Turn, TurnParts } from './turn.ts'
 
 /** Statements that add, in flight at once. */
 const ADDS_AT_ONCE = 2
+/** Calls that wait for the first connection; beyond it new ones fail immediately. */
+const MAX_WAITING = 10_000
 const REFUSED = 'PostgreSQL gave no answers for a while and gets no calls now'
+
+/** The surroundings of {@link Turns}. */
+export interface TurnsParts extends Omit<TurnParts, 'fences' | 'again' | 'answered' | 'unanswered' | 'follow'> {
+  readonly first: FirstConnection
+}
 
 /** The calls of a process to a server. One that gives no answers gets few of them. */
 export class Turns {
+  readonly #first: FirstConnection
   readonly #deadlineMs: number
   readonly #parts: TurnParts
   readonly #queue: Queue
@@ -21,11 +31,17 @@ export class Turns {
   readonly #turns = new Set<Turn>()
   /** Whether the last call was answered. */
   #isAnswering = true
+  /** Of a connection, since the last answer. */
   #lastError: unknown
+  /** Why the last calls were not answered. */
+  #unanswered: unknown
+  /** How many calls wait for the first connection. */
+  #waiting = 0
   /** Commits that no caller waits for any more, and that may still be answered. */
   readonly #followed = new Set<Promise<void>>()
 
-  constructor(parts: Omit<TurnParts, 'fences' | 'again' | 'answered' | 'unanswered' | 'follow'>) {
+  constructor(parts: TurnsParts) {
+    this.#first = parts.first
     this.#deadlineMs = parts.deadlineMs
     this.#parts = {
       ...parts,
@@ -34,6 +50,7 @@ export class Turns {
       answered: () => {
         this.#breaker.succeeded()
         this.#isAnswering = true
+        this.#lastError = undefined
       },
       unanswered: (error) => {
         this.#lastError = error
@@ -49,8 +66,24 @@ export class Turns {
     this.#addQueue = this.#queueOf(ADDS_AT_ONCE, (operations) => addTurns(this.#parts, operations, line, texts))
   }
 
-  /** Answers or fails an operation, within the deadline. */
+  /** Answers or fails an operation, within the deadline since the first connection. */
   ask(operation: Operation): void {
+    const { opening } = this.#first
+    if (opening === undefined) this.#askNow(operation)
+    else if (this.#waiting < MAX_WAITING) void this.#askLater(operation, opening)
+    else operation.fail(notDone(storeError(`${MAX_WAITING} calls wait for a connection, and no more are taken on`)))
+  }
+
+  async #askLater(operation: Operation, opening: Promise<void>): Promise<void> {
+    this.#waiting++
+    await opening
+    this.#waiting--
+    this.#lastError ??= this.#first.error
+    operation.askedAt = performance.now()
+    this.#askNow(operation)
+  }
+
+  #askNow(operation: Operation): void {
     const { charge } = operation
     const isAdd = charge !== undefined && this.#isAnswering && this.#parts.layouts.isKept(charge.rows.layout)
     if (isAdd) this.#addQueue.ask(operation)
@@ -59,6 +92,9 @@ export class Turns {
 
   /** Resolves when nothing is in flight. */
   async idle(): Promise<void> {
+    const { opening } = this.#first
+    this.#first.close()
+    await opening
     await this.#addQueue.idle()
     await this.#queue.idle()
     await Promise.all(this.#followed)
@@ -74,7 +110,7 @@ export class Turns {
         const waiting = operations.filter(({ isOver }) => !isOver)
         if (waiting.length === 0) return
         if (this.#breaker.admits()) await Promise.all(turnsOf(waiting).map((turn) => this.#run(turn)))
-        else for (const operation of waiting) operation.fail(notDone(storeError(REFUSED, this.#lastError)))
+        else for (const operation of waiting) operation.fail(notDone(storeError(REFUSED, this.#unanswered)))
       },
     })
   }
@@ -88,8 +124,9 @@ export class Turns {
   #over(operations: readonly Operation[]): void {
     this.#breaker.failed()
     this.#isAnswering = false
+    this.#unanswered = noAnswer(this.#deadlineMs, this.#lastError)
     for (const operation of operations) {
-      const error = storeError(`PostgreSQL gave no answer within ${this.#deadlineMs} ms`, this.#lastError)
+      const error = noAnswer(this.#deadlineMs, this.#lastError)
       const isInDoubt = [...this.#turns].some((turn) => turn.mayHaveDone(operation))
       operation.fail(isInDoubt ? error : notDone(error))
     }

@@ -24,6 +24,10 @@ export class Deadline {
     return this.#state === 'over'
   }
 
+  get isRunning(): boolean {
+    return this.#state === 'running'
+  }
+
   /** Ends the limit; whether it was still running. */
   met(): boolean {
     clearTimeout(this.#timer)

@@ -31,8 +31,8 @@ class Pending<T> {
   readonly footprint: Footprint
   readonly isLook: boolean
   readonly charge: Charge | undefined
-  /** When it was called, by `performance.now()`. */
-  readonly askedAt: number = performance.now()
+  /** When its deadline began, by `performance.now()`. */
+  askedAt: number = performance.now()
   readonly #work: Work<T>
   readonly #resolve: (answer: T) => void
   readonly #reject: (error: unknown) => void

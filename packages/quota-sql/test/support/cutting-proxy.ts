@@ -12,6 +12,8 @@ export interface CuttingProxy {
   sent(): number
   /** Nothing is forwarded any more, and nothing closed. */
   silence(on: boolean): void
+  /** How long everything is on its way from now on, each way, in milliseconds. */
+  latency(ms: number): void
   stop(): Promise<void>
 }
 
@@ -19,6 +21,12 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
   const lines = new Set<readonly [Socket, Socket]>()
   let [sent, left, isSilent] = [0, Number.POSITIVE_INFINITY, false]
   let lost: string | undefined
+  let latencyMs = 0
+  // Timers of one length keep their order.
+  const pass = (to: Socket, data: Buffer): void => {
+    if (latencyMs === 0) to.write(data)
+    else setTimeout(() => to.writable && to.write(data), latencyMs)
+  }
 
   const listener = createServer({ noDelay: true }, (client) => {
     const server = connect({ port: targetPort, host: '127.0.0.1', noDelay: true })
@@ -37,7 +45,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
       sent += data.length
       if (data.length < left) {
         left -= data.length
-        server.write(data)
+        pass(server, data)
         return
       }
       const last = data.subarray(0, left)
@@ -53,7 +61,7 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
         end()
         return
       }
-      if (!isSilent && !client.destroyed) client.write(data)
+      if (!isSilent && !client.destroyed) pass(client, data)
     })
   })
   listener.listen(0, '127.0.0.1')
@@ -71,6 +79,9 @@ export async function startCuttingProxy(targetPort: number): Promise<CuttingProx
     silence(on) {
       isSilent = on
       if (!on) for (const [client] of lines) client.destroy()
+    },
+    latency(ms) {
+      latencyMs = ms
     },
     async stop() {
       for (const line of lines) for (const socket of line) socket.destroy()
