@@ -6,14 +6,13 @@ import { type Counting, isFree, type OneUnit, takesSlots } from '../policy/units
 import type { SyncStore } from '../store/quota-store.ts'
 import { type ReservationId, type Subject, storeSchema } from '../store/schema.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
-import { systemStopwatch } from '../time/clock.ts'
 import { callHolds, holdsAdmin, type QuotaHolds } from './admin/holds-admin.ts'
 import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './admin/settings-admin.ts'
 import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
 import { NO_KEY } from './decide/check.ts'
 import type { TakeDemand } from './decide/demands.ts'
 import { unavailable } from './decide/store-call.ts'
-import { type FirstRead, Takes } from './decide/takes.ts'
+import { type Purpose, Takes } from './decide/takes.ts'
 import { answered, type Run, runAsync, runSync, type Task } from './decide/task.ts'
 import { EngineParts } from './engine-parts.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
@@ -44,6 +43,9 @@ class QuotaEngine implements Quota {
   readonly holds: QuotaHolds
   readonly #parts: EngineParts
   readonly #watch: HoldWatch
+  readonly #consumption: Purpose<QuotaRequest, Decision>
+  readonly #reservation: Purpose<ReserveRequest, Reservation>
+  readonly #syncReservation: Purpose<ReserveRequest, Reservation>
   #closing: Promise<void> | undefined
 
   constructor(parts: EngineParts) {
@@ -56,32 +58,34 @@ class QuotaEngine implements Quota {
     this.subjects = subjectAdmin({ policy, store, live, settings: this.settings, clock, calendar })
     this.holds = holdsAdmin(parts, () => this.#requireOpen())
     this.#watch = new HoldWatch(() => this.holds.sweep())
+    this.#consumption = consumption(parts)
+    this.#reservation = reservation(parts, runAsync)
+    this.#syncReservation = reservation(parts, runSync)
   }
 
-  async consume(request: QuotaRequest): Promise<Decision> {
+  consume(request: QuotaRequest): Promise<Decision> {
     if (request?.signal !== undefined) return this.#consumeOrAbort(request)
-    if (this.sync) return this.consumingSync(request)
-    this.#requireOpen()
-    const { live, takes, decisions } = this.#parts
-    const first = live.loaded ? undefined : await this.#firstRead()
-    const demand = this.#consumed(request)
-    if (isFree(demand.price) && first?.error === undefined) return decisions.free(demand)
-    return decisions.of(await takes.take(demand, first))
+    return this.#take(request, this.#consumption)
   }
 
   /** {@link consume} over synchronous stores. */
   protected consumingSync(request: QuotaRequest): Decision {
-    this.#requireOpen()
-    const { takes, decisions } = this.#parts
-    const demand = this.#consumed(request)
-    return isFree(demand.price) ? decisions.free(demand) : decisions.of(takes.takeSync(demand))
+    return this.#takeSync(request, this.#consumption)
   }
 
-  #consumed(request: QuotaRequest): TakeDemand {
-    const { check, live, demands, reports } = this.#parts
-    const operation = check.operation(request, live.compiled)
-    check.consumable(operation)
-    return demands.of(request, operation, NO_KEY, reports.start())
+  // Not `async`, so that no promise follows another: the caller gets the one that `takes` made.
+  #take<R, T>(request: R, purpose: Purpose<R, T>): Promise<T> {
+    if (this.sync) return this.#takeNow(request, purpose)
+    return this.#closing === undefined ? this.#parts.takes.take(request, purpose) : Promise.reject(closed())
+  }
+
+  async #takeNow<R, T>(request: R, purpose: Purpose<R, T>): Promise<T> {
+    return this.#takeSync(request, purpose)
+  }
+
+  #takeSync<R, T>(request: R, purpose: Purpose<R, T>): T {
+    this.#requireOpen()
+    return this.#parts.takes.takeSync(request, purpose)
   }
 
   async peek(request: QuotaRequest): Promise<Decision> {
@@ -116,31 +120,19 @@ class QuotaEngine implements Quota {
     return demands.of(request, check.operation(request, live.compiled), NO_KEY, undefined)
   }
 
-  async reserve(request: ReserveRequest): Promise<Reservation> {
-    const { signal } = request
-    signal?.throwIfAborted()
-    if (signal !== undefined) return orAborted(this.reserve({ ...request, signal: undefined }), signal)
-    if (this.sync) return this.reservingSync(request, runAsync)
-    this.#requireOpen()
-    const { live, takes, reservations } = this.#parts
-    const first = live.loaded ? undefined : await this.#firstRead()
-    const demand = this.#reserved(request)
-    if (isUnasked(demand) && first?.error === undefined) return reservations.free(demand, runAsync)
-    return reservations.of(await takes.take(demand, first), runAsync)
+  reserve(request: ReserveRequest): Promise<Reservation> {
+    return request?.signal === undefined ? this.#take(request, this.#reservation) : this.#reserveOrAbort(request)
   }
 
-  /** {@link reserve} over synchronous stores. @param run how the calls of the handle answer */
-  protected reservingSync(request: ReserveRequest, run: Run): Reservation {
-    this.#requireOpen()
-    const { takes, reservations } = this.#parts
-    const demand = this.#reserved(request)
-    return isUnasked(demand) ? reservations.free(demand, run) : reservations.of(takes.takeSync(demand), run)
+  /** {@link reserve} over synchronous stores. */
+  protected reservingSync(request: ReserveRequest): Reservation {
+    return this.#takeSync(request, this.#syncReservation)
   }
 
-  #reserved(request: ReserveRequest): TakeDemand {
-    const { check, live, demands, reports } = this.#parts
-    const operation = check.operation(request, live.compiled)
-    return demands.of(request, operation, check.key(request, operation), reports.start())
+  async #reserveOrAbort(request: ReserveRequest): Promise<Reservation> {
+    const signal = request.signal!
+    signal.throwIfAborted()
+    return orAborted(this.reserve({ ...request, signal: undefined }), signal)
   }
 
   async status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus> {
@@ -244,17 +236,20 @@ class QuotaEngine implements Quota {
     const settings = settingsStore.within?.(transaction)
     // What comes late is a part of the transaction all the same, and goes with it.
     const late = (): void => undefined
-    const inTransaction = { counters, sync: false, keepsTime: true, settings, late }
-    const takes = new Takes({ live, periods, demands, deadlineMs, ...inTransaction })
+    const common = { live, periods, demands, deadlineMs, counters, settings, late }
+    const takes = new Takes({ ...common, sync: false, keepsTime: true })
+    const inTransaction: Purpose<QuotaRequest, Decision> = {
+      ...this.#consumption,
+      of(taken) {
+        const { reply } = taken
+        if (reply.outcome !== 'failed') return decisions.of(taken)
+        throw unavailable(reply.error, reply.ofSettings ? 'the settings store' : undefined)
+      },
+    }
     const consume = async (request: QuotaRequest): Promise<Decision> => {
       this.#requireOpen()
       if (!live.loaded) await runAsync(calls.call(() => live.ready(settings), 'the settings store'))
-      const demand = this.#consumed(request)
-      if (isFree(demand.price)) return decisions.free(demand)
-      const taken = await takes.take(demand)
-      const { reply } = taken
-      if (reply.outcome !== 'failed') return decisions.of(taken)
-      throw unavailable(reply.error, reply.ofSettings ? 'the settings store' : undefined)
+      return takes.take(request, inTransaction)
     }
     return { consume }
   }
@@ -297,19 +292,8 @@ class QuotaEngine implements Quota {
     return (await this.reserve(plain)).decision as Decision
   }
 
-  async #firstRead(): Promise<FirstRead> {
-    const startedAt = systemStopwatch()
-    try {
-      await this.#parts.live.ready()
-      return { startedAt }
-    } catch (error) {
-      return { startedAt, error }
-    }
-  }
-
   #requireOpen(): void {
-    if (this.#closing !== undefined)
-      throw new QuotaError('quota_closed', 'the engine is closed; close it after all work has finished')
+    if (this.#closing !== undefined) throw closed()
   }
 }
 
@@ -326,7 +310,7 @@ class SyncQuotaEngine extends QuotaEngine implements SyncQuota {
   }
 
   reserveSync(request: ReserveRequest): SyncReservation {
-    return this.reservingSync(request, runSync) as unknown as SyncReservation
+    return this.reservingSync(request) as unknown as SyncReservation
   }
 
   statusSync(subject: Subject, options?: StatusOptions): QuotaStatus {
@@ -334,9 +318,34 @@ class SyncQuotaEngine extends QuotaEngine implements SyncQuota {
   }
 }
 
-/** Whether a reservation calls no store. */
-function isUnasked({ price, id }: TakeDemand): boolean {
-  return isFree(price) && id === undefined
+function consumption({ check, live, demands, reports, decisions }: EngineParts): Purpose<QuotaRequest, Decision> {
+  return {
+    demand(request) {
+      const operation = check.operation(request, live.compiled)
+      check.consumable(operation)
+      return demands.of(request, operation, NO_KEY, reports.start())
+    },
+    free: (demand) => (isFree(demand.price) ? decisions.free(demand) : undefined),
+    of: (taken) => decisions.of(taken),
+  }
+}
+
+/** @param run how the calls of the handle answer */
+function reservation(parts: EngineParts, run: Run): Purpose<ReserveRequest, Reservation> {
+  const { check, live, demands, reports, reservations } = parts
+  return {
+    demand(request) {
+      const operation = check.operation(request, live.compiled)
+      return demands.of(request, operation, check.key(request, operation), reports.start())
+    },
+    // What has an id is kept by the store, also where it costs nothing.
+    free: (demand) => (isFree(demand.price) && demand.id === undefined ? reservations.free(demand, run) : undefined),
+    of: (taken) => reservations.of(taken, run),
+  }
+}
+
+function closed(): QuotaError {
+  return new QuotaError('quota_closed', 'the engine is closed; close it after all work has finished')
 }
 
 function noSuch(what: string, name: string | undefined, names: readonly string[]): QuotaError {

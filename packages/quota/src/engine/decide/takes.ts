@@ -26,12 +26,13 @@ export interface Taken {
   readonly reply: TakeReply | StoreFailure
 }
 
-/** The very first read of the settings, for which a request waited. */
-export interface FirstRead {
-  /** Since when, by the machine's stopwatch. */
-  readonly startedAt: number
-  /** Never `undefined` where it failed. */
-  readonly error?: unknown
+/** The purpose of a take, such as a consumption: it makes the demand of a request `R`, and a `T` of the reply. */
+export interface Purpose<R, T> {
+  /** Throws what the caller did wrong. Reads the settings in force, so it is called once they are read. */
+  demand(request: R): TakeDemand
+  /** The result of a demand that calls no store; else `undefined`. */
+  free(demand: TakeDemand): T | undefined
+  of(taken: Taken): T
 }
 
 export interface TakesDeps {
@@ -68,8 +69,14 @@ export class Takes {
     this.#deps = deps
   }
 
-  /** For synchronous counters and settings: only periods can be stale. Never throws: a failure is a {@link StoreFailure}. */
-  takeSync(first: TakeDemand): Taken {
+  /** For synchronous counters and settings. Throws what the purpose throws: a failure of a store is a {@link StoreFailure}. */
+  takeSync<R, T>(request: R, purpose: Purpose<R, T>): T {
+    const demand = purpose.demand(request)
+    return purpose.free(demand) ?? purpose.of(this.#takenSync(demand))
+  }
+
+  /** Only periods can be stale. */
+  #takenSync(first: TakeDemand): Taken {
     const { counters, periods } = this.#deps
     if (first.settingsError !== undefined) return failed(first, first.settingsError, true)
     let demand = first
@@ -90,36 +97,58 @@ export class Takes {
 
   /**
    * For all other stores: reads the subject's settings unless they are cached, and reads stale settings again, all within
-   * the deadline. Never rejects: a failure is a {@link StoreFailure}.
-   *
-   * @param read the first read of the settings, if the caller waited for it
+   * the deadline. Rejects with what the purpose throws: a failure of a store is a {@link StoreFailure}.
    */
-  async take(first: TakeDemand, read?: FirstRead): Promise<Taken> {
-    const { counters, sync, keepsTime, periods } = this.#deps
-    const settingsError = first.settingsError ?? read?.error
-    if (settingsError !== undefined) return failed(first, settingsError, true)
-    const startedAt = read?.startedAt ?? (keepsTime && first.hasSubjectSettings ? undefined : systemStopwatch())
-    const attempts: Attempts = { startedAt, waitsForSettings: false, stalePeriods: 0, staleSettings: 0 }
-    let demand = first
+  take<R, T>(request: R, purpose: Purpose<R, T>): Promise<T> {
+    return this.#deps.live.loaded ? this.#taken(request, purpose) : this.#takenFirst(request, purpose)
+  }
+
+  async #takenFirst<R, T>(request: R, purpose: Purpose<R, T>): Promise<T> {
+    const startedAt = systemStopwatch()
     try {
-      for (;;) {
-        if (!demand.hasSubjectSettings) demand = await this.#withSubjectSettings(demand, attempts)
-        const reply = sync ? (counters.take(demand) as TakeReply) : await this.#reply(demand, attempts)
-        if (reply.outcome !== 'stale') {
-          periods.advanceTo(reply.now)
-          return { demand, reply }
-        }
-        demand = await this.#caughtUp(demand, reply, attempts)
-      }
+      await this.#deps.live.ready()
     } catch (error) {
-      return failed(demand, error, attempts.waitsForSettings)
+      return purpose.of(failed(purpose.demand(request), error, true))
     }
+    return this.#taken(request, purpose, startedAt)
+  }
+
+  /**
+   * All from the request to its result: an `async` function that awaits another costs a promise and its turns.
+   *
+   * @param startedAt since when the caller waits, by the machine's stopwatch, if it waited for the first read of the settings
+   */
+  async #taken<R, T>(request: R, purpose: Purpose<R, T>, startedAt?: number): Promise<T> {
+    let demand = purpose.demand(request)
+    const free = purpose.free(demand)
+    if (free !== undefined) return free
+    const { counters, sync, periods } = this.#deps
+    const attempts = this.#attempts(demand, startedAt)
+    let reply: TakeReply | StoreFailure
+    do {
+      try {
+        if (!demand.hasSubjectSettings) demand = await this.#withSubjectSettings(demand, attempts)
+        reply = sync ? (counters.take(demand) as TakeReply) : await this.#reply(demand, attempts)
+        if (reply.outcome === 'stale') demand = await this.#caughtUp(demand, reply, attempts)
+        else periods.advanceTo(reply.now)
+      } catch (error) {
+        reply = new StoreFailure(error, attempts.waitsForSettings)
+      }
+    } while (reply.outcome === 'stale')
+    return purpose.of({ demand, reply })
+  }
+
+  #attempts({ hasSubjectSettings }: TakeDemand, waitsSince: number | undefined): Attempts {
+    const isUntimed = this.#deps.keepsTime && hasSubjectSettings
+    const startedAt = waitsSince ?? (isUntimed ? undefined : systemStopwatch())
+    return { startedAt, waitsForSettings: false, stalePeriods: 0, staleSettings: 0 }
   }
 
   async #withSubjectSettings(demand: TakeDemand, attempts: Attempts): Promise<TakeDemand> {
     const { live, settings, demands } = this.#deps
     const { subject, plan, category } = demand
     attempts.waitsForSettings = true
+    if (demand.settingsError !== undefined) throw demand.settingsError
     const quotas =
       live.cached(subject, plan) ??
       live.quotasOf(await this.#inTime(live.fetch(subject, settings), attempts), plan, subject)

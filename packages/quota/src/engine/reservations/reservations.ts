@@ -6,7 +6,7 @@ import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Decisions } from '../decide/decisions.ts'
 import type { Demands, TakeDemand } from '../decide/demands.ts'
-import type { StoreFailure, Taken, Takes } from '../decide/takes.ts'
+import type { Purpose, StoreFailure, Taken, Takes } from '../decide/takes.ts'
 import { answered, type Run, type Task } from '../decide/task.ts'
 import type { CommitResult, Reservation } from '../requests.ts'
 import {
@@ -168,8 +168,13 @@ class Charge implements Settleable {
   *add(cost: Cost): Task<Decision> {
     if (!this.#isUnrecorded) throw holdRequired('add')
     const { demands, takes, decisions, check, sync } = this.#deps
-    const more = demands.more(this.#demand, check.added(cost))
-    return decisions.of(sync ? takes.takeSync(more) : ((yield takes.take(more)) as Taken))
+    const addition: Purpose<readonly number[], Decision> = {
+      demand: (costs) => demands.more(this.#demand, costs),
+      free: () => undefined,
+      of: (taken) => decisions.of(taken),
+    }
+    const costs = check.added(cost)
+    return sync ? takes.takeSync(costs, addition) : yield* answered(false, takes.take(costs, addition))
   }
 
   /** What the work came to, one number a unit. */
