@@ -122,7 +122,7 @@ export function gatewayService(parts: Parts): Express {
       ...statusRoutes(quota),
       ...adminQuotaRoutes(adminQuota, quota.policy),
       ...administrationRoutes(parts, adminQuota),
-      ...adaptiveRoutes({ ...adaptive, quota, clock }),
+      ...adaptiveRoutes({ ...adaptive, quota, audit, clock }),
       ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
       ...ownUsageRoutes({ ...usage, clock }),
       ...overviewRoutes(parts.overview, parts.live),

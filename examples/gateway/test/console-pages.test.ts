@@ -1,6 +1,10 @@
 import { browserTests, type Locator } from '@scoregw/browser'
+import { adaptiveLaw, type FactorReasonCode, initialFactor } from '@scoregw/quota/adaptive'
+import { sqlFactor } from '@scoregw/quota-sql'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
+import { COUNTERS } from '../src/db/migrations/0010-counters.ts'
+import { openSqlite } from '../src/db/sqlite.ts'
 import {
   addOutcomes,
   badWeek,
@@ -13,6 +17,7 @@ import {
   tickUntil,
 } from './support/console.ts'
 import { ADMIN_TOKEN, HOUR_MS, START, testGateway } from './support/gateway.ts'
+import { closedInTheEnd } from './support/test-database.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
@@ -150,6 +155,55 @@ describe.runIf(browserTests)('pages of the console', () => {
       expect(faults).toEqual([])
     },
   )
+
+  it('shows the wall of the adaptive factor, and forgets it when that was confirmed', async () => {
+    const gateway = await testGateway()
+    const factorStore = sqlFactor({ db: await closedInTheEnd(openSqlite(gateway.dataDir)), prefix: COUNTERS })
+    const start = initialFactor()
+    const wall = { lowHundredths: 105, highHundredths: 115, retryAt: START + 2 * HOUR_MS, probed: 'never' } as const
+    const counts = { calls: 3_000, errors: 0, recentCalls: 500, recentErrors: 0 }
+    const { reason } = adaptiveLaw({ ...start, learned: { ...start.learned!, wall } }, counts, START)
+    // A newer process has moved the factor for a reason that this one does not know.
+    const history = [{ ...reason!, code: 'load_shed' as FactorReasonCode }]
+    await factorStore.compareAndSet(0, 1, { ...start, reason, history, learned: { ...start.learned!, wall } })
+    const { page, faults } = await signedIn(gateway, '#/errors')
+    const shown = section(page, 'Wall')
+    await expect
+      .poll(() => shown.textContent())
+      .toMatch(/Errors began at 1\.05 to 1\.15; tested again from .*6, .* on\./)
+    await expect
+      .poll(() => page.locator('.moves tbody tr').textContent())
+      .toContain('to 1.00: load_shed. Errors began at 1.05')
+    expect(await screenAndAccessibilityFaults(page)).toEqual([])
+
+    const forget = shown.getByRole('button', { name: 'Forget it' })
+    const isForgetFocused = (): Promise<boolean> => forget.evaluate((each) => each.matches(':focus'))
+    const dialog = page.getByRole('dialog', { name: 'Forget the wall?' })
+    await forget.focus()
+    await page.keyboard.press('Enter')
+    await dialog.getByText('expect errors at 1.05 to 1.15 again').waitFor()
+    expect(await screenAndAccessibilityFaults(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await expect.poll(() => dialog.count()).toBe(0)
+    await expect.poll(isForgetFocused).toBe(true)
+    expect((await factorStore.read())?.state.learned?.wall).toEqual(wall)
+
+    await page.setViewportSize({ width: 390, height: 844 })
+    await chooseIn(page, 'Language', 'zh-CN')
+    const forgetZh = page.getByRole('button', { name: '清除', exact: true })
+    await forgetZh.click()
+    await page.getByText('升到 1.05 至 1.15 时错误可能再次出现').waitFor()
+    expect(await screenAndAccessibilityFaults(page)).toEqual([])
+    await page.getByRole('dialog').getByRole('button', { name: '清除', exact: true }).click()
+    await page.getByText('“墙”已清除。').waitFor()
+    await expect.poll(() => forgetZh.count()).toBe(0)
+    expect((await factorStore.read())?.state.learned?.wall).toBeNull()
+    expect(await screenAndAccessibilityFaults(page)).toEqual([])
+
+    await goTo(page, '#/audit')
+    await page.getByText('清除了自适应模式学到的内容').waitFor()
+    expect(faults).toEqual([])
+  })
 
   it('shows what the limits were, and undoes one change and nothing else', async () => {
     const gateway = await testGateway()

@@ -935,6 +935,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/quota/adaptive/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Forget what mode adaptive has learned
+         * @description Forgets the wall, which rises are to blame, and how slowly errors pass. Factor and history stay, and the factor rises freely. Works in every mode.
+         *
+         *     Free.
+         */
+        post: operations["resetAdaptive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/usage/failure-rate": {
         parameters: {
             query?: never;
@@ -1271,8 +1293,11 @@ export interface components {
             lastTick: {
                 /** Format: date-time */
                 at: string;
-                /** @enum {string} */
-                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet";
+                /**
+                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @enum {string}
+                 */
+                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
                 /** @description the same in words */
                 msg: string;
                 from: number;
@@ -1313,8 +1338,11 @@ export interface components {
             preview: {
                 /** Format: date-time */
                 at: string;
-                /** @enum {string} */
-                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet";
+                /**
+                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @enum {string}
+                 */
+                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
                 /** @description the same in words */
                 msg: string;
                 from: number;
@@ -1355,8 +1383,11 @@ export interface components {
             history: {
                 /** Format: date-time */
                 at: string;
-                /** @enum {string} */
-                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet";
+                /**
+                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @enum {string}
+                 */
+                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
                 /** @description the same in words */
                 msg: string;
                 from: number;
@@ -1748,7 +1779,7 @@ export interface components {
                 /** @description A user's id, or `command line`. */
                 by: string | null;
                 /** @enum {string} */
-                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
+                action: "settings.change" | "user-quota.change" | "quota.reset" | "factor.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
                 /** @description The id of what was changed; `null`: the settings of everybody. */
                 subject: string | null;
                 before: {
@@ -2868,6 +2899,168 @@ export interface components {
                 /** @description By ours, or those of whom we asked. */
                 serverError: number;
             }[];
+        };
+        ResetAdaptiveAnswer: {
+            /** @enum {string} */
+            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
+            /** @description whether the mode is adaptive: the factor moves and counts only then */
+            isActive: boolean;
+            factor: number;
+            /** @description counts the ticks; apart from the version of the settings */
+            version: number;
+            /** @description what the last tick did; null before the first */
+            lastTick: {
+                /** Format: date-time */
+                at: string;
+                /**
+                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @enum {string}
+                 */
+                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
+                /** @description the same in words */
+                msg: string;
+                from: number;
+                to: number;
+                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                counts: {
+                    calls: number;
+                    errors: number;
+                    recentCalls: number;
+                    recentErrors: number;
+                };
+                /** @description Wilson bounds of the error rate */
+                bounds: {
+                    low: number;
+                    high: number;
+                    recentLow: number;
+                };
+                /** @description what no rise goes above, except a short test of the wall */
+                cap: number | null;
+                /** @description the levels at which errors began; null: none is known */
+                wall: {
+                    /** @description the lowest level at which errors may begin */
+                    low: number;
+                    /** @description the level at which there were errors */
+                    high: number;
+                    /**
+                     * Format: date-time
+                     * @description the level `low` is not tested before
+                     */
+                    retryAt: string;
+                } | null;
+                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                nextFallAt: string | null;
+                /** @description before this instant no counts can raise the factor; null: it is highest */
+                nextRiseAt: string | null;
+            } | null;
+            /** @description what a tick would do now */
+            preview: {
+                /** Format: date-time */
+                at: string;
+                /**
+                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @enum {string}
+                 */
+                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
+                /** @description the same in words */
+                msg: string;
+                from: number;
+                to: number;
+                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                counts: {
+                    calls: number;
+                    errors: number;
+                    recentCalls: number;
+                    recentErrors: number;
+                };
+                /** @description Wilson bounds of the error rate */
+                bounds: {
+                    low: number;
+                    high: number;
+                    recentLow: number;
+                };
+                /** @description what no rise goes above, except a short test of the wall */
+                cap: number | null;
+                /** @description the levels at which errors began; null: none is known */
+                wall: {
+                    /** @description the lowest level at which errors may begin */
+                    low: number;
+                    /** @description the level at which there were errors */
+                    high: number;
+                    /**
+                     * Format: date-time
+                     * @description the level `low` is not tested before
+                     */
+                    retryAt: string;
+                } | null;
+                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                nextFallAt: string | null;
+                /** @description before this instant no counts can raise the factor; null: it is highest */
+                nextRiseAt: string | null;
+            };
+            /** @description the last moves, newest first */
+            history: {
+                /** Format: date-time */
+                at: string;
+                /**
+                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @enum {string}
+                 */
+                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
+                /** @description the same in words */
+                msg: string;
+                from: number;
+                to: number;
+                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                counts: {
+                    calls: number;
+                    errors: number;
+                    recentCalls: number;
+                    recentErrors: number;
+                };
+                /** @description Wilson bounds of the error rate */
+                bounds: {
+                    low: number;
+                    high: number;
+                    recentLow: number;
+                };
+                /** @description what no rise goes above, except a short test of the wall */
+                cap: number | null;
+                /** @description the levels at which errors began; null: none is known */
+                wall: {
+                    /** @description the lowest level at which errors may begin */
+                    low: number;
+                    /** @description the level at which there were errors */
+                    high: number;
+                    /**
+                     * Format: date-time
+                     * @description the level `low` is not tested before
+                     */
+                    retryAt: string;
+                } | null;
+                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                nextFallAt: string | null;
+                /** @description before this instant no counts can raise the factor; null: it is highest */
+                nextRiseAt: string | null;
+            }[];
+            /** @description what the law had learned; null: nothing */
+            forgotten: {
+                wall: {
+                    /** @description the lowest level at which errors may begin */
+                    low: number;
+                    /** @description the level at which there were errors */
+                    high: number;
+                    /**
+                     * Format: date-time
+                     * @description the level `low` is not tested before
+                     */
+                    retryAt: string;
+                } | null;
+                /** @description how long the last trouble took to pass; 0: not known */
+                responseMinutes: number;
+                /** @description rises that would have been blamed for errors */
+                rises: number;
+            } | null;
         };
         ResetUserQuotaBody: {
             /**
@@ -5672,7 +5865,7 @@ export interface operations {
                 /** @description The largest number of entries on the page. */
                 limit?: number;
                 /** @description Only entries of this kind. */
-                action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
+                action?: "settings.change" | "user-quota.change" | "quota.reset" | "factor.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
             };
             header?: never;
             path?: never;
@@ -5716,6 +5909,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AdaptiveFactorAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    resetAdaptive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResetAdaptiveAnswer"];
                 };
             };
             400: components["responses"]["BadRequest"];

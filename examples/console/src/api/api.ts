@@ -285,6 +285,11 @@ export class Api {
     return (await this.#read(() => this.#client.GET('/admin/quota/adaptive'))).data
   }
 
+  /** Makes the law forget what it has learned, and answers how the factor stands then. */
+  async forgetLearned(): Promise<Adaptive> {
+    return (await this.#write(() => this.#client.POST('/admin/quota/adaptive/reset'))).data
+  }
+
   async failures(days: 1 | 7, bucketMinutes: 10 | 30): Promise<Failures> {
     const query = { days: `${days}`, bucketMinutes: `${bucketMinutes}` } as const
     return (await this.#read(() => this.#client.GET('/admin/usage/failure-rate', { params: { query } }))).data

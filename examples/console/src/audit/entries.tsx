@@ -107,7 +107,7 @@ function What({ entry }: { entry: AuditEntry }): JSX.Element {
 
 function Subject({ entry: { action, subject } }: { entry: AuditEntry }): JSX.Element {
   const words = useWords()
-  if (subject === null) return <>{action.startsWith('webhook.') ? null : words.audit.everybody}</>
+  if (subject === null) return <>{action === 'settings.change' ? words.audit.everybody : null}</>
   if (!OF_USERS.test(action)) return <code>{subject}</code>
   return <a href={hrefOf('users', subject)}>{subject}</a>
 }

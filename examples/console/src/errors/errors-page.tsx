@@ -13,14 +13,19 @@ import { ErrorChart } from './error-chart.tsx'
 import { factorSteps } from './factor-line.ts'
 import { FactorNow, Moves } from './moves.tsx'
 import { RANGE_NAMES, RANGES, type RangeName, rangeNamed } from './ranges.ts'
+import { WallNow } from './wall.tsx'
 
 /** The factor is reviewed every minute. */
 const REFRESH_MS = 60_000
 
-interface ReportProps {
+interface ReportData {
   readonly range: RangeName
   readonly failures: Failures
   readonly adaptive: Adaptive
+}
+
+interface ReportProps extends ReportData {
+  onChanged(adaptive: Adaptive): void
 }
 
 /** Outcomes of requests, and moves of the adaptive factor. */
@@ -30,7 +35,7 @@ export function ErrorsPage(): JSX.Element {
   const api = useApi()
   const range = rangeNamed(useRoute().query.range)
   const { days, bucketMinutes } = RANGES[range]
-  const report = useResource(async (): Promise<ReportProps> => {
+  const report = useResource(async (): Promise<ReportData> => {
     const [failures, adaptive] = await Promise.all([api.failures(days, bucketMinutes), api.adaptive()])
     return { range, failures, adaptive }
   }, [api, range])
@@ -46,13 +51,13 @@ export function ErrorsPage(): JSX.Element {
         onChoose={(name) => goTo(hrefOf('errors', undefined, { range: name }))}
       />
       <Loaded resource={report} lines={24}>
-        {(data) => <Report {...data} />}
+        {(data) => <Report {...data} onChanged={(adaptive) => report.replace({ ...data, adaptive })} />}
       </Loaded>
     </>
   )
 }
 
-function Report({ range, failures, adaptive }: ReportProps): JSX.Element {
+function Report({ range, failures, adaptive, onChanged }: ReportProps): JSX.Element {
   const { failures: words } = useWords()
   const steps = useMemo(() => factorSteps(adaptive, Date.parse(failures.since) / 1_000), [failures, adaptive])
   return (
@@ -61,6 +66,7 @@ function Report({ range, failures, adaptive }: ReportProps): JSX.Element {
       <ErrorChart failures={failures} steps={steps} title={words.totals[range]} />
       <BucketTable failures={failures} steps={steps} />
       <FactorNow adaptive={adaptive} />
+      <WallNow wall={adaptive.preview.wall} onForgotten={onChanged} />
       <Moves moves={adaptive.history} />
     </>
   )

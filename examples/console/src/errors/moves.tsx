@@ -22,13 +22,12 @@ export function FactorNow({ adaptive }: { adaptive: Adaptive }): JSX.Element {
             <dt>
               {words.failures.lastTick}, {formats.dateTime(lastTick.at)}
             </dt>
-            <dd>{reasonText(lastTick, words, formats)}</dd>
+            <dd>{reasonText({ ...lastTick, wall: null }, words, formats)}</dd>
           </>
         )}
         <dt>{words.failures.wouldDo}</dt>
-        <dd>{reasonText(preview, words, formats, words.wouldReasons)}</dd>
+        <dd>{reasonText({ ...preview, wall: null }, words, formats, words.wouldReasons)}</dd>
       </dl>
-      {preview.wall !== null && <p class="quiet small">{words.failures.wallAbout}</p>}
     </section>
   )
 }
@@ -101,18 +100,21 @@ function MoveCards({ moves }: { moves: readonly Move[] }): JSX.Element {
   )
 }
 
+type Verdict = (from: string, to: string) => string
+
 /**
- * What a tick did, in words: the API says it in English alone.
+ * What a tick did, in words: the API says it only in English. So do ticks of newer gateways, whose codes are unknown here.
  *
  * @param verdicts others, for a tick that was not
  */
 function reasonText(
-  { code, from, to, counts, bounds, wall }: Move,
+  { code, msg, from, to, counts, bounds, wall }: Move,
   words: Words,
   { number, percent, factor, dateTime }: Formats,
-  verdicts: Words['reasons'] = words.reasons,
+  verdicts: Readonly<Record<string, Verdict | undefined>> = words.reasons,
 ): string {
-  const verdict = verdicts[code](factor(from), factor(to))
+  const verdict = verdicts[code]?.(factor(from), factor(to))
+  if (verdict === undefined) return msg
   const reason = words.reasonCounts(
     number(counts.errors),
     number(counts.calls),

@@ -2,7 +2,7 @@ import type { Move } from '../api/api.ts'
 import type { RangeName } from '../errors/ranges.ts'
 
 /** The explanation of a review of the factor, by its code, from the factors before and after. */
-export type Reasons = Readonly<Record<Move['code'], (from: string, to: string) => string>>
+export type Reasons = Readonly<Record<Exclude<Move['code'], 'other'>, (from: string, to: string) => string>>
 
 /** What the page of errors says. */
 export const failures = {
@@ -44,7 +44,13 @@ export const failures = {
   wall: (levels: string, at: string) => `Errors began at ${levels}; tested again from ${at} on.`,
   levels: (low: string, high: string) => (low === high ? low : `${low} to ${high}`),
   wallAbout:
-    'A wall: the factor had risen to these levels when errors came, so it went back below them. Each is tested for five minutes before the factor rises to it. A failed test doubles the wait, from 2 hours up to 8.',
+    'The factor had risen to these levels when errors came, so it went back below them. Each is tested for five minutes before the factor rises to it. A failed test doubles the wait, from 2 hours up to 8.',
+  wallTitle: 'Wall',
+  forget: 'Forget it',
+  forgetTitle: 'Forget the wall?',
+  forgetAbout: (levels: string) =>
+    `Do this when the service has changed, for example when it runs on more machines. The factor stays where it is, and rises freely while errors are low. If nothing has changed, expect errors at ${levels} again.`,
+  forgotten: 'The wall is forgotten.',
   inactive: (mode: string) => `The mode is ${mode}: the factor does not count, and does not move.`,
   wouldDo: 'If reviewed now',
   lastTick: 'Last review',

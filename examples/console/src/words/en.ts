@@ -334,6 +334,7 @@ export const en = {
       'settings.change': 'changed the limits of',
       'user-quota.change': 'changed the limits of',
       'quota.reset': 'reset the usage of',
+      'factor.reset': 'made mode adaptive forget what it had learned',
       'hold.release': 'released a hold of',
       'user.create': 'created the user',
       'user.change': 'changed the user',

@@ -303,6 +303,7 @@ export const zh: Words = {
       'settings.change': '更改了配额：',
       'user-quota.change': '更改了配额：',
       'quota.reset': '将已用量清零：',
+      'factor.reset': '清除了自适应模式学到的内容',
       'hold.release': '释放了预留：',
       'user.create': '创建了用户',
       'user.change': '更改了用户',

@@ -2,10 +2,18 @@ import type { FactorReason, FactorReasonCode } from '@scoregw/quota/adaptive'
 
 /** What a tick did, in a few sentences for administrators. */
 export function explain(reason: FactorReason): string {
-  return [VERDICTS[reason.code](reason), wallOf(reason), countsOf(reason)].filter((each) => each !== '').join(' ')
+  return [verdictOf(reason), wallOf(reason), countsOf(reason)].filter((each) => each !== '').join(' ')
 }
 
-const VERDICTS: Readonly<Record<FactorReasonCode, (reason: FactorReason) => string>> = {
+function verdictOf(reason: FactorReason): string {
+  const verdict = VERDICTS[reason.code]
+  // A newer process may have written it.
+  return verdict === undefined ? `From ${from(reason)} to ${to(reason)}: ${reason.code}.` : verdict(reason)
+}
+
+type Verdict = (reason: FactorReason) => string
+
+const VERDICTS: Readonly<Record<string, Verdict>> = {
   errors_high: (reason) => `Lowered from ${from(reason)} to ${to(reason)}: errors are surely above the high rate.`,
   returned: (reason) =>
     `Lowered from ${from(reason)} to ${to(reason)}: back to the factor before the rises that are to blame.`,
@@ -23,7 +31,7 @@ const VERDICTS: Readonly<Record<FactorReasonCode, (reason: FactorReason) => stri
   listening: (reason) => `Stays at ${to(reason)}: a higher level was tested, and its errors may still come.`,
   at_limit: (reason) => `Stays at ${to(reason)}: the counts ask for more, but this is the limit.`,
   quiet: (reason) => `Stays at ${to(reason)}: too little traffic to judge by.`,
-}
+} satisfies Readonly<Record<FactorReasonCode, Verdict>>
 
 function wallOf({ wall }: FactorReason): string {
   if (wall === null || wall === undefined) return ''

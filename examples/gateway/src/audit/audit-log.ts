@@ -16,6 +16,7 @@ export const AUDIT_ACTIONS = [
   'settings.change',
   'user-quota.change',
   'quota.reset',
+  'factor.reset',
   'hold.release',
   'user.create',
   'user.change',

@@ -29,18 +29,18 @@ export function initialFactor(): FactorState {
  * Forgets what the law has learned: its wall, which rises are to blame, how slow the service is. The factor and its
  * history stay. Call it when the service has become another one, for example on new machines.
  *
- * @returns whether there was a state to reset
+ * @returns the state that it replaced; `undefined`: there was none
  * @throws the store's error; or {@link QuotaError} `store_error` if ticks came between again and again
  */
-export async function resetFactor(store: FactorStore): Promise<boolean> {
+export async function resetFactor(store: FactorStore): Promise<FactorState | undefined> {
   for (let attempt = 0; attempt < 5; attempt++) {
     const stored = await store.read()
-    if (stored === undefined) return false
+    if (stored === undefined) return undefined
     const { version, minute, state } = stored
     const former = formerFields(NOTHING_LEARNED, 0, ADAPTIVE_DEFAULTS)
     // A minute long ago, so that the next tick goes on from here.
     const past = minute === 0 ? 1 : 0
-    if (await store.compareAndSet(version, past, { ...state, learned: NOTHING_LEARNED, ...former })) return true
+    if (await store.compareAndSet(version, past, { ...state, learned: NOTHING_LEARNED, ...former })) return state
   }
   throw new QuotaError('store_error', 'The adaptive factor was moved while it was reset, five times. Try again.')
 }

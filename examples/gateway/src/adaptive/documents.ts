@@ -1,0 +1,134 @@
+import type { Mode } from '@scoregw/quota'
+import {
+  type AdaptiveCounts,
+  adaptiveLaw,
+  type FactorReason,
+  type FactorReasonCode,
+  initialFactor,
+  type Learned,
+  type VersionedFactor,
+} from '@scoregw/quota/adaptive'
+import { MODES } from '@scoregw/quota/store'
+import * as z from 'zod'
+import { isoInstant } from '../http/instant.ts'
+import { explain } from './explain.ts'
+
+const MINUTE_MS = 60_000
+
+const REASONS = [
+  'errors_high',
+  'returned',
+  'errors_low',
+  'probe',
+  'probe_over',
+  'probe_failed',
+  'probe_passed',
+  'quiet_fall',
+  'quiet_rise',
+  'steady',
+  'waiting',
+  'capped',
+  'probing',
+  'listening',
+  'at_limit',
+  'quiet',
+] as const satisfies readonly FactorReasonCode[]
+
+const factor = z.number().min(0.75).max(1.5)
+const rate = z.number().min(0).max(1)
+const count = z.int().min(0)
+
+const wallSchema = z.object({
+  low: z.number().describe('the lowest level at which errors may begin'),
+  high: z.number().describe('the level at which there were errors'),
+  retryAt: isoInstant.describe('the level `low` is not tested before'),
+})
+
+const reasonSchema = z.object({
+  at: isoInstant,
+  code: z
+    .enum([...REASONS, 'other'])
+    .describe('`other`: one that this version of the gateway does not know; `msg` names it'),
+  msg: z.string().describe('the same in words'),
+  from: factor,
+  to: factor,
+  counts: z
+    .object({ calls: count, errors: count, recentCalls: count, recentErrors: count })
+    .describe('of the last 30 closed minutes, and of the last 5 of them'),
+  bounds: z.object({ low: rate, high: rate, recentLow: rate }).describe('Wilson bounds of the error rate'),
+  cap: z.number().min(0.7).max(1.5).nullable().describe('what no rise goes above, except a short test of the wall'),
+  wall: wallSchema.nullable().describe('the levels at which errors began; null: none is known'),
+  nextFallAt: isoInstant.nullable().describe('before this instant no counts can lower the factor; null: it is lowest'),
+  nextRiseAt: isoInstant.nullable().describe('before this instant no counts can raise the factor; null: it is highest'),
+})
+
+export const adaptiveDocument = z.object({
+  mode: z.enum(MODES),
+  isActive: z.boolean().describe('whether the mode is adaptive: the factor moves and counts only then'),
+  factor,
+  version: z.int().describe('counts the ticks; apart from the version of the settings'),
+  lastTick: reasonSchema.nullable().describe('what the last tick did; null before the first'),
+  preview: reasonSchema.describe('what a tick would do now'),
+  history: z.array(reasonSchema).describe('the last moves, newest first'),
+})
+
+const forgotten = z.object({
+  wall: wallSchema.nullable(),
+  responseMinutes: z.number().min(0).describe('how long the last trouble took to pass; 0: not known'),
+  rises: count.describe('rises that would have been blamed for errors'),
+})
+
+export const resetDocument = adaptiveDocument.extend({
+  forgotten: forgotten.nullable().describe('what the law had learned; null: nothing'),
+})
+
+/** The answer about a factor that stands as `stored`, with the counts of a tick at the minute that begins at `now`. */
+export function adaptiveBody(
+  mode: Mode,
+  stored: VersionedFactor | undefined,
+  counts: AdaptiveCounts,
+  now: number,
+): z.input<typeof adaptiveDocument> {
+  const state = stored?.state ?? initialFactor()
+  const { reason } = adaptiveLaw(state, counts, now)
+  if (reason === null) throw new Error('the law gave no reason')
+  return {
+    mode,
+    isActive: mode === 'adaptive',
+    factor: state.factorHundredths / 100,
+    version: stored?.version ?? 0,
+    lastTick: state.reason === null ? null : shown(state.reason),
+    preview: shown(reason),
+    history: state.history.map(shown),
+  }
+}
+
+/** What the law has learned; `null`: nothing that outlasts a good half hour. */
+export function learnedBody({ wall, responseMs, rises }: Learned): z.input<typeof forgotten> | null {
+  if (wall === null && responseMs === 0 && rises.length === 0) return null
+  return { wall: shownWall(wall), responseMinutes: responseMs / MINUTE_MS, rises: rises.length }
+}
+
+function shown(reason: FactorReason): z.input<typeof reasonSchema> {
+  const { at, code, fromHundredths, toHundredths, counts, bounds, capHundredths, wall, nextFallAt, nextRiseAt } = reason
+  return {
+    at: new Date(at).toISOString(),
+    // A newer process may have written it.
+    code: REASONS.find((known) => known === code) ?? 'other',
+    msg: explain(reason),
+    from: fromHundredths / 100,
+    to: toHundredths / 100,
+    counts,
+    bounds,
+    cap: capHundredths === null ? null : capHundredths / 100,
+    wall: shownWall(wall ?? null),
+    nextFallAt: nextFallAt === null ? null : new Date(nextFallAt).toISOString(),
+    nextRiseAt: nextRiseAt === null ? null : new Date(nextRiseAt).toISOString(),
+  }
+}
+
+function shownWall(wall: NonNullable<FactorReason['wall']> | null): z.input<typeof wallSchema> | null {
+  if (wall === null) return null
+  const { lowHundredths, highHundredths, retryAt } = wall
+  return { low: lowHundredths / 100, high: highHundredths / 100, retryAt: new Date(retryAt).toISOString() }
+}
