@@ -96,7 +96,9 @@ describe('a connection', () => {
   })
 
   it('stays open while its request is worked on, however long that takes', async () => {
-    const { listener } = await listening((_req, res) => setTimeout(() => res.end('done'), 300), { stallMs: 20 })
+    // Answered after three checks of an idle connection; the first leaves a slow machine time to read the request.
+    const stallMs = 1_000
+    const { listener } = await listening((_req, res) => setTimeout(() => res.end('done'), 3.5 * stallMs), { stallMs })
     const client = await open(listener.port, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     expect(await read(client)).toMatch(/^HTTP\/1\.1 200 [\s\S]*done/)
   })
