@@ -1,5 +1,5 @@
 /** What becomes of a watched stream: one of the four, once. What is returned is waited for before its reader hears of it. */
-export interface StreamWatch {
+interface StreamWatch {
   /** It was read to its end. */
   readonly end: () => Promise<unknown> | undefined
   /** Its reader cancelled it. */

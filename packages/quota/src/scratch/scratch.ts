@@ -302,7 +302,7 @@ export function idPlaces(schema: StoreSchema, { subject, category, id }: IdReque
 }
 
 /** The members that are used of a request: a take, a settlement, a call on a hold. */
-export interface IdRequest {
+interface IdRequest {
   readonly subject: Subject
   readonly category: number
   readonly id?: { readonly id: string } | undefined

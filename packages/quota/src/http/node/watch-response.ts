@@ -5,7 +5,7 @@ import type { AdmittedRequest } from '../http-meter.ts'
 import { type NodeRequest, type NodeResponse, ResponseGate } from './response-gate.ts'
 
 /** Properties of the framework whose response is watched. */
-export interface WatchDetails {
+interface WatchDetails {
   /**
    * Whether objects of fields that `writeHead` is given are the framework's own, so that fields may be put there, where
    * its users look for them.
