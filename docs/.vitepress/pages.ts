@@ -35,7 +35,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
     'algorithms',
   ],
   'Language models': ['language-models', 'ai-sdk', 'mcp', 'units', 'holds', 'client'],
-  Stores: ['stores', 'memory-store', 'redis', 'cluster', 'sql', 'failure-policy', 'scale'],
+  Stores: ['stores', 'memory-store', 'redis', 'cluster', 'sql', 'edge', 'failure-policy', 'scale'],
   Operate: ['metrics', 'opentelemetry', 'events', 'top-subjects', 'cli', 'changing-a-policy', 'time-and-clocks'],
   Migrate: ['comparison', 'benchmarks', 'torture', 'coming-from', 'from-the-first-version'],
   Extend: ['write-a-store', 'write-an-adapter'],
