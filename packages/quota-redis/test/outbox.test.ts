@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type Gathered, Outbox } from '../src/store/outbox.ts'
+import { Outbox } from '../src/store/calls.ts'
+import type { Batched } from '../src/store/delivery.ts'
 
-class Numbers implements Gathered<number> {
+class Numbers implements Batched<number> {
   readonly operations: number[] = []
   readonly isFull = false
 
@@ -27,7 +28,7 @@ function outbox() {
       },
     },
     newBatch: () => new Numbers(),
-    underWay: () => underWay,
+    inFlight: () => underWay,
     send({ operations }) {
       sent.push(operations)
       return new Promise((resolve) => {

@@ -1,12 +1,9 @@
-import { notDone } from '@scoregw/quota/store'
+import { Breaker, notDone } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
 import { Deadline } from './deadline.ts'
-import type { AnyBatch, AnyOperation } from './delivery.ts'
-import { Outbox } from './outbox.ts'
-import { Sender } from './sender.ts'
-import type { Tick } from './tick.ts'
+import { type AnyBatch, type AnyOperation, type Batched, Delivery } from './delivery.ts'
 
 /** Calls that wait for an answer, or whose answer may still come; beyond it new ones fail immediately. */
 const MOST_IN_FLIGHT = 10_000
@@ -21,23 +18,27 @@ export interface CallsParts<O extends AnyOperation> {
   readonly newBatch: () => AnyBatch<O>
 }
 
-/** Takes operations to the server that has their keys: those of one tick of the event loop together. */
+/**
+ * Takes operations to the server that has their keys: those of one tick of the event loop together, few of them while it gives
+ * no answers.
+ */
 export class Calls<O extends AnyOperation> {
   readonly #parts: CallsParts<O>
-  readonly #requests: Outbox<O, AnyBatch<O>>
-  /** They go to a server that just answered, whatever the circuit says. */
-  readonly #refunds: Outbox<O, AnyBatch<O>>
+  readonly #outbox: Outbox<O, AnyBatch<O>>
+  readonly #breaker = new Breaker(() => performance.now())
+  /** Why the last call that got no answer got none. */
+  #lastError: unknown
+  /** What goes out whatever the breaker says. */
+  readonly #anyway = new WeakSet<O>()
   readonly #sends = new Set<Promise<void>>()
   #inFlight = 0
   #closing: Promise<void> | undefined
 
   constructor(parts: CallsParts<O>) {
-    const { line, deadlineMs, script, tick, newBatch } = parts
+    const { tick, newBatch } = parts
     this.#parts = parts
-    const sender = new Sender<O>({ line, deadlineMs, script, newBatch })
-    const outbox = { tick, newBatch, underWay: () => this.#inFlight }
-    this.#requests = new Outbox({ ...outbox, send: (batch) => this.#follow(batch, sender.send(batch)) })
-    this.#refunds = new Outbox({ ...outbox, send: (batch) => this.#follow(batch, sender.sendAnyway(batch)) })
+    const inFlight = (): number => this.#inFlight
+    this.#outbox = new Outbox({ tick, newBatch, inFlight, send: (batch) => this.#follow(batch, this.#send(batch)) })
   }
 
   get isClosing(): boolean {
@@ -55,13 +56,13 @@ export class Calls<O extends AnyOperation> {
   /** The same for a call in flight, which has to be made once more. */
   again(operation: O): void {
     this.#inFlight++
-    this.#requests.add(operation)
+    this.#outbox.add(operation)
   }
 
-  /** The same for what goes to a server that just answered, whatever the circuit says. */
+  /** The same for what goes to a server that just answered, whatever the breaker says. */
   callAnyway(operation: O): void {
-    this.#inFlight++
-    this.#refunds.add(operation)
+    this.#anyway.add(operation)
+    this.again(operation)
   }
 
   /** Does something that is more than one call; closing waits for it. */
@@ -92,16 +93,48 @@ export class Calls<O extends AnyOperation> {
     // Calls in flight may have to be made once more, or to give back. Nothing may wait here for a tick to end: with no call
     // to wait for this would go round without one.
     while (this.#inFlight > 0 && !limit.isOver) {
-      this.#requests.flush()
-      this.#refunds.flush()
+      this.#outbox.flush()
       await Promise.race([Promise.all(this.#sends), limit.settled])
     }
     limit.met()
   }
 
+  /**
+   * Answers or fails every operation of the batch: within the deadline, which counts from the first connection on. Never
+   * rejects; when it resolves, nothing of the batch is in flight.
+   */
+  async #send(all: AnyBatch<O>): Promise<void> {
+    const batch = this.#breaker.admits() ? all : this.#withoutRefused(all)
+    if (batch.operations.length === 0) return
+    const { line } = this.#parts
+    // With nothing to wait for it is written in this very packet.
+    while (line.opening !== undefined) await line.opening
+    await new Delivery(
+      {
+        ...this.#parts,
+        answered: () => this.#breaker.succeeded(),
+        unanswered: (error) => {
+          this.#lastError = error
+          this.#breaker.failed()
+        },
+      },
+      batch,
+    ).run()
+  }
+
+  #withoutRefused({ operations }: AnyBatch<O>): AnyBatch<O> {
+    const error = notDone(storeError('Redis gave no answers for a while and is not asked now', this.#lastError))
+    const batch = this.#parts.newBatch()
+    for (const operation of operations) {
+      if (this.#anyway.has(operation)) batch.add(operation)
+      else operation.fail(error)
+    }
+    return batch
+  }
+
   /** @param sending resolves when nothing of the batch is in flight, and never rejects */
-  #follow(batch: AnyBatch<O>, sending: Promise<void>): Promise<void> {
-    const { length } = batch.operations
+  #follow({ operations }: AnyBatch<O>, sending: Promise<void>): Promise<void> {
+    const { length } = operations
     const followed = sending.then(() => {
       this.#inFlight -= length
       this.#sends.delete(followed)
@@ -113,4 +146,114 @@ export class Calls<O extends AnyOperation> {
 
 function closed(): Error {
   return notDone(storeError('this Redis store was closed'))
+}
+
+// When calls are sent -------------------------------------------------------------------------------------------------
+
+/** Fewest and most operations that one script call is filled up to. */
+const FEWEST = 32
+const MOST = 256
+/**
+ * Into how many script calls the operations in flight are divided: so many that the server works on one while the next
+ * is put together, so few that what a call costs by itself is shared by many. Measured.
+ */
+const DIVIDED_INTO = 2
+/**
+ * While so many calls wait for their answers, gathered operations wait for one of them: a server with more to do than
+ * it can gets fewer and larger calls, where many small ones would keep it busy with calls. Callers that wait for their
+ * answers before they call again seldom get there.
+ */
+const MOST_CALLS = 2
+/** It never waits longer, in milliseconds, whether any of them is answered or not. */
+const MOST_HELD_MS = 5
+
+export interface OutboxParts<Operation, Batch extends Batched<Operation>> {
+  readonly tick: Pick<Tick, 'atEnd' | 'after'>
+  readonly newBatch: () => Batch
+  /** Resolves when nothing of the batch is in flight any more, and never rejects. */
+  readonly send: (batch: Batch) => Promise<void>
+  /** How many operations wait for their answers now. */
+  readonly inFlight: () => number
+}
+
+/** Gathers the operations requested in one tick of the event loop, so that they go out together. */
+export class Outbox<Operation, Batch extends Batched<Operation>> {
+  readonly #parts: OutboxParts<Operation, Batch>
+  #batch: Batch | undefined
+  #calls = 0
+  /** Set while the batch waits for a call to be answered; ends the wait. */
+  #endWait: (() => void) | undefined
+
+  constructor(parts: OutboxParts<Operation, Batch>) {
+    this.#parts = parts
+  }
+
+  add(operation: Operation): void {
+    if (this.#batch === undefined) {
+      this.#batch = this.#parts.newBatch()
+      this.#parts.tick.atEnd(() => this.#tickEnds())
+    }
+    this.#batch.add(operation)
+    if (this.#batch.isFull || this.#batch.operations.length >= this.#enough()) this.flush()
+  }
+
+  flush(): void {
+    this.#endWait?.()
+    this.#endWait = undefined
+    const batch = this.#batch
+    this.#batch = undefined
+    if (batch === undefined) return
+    this.#calls++
+    void this.#parts.send(batch).then(() => this.#answered())
+  }
+
+  #enough(): number {
+    return Math.min(MOST, Math.max(FEWEST, this.#parts.inFlight() / DIVIDED_INTO))
+  }
+
+  #tickEnds(): void {
+    if (this.#batch === undefined || this.#endWait !== undefined) return
+    if (this.#calls < MOST_CALLS) this.flush()
+    else this.#endWait = this.#parts.tick.after(MOST_HELD_MS, () => this.flush())
+  }
+
+  #answered(): void {
+    this.#calls--
+    if (this.#endWait === undefined) return
+    this.#endWait()
+    this.#endWait = undefined
+    // Other answers of this tick bring more that can go along.
+    this.#parts.tick.atEnd(() => this.#tickEnds())
+  }
+}
+
+/** The end of a tick of the event loop, at which everything goes out that was called for in it. */
+export class Tick {
+  readonly #inOnePacket: (send: () => void) => void
+  #sends: (() => void)[] = []
+
+  /** @param inOnePacket does the work given to it, so that what it writes goes out in one packet */
+  constructor(inOnePacket: (send: () => void) => void) {
+    this.#inOnePacket = inOnePacket
+  }
+
+  /** Calls `send`, which must not throw, at the end of this tick. */
+  atEnd(send: () => void): void {
+    if (this.#sends.length === 0) setImmediate(() => this.#end())
+    this.#sends.push(send)
+  }
+
+  /** Calls `send`, which must not throw, after so long, unless what it returns is called before. */
+  after(ms: number, send: () => void): () => void {
+    const timer = setTimeout(() => this.#inOnePacket(send), ms)
+    return () => clearTimeout(timer)
+  }
+
+  #end(): void {
+    const sends = this.#sends
+    this.#sends = []
+    this.#inOnePacket(() => {
+      for (const send of sends) send()
+    })
+  }
 }

@@ -4,7 +4,7 @@ import type { Line, Reply } from '../line/line.ts'
 import holdLook from '../lua/hold-look.lua'
 import { scriptOf } from '../lua/script.ts'
 import { Deadline } from './deadline.ts'
-import { callScript, type ScriptCall } from './script-call.ts'
+import { callScript, type ScriptCall } from './delivery.ts'
 
 /** Pause before a look is asked for again, in milliseconds. */
 const AGAIN_AFTER_MS = 20

@@ -16,7 +16,7 @@ import { lineTo } from '../line/lines.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
 import { placeOf } from './place.ts'
 import type { RedisHolds } from './redis-holds.ts'
-import { Tick } from './tick.ts'
+import { Tick } from './calls.ts'
 
 /** Counters of one policy in Redis. */
 export interface RedisCounters extends AsyncCounters {

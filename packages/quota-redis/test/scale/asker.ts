@@ -1,6 +1,7 @@
 import type { SharedAnswer } from '../../src/leases/shared-answer.ts'
 import type { SharedPool } from '../../src/leases/shared-pool.ts'
-import { type Gathered, Outbox } from '../../src/store/outbox.ts'
+import { Outbox } from '../../src/store/calls.ts'
+import type { Batched } from '../../src/store/delivery.ts'
 import type { Costs } from './costs.ts'
 import { Processor, type Waits } from './machines.ts'
 import { anyGroup, gapUs } from './requests.ts'
@@ -27,7 +28,7 @@ interface Waiting {
 /** Most that a script call does. */
 const MOST = 170
 
-class Call implements Gathered<Waiting> {
+class Call implements Batched<Waiting> {
   readonly operations: Waiting[] = []
 
   get isFull(): boolean {
@@ -68,7 +69,7 @@ export class Asker {
     const newBatch = (): Call => new Call()
     this.#outboxes = this.#underWay.map((_, group) => {
       const send = (call: Call): Promise<void> => this.#send(group, call)
-      return new Outbox({ tick, newBatch, send, underWay: () => this.#underWay[group]! })
+      return new Outbox({ tick, newBatch, send, inFlight: () => this.#underWay[group]! })
     })
   }
 
