@@ -12,11 +12,11 @@ import {
 } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/store/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 import { wavesOf } from './support/waves.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
@@ -214,31 +214,22 @@ function packed(seed: RowSeed, { width, hash }: Layout, now: number): Buffer {
 }
 
 describe.runIf(redisTests)('batches', () => {
-  let redis: RedisServer
-  let admin: Redis
-  beforeAll(async () => {
-    redis = await startRedis()
-    admin = new Redis({ port: redis.port })
-  })
-  afterAll(async () => {
-    admin.disconnect()
-    await redis.stop()
-  })
+  const redis = useRedis()
 
   async function seed(prefix: string, schema: StoreSchema, seeds: readonly RowSeed[], now: number): Promise<void> {
     const keys = new Keys(prefix, schema)
     for (const row of seeds) {
-      await admin.set(keys.row(row.layer, row.category, row.subject), packed(row, keys.layout, now))
+      await redis.admin.set(keys.row(row.layer, row.category, row.subject), packed(row, keys.layout, now))
     }
   }
 
   /** Every row and record by its key without the prefix; records without their marks, which are drawn. */
   async function contents(prefix: string): Promise<Record<string, string>> {
-    const names = (await admin.keys(`{${prefix}}*`)).sort()
+    const names = (await redis.admin.keys(`{${prefix}}*`)).sort()
     const values = await Promise.all(
       names.map(async (name) => {
         const isRecord = name.startsWith(`{${prefix}}@`)
-        return isRecord ? (await admin.getBuffer(name))!.subarray(MARK_BYTES) : admin.dumpBuffer(name)
+        return isRecord ? (await redis.admin.getBuffer(name))!.subarray(MARK_BYTES) : redis.admin.dumpBuffer(name)
       }),
     )
     return Object.fromEntries(names.map((name, i) => [name.slice(prefix.length + 2), values[i]?.toString('hex') ?? '']))

@@ -2,7 +2,8 @@ import { withinOwnTime } from '@scoregw/server-kit'
 import { Cluster, Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type LeasedEngine, leasedEngine, sitePolicy } from './leases/engines.ts'
-import { cleanupsOf, type Engine, engineOn, load, policyOf, timeToRecover, usedBy } from './support/engines.ts'
+import { cleanupsOf } from './support/cleanups.ts'
+import { type Engine, engineOn, load, policyOf, timeToRecover, usedBy } from './support/engines.ts'
 import { type RedisServer, redisTests, startCluster, startReplicaPair } from './support/redis-server.ts'
 
 /** Decisions are made again after a primary is lost, in milliseconds. */

@@ -1,9 +1,10 @@
 import { cellsIn, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Batch, type Operation } from '../src/counters/batch.ts'
 import type { RedisCounters, RedisStore } from '../src/index.ts'
 import { newPrefix, openStore } from './store-harness.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const HOUR_MS = 3_600_000
 const WAVES = 100
@@ -64,13 +65,7 @@ class Member {
 }
 
 describe.runIf(redisTests)('two processes on one shared row', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(async () => {
-    await redis.stop()
-  })
+  const redis = useRedis()
 
   it('carry out rare operations among takes at the first try, and lose none', async () => {
     const prefix = newPrefix()

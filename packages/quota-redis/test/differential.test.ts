@@ -1,7 +1,8 @@
 import { checkPromises, runHistories, SEED } from '@scoregw/quota-histories'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { redisFactory } from './store-harness.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** Each has servers' answers to wait for: 1,000 in every run are played on the embedded store. */
@@ -11,11 +12,7 @@ const PROMISES = { runs: deep ? 20_000 : 30, maxSteps: 30 }
 const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 
 describe.runIf(redisTests)('random histories on Redis', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
   const factory = redisFactory(() => redis.port)
 
   it(`${HISTORIES.runs} of them are answered as by the model (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {

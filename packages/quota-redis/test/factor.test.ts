@@ -3,11 +3,11 @@ import { adaptiveTicker, initialFactor, memoryFactor, memoryOutcomes } from '@sc
 import type { FactorState, MinuteOutcomes, OutcomeStore } from '@scoregw/quota/store'
 import { describeFactorStore, describeOutcomeStore, manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type RedisFactor, redisFactor, redisOutcomes } from '../src/index.ts'
 import { newPrefix } from './store-harness.ts'
-import { useCleanups } from './support/cleanups.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useCleanups, useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 
@@ -46,11 +46,7 @@ function deferred(): { readonly promise: Promise<void>; readonly resolve: () => 
 }
 
 describe.runIf(redisTests)('the conformance suites of the small ports', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
 
   const client = () => new Redis({ port: redis.port, lazyConnect: true })
   const registered = [

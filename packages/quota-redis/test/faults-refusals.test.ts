@@ -2,16 +2,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ownTime } from '@scoregw/server-kit'
 import { describe, expect, it, vi } from 'vitest'
-import {
-  cleanupsOf,
-  engineOn,
-  firstWrite,
-  load,
-  timedWrite,
-  timeToRecover,
-  untilSpared,
-  usedBy,
-} from './support/engines.ts'
+import { cleanupsOf } from './support/cleanups.ts'
+import { engineOn, firstWrite, load, timedWrite, timeToRecover, untilSpared, usedBy } from './support/engines.ts'
 import { type RedisServer, redisTests } from './support/redis-server.ts'
 
 const write = { subject: 'u', operation: 'write' } as const

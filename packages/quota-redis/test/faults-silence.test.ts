@@ -1,15 +1,7 @@
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
-import {
-  cleanupsOf,
-  engineOn,
-  firstWrite,
-  load,
-  timedWrite,
-  timeToRecover,
-  untilSpared,
-  usedBy,
-} from './support/engines.ts'
+import { cleanupsOf } from './support/cleanups.ts'
+import { engineOn, firstWrite, load, timedWrite, timeToRecover, untilSpared, usedBy } from './support/engines.ts'
 import { type RedisServer, redisTests } from './support/redis-server.ts'
 import type { TcpProxy } from './support/tcp-proxy.ts'
 

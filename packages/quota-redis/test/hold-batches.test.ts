@@ -11,10 +11,10 @@ import {
 } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newPrefix, openStore } from './store-harness.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 import { wavesOf } from './support/waves.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 20_000 : 30
@@ -189,21 +189,12 @@ function put(counters: Counters, schema: StoreSchema, asked: Ask, periods: reado
 }
 
 describe.runIf(redisTests)('batches with holds', () => {
-  let redis: RedisServer
-  let admin: Redis
-  beforeAll(async () => {
-    redis = await startRedis()
-    admin = new Redis({ port: redis.port })
-  })
-  afterAll(async () => {
-    admin.disconnect()
-    await redis.stop()
-  })
+  const redis = useRedis()
 
   /** The stored rows without records: growths have names that are drawn. */
   async function contents(prefix: string): Promise<Record<string, string>> {
-    const names = (await admin.keys(`{${prefix}}*`)).filter((name) => !name.startsWith(`{${prefix}}@`)).sort()
-    const values = await Promise.all(names.map((name) => admin.dumpBuffer(name)))
+    const names = (await redis.admin.keys(`{${prefix}}*`)).filter((name) => !name.startsWith(`{${prefix}}@`)).sort()
+    const values = await Promise.all(names.map((name) => redis.admin.dumpBuffer(name)))
     return Object.fromEntries(names.map((name, i) => [name.slice(prefix.length + 2), values[i]?.toString('hex') ?? '']))
   }
 

@@ -1,18 +1,15 @@
 import { runHoldHistories } from '@scoregw/quota-histories'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { directFactory } from './store-harness.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const DEPTH = deep ? 4 : 3
 const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 
 describe.runIf(redisTests)('histories of two holds on Redis', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
 
   it(`all of ${DEPTH} moves are answered as by the model`, { timeout: TIMEOUT_MS }, async () => {
     expect(

@@ -1,14 +1,13 @@
 import { GRACE_MS } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Keys } from '../src/store/keys.ts'
 import { newPrefix } from './store-harness.ts'
-import { useCleanups } from './support/cleanups.ts'
+import { useCleanups, useRedis } from './support/cleanups.ts'
 import { EVERYTHING, HOURS, Holder, type HolderOptions, MONTHS, SLOTS } from './support/holders.ts'
 import { linesOf, runProgram } from './support/program.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const SCHEDULES = deep ? 100_000 : 30
@@ -16,16 +15,7 @@ const SCHEDULES = deep ? 100_000 : 30
 const { later, proxy: startProxy } = useCleanups()
 
 describe.runIf(redisTests)('holds on Redis', () => {
-  let redis: RedisServer
-  let admin: Redis
-  beforeAll(async () => {
-    redis = await startRedis()
-    admin = new Redis({ port: redis.port })
-  })
-  afterAll(async () => {
-    admin.disconnect()
-    await redis.stop()
-  })
+  const redis = useRedis()
 
   function holder(options: Partial<HolderOptions> & Pick<HolderOptions, 'prefix' | 'schema' | 'limits'>): Holder {
     const made = new Holder({ port: redis.port, ...options })
@@ -33,7 +23,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     return made
   }
 
-  const expiresAt = async (key: string): Promise<number> => Number(await admin.call('PEXPIRETIME', key))
+  const expiresAt = async (key: string): Promise<number> => Number(await redis.admin.call('PEXPIRETIME', key))
 
   it('grants exactly 6 of 20 holds of 75 at once under a limit of 500, to two processes', async () => {
     const options = { prefix: newPrefix(), schema: HOURS, limits: [500] }
@@ -85,8 +75,8 @@ describe.runIf(redisTests)('holds on Redis', () => {
     expect(await expiresAt(row)).toBeGreaterThanOrEqual(extended)
     expect((await expiresAt(record)) - Date.now()).toBeGreaterThan(500_000)
     expect(await one.used()).toEqual([4, 0])
-    expect(await admin.zcard(keys.holds)).toBe(0)
-    expect(await admin.exists(keys.holds, keys.holdsOf('u'))).toBe(0)
+    expect(await redis.admin.zcard(keys.holds)).toBe(0)
+    expect(await redis.admin.exists(keys.holds, keys.holdsOf('u'))).toBe(0)
     expect(extended - Date.now()).toBeLessThan(2 * day + GRACE_MS + 1_000)
   })
 
@@ -123,10 +113,10 @@ describe.runIf(redisTests)('holds on Redis', () => {
     const one = holder({ prefix, schema: SLOTS, limits: [500, 5] })
     const keys = new Keys(prefix, SLOTS)
     for (const key of [keys.holds, keys.holdsOf('u')]) {
-      await admin.set(key, 'something else')
+      await redis.admin.set(key, 'something else')
       await expect(one.hold('h', 1, { slot: true })).rejects.toMatchObject({ code: 'damaged_row' })
       expect(await one.used()).toEqual([0, 0])
-      await admin.del(key)
+      await redis.admin.del(key)
     }
     expect(await one.hold('h', 1, { slot: true })).toMatchObject({ outcome: 'admitted' })
   })
@@ -138,13 +128,13 @@ describe.runIf(redisTests)('holds on Redis', () => {
     const keys = new Keys(prefix, SLOTS)
     await one.hold('h', 10, { slot: true })
     await one.hold('i', 1)
-    await admin.set(keys.row(0, 0, 'u'), 'not a row')
-    await admin.set(keys.record(0, 'u', 'i'), 'not a record')
-    await admin.del(keys.record(0, 'u', 'h'))
+    await redis.admin.set(keys.row(0, 0, 'u'), 'not a row')
+    await redis.admin.set(keys.record(0, 'u', 'i'), 'not a record')
+    await redis.admin.del(keys.record(0, 'u', 'h'))
     await one.hold('j', 5).catch(() => undefined)
     clock.advance(60_000)
     await one.holds.sweep()
-    expect(await admin.exists(keys.holds, keys.holdsOf('u'))).toBe(0)
+    expect(await redis.admin.exists(keys.holds, keys.holdsOf('u'))).toBe(0)
   })
 
   describe('of policies that differ', () => {

@@ -1,9 +1,10 @@
 import { memoryStore } from '@scoregw/quota'
 import { type Counters, cellsIn, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newPrefix, openStore } from './store-harness.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const COST = 4
 const TTL_MS = 600_000
@@ -41,11 +42,7 @@ function play(
 }
 
 describe.runIf(redisTests)('one id in the hands of two processes', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
 
   it('is charged once and given back once, in every order of what they do', async () => {
     const all = sequences(4)

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { manualClock } from '@scoregw/quota-testkit'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { redisStore } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
 import { newPrefix } from './store-harness.ts'
-import { useCleanups } from './support/cleanups.ts'
+import { useCleanups, useRedis } from './support/cleanups.ts'
 import { linesOf, runProgram } from './support/program.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { redisTests } from './support/redis-server.ts'
 import { unitsEngine } from './support/units.ts'
 
 const TTL_MS = 30_000
@@ -16,11 +16,7 @@ const NOTHING = [0, 0, 0]
 const { later } = useCleanups()
 
 describe.runIf(redisTests)('the units of a killed holder', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
 
   it.each([
     ['exact', redisStore],

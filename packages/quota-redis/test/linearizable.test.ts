@@ -1,10 +1,11 @@
 import { add, cellsIn, close, refund, roll, type StoreSchema, usedIn, view, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RedisCounters } from '../src/index.ts'
 import { newPrefix, openStore } from './store-harness.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 5_000 : 60
 const LENGTHS = [3_600_000, 18_000_000]
@@ -86,11 +87,7 @@ function isLinearizable(calls: readonly Call[], now: number): boolean {
 }
 
 describe.runIf(redisTests)('histories of concurrent clients', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
 
   async function record(
     clients: readonly (readonly Operation[])[],

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { cleanupsOf } from './support/engines.ts'
+import { cleanupsOf } from './support/cleanups.ts'
 import { linesOf, runProgram } from './support/program.ts'
 import { redisTests } from './support/redis-server.ts'
 

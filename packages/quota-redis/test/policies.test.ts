@@ -1,11 +1,10 @@
 import { cellsIn, hash32, Layout, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/store/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
-import { useCleanups } from './support/cleanups.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useCleanups, useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 1_000 : 12
@@ -45,16 +44,7 @@ const UNION = new Layout(schemaOf(['1h', '5h', '1d']).cells)
 const { later } = useCleanups()
 
 describe.runIf(redisTests)('policies that share counters on Redis', () => {
-  let redis: RedisServer
-  let admin: Redis
-  beforeAll(async () => {
-    redis = await startRedis()
-    admin = new Redis({ port: redis.port })
-  })
-  afterAll(async () => {
-    admin.disconnect()
-    await redis.stop()
-  })
+  const redis = useRedis()
 
   function party(prefix: string, schema: StoreSchema) {
     const store = openStore(redis.port, prefix)
@@ -87,7 +77,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
   }
 
   const field = (hash: number): string => hash.toString(16).padStart(8, '0')
-  const hashOfRow = async (key: string): Promise<number> => (await admin.getBuffer(key))!.readUInt32LE(1)
+  const hashOfRow = async (key: string): Promise<number> => (await redis.admin.getBuffer(key))!.readUInt32LE(1)
 
   it('name the list of what a row holds, one list for one set of limits, whichever process wrote it first', async () => {
     for (const order of [
@@ -98,10 +88,10 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
       for (const schema of order) await party(prefix, schema).take()
       const { row, keys } = party(prefix, ONE)
       expect(await hashOfRow(row)).toBe(UNION.hash)
-      expect(await admin.hget(keys.lists, field(UNION.hash))).toBe(UNION.list)
-      expect((await admin.getBuffer(row))!.length).toBe(5 + 13 * 3)
-      for (const list of Object.values(await admin.hgetall(keys.lists))) {
-        expect(await admin.hget(keys.lists, field(hash32(list)))).toBe(list)
+      expect(await redis.admin.hget(keys.lists, field(UNION.hash))).toBe(UNION.list)
+      expect((await redis.admin.getBuffer(row))!.length).toBe(5 + 13 * 3)
+      for (const list of Object.values(await redis.admin.hgetall(keys.lists))) {
+        expect(await redis.admin.hget(keys.lists, field(hash32(list)))).toBe(list)
       }
     }
   })
@@ -120,12 +110,12 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const now = Date.now()
     const { row, keys, take } = party(prefix, ONE)
     const theirs = new Layout(schemaOf(['1m', '1h']).cells)
-    await admin.hset(keys.lists, field(theirs.hash), theirs.list)
+    await redis.admin.hset(keys.lists, field(theirs.hash), theirs.list)
     for (const [startedAgoMs, isKept] of [
       [2 * MINUTE_MS - 5_000, true],
       [2 * MINUTE_MS + 1, false],
     ] as const) {
-      await admin.set(row, rowOf(theirs, [now - startedAgoMs, now], [3, 4]))
+      await redis.admin.set(row, rowOf(theirs, [now - startedAgoMs, now], [3, 4]))
       const { states } = await take()
       expect(states.slice(0, 4)).toEqual([now, 5, states[2], 1])
       const expected = new Layout(schemaOf(isKept ? ['1m', '1h', '1d'] : ['1h', '1d']).cells)
@@ -138,18 +128,18 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const { row, keys, take, used, reset } = party(prefix, ONE)
     const list = `${windowCell({ label: '1h', lengthMs: HOUR_MS }).identity}\ncalendar month Asia/Shanghai`
     const keptMs = 30 * DAY_MS
-    await admin.hset(keys.lists, field(hash32(list)), list)
-    await admin.set(row, rowOf({ hash: hash32(list) }, [Date.now(), 5], [3, 8]), 'PX', keptMs)
+    await redis.admin.hset(keys.lists, field(hash32(list)), list)
+    await redis.admin.set(row, rowOf({ hash: hash32(list) }, [Date.now(), 5], [3, 8]), 'PX', keptMs)
     await take(2)
     expect(await used()).toEqual([5, 2])
-    const bytes = (await admin.getBuffer(row))!
-    const union = await admin.hget(keys.lists, field(bytes.readUInt32LE(1)))
+    const bytes = (await redis.admin.getBuffer(row))!
+    const union = await redis.admin.hget(keys.lists, field(bytes.readUInt32LE(1)))
     expect(union?.split('\n')).toEqual([...new Layout(ONE.cells).identities, 'calendar month Asia/Shanghai'])
     expect(bytes.readUIntLE(5 + 14, 6)).toBe(8)
     expect(bytes.readUIntLE(5 + 21 + 12, 6)).toBe(5)
     await reset()
-    expect((await admin.getBuffer(row))!.subarray(5 + 14, 5 + 21)).toEqual(bytes.subarray(5 + 14, 5 + 21))
-    expect(await admin.pttl(row)).toBeGreaterThan(keptMs - MINUTE_MS)
+    expect((await redis.admin.getBuffer(row))!.subarray(5 + 14, 5 + 21)).toEqual(bytes.subarray(5 + 14, 5 + 21))
+    expect(await redis.admin.pttl(row)).toBeGreaterThan(keptMs - MINUTE_MS)
   })
 
   it('shorten no life of a row, whichever writes what, and lengthen it where they need more', async () => {
@@ -157,7 +147,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const short = party(prefix, schemaOf(['1m']))
     const long = party(prefix, schemaOf(['1d']))
     const lasts = (ms: number) => async () => {
-      const ttl = await admin.pttl(short.row)
+      const ttl = await redis.admin.pttl(short.row)
       expect(ttl).toBeGreaterThan(ms)
       expect(ttl).toBeLessThanOrEqual(ms + MINUTE_MS)
     }
@@ -175,13 +165,13 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
       await lasts(DAY_MS)()
     }
     // Whatever else a row was to be kept for.
-    await admin.pexpire(short.row, 9 * DAY_MS)
+    await redis.admin.pexpire(short.row, 9 * DAY_MS)
     await short.reset()
     await short.take()
     await long.reset()
     await long.take()
     await lasts(9 * DAY_MS - MINUTE_MS)()
-    await admin.persist(short.row)
+    await redis.admin.persist(short.row)
     await short.reset()
     await short.take()
     await lasts(DAY_MS)()
@@ -192,7 +182,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const [one, other] = [party(prefix, ONE), party(prefix, OTHER)]
     for (let round = 0; round < 3; round++) {
       await Promise.all([one.take(), other.take(), one.take(2)])
-      await admin.flushall()
+      await redis.admin.flushall()
       await Promise.all([one.take(1, 'v'), other.take(1, 'w')])
       expect([await one.used('w'), await other.used('v')]).toEqual([
         [1, 0],
@@ -203,7 +193,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
         [2, 1],
         [2, 1],
       ])
-      await admin.flushall()
+      await redis.admin.flushall()
     }
   })
 
@@ -211,7 +201,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const prefix = newPrefix()
     const [one, other] = [party(prefix, ONE), party(prefix, OTHER)]
     await one.take(5)
-    await admin.del(one.keys.lists)
+    await redis.admin.del(one.keys.lists)
     expect((await one.take()).outcome).toBe('admitted')
     expect(await codeOf(other.take())).toBe('damaged_row')
     expect(await codeOf(other.used())).toBe('damaged_row')
@@ -222,26 +212,26 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     // More or fewer cells than its list has limits.
     for (const cells of [1, 3]) {
       const numbers = Array.from({ length: cells }, () => 1)
-      await admin.set(one.row, rowOf(other.keys.layout, numbers, numbers))
+      await redis.admin.set(one.row, rowOf(other.keys.layout, numbers, numbers))
       expect(await codeOf(one.take())).toBe('damaged_row')
       expect(await codeOf(other.take())).toBe('damaged_row')
     }
     for (const text of ['', 'rolling 1h 3600000', 'rolling 1h 3600000\nrolling 1d NaN', '\n\n', 'x'.repeat(1_000)]) {
       await one.take(1, 'v')
-      await admin.hset(one.keys.lists, field(one.keys.layout.hash), text)
+      await redis.admin.hset(one.keys.lists, field(one.keys.layout.hash), text)
       expect(await codeOf(other.take(1, 'v')), JSON.stringify(text)).toBe('damaged_row')
-      await admin.hset(one.keys.lists, field(one.keys.layout.hash), one.keys.layout.list)
+      await redis.admin.hset(one.keys.lists, field(one.keys.layout.hash), one.keys.layout.list)
     }
   })
 
   it('do not write where another list has the name of their own', async () => {
     const prefix = newPrefix()
     const { take, keys } = party(prefix, ONE)
-    await admin.hset(keys.lists, field(keys.layout.hash), 'rolling 9h 32400000')
-    const before = await admin.keys(`{${prefix}}*`)
+    await redis.admin.hset(keys.lists, field(keys.layout.hash), 'rolling 9h 32400000')
+    const before = await redis.admin.keys(`{${prefix}}*`)
     expect(await codeOf(take())).toBe('store_mismatch')
-    expect(await admin.keys(`{${prefix}}*`)).toEqual(before)
-    await admin.del(keys.lists)
+    expect(await redis.admin.keys(`{${prefix}}*`)).toEqual(before)
+    await redis.admin.del(keys.lists)
     expect((await take()).outcome).toBe('admitted')
   })
 
@@ -283,7 +273,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const prefix = newPrefix()
     const { row, keys, take, counters, reset } = party(prefix, ONE)
     const theirs = new Layout(OTHER.cells)
-    for (const { hash, list } of [keys.layout, theirs]) await admin.hset(keys.lists, field(hash), list)
+    for (const { hash, list } of [keys.layout, theirs]) await redis.admin.hset(keys.lists, field(hash), list)
     const record = keys.record(0, 'u', 'i')
     const head = fc.constantFrom(keys.layout.hash, theirs.hash, 7).map((hash) => rowOf({ hash }, [], []))
     const some = fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes))
@@ -291,7 +281,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     const bytes = fc.oneof(some, fc.tuple(head, cells).map(Buffer.concat), fc.tuple(head, some).map(Buffer.concat))
     await fc.assert(
       fc.asyncProperty(bytes, async (value) => {
-        await Promise.all([admin.set(row, value), admin.set(record, value)])
+        await Promise.all([redis.admin.set(row, value), redis.admin.set(record, value)])
         const id = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 1_000 }
         const quotas = { layers: [0], limits: [5, 5] }
         const codes = await Promise.all([

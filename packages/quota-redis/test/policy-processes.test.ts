@@ -3,8 +3,9 @@ import { processTests } from '@scoregw/server-kit'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newPrefix } from './store-harness.ts'
+import { useRedis } from './support/cleanups.ts'
 import { type PartyReport, type Seen, startParty } from './support/policy-party.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 1_000 : 10
 const seed = Number(process.env.QUOTA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
@@ -53,15 +54,13 @@ function expectSound({ now, shown }: PartyReport): void {
 }
 
 describe.runIf(redisTests && processTests)('processes that have different policies on one Redis', () => {
-  let redis: RedisServer
+  const redis = useRedis()
   let parties: readonly ReturnType<typeof startParty>[]
-  beforeAll(async () => {
-    redis = await startRedis()
+  beforeAll(() => {
     parties = [startParty(), startParty()]
   })
-  afterAll(async () => {
+  afterAll(() => {
     for (const party of parties) party.kill()
-    await redis.stop()
   })
 
   type Work = Parameters<(typeof parties)[number]['work']>[0]

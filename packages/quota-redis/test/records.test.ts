@@ -1,26 +1,16 @@
 import { hash32, type StoreSchema, type TakeRequest } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/store/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
-import { useCleanups } from './support/cleanups.ts'
+import { useCleanups, useRedis } from './support/cleanups.ts'
 import { EVERYTHING, HOURS, Holder, type HolderOptions, SLOTS } from './support/holders.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const { later, proxy: startProxy } = useCleanups()
 
 describe.runIf(redisTests)('records', () => {
-  let redis: RedisServer
-  let admin: Redis
-  beforeAll(async () => {
-    redis = await startRedis()
-    admin = new Redis({ port: redis.port })
-  })
-  afterAll(async () => {
-    admin.disconnect()
-    await redis.stop()
-  })
+  const redis = useRedis()
 
   function holder(options: Partial<HolderOptions> & Pick<HolderOptions, 'prefix' | 'schema' | 'limits'>): Holder {
     const made = new Holder({ port: redis.port, ...options })
@@ -75,7 +65,7 @@ describe.runIf(redisTests)('records', () => {
     const id = { id: 'i', nonce: 'n'.repeat(22), fingerprint: 'f'.repeat(30), ttlMs: 60_000 }
     const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [99, 9, 99, 9] }, costs: [1, 0], id }
     await counters.take(request)
-    const record = (await admin.getBuffer(keys.record(0, 'u', 'i')))!
+    const record = (await redis.admin.getBuffer(keys.record(0, 'u', 'i')))!
     for (const { identity } of SLOTS.cells) expect(record.includes(identity)).toBe(false)
     // Two rows of two cells are 52 bytes.
     expect(record.length).toBeLessThan(52 + 22 + 30 + 100)
@@ -83,7 +73,7 @@ describe.runIf(redisTests)('records', () => {
     await counters.take(held)
     await counters.holds!.grow({ ...request, id: held.id })
     await counters.holds!.extend({ ...held, ttlMs: 90_000 })
-    const grown = (await admin.getBuffer(keys.record(0, 'u', 'h')))!
+    const grown = (await redis.admin.getBuffer(keys.record(0, 'u', 'h')))!
     for (const { identity } of SLOTS.cells) expect(grown.toString('latin1').split(identity)).toHaveLength(2)
   })
 
@@ -107,7 +97,7 @@ describe.runIf(redisTests)('records', () => {
     ])
     expect(stale.outcome).toBe('stale')
     expect(known.states).toEqual([[clock.now(), 7, -1, 0]])
-    const row = (await admin.getBuffer(new Keys(prefix, SLOTS).row(0, 0, 'u')))!
+    const row = (await redis.admin.getBuffer(new Keys(prefix, SLOTS).row(0, 0, 'u')))!
     expect(row.readUInt32LE(1)).toBe(hash32(EVERYTHING.cells.map(({ identity }) => identity).join('\n')))
     const both = await counters.read({ subject: 'u', categories: [0], layers: [0] })
     expect(both.states).toEqual([[clock.now(), 30, -1, 0]])

@@ -1,10 +1,11 @@
 import { memorySettings } from '@scoregw/quota'
 import { describeSettingsStore, SETTINGS_STORE_CASES, type SettingsHarness } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { redisBroadcast, redisSettings } from '../src/index.ts'
 import { announced } from './support/announced-table.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 
 /** Every key as it is, to be put back. */
 type Dump = readonly (readonly [key: string, bytes: Buffer])[]
@@ -20,19 +21,10 @@ async function restored(admin: Redis, dump: Dump): Promise<void> {
 }
 
 describe.runIf(redisTests)('settings, as every store has to keep them', () => {
-  let redis: RedisServer
-  let admin: Redis
-  beforeAll(async () => {
-    redis = await startRedis()
-    admin = new Redis({ port: redis.port })
-  })
-  afterAll(async () => {
-    admin.disconnect()
-    await redis.stop()
-  })
+  const redis = useRedis()
 
   async function inRedis(): Promise<SettingsHarness> {
-    await admin.flushall()
+    await redis.admin.flushall()
     const open = () => redisSettings({ client: new Redis({ port: redis.port, lazyConnect: true }) })
     const [store, peer] = [open(), open()]
     let dump: Dump = []
@@ -40,11 +32,11 @@ describe.runIf(redisTests)('settings, as every store has to keep them', () => {
       store,
       peer,
       capabilities: ['loss', 'backup'],
-      loseData: async () => void (await admin.flushall()),
+      loseData: async () => void (await redis.admin.flushall()),
       backup: async () => {
-        dump = await dumped(admin)
+        dump = await dumped(redis.admin)
       },
-      restore: () => restored(admin, dump),
+      restore: () => restored(redis.admin, dump),
       stop: () => {
         store.close()
         peer.close()
@@ -54,7 +46,7 @@ describe.runIf(redisTests)('settings, as every store has to keep them', () => {
 
   /** As two processes with one SQL table, announced over Redis. */
   async function inTable(): Promise<SettingsHarness> {
-    await admin.flushall()
+    await redis.admin.flushall()
     const table = memorySettings()
     const dying = { next: false }
     const open = () => {
@@ -69,7 +61,7 @@ describe.runIf(redisTests)('settings, as every store has to keep them', () => {
       killAnnouncer: () => {
         dying.next = true
       },
-      announced: async () => (await admin.get('{quota}:settings')) ?? '',
+      announced: async () => (await redis.admin.get('{quota}:settings')) ?? '',
       stop: async () => {
         await store.close?.()
         await peer.close?.()

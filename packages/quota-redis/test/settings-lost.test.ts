@@ -5,7 +5,8 @@ import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { redisBroadcast, redisSettings } from '../src/index.ts'
 import { announced } from './support/announced-table.ts'
-import { cleanupsOf, engineOn, policyOf } from './support/engines.ts'
+import { cleanupsOf } from './support/cleanups.ts'
+import { engineOn, policyOf } from './support/engines.ts'
 import { type RedisServer, redisTests, startReplicaPair } from './support/redis-server.ts'
 
 /** What every process does within this time of decisions being possible again, in milliseconds. */

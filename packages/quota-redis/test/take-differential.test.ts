@@ -12,12 +12,12 @@ import {
 } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/store/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
+import { useRedis } from './support/cleanups.ts'
 import { type Random, randomFrom } from './support/random.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { redisTests } from './support/redis-server.ts'
 import {
   hashOf,
   listOf,
@@ -168,16 +168,7 @@ function anyTake({ schema, terms, follows, hasIds }: Scene, nonce: string, { int
 }
 
 describe.runIf(redisTests)('takes', () => {
-  let redis: RedisServer
-  let admin: Redis
-  beforeAll(async () => {
-    redis = await startRedis()
-    admin = new Redis({ port: redis.port })
-  })
-  afterAll(async () => {
-    admin.disconnect()
-    await redis.stop()
-  })
+  const redis = useRedis()
 
   async function seed(keys: Keys, model: TakeModel, each: Scene, random: Random): Promise<void> {
     for (const [layer, subjects] of SUBJECTS.entries()) {
@@ -186,12 +177,12 @@ describe.runIf(redisTests)('takes', () => {
         const row = anyRow(each, random)
         if (row === undefined) continue
         model.rows.set(key, row)
-        if (row.damaged === 'hash') await admin.hset(key, 'f', 'v')
-        else if (row.damaged !== undefined) await admin.set(key, row.damaged)
+        if (row.damaged === 'hash') await redis.admin.hset(key, 'f', 'v')
+        else if (row.damaged !== undefined) await redis.admin.set(key, row.damaged)
         else {
-          await admin.set(key, rowBytes(row), 'PX', random.pick([MINUTE_MS, 10 * HOUR_MS, 100 * DAY_MS]))
+          await redis.admin.set(key, rowBytes(row), 'PX', random.pick([MINUTE_MS, 10 * HOUR_MS, 100 * DAY_MS]))
           const list = listOf(row.cells)
-          await admin.hset(keys.lists, hashOf(list).toString(16).padStart(8, '0'), list)
+          await redis.admin.hset(keys.lists, hashOf(list).toString(16).padStart(8, '0'), list)
         }
       }
     }
@@ -205,7 +196,7 @@ describe.runIf(redisTests)('takes', () => {
     const model = new TakeModel(each.schema)
     await seed(keys, model, each, random)
     const revision = each.follows === undefined || random.chance(0.8) ? (each.follows ?? '') : 'another1-of-22-letters'
-    if (revision !== '') await admin.set(keys.settings, revision)
+    if (revision !== '') await redis.admin.set(keys.settings, revision)
     const store = openStore(redis.port, prefix, clock)
     try {
       await store.ready()
@@ -215,7 +206,7 @@ describe.runIf(redisTests)('takes', () => {
         const requests = Array.from({ length: random.int(1, 14) }, (_, n) => anyTake(each, `n${round}-${n}`, random))
         requests.push(...conflicting.splice(0))
         const before = new Map<string, number>()
-        for (const key of model.rows.keys()) before.set(key, await admin.pttl(key))
+        for (const key of model.rows.keys()) before.set(key, await redis.admin.pttl(key))
         const expected = requests.map((request) =>
           model.take(request, clock.now(), revision, (layer) => keys.row(layer, 0, request.subject)),
         )
@@ -250,11 +241,13 @@ describe.runIf(redisTests)('takes', () => {
   /** Every byte of every row, and that no row goes before it may. */
   async function isWrittenAs(model: TakeModel, before: ReadonlyMap<string, number>): Promise<void> {
     for (const [key, row] of model.rows) {
-      if (row.damaged === 'hash') expect(await admin.type(key)).toBe('hash')
+      if (row.damaged === 'hash') expect(await redis.admin.type(key)).toBe('hash')
       else
-        expect((await admin.getBuffer(key))?.toString('hex'), key).toBe((row.damaged ?? rowBytes(row)).toString('hex'))
+        expect((await redis.admin.getBuffer(key))?.toString('hex'), key).toBe(
+          (row.damaged ?? rowBytes(row)).toString('hex'),
+        )
       if (!model.written.has(key)) continue
-      const [kept, slackMs] = [await admin.pttl(key), 30_000]
+      const [kept, slackMs] = [await redis.admin.pttl(key), 30_000]
       expect(kept, key).toBeGreaterThan((before.get(key) ?? 0) - slackMs)
       if (before.get(key) === undefined) expect(kept).toBeGreaterThan(model.endOf(key) - HALF_PAST - slackMs)
     }

@@ -1,15 +1,15 @@
 import { cellsIn, type StoreSchema, slotsCell, type TakeRequest, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { batchScript } from '../src/leases/lua/batch-script.ts'
 import { Shard } from '../src/leases/shard.ts'
 import { lineTo } from '../src/line/lines.ts'
-import { Keys } from '../src/store/keys.ts'
 import { Tick } from '../src/store/calls.ts'
+import { Keys } from '../src/store/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
-import { useCleanups } from './support/cleanups.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useCleanups, useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const { later } = useCleanups()
 
@@ -35,16 +35,7 @@ const SCRIPT = '96164434be3d8e006f5cb03d607d16527cd993ae'
 type OldCounters = Pick<Shard, 'take' | 'settle' | 'settleHold' | 'extend' | 'grow' | 'list' | 'read' | 'sweeper'>
 
 describe.runIf(redisTests)('a version before and this one, at work on one server', () => {
-  let redis: RedisServer
-  let admin: Redis
-  beforeAll(async () => {
-    redis = await startRedis()
-    admin = new Redis({ port: redis.port })
-  })
-  afterAll(async () => {
-    admin.disconnect()
-    await redis.stop()
-  })
+  const redis = useRedis()
 
   async function both() {
     const [prefix, clock] = [newPrefix(), manualClock()]
@@ -117,7 +108,7 @@ describe.runIf(redisTests)('a version before and this one, at work on one server
     expect(open).toBe(0)
     await old.sweeper.sweep()
     expect([await usedOf(counters), await usedOf(old)]).toEqual([all(1, 0), all(1, 0)])
-    expect(await admin.exists(keys.holds, keys.holdsOf('u'))).toBe(0)
+    expect(await redis.admin.exists(keys.holds, keys.holdsOf('u'))).toBe(0)
   })
 
   it('leave holds of this version to it, and neither loses the other ones in the indexes', async () => {

@@ -1,18 +1,15 @@
 import { runUnitHistories } from '@scoregw/quota-histories'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { directFactory } from './store-harness.ts'
-import { type RedisServer, redisTests, startRedis } from './support/redis-server.ts'
+import { useRedis } from './support/cleanups.ts'
+import { redisTests } from './support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const HISTORIES = { runs: deep ? 20_000 : 25, maxSteps: 30 }
 const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 
 describe.runIf(redisTests)('random histories of an engine over several units on Redis', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
 
   it(`${HISTORIES.runs} of them are answered as by the model`, { timeout: TIMEOUT_MS }, async () => {
     const factory = directFactory(() => redis.port)

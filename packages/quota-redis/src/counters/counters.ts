@@ -10,10 +10,10 @@ import {
   type TakeRequest,
 } from '@scoregw/quota/store'
 import type { Line } from '../line/line.ts'
+import type { Tick } from '../store/calls.ts'
 import { Calls } from '../store/calls.ts'
 import { lookAtHolds } from '../store/hold-looks.ts'
 import { Keys } from '../store/keys.ts'
-import type { Tick } from '../store/calls.ts'
 import { Batch, type Operation } from './batch.ts'
 import { encodeGives, encodeReadable, givesOfStates, type PlacedGive, placedIn, replayGives, rowsOf } from './gives.ts'
 import { Holds, type LookAtHolds } from './holds.ts'

@@ -1,7 +1,7 @@
 import { NOT_OPEN, type SettleRequest } from '@scoregw/quota/store'
 import type { Keys } from '../store/keys.ts'
 import type { Batch } from './batch.ts'
-import type { Give } from './record.ts'
+import type { Give } from './charges.ts'
 import type { Replay } from './replay.ts'
 
 /** What goes back to a cell, by the places that a batch has for them. */

@@ -27,16 +27,8 @@ import { HoldSweeper } from '../store/hold-sweeper.ts'
 import type { Keys, RecordPlace } from '../store/keys.ts'
 import type { RedisHolds } from '../store/redis-holds.ts'
 import type { Operation } from './batch.ts'
-import {
-  chargedIn,
-  chargesOf,
-  givesOf,
-  type HoldOfRecord,
-  type IdRecord,
-  merged,
-  newMark,
-  withGrowth,
-} from './record.ts'
+import { chargedIn, chargesOf, givesOf, merged } from './charges.ts'
+import { type HoldOfRecord, type IdRecord, newMark, withGrowth } from './record.ts'
 import { type Change, type Decided, isOpenHold, type RecordChanges } from './record-changes.ts'
 
 /** Most holds that are listed; the engine's bound of a subject's holds is far below it by default. */

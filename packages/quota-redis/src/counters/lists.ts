@@ -41,7 +41,7 @@ export class ListBook {
     return known === -1 ? this.identities.push(identity) : known + 1
   }
 
-  /** The identities of a list, by how rows of it begin; `undefined` of one that is not known here. */
+  /** The identities of a list, by how its rows begin; `undefined` of one that is not known here. */
   limitsOf(head: number): readonly string[] | undefined {
     if (head === headOf(this.layout.list)) return this.layout.identities
     return this.lists.get(head)?.cells.map((cell) => this.identities[cell - 1]!)

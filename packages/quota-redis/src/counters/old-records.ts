@@ -1,15 +1,16 @@
+import { decode } from '@msgpack/msgpack'
 import { CLOSED, NOT_OPEN, type Settled } from '@scoregw/quota/store'
+import type { Charge } from './charges.ts'
 import { type ListBook, ROW_VERSION } from './lists.ts'
-import type { Charge, Found, HoldOfRecord, IdRecord } from './record.ts'
+import type { Found, HoldOfRecord, IdRecord } from './record.ts'
 import { CELL_BYTES, readCell, sevenBytes, sixBytes } from './row-bytes.ts'
-import { unpacked } from './unpacked.ts'
 
 /** What is behind the head of a hold's record: cmsgpack's, texts as bytes. */
-type OldHold = Readonly<Record<'category' | 'owner' | 'growths', Buffer>> &
+type OldHold = Readonly<Record<'category' | 'owner' | 'growths', Uint8Array>> &
   Readonly<Record<'keep' | 'taken' | 'ends' | 'list', number>> & {
     readonly costs: Amounts
     /** Names and cells in turn. */
-    readonly rows: readonly Buffer[]
+    readonly rows: readonly Uint8Array[]
     /** Of its commit: charged, uncharged, reserved. */
     readonly answer: false | readonly [Amounts, Amounts, Amounts]
   }
@@ -39,7 +40,7 @@ export function readOldRecord(bytes: Buffer, book: ListBook, now: number): Found
     const text = (): string => next(next(2).readUInt16LE()).toString()
     const [nonce, fingerprint, tables] = [text(), text(), text()]
     const cells = next(next(4).readUInt32LE())
-    const packed = at < bytes.length ? (unpacked(bytes.subarray(at)) as OldHold) : undefined
+    const packed = at < bytes.length ? (decode(bytes.subarray(at), { rawStrings: true }) as OldHold) : undefined
     const hashes = [bytes.readUInt32LE(7), ...(packed === undefined ? [] : [packed.list])]
     const lists = hashes.map((hash) => book.limitsOf(ROW_VERSION + 256 * hash))
     const state = STATES[bytes.toString('latin1', 0, 1)]!
@@ -75,19 +76,23 @@ function holdOf(
   const [charged, uncharged, reserved] = answer === false ? [] : answer
   const settled: Settled<Amounts> | undefined = charged && { charged, uncharged: uncharged!, reserved: reserved! }
   return {
-    ...{ category: category.toString(), owner: owner.toString(), costs, takenAt: taken, endsAt: ends, keepMs: keep },
-    ...{ charges: chargesIn(rows, limits), growths: growths.toString().match(/.{8}/g) ?? [], answer: settled },
+    ...{ category: textOf(category), owner: textOf(owner), costs, takenAt: taken, endsAt: ends, keepMs: keep },
+    ...{ charges: chargesIn(rows, limits), growths: textOf(growths).match(/.{8}/g) ?? [], answer: settled },
   }
 }
 
-function chargesIn(rows: readonly Buffer[], limits: readonly string[]): Charge[] {
+function chargesIn(rows: readonly Uint8Array[], limits: readonly string[]): Charge[] {
   const charges: Charge[] = []
   for (let r = 0; r < rows.length; r += 2) {
-    const [row, cells] = [rows[r]!.toString(), rows[r + 1]!]
+    const [row, cells] = [textOf(rows[r]!), Buffer.from(rows[r + 1]!)]
     for (const [c, identity] of limits.entries()) {
       const amount = sevenBytes(cells, CELL_BYTES * c + 6)
       if (amount > 0) charges.push([row, identity, sixBytes(cells, CELL_BYTES * c), amount])
     }
   }
   return charges
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString()
 }

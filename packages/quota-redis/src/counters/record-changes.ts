@@ -2,11 +2,12 @@ import { cellOfIdentity, notDone, PERIOD_NUMBERS, type WindowStates } from '@sco
 import { damagedRow } from '../line/errors.ts'
 import type { Keys, RecordPlace } from '../store/keys.ts'
 import type { Batch, TermsRequest } from './batch.ts'
+import type { Give } from './charges.ts'
 import { encodeGives, encodeReadable, type PlacedGive, placedIn, replayGives, rowsOf } from './gives.ts'
 import type { ListBook } from './lists.ts'
 import { readOldRecord } from './old-records.ts'
 import { AGAIN, type Caller, called } from './operation.ts'
-import { type Behind, type Found, type Give, type IdRecord, readRecord, recordText } from './record.ts'
+import { type Behind, type Found, type IdRecord, readRecord, recordText } from './record.ts'
 import type { Replay } from './replay.ts'
 
 /** When an index learns that a hold ends which is open no more. */

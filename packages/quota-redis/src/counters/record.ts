@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import {
   type Amounts,
-  amountBack,
   amountsIn,
   answerToKeep,
   cellOfIdentity,
   commitAnswer,
-  grownCharge,
   type HoldFactsOf,
   type IdFacts,
   Instant,
@@ -17,11 +15,9 @@ import {
   view,
   type WindowStates,
 } from '@scoregw/quota/store'
+import { byRow, type Charge, type ChargesByRow, fromRows, merged } from './charges.ts'
 import { headOf, type ListBook } from './lists.ts'
 import { CELL_BYTES, HEAD_BYTES, readCell, sevenBytes, sixBytes } from './row-bytes.ts'
-
-/** What a hold has in one cell: its row (by what the row's key has behind the prefix), the start of the opening, how much. */
-export type Charge = readonly [row: string, identity: string, startedAt: number, amount: number]
 
 /** What a record knows of a hold. */
 export interface HoldOfRecord extends HoldFactsOf {
@@ -314,89 +310,4 @@ function committed(hold: HoldOfRecord, { limits, amounts }: Facts, plan: Behind[
   const added = amountsIn(units, { ...excess, ...Object.fromEntries(fitted) })
   const settled = commitAnswer({ reserved: of(hold.costs), actual: of(actual), within: of(within) }, added)
   return { ...hold, answer: answerToKeep(settled, hold, units) }
-}
-
-// Charges -------------------------------------------------------------------------------------------------------------
-
-/** What a take was charged, by the states that it was answered with. @param rows by what their keys have behind the prefix */
-export function chargesOf(
-  rows: readonly string[],
-  states: WindowStates,
-  costs: readonly number[],
-  layout: Layout,
-): Charge[] {
-  return rows.flatMap((row, slot) =>
-    layout.identities.flatMap((identity, c): Charge[] => {
-      const amount = costs[layout.units[c]!] ?? 0
-      return amount > 0 ? [[row, identity, states[layout.cellAt(slot, c)]!, amount]] : []
-    }),
-  )
-}
-
-/** What a hold has after it grew. */
-export function merged(before: readonly Charge[], added: readonly Charge[]): readonly Charge[] {
-  const isSame = (a: Charge, b: Charge): boolean => a[0] === b[0] && a[1] === b[1]
-  const kept = before.filter((old) => !added.some((each) => isSame(old, each)))
-  const grown = added.map((each): Charge => {
-    const [row, identity, startedAt, amount] = each
-    const old = before.find((charge) => isSame(charge, each))
-    return old === undefined ? each : [row, identity, ...grownCharge([old[2], old[3]], [startedAt, amount])]
-  })
-  return [...kept, ...grown]
-}
-
-/** What goes back to a cell. */
-export interface Give {
-  readonly row: string
-  readonly identity: string
-  readonly startedAt: number
-  readonly amount: number
-  /** A cell of slots is closed when nothing is left. */
-  readonly closes: boolean
-}
-
-/** What of a hold goes back. @param most of a unit, by default all */
-export function givesOf(
-  { charges }: HoldOfRecord,
-  most: (unit: string) => number = () => Number.POSITIVE_INFINITY,
-): Give[] {
-  return charges.flatMap(([row, identity, startedAt, charged]) => {
-    const { unit = '' } = cellOfIdentity(identity) ?? {}
-    const amount = amountBack(charged, unit, most)
-    return amount > 0 ? [{ row, identity, startedAt, amount, closes: unit === SLOTS }] : []
-  })
-}
-
-/** What a hold has in one row, in the order of a layout's cells: pairs `[startedAt, amount]`, `[-1, 0]` where none. */
-export function chargedIn({ charges }: HoldOfRecord, row: string, { identities }: Layout): readonly number[] {
-  return identities.flatMap((identity) => {
-    const charge = charges.find((each) => each[0] === row && each[1] === identity)
-    return charge === undefined ? [NOT_OPEN, 0] : [charge[2], charge[3]]
-  })
-}
-
-/** Identities once, then rows in turn: a name, and triples of which identity, a start and an amount. */
-type ChargesByRow = readonly [identities: readonly string[], ...rows: (string | readonly number[])[]] | 0
-
-function byRow(charges: readonly Charge[]): ChargesByRow {
-  if (charges.length === 0) return 0
-  const identities = [...new Set(charges.map(([, identity]) => identity))]
-  const rows = [...new Set(charges.map(([row]) => row))]
-  const ofRow = (name: string): number[] =>
-    charges.flatMap(([row, identity, startedAt, amount]) =>
-      row === name ? [identities.indexOf(identity), startedAt, amount] : [],
-    )
-  return [identities, ...rows.flatMap((row) => [row, ofRow(row)])]
-}
-
-function fromRows(byRows: ChargesByRow): Charge[] {
-  if (byRows === 0) return []
-  const [identities, ...rows] = byRows
-  const charges: Charge[] = []
-  for (let r = 0; r < rows.length; r += 2) {
-    const cells = rows[r + 1] as readonly number[]
-    for (let i = 0; i < cells.length; i += 3)
-      charges.push([rows[r] as string, identities[cells[i]!]!, cells[i + 1]!, cells[i + 2]!])
-  }
-  return charges
 }

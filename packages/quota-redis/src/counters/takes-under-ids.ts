@@ -14,10 +14,11 @@ import {
 import { damagedRow } from '../line/errors.ts'
 import type { Keys, RecordPlace } from '../store/keys.ts'
 import type { Batch } from './batch.ts'
+import { chargesOf, type Give } from './charges.ts'
 import { givesOfStates } from './gives.ts'
 import type { Holds } from './holds.ts'
 import { type Caller, called, takeReply } from './operation.ts'
-import { chargesOf, type Give, type IdRecord, newMark, recordText, startIn, statesFor } from './record.ts'
+import { type IdRecord, newMark, recordText, startIn, statesFor } from './record.ts'
 import { behindOf, encodeExpect, isOpenHold, type RecordChanges } from './record-changes.ts'
 
 /** A reply, and where the id was known, its record. */

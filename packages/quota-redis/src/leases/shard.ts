@@ -20,11 +20,11 @@ import {
   type TakeRequest,
 } from '@scoregw/quota/store'
 import type { Line } from '../line/line.ts'
+import type { Tick } from '../store/calls.ts'
 import { Calls } from '../store/calls.ts'
 import { lookAtHolds } from '../store/hold-looks.ts'
 import { HoldSweeper } from '../store/hold-sweeper.ts'
 import { Keys } from '../store/keys.ts'
-import type { Tick } from '../store/calls.ts'
 import { batchScript } from './lua/batch-script.ts'
 import type { ScriptOfShape } from './lua/script.ts'
 import { LeaseBatch, type LeaseOperation } from './operations/batch.ts'

@@ -19,8 +19,8 @@ export interface CallsParts<O extends AnyOperation> {
 }
 
 /**
- * Takes operations to the server that has their keys: those of one tick of the event loop together, few of them while it gives
- * no answers.
+ * Takes operations to the server that has their keys, those of one tick of the event loop together. A server that gives no
+ * answers gets few of them.
  */
 export class Calls<O extends AnyOperation> {
   readonly #parts: CallsParts<O>
@@ -154,14 +154,13 @@ function closed(): Error {
 const FEWEST = 32
 const MOST = 256
 /**
- * Into how many script calls the operations in flight are divided: so many that the server works on one while the next
- * is put together, so few that what a call costs by itself is shared by many. Measured.
+ * Into how many script calls the operations in flight are divided. The server works on one while the next is put together,
+ * and many share what a call costs by itself. Measured.
  */
 const DIVIDED_INTO = 2
 /**
- * While so many calls wait for their answers, gathered operations wait for one of them: a server with more to do than
- * it can gets fewer and larger calls, where many small ones would keep it busy with calls. Callers that wait for their
- * answers before they call again seldom get there.
+ * While so many calls wait for their answers, gathered operations wait for one of them. So a server with more to do than
+ * it can gets fewer and larger calls. Callers that wait for their answers before they call again seldom get there.
  */
 const MOST_CALLS = 2
 /** It never waits longer, in milliseconds, whether any of them is answered or not. */

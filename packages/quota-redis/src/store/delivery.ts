@@ -164,7 +164,7 @@ async function callAsked(line: Line, call: ScriptCall, error: unknown): Promise<
 /** Scripts that a server has answered to on its line. */
 const KNOWN = new WeakMap<Line, Set<string>>()
 
-/** The first call on a line brings the script's text: to be asked for it would cost a round trip of a cold start. */
+/** The first call on a line brings the script's text: without it a cold start would take another round trip. */
 async function evaluate(line: Line, { script, args, deadline, onSend }: ScriptCall): Promise<Reply> {
   onSend()
   const known = KNOWN.get(line.server) ?? new Set()

@@ -13,10 +13,10 @@ import type {
 import { type Counters, openCounters } from '../counters/counters.ts'
 import type { Line } from '../line/line.ts'
 import { lineTo } from '../line/lines.ts'
+import { Tick } from './calls.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
 import { placeOf } from './place.ts'
 import type { RedisHolds } from './redis-holds.ts'
-import { Tick } from './calls.ts'
 
 /** Counters of one policy in Redis. */
 export interface RedisCounters extends AsyncCounters {

@@ -1,12 +1,12 @@
 import { cellsIn, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { RedisCounters } from '../../src/index.ts'
 import { type LeasedRedisStore, leasedRedisStore } from '../../src/leases.ts'
 import { newPrefix } from '../store-harness.ts'
-import { useCleanups } from '../support/cleanups.ts'
-import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
+import { useCleanups, useRedis } from '../support/cleanups.ts'
+import { redisTests } from '../support/redis-server.ts'
 
 const DAY_MS = 86_400_000
 const LIMIT = 1_000_000
@@ -46,11 +46,7 @@ interface Terms {
 const { later } = useCleanups()
 
 describe.runIf(redisTests)('leases of calendar windows', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
 
   /** Two processes, and three periods in a row: the clock is one minute before the end of the first. */
   function sharing(schema = MONTHLY) {
@@ -213,7 +209,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
       const { clock, start, end, nextEnd, one } = sharing()
       const periods = [start, end, nextEnd] as const
       await take(one, 5, periods)
-      await redis.cli('FLUSHALL')
+      await redis.admin.flushall()
       clock.advance(ms)
       await take(one, 5, periods)
       return one.store.leases().counterLosses

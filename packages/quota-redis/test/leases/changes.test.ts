@@ -3,12 +3,12 @@ import type { DeepPartial } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { redisSettings } from '../../src/index.ts'
 import { Lease } from '../../src/leases/lease.ts'
 import { newPrefix } from '../store-harness.ts'
-import { useCleanups } from '../support/cleanups.ts'
-import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
+import { useCleanups, useRedis } from '../support/cleanups.ts'
+import { redisTests } from '../support/redis-server.ts'
 import { type LeasedEngine, type LeasedOptions, leasedEngine, sitePolicy, siteUsed, takes } from './engines.ts'
 
 const HOUR_MS = 3_600_000
@@ -19,11 +19,7 @@ const take = { subject: 'u', operation: 'take' } as const
 const { later } = useCleanups()
 
 describe.runIf(redisTests)('leases, while things change', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
 
   const client = () => new Redis({ port: redis.port, lazyConnect: true })
   const on = (options: LeasedOptions) => leasedEngine(client(), later, options)
@@ -98,7 +94,7 @@ describe.runIf(redisTests)('leases, while things change', () => {
     const clock = manualClock()
     const engines = await sharing(3, 0, { testClock: clock })
     const grants = engines.map(({ store }) => store.leases().grants)
-    const keys = async () => ((await redis.cli('KEYS', '*')) as string[]).length
+    const keys = async () => (await redis.admin.keys('*')).length
     const before = await keys()
     const opened = async ({ quota }: LeasedEngine) =>
       ((await quota.status('u')).windows.write ?? []).filter(({ startedAt }) => startedAt !== null).length
@@ -160,7 +156,7 @@ describe.runIf(redisTests)('leases, while things change', () => {
     for (const { quota } of [one, other]) expect(await takes(quota, 20, 10)).toBe(200)
     expect(losses()).toEqual([0, 0])
 
-    await redis.cli('FLUSHALL')
+    await redis.admin.flushall()
     clock.advance(2_000)
     expect((await one.quota.consume(take)).allowed).toBe(true)
     expect(await siteUsed(one.quota)).toBe(1)
@@ -169,7 +165,7 @@ describe.runIf(redisTests)('leases, while things change', () => {
     expect(losses()).toEqual([1, 0])
     // As when rows have outlived their windows, and are dropped.
     clock.advance(2 * DAY_MS)
-    await redis.cli('FLUSHALL')
+    await redis.admin.flushall()
     expect(await takes(one.quota, 20, 10)).toBe(200)
     expect(losses()).toEqual([1, 0])
   })

@@ -1,19 +1,16 @@
 import { checkPromises } from '@scoregw/quota-histories'
 import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { leasedFactory } from '../store-harness.ts'
-import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
+import { useRedis } from '../support/cleanups.ts'
+import { redisTests } from '../support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const PROMISES = { runs: deep ? 5_000 : 15, maxSteps: 30 }
 
 /** Kinds, holds and leases have tests of their own in every run; all cases once more are for the deep profile. */
 describe.runIf(redisTests && deep)('a store with leases', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
   const factory = leasedFactory(() => redis.port)
 
   const registered = describeStore({ describe, it }, factory, 'Redis store with leases')

@@ -1,12 +1,12 @@
 import { manualClock } from '@scoregw/quota-testkit'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { Shard } from '../../src/leases/shard.ts'
 import { SharedPool } from '../../src/leases/shared-pool.ts'
 import { newPrefix } from '../store-harness.ts'
-import { useCleanups } from '../support/cleanups.ts'
+import { useCleanups, useRedis } from '../support/cleanups.ts'
 import { EVERYTHING, HOURS, MONTHS, SLOTS } from '../support/holders.ts'
 import { linesOf, runProgram } from '../support/program.ts'
-import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
+import { redisTests } from '../support/redis-server.ts'
 import { leasedHolder, MANY, refOf, reportOf, untilLeased, warmUp } from './leased-holders.ts'
 
 const HOUR_MS = 3_600_000
@@ -15,12 +15,8 @@ const SLOT = { slot: true } as const
 const { later } = useCleanups()
 
 describe.runIf(redisTests)('holds whose shared part is leased', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-    await warmUp(redis.port)
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
+  beforeAll(() => warmUp(redis.port))
 
   const holder = (options: Parameters<typeof leasedHolder>[2]) => leasedHolder(redis.port, later, options)
 

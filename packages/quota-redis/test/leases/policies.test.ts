@@ -1,13 +1,13 @@
 import { cellsIn, type StoreSchema, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { RedisCounters } from '../../src/index.ts'
 import { type LeasedRedisStore, leasedRedisStore } from '../../src/leases.ts'
 import type { RedisStoreOptions } from '../../src/store/options.ts'
 import { newPrefix } from '../store-harness.ts'
-import { useCleanups } from '../support/cleanups.ts'
-import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
+import { useCleanups, useRedis } from '../support/cleanups.ts'
+import { redisTests } from '../support/redis-server.ts'
 
 const SCHEMA: StoreSchema = {
   units: ['tokens'],
@@ -25,11 +25,7 @@ const SCHEMA: StoreSchema = {
 const { later } = useCleanups()
 
 describe.runIf(redisTests)('leases under several policies', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
 
   function storeOn(options: Partial<RedisStoreOptions> = {}): LeasedRedisStore {
     const client = new Redis({ port: redis.port, lazyConnect: true })

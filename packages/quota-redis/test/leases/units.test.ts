@@ -1,19 +1,15 @@
 import { CONFORMANCE_CASES, runCase } from '@scoregw/quota-testkit'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { leasedRedisStore } from '../../src/leases.ts'
 import { leasedFactory, newPrefix } from '../store-harness.ts'
-import { useCleanups } from '../support/cleanups.ts'
-import { type RedisServer, redisTests, startRedis } from '../support/redis-server.ts'
+import { useCleanups, useRedis } from '../support/cleanups.ts'
+import { redisTests } from '../support/redis-server.ts'
 import { unitsEngine } from '../support/units.ts'
 
 const { later } = useCleanups()
 
 describe.runIf(redisTests)('leases of several units', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
+  const redis = useRedis()
 
   function engine(prefix: string) {
     const made = unitsEngine(leasedRedisStore, redis.port, prefix)

@@ -5,8 +5,6 @@ import { expect } from 'vitest'
 import { type RedisStore, redisStore } from '../../src/index.ts'
 import type { RedisStoreOptions } from '../../src/store/options.ts'
 import type { Cleanups } from './cleanups.ts'
-import { startRedis } from './redis-server.ts'
-import { startProxy } from './tcp-proxy.ts'
 
 type Operation = 'read' | 'write'
 
@@ -26,24 +24,6 @@ export function policyOf(tokens = 1_000_000): Policy<Operation> {
     ],
     operations: { read: { category: 'reads', cost: 1 }, write: { category: 'writes', cost: 1 } },
     base: { personal: limits(tokens), site: limits(tokens) },
-  }
-}
-
-/** Cleanups of one test, for tests that run side by side. */
-export function cleanupsOf(onTestFinished: (close: () => Promise<void>) => void): Cleanups {
-  const later = (close: () => unknown) => onTestFinished(async () => void (await close()))
-  return {
-    later,
-    async server(options) {
-      const redis = await startRedis(options)
-      later(() => redis.stop())
-      return redis
-    },
-    async proxy(targetPort) {
-      const proxy = await startProxy(targetPort)
-      later(() => proxy.stop())
-      return proxy
-    },
   }
 }
 
