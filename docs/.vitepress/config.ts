@@ -4,6 +4,9 @@ import { type DefaultTheme, defineConfig, type MarkdownRenderer, type UserConfig
 import llmstxt from 'vitepress-plugin-llms'
 import { descriptionOf, docs, type Group, groups, pageOf, searched } from './pages.ts'
 
+const REPOSITORY = 'https://github.com/scoregw/quota'
+const EDIT = `${REPOSITORY}/edit/main/docs/:path`
+
 /** A heading's anchor as GitHub makes it, so that one address works in both places. */
 function anchorOf(heading: string): string {
   return heading
@@ -69,7 +72,7 @@ const linksToSources: CoreRule = ({ tokens }) => {
     const path = /^(?:\.{1,2}\/)+((?:packages|examples|bench|internal|scripts)\/.*|[A-Z]+\.md.*)$/.exec(
       link.attrGet('href') ?? '',
     )?.[1]
-    if (path !== undefined) link.attrSet('href', `https://github.com/scoregw/quota/blob/main/${path}`)
+    if (path !== undefined) link.attrSet('href', `${REPOSITORY}/blob/main/${path}`)
   }
 }
 
@@ -141,6 +144,8 @@ export default defineConfig({
           { text: '快速上手', link: '/zh/getting-started' },
           { text: '演练场（英文）', link: '/playground' },
         ],
+        editLink: { pattern: EDIT, text: '在 GitHub 上编辑此页' },
+        footer: { message: '以 MIT 许可证发布。' },
         outline: { level: [2, 3], label: '本页目录' },
         docFooter: { prev: '上一页', next: '下一页' },
         sidebarMenuLabel: '目录',
@@ -154,14 +159,25 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    // Pages are not all there in both languages: the other one begins at its first page.
+    logo: '/favicon.svg',
+    // Some pages exist in one language only: a change of language leads to its first page.
     i18nRouting: false,
     nav: [
       { text: 'Guide', link: firstLinkOf('Start') },
       { text: 'Reference', link: firstLinkOf('Reference') },
-      { text: 'Gateway', link: firstLinkOf('Gateway') },
+      {
+        text: 'Examples',
+        items: [
+          { text: 'Recipes', link: '/guide/recipes' },
+          { text: 'The gateway', link: firstLinkOf('Gateway') },
+          { text: 'On GitHub', link: `${REPOSITORY}/tree/main/examples` },
+        ],
+      },
       { text: 'Playground', link: '/playground' },
     ],
+    socialLinks: [{ icon: 'github', link: REPOSITORY }],
+    editLink: { pattern: EDIT, text: 'Edit this page' },
+    footer: { message: 'Released under the MIT licence.' },
     // The playground has the page's whole width.
     sidebar: {
       '/guide/': inFolder('guide'),
