@@ -34,9 +34,8 @@ import { frontPage } from './pages/front-page.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
-import { createWithinMeter } from './quota/charge-within.ts'
+import { chargeStep } from './quota/charge-step.ts'
 import { sharedLayers } from './quota/layer-members.ts'
-import { createMeter } from './quota/meter.ts'
 import type { OperationName } from './quota/policy.ts'
 import { statusRoutes } from './quota/status-routes.ts'
 import { referencePages } from './reference/reference-pages.ts'
@@ -103,12 +102,6 @@ export interface Parts {
 /** The gateway: players and administrators. */
 export function gatewayService(parts: Parts): Express {
   const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota } = parts
-  const metering = {
-    quota,
-    supportForumUrl: config.supportForumUrl,
-    logger,
-    observe: observeMetered(usage.recorder, clock),
-  }
   const adminQuota = new AdminQuota(quota, users, audit)
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
@@ -139,8 +132,10 @@ export function gatewayService(parts: Parts): Express {
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authenticate: (publicPaths, failures) => usersOnly(identify, publicPaths, failures),
-    meter: createMeter(metering),
-    within: parts.chargesWithin ? createWithinMeter(metering) : undefined,
+    charge: chargeStep({
+      ...{ quota, logger, chargesWithin: parts.chargesWithin, supportForumUrl: config.supportForumUrl },
+      observe: observeMetered(usage.recorder, clock),
+    }),
   })
 }
 

@@ -11,7 +11,7 @@ import * as z from 'zod'
 import { COUNTERS } from '../src/db/migrations/0010-counters.ts'
 import { connectionOf, openSqlite } from '../src/db/sqlite.ts'
 import { withPlayer } from '../src/db/with-player.ts'
-import type { Charge } from '../src/http/charged-work.ts'
+import type { Charge } from '../src/http/charge-step.ts'
 import { failureLimit } from '../src/http/failure-limit.ts'
 import { HttpError } from '../src/http/http-error.ts'
 import { contextOf } from '../src/http/request-context.ts'
@@ -20,9 +20,9 @@ import { createService } from '../src/http/service.ts'
 import { Idempotency } from '../src/idempotency/idempotency.ts'
 import { IdempotencyRecords } from '../src/idempotency/idempotency-records.ts'
 import { createLogger } from '../src/log/logger.ts'
-import { createWithinMeter } from '../src/quota/charge-within.ts'
-import { createMeter } from '../src/quota/meter.ts'
+import { chargeStep } from '../src/quota/charge-step.ts'
 import { gatewayPolicy, type OperationName } from '../src/quota/policy.ts'
+import { settingsOn } from '../src/quota/settings.ts'
 import { ticketRoutes } from '../src/tickets/routes.ts'
 import { TicketRepository } from '../src/tickets/ticket-repository.ts'
 import { TicketService } from '../src/tickets/ticket-service.ts'
@@ -37,7 +37,8 @@ const { cost: COST } = gatewayPolicy.operations['charge.5']
 /** Tickets behind a meter, charged before or within the transaction of a purchase, on a database of their own. */
 async function shop(isWithin: boolean, handle?: Handled) {
   const clock = manualClock(START)
-  const db = await closedInTheEnd(openSqlite(tempDir()))
+  const dataDir = tempDir()
+  const db = await closedInTheEnd(openSqlite(dataDir))
   const database = connectionOf(db)
   if (database === undefined) throw new Error('the embedded database has a connection')
   const user = { id: 'ann', name: 'Ann', role: 'player' } as const
@@ -46,6 +47,7 @@ async function shop(isWithin: boolean, handle?: Handled) {
   const quota = createQuota<OperationName>({
     policy: gatewayPolicy,
     store: sqliteStore({ database, db, prefix: COUNTERS, clock }),
+    settingsStore: settingsOn(db, clock),
     clock,
     failurePolicy: { write: 'open' },
   })
@@ -65,8 +67,7 @@ async function shop(isWithin: boolean, handle?: Handled) {
       contextOf(req).user = user
       next()
     },
-    meter: createMeter(metering),
-    within: isWithin ? createWithinMeter(metering) : undefined,
+    charge: chargeStep({ ...metering, chargesWithin: isWithin }),
     failures: failureLimit({ limit: 0, windowMs: 60_000, clock }),
     isClosing: () => false,
   })
@@ -84,7 +85,16 @@ async function shop(isWithin: boolean, handle?: Handled) {
     return { status: response.status, fields, body: await response.text() }
   }
   const used = async (): Promise<unknown> => (await quota.status('ann')).windows.write?.map(({ used }) => used)
-  return { clock, db, quota, buy, used, logged, held: () => tickets.held('ann') }
+  const begun = vi.spyOn(database, 'exec')
+  /** How many transactions something needs: those that take the write lock, and those that only read. */
+  const transactionsOf = async (work: () => Promise<unknown>): Promise<{ writing: number; reading: number }> => {
+    begun.mockClear()
+    await work()
+    const texts = begun.mock.calls.map(([text]) => text)
+    const countOf = (beginning: string): number => texts.filter((text) => text.startsWith(beginning)).length
+    return { writing: countOf('begin immediate'), reading: countOf('begin;') }
+  }
+  return { clock, dataDir, db, quota, buy, used, logged, transactionsOf, held: () => tickets.held('ann') }
 }
 
 /** What a handler may do wrong: `buys` is the work, which calls the charge it is given first in its transaction. */
@@ -160,6 +170,15 @@ describe('a purchase that is charged within its transaction', () => {
     expect(await used()).toEqual([0, 0, 0, 0, 0, 0])
   })
 
+  it('is refused in the language of the request, to the byte as before', async () => {
+    const both = [await shop(false), await shop(true)] as const
+    for (const { quota } of both) await quota.consume({ subject: 'ann', operation: 'charge.5', cost: 60 })
+    for (const language of ['zh-TW', 'en;q=0.5, zh', 'fr', '*']) {
+      const [before, within] = await Promise.all(both.map(({ buy }) => buy(5, { 'Accept-Language': language })))
+      expect(within).toEqual(before)
+    }
+  })
+
   it.each([
     ['at all', `alter table ${COUNTERS}_rows rename to out_of_reach`],
     ['within it', `create trigger full before insert on ${COUNTERS}_rows begin select raise(abort, 'full'); end`],
@@ -199,7 +218,7 @@ describe('a request that charges within its transaction', () => {
     expect([await used(), await held()]).toEqual([Array(6).fill(0), []])
   })
 
-  it('is refused like any other, and nothing is done, when the tokens went between the look and the charge', async () => {
+  it('is refused like any other, and nothing is done, when the tokens went before the charge', async () => {
     const { buy, used, held } = await shop(true, async (charge, buys, quota) => {
       await quota.consume({ subject: 'ann', operation: 'charge.5', cost: 60 - COST + 1 })
       await buys(charge)
@@ -208,6 +227,56 @@ describe('a request that charges within its transaction', () => {
     const again = await buy(5)
     expect([refused.status, again]).toEqual([429, refused])
     expect([await used(), await held()]).toEqual([Array(6).fill(60 - COST + 1), []])
+  })
+})
+
+describe('a purchase is decided once', () => {
+  it('in its transaction, as long as its user has tokens left', async () => {
+    const { buy, transactionsOf } = await shop(true)
+    await buy(2)
+    expect(await transactionsOf(() => buy(3))).toEqual({ writing: 1, reading: 0 })
+  })
+
+  it('in its transaction, on the only connection, also where its user has settings that were not read yet', async () => {
+    const { buy, quota, used, transactionsOf } = await shop(true)
+    await buy(2)
+    await quota.subjects.update('ann', { overrides: { write: { '1h': 100 } } })
+    expect(await transactionsOf(() => buy(3))).toEqual({ writing: 1, reading: 0 })
+    expect(await used()).toEqual(Array(6).fill(25))
+  })
+
+  it('before any transaction, when it is refused: a flood takes no write lock', async () => {
+    const { buy, transactionsOf } = await shop(true)
+    await buy(5)
+    await buy(5)
+    const refused = await transactionsOf(async () => {
+      for (let each = 0; each < 20; each++) expect((await buy(5)).status).toBe(429)
+    })
+    expect(refused).toEqual({ writing: 0, reading: 20 })
+  })
+
+  it('without a wait for another process that writes, when it is refused', async () => {
+    const { buy, dataDir } = await shop(true)
+    await buy(5)
+    await buy(5)
+    const other = new Database(join(dataDir, 'gateway.sqlite'))
+    onTestFinished(() => void other.close())
+    other.exec('begin immediate')
+    expect((await buy(5)).status).toBe(429)
+    other.exec('rollback')
+  })
+
+  it('and not again for its answer, when its transaction refused it', async () => {
+    const { buy, quota, transactionsOf } = await shop(true)
+    await buy(2)
+    const cost = 60 - 10 - 20
+    await quota.consume({ subject: 'ann', operation: 'charge.5', cost })
+    const refused = vi.fn()
+    quota.on('refused', refused)
+    const tokens = await transactionsOf(async () => expect((await buy(5)).status).toBe(429))
+    expect([tokens, refused.mock.calls.length]).toEqual([{ writing: 1, reading: 0 }, 1])
+    // From here on a refusal is likely, and seen before a transaction begins.
+    expect(await transactionsOf(() => buy(5))).toEqual({ writing: 0, reading: 1 })
   })
 })
 

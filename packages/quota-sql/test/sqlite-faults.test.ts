@@ -40,6 +40,19 @@ const errorOf = async (call: () => unknown): Promise<Error & { code?: unknown }>
 }
 
 describe('an SQLite file that does not do what it should', () => {
+  it('is written by another process: what only reads does not wait for that', async () => {
+    const path = newFile()
+    const [database, other] = [connectTo(path), connectTo(path)]
+    const counters = sqliteStore({ database, deadlineMs: DEADLINE_MS }).open(SCHEMA)
+    await take(counters, 'u')
+    other.exec('begin immediate')
+    expect(await used(counters, 'u')).toEqual([1, 1])
+    expect((await errorOf(() => take(counters, 'u'))).code).toBe('store_error')
+    other.exec('rollback')
+    await take(counters, 'u')
+    expect(await used(counters, 'u')).toEqual([2, 2])
+  })
+
   it('is read-only: refused at once, with nothing charged, and answered by the failure policy', async () => {
     const path = newFile()
     const database = connectTo(path)

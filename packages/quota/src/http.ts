@@ -45,7 +45,14 @@ export type {
 } from './http/options.ts'
 export { ipSubject } from './http/parse-options.ts'
 export type { AnswerContext, QuotaAnswers, QuotaExceededBody } from './http/texts.ts'
-export { type AnswerTexts, LOCALES, type Locale, type MessageFacts, type MessageTexts } from './http/texts.ts'
+export {
+  type AnswerTexts,
+  LOCALES,
+  type Locale,
+  type MessageFacts,
+  type MessageTexts,
+  preferredLocale,
+} from './http/texts.ts'
 export {
   QUOTA_WARNING_CODES,
   QuotaWarning,

@@ -1,8 +1,7 @@
 import { type IRouter, type Request, type RequestHandler, type Response, Router } from 'express'
 import type * as z from 'zod'
-import type { OperationName } from '../quota/policy.ts'
 import { callerOf, requireHolder } from './auth.ts'
-import type { Charge, ChargedWork, WithinMeter } from './charged-work.ts'
+import type { Charge, ChargeStep, Work } from './charge-step.ts'
 import { detailsOf } from './details.ts'
 import { type Detail, HttpError, invalid } from './http-error.ts'
 import { contextOf } from './request-context.ts'
@@ -12,16 +11,11 @@ const EVENTS = 'text/event-stream'
 /** Compressed, events would wait in the compressor; a proxy's buffer would keep them, too. */
 const EVENTS_FIELDS = { 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' }
 
-/** Charges a request for an operation, one that the context's input may decide: 429 or on to the next step. */
-export type Meter = (operation: OperationName | ((input: unknown) => OperationName | undefined)) => RequestHandler
-
 export interface MountOptions {
   /** Parses a request's body. */
   readonly parseBody: RequestHandler
   /** Absent: nothing is charged. */
-  readonly meter?: Meter | undefined
-  /** For routes that charge within the transaction of their work. @default they are charged before it as others are */
-  readonly within?: WithinMeter | undefined
+  readonly charge?: ChargeStep | undefined
 }
 
 /**
@@ -48,17 +42,17 @@ export function mount(routes: readonly Route[], options: MountOptions): IRouter 
   return router
 }
 
-function steps(route: Route, { parseBody, meter, within }: MountOptions): RequestHandler[] {
-  const { access, body, operation, chargesWithin } = route
+function steps(route: Route, { parseBody, charge }: MountOptions): RequestHandler[] {
+  const { access, body, operation, chargesWithin = false } = route
   const recall = access === 'user' || access === 'admin' ? route.recall : undefined
   return [
     ...(access === 'public' ? [] : [caller(access)]),
     ...(body === undefined ? [] : [parseBody]),
     validation(route),
     ...(recall === undefined ? [] : [recalling(route, recall)]),
-    ...(operation !== undefined && chargesWithin === true && within !== undefined
-      ? [within(operation, workOf(route))]
-      : [...(operation === undefined || meter === undefined ? [] : [meter(operation)]), work(route)]),
+    operation === undefined || charge === undefined
+      ? free(workOf(route))
+      : charge({ operation, chargesWithin }, workOf(route)),
   ]
 }
 
@@ -112,12 +106,11 @@ async function uncharged(): Promise<undefined> {
   return undefined
 }
 
-function work(route: Route): RequestHandler {
-  const worked = workOf(route)
+function free(work: Work): RequestHandler {
   return async (req, res) => {
     try {
-      const answer = await worked(req, res, async () => req.quota?.decision)
-      answer()
+      const send = await work(req, res, uncharged)
+      send()
     } catch (error) {
       await contextOf(req).abandon?.()
       throw error
@@ -126,7 +119,7 @@ function work(route: Route): RequestHandler {
 }
 
 /** What a route does for a request, and answers. */
-function workOf(route: Route): ChargedWork {
+function workOf(route: Route): Work {
   return async (req, res, charge) => {
     // A stream of events may last for long, and has nothing for who wants its head alone.
     if (req.method === 'HEAD' && route.answerType === EVENTS) return () => send(route, res, {})

@@ -1,8 +1,7 @@
 import type { Request, Response } from 'express'
 import type * as z from 'zod'
-import type { OperationName } from '../quota/policy.ts'
 import type { User } from '../users/user.ts'
-import type { Charge } from './charged-work.ts'
+import type { Charge } from './charge-step.ts'
 import type { ErrorCode } from './http-error.ts'
 
 /**
@@ -27,7 +26,7 @@ interface RouteDocs {
    */
   readonly errors?: readonly ErrorCode[] | undefined
   /** Where `operation` depends on the body: the operations that it can be. */
-  readonly operations?: readonly OperationName[] | undefined
+  readonly operations?: readonly string[] | undefined
   /** A body that works with the demo's data and passes the schema. Needed where `{}` does not pass. */
   readonly example?: unknown
   /** The form of the body for people, where the schema cannot tell it: `z.preprocess` with several forms. */
@@ -83,7 +82,7 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
    * The operation to charge, by name or by the parsed body; absent: free. A function may answer `undefined` where the
    * route calls the quota itself.
    */
-  readonly operation?: OperationName | ((input: Input) => OperationName | undefined) | undefined
+  readonly operation?: string | ((input: Input) => string | undefined) | undefined
   /**
    * Whether the handler calls `charge` first in the transaction of its work, so that both are committed or neither is. Where
    * the counters are elsewhere the request is charged before it is handled, as any other. One whose handler never called

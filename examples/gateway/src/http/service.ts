@@ -4,13 +4,13 @@ import express, { type Express, type Request, type RequestHandler } from 'expres
 import type { Logger } from '../log/logger.ts'
 import { ByteBudget } from './body/byte-budget.ts'
 import { BODY_LIMITS, type BodyLimits } from './body/limits.ts'
-import type { WithinMeter } from './charged-work.ts'
+import type { ChargeStep } from './charge-step.ts'
 import { refusedWhenClosing } from './closing.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { type ErrorBody, errorHandler, gatewayErrorBody } from './error-handler.ts'
 import type { FailureLimit } from './failure-limit.ts'
 import { jsonBody } from './json-body.ts'
-import { type Meter, mount } from './mount.ts'
+import { mount } from './mount.ts'
 import { Refusals } from './refusals.ts'
 import { requestId } from './request-id.ts'
 import { requestLog } from './request-log.ts'
@@ -31,9 +31,7 @@ export interface ServiceOptions extends SecurityOptions {
   /** Limits the failed requests of each caller. */
   readonly failures: FailureLimit
   /** Absent: nothing is charged. */
-  readonly meter?: Meter | undefined
-  /** For routes that charge within the transaction of their work. */
-  readonly within?: WithinMeter | undefined
+  readonly charge?: ChargeStep | undefined
   /** See every request before it is looked at. */
   readonly observe?: readonly RequestHandler[] | undefined
   /** Pages and other files, open to everybody; what they do not have goes on to the routes. */
@@ -49,7 +47,7 @@ export interface ServiceOptions extends SecurityOptions {
 
 /** A service without a server: routes behind the steps that every request goes through. */
 export function createService(options: ServiceOptions): Express {
-  const { routes, logger, authenticate, failures, meter, within, observe = [], pages } = options
+  const { routes, logger, authenticate, failures, charge, observe = [], pages } = options
   const { errorBody: bodyOf = gatewayErrorBody, isClosing } = options
   const { bodyLimits = BODY_LIMITS, bodyBudget = BODY_BUDGET } = options
   const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
@@ -75,7 +73,7 @@ export function createService(options: ServiceOptions): Express {
   // Before whatever watches heads and bodies, so that they see them as the routes made them.
   app.use(compression())
   app.use(authenticate(publicPaths, failures))
-  app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(...bodyBudget)), meter, within }))
+  app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(...bodyBudget)), charge }))
   app.use(quotaErrorHandler())
   app.use(errorHandler({ logger, failures, bodyOf, onRefused: (...answered) => refusals.keep(...answered) }))
   return app

@@ -2,7 +2,7 @@ import { createQuota, memoryStore, type RefusedDecision } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
 import { quotaHeaders } from '@scoregw/quota/http'
 import { type ScoreGatewayBody, scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
-import { FIELDS } from '../quota/meter.ts'
+import { FIELDS } from '../quota/metering.ts'
 import type { GatewayPolicy } from '../quota/policy.ts'
 import { subjectsOf } from '../quota/subjects.ts'
 

@@ -1,17 +1,17 @@
 import type { Decision } from '@scoregw/quota'
 import { AdmittedRequest, Exchange, MeteredRequest, watchResponse } from '@scoregw/quota/http'
 import type { Request, Response } from 'express'
-import { FIELDS, type MeterOptions, meterLogger } from './meter.ts'
+import { FIELDS, type MeteringOptions, meterLogger } from './metering.ts'
 
 /**
- * Attaches an admission by a transaction that is over, as a meter does with its own: to the request, and as header fields
- * to the response. A status of 400 and above says that the transaction was rolled back, and the tokens with
+ * Attaches a decision to its request, as a meter does with its own. An admission, by a transaction that is over, also adds
+ * header fields to the response: a status of 400 and above says that the transaction was rolled back, and the tokens with
  * it.
  */
 export function attachingDecisions({
   quota,
   logger,
-}: MeterOptions): (req: Request, res: Response, decision: Decision) => void {
+}: MeteringOptions): (req: Request, res: Response, decision: Decision) => void {
   const options = {
     quota,
     settle: 'outcome',
@@ -21,10 +21,11 @@ export function attachingDecisions({
     logger: meterLogger(logger),
   } as const
   return (req, res, decision) => {
-    const metered = new MeteredRequest(options, decision, settledBy(decision))
+    const metered = new MeteredRequest(options, decision, decision.allowed ? settledBy(decision) : undefined)
+    req.quota = metered
+    if (!decision.allowed) return
     const exchange = Exchange.of(req)
     exchange.add(metered)
-    req.quota = metered
     watchResponse(new AdmittedRequest(metered, exchange, options), req, res)
   }
 }

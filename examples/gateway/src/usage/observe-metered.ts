@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Decision } from '@scoregw/quota'
-import type { Request, Response } from 'express'
 import { contextOf } from '../http/request-context.ts'
-import type { OperationName } from '../quota/policy.ts'
+import type { ObserveMetered } from '../quota/metering.ts'
 import { refusingLimit } from './held-usage.ts'
 import type { UsageRecord } from './usage-record.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
-
-/** Called with a request that is about to be metered. */
-export type ObserveMetered = (req: Request, res: Response, operation: OperationName, category: string) => void
 
 /** The status of a request whose caller went away before there was one. */
 const HUNG_UP = 499

@@ -9,7 +9,7 @@ import { contextOf } from '../../src/http/request-context.ts'
 import { route } from '../../src/http/route.ts'
 import { createService } from '../../src/http/service.ts'
 import { createLogger } from '../../src/log/logger.ts'
-import { createMeter } from '../../src/quota/meter.ts'
+import { chargeStep } from '../../src/quota/charge-step.ts'
 import { gatewayPolicy, type OperationName } from '../../src/quota/policy.ts'
 
 export interface LateService {
@@ -54,7 +54,7 @@ export async function lateService(): Promise<LateService> {
       contextOf(req).user = { id: 'u1', name: 'u1', role: 'player' }
       next()
     },
-    meter: createMeter({ quota, supportForumUrl: 'https://forum.example.com', logger }),
+    charge: chargeStep({ quota, supportForumUrl: 'https://forum.example.com', logger, chargesWithin: false }),
     isClosing: () => false,
   })
   const listener = await listen(app, '127.0.0.1', 0)

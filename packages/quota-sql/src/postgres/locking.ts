@@ -1,4 +1,4 @@
-import type { Operation } from '../step/operation.ts'
+import { type Operation, readsRows } from '../step/operation.ts'
 import { isAnswer } from './errors.ts'
 import { allOf, Line, type Session } from './session.ts'
 import { answerUnlocked, type Decided, decideOn, write } from './transaction.ts'
@@ -15,7 +15,7 @@ export class LockingTurn extends Turn {
   protected async commit(session: Session): Promise<readonly Operation[]> {
     const { operations, parts } = this
     // What only reads is answered without locks, but where it counts holds.
-    if (operations.every(({ isLook, footprint }) => isLook && footprint.shownOwners === undefined)) {
+    if (operations.every(readsRows)) {
       return answerUnlocked(session, operations, parts)
     }
     try {

@@ -44,8 +44,20 @@ export class SqliteFile {
    * @param committing is called when the work is done, and is about to be committed
    */
   whole<T>(work: () => T, committing?: () => void): T {
-    this.#database.exec('begin immediate')
+    return this.#transacted('begin immediate', work, committing)
+  }
+
+  /**
+   * Does some work that only reads, in a transaction without the write lock. The lock it needs is taken by `exec`: a prepared
+   * statement that is refused stays in progress in libsql.
+   */
+  reading<T>(work: () => T): T {
+    return this.#transacted('begin; select 1 from sqlite_master limit 1', work)
+  }
+
+  #transacted<T>(begin: string, work: () => T, committing?: () => void): T {
     try {
+      this.#database.exec(begin)
       const result = work()
       committing?.()
       this.#database.exec('commit')
@@ -103,13 +115,23 @@ export class SqliteFile {
 
   /** Decides and writes; the operations are to be answered when the transaction is committed. */
   step(operations: readonly Operation[], now: number): readonly EndedHold[] {
+    const step = this.#decided(operations, now)
+    this.#write(step.changes())
+    return step.ended()
+  }
+
+  /** Answers operations that only read rows. */
+  read(operations: readonly Operation[], now: number): void {
+    this.#decided(operations, now)
+  }
+
+  #decided(operations: readonly Operation[], now: number): Step {
     const asked = new Asked()
     for (const { footprint } of operations) asked.add(footprint)
     const step = this.#loaded(asked, now)
     step.load()
     for (const operation of operations) operation.decide(step)
-    this.#write(step.changes())
-    return step.ended()
+    return step
   }
 
   /** Holds that have ended, the earliest first. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, QuotaError } from '@scoregw/quota'
 import { type EndedHold, notDone } from '@scoregw/quota/store'
-import type { Operation } from '../step/operation.ts'
+import { type Operation, readsRows } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
 import { storeError } from '../step/store-error.ts'
 import { isBusy } from './database.ts'
@@ -101,6 +101,11 @@ export class SqliteTurns {
   #transact(operations: readonly Operation[], committing: () => void): void {
     const { file, clock, ended } = this.#parts
     if (operations.every(({ isOver }) => isOver)) return
+    if (operations.every(readsRows)) {
+      this.#ourWay(() => file.reading(() => file.read(operations, instant(clock))))
+      for (const operation of operations) operation.done()
+      return
+    }
     const holds = this.#ourWay(() => file.whole(() => file.step(operations, instant(clock)), committing))
     for (const operation of operations) operation.done()
     ended(holds)

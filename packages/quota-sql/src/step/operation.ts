@@ -27,6 +27,11 @@ export function operationOf<T>(
   return new Pending(work, resolve, reject)
 }
 
+/** Whether an operation reads rows and nothing else, so that it needs no lock. A list of holds settles those that have ended. */
+export function readsRows({ isLook, footprint }: Pick<Operation, 'isLook' | 'footprint'>): boolean {
+  return isLook && footprint.shownOwners === undefined
+}
+
 class Pending<T> {
   readonly footprint: Footprint
   readonly isLook: boolean

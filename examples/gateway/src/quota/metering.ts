@@ -2,12 +2,10 @@ import type { Quota } from '@scoregw/quota'
 import type { QuotaLogger } from '@scoregw/quota/http'
 import { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
 import { quotaMiddleware } from '@scoregw/quota-express'
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import { HttpError } from '../http/http-error.ts'
-import type { Meter } from '../http/mount.ts'
 import { contextOf } from '../http/request-context.ts'
 import type { Logger } from '../log/logger.ts'
-import type { ObserveMetered } from '../usage/observe-metered.ts'
 import { OPERATION_NAMES, type OperationName } from './policy.ts'
 import { subjectsOf } from './subjects.ts'
 
@@ -18,7 +16,10 @@ declare module '@scoregw/quota/http' {
   }
 }
 
-export interface MeterOptions {
+/** Called with a request that is about to be metered. */
+export type ObserveMetered = (req: Request, res: Response, operation: OperationName, category: string) => void
+
+export interface MeteringOptions {
   readonly quota: Quota<OperationName>
   readonly supportForumUrl: string
   readonly logger: Logger
@@ -29,26 +30,12 @@ export interface MeterOptions {
 /** Fields of every limit, on every answer. */
 export const FIELDS = { standardHeaders: 'draft-10', fields: 'all' } as const
 
-/** Charges requests to the user who sends them, before the work, and gives back what was not delivered. */
-export function createMeter(options: MeterOptions): Meter {
-  const { quota, observe } = options
-  const before = chargingBefore(options)
-  return (operation) => {
-    return (req, res, next) => {
-      const name = typeof operation === 'string' ? operation : operation(contextOf(req).input)
-      if (name === undefined) return next()
-      observe?.(req, res, name, quota.policy.operations[name].category)
-      before[name](req, res, next)
-    }
-  }
-}
-
 /** Middleware that charges for an operation and goes on, or answers; does not call `observe`. */
 export function chargingBefore({
   quota,
   supportForumUrl,
   logger,
-}: MeterOptions): Record<OperationName, RequestHandler> {
+}: MeteringOptions): Record<OperationName, RequestHandler> {
   const subjectOf = subjectsOf(quota.policy)
   const metered = quotaMiddleware({
     quota,

@@ -1,0 +1,62 @@
+import type { Policy } from '@scoregw/quota'
+import { operationOf } from '@scoregw/quota/http'
+import type { Request, RequestHandler, Response } from 'express'
+import type { Charge, ChargedRoute, ChargeStep, Work } from '../http/charge-step.ts'
+import { contextOf } from '../http/request-context.ts'
+import { chargingBefore, type MeteringOptions } from './metering.ts'
+import type { OperationName } from './policy.ts'
+import { chargingWithin } from './within-charges.ts'
+
+export interface ChargeStepOptions extends MeteringOptions {
+  /** Whether requests are charged within the transactions of their work, where they have any. */
+  readonly chargesWithin: boolean
+}
+
+/** Charges requests to the user who sends them: before their work, or within its transaction. Each is decided once. */
+export function chargeStep(options: ChargeStepOptions): ChargeStep {
+  const { quota, observe } = options
+  const before = chargingBefore(options)
+  const within = options.chargesWithin ? chargingWithin(options) : undefined
+
+  return (route, work) => {
+    const nameOf = naming(quota.policy, route)
+    return (req, res, next) => {
+      const { user, input } = contextOf(req)
+      const name = nameOf(input)
+      if (name === undefined) return workAfter(free, req, res, next, work)
+      observe?.(req, res, name, quota.policy.operations[name].category)
+      const beforeWork = (done = work): void => workAfter(before[name], req, res, next, done)
+      if (user === undefined || within === undefined || !route.chargesWithin) beforeWork()
+      else within({ req, res, next, work, userId: user.id, operation: name, beforeWork }).catch(next)
+    }
+  }
+}
+
+/** @throws {QuotaError} `unknown_operation` for a route of one that the policy does not have */
+function naming(policy: Policy<OperationName>, { operation }: ChargedRoute) {
+  if (typeof operation === 'string') operationOf(policy, operation)
+  return (input: unknown) => (typeof operation === 'string' ? operation : operation(input)) as OperationName | undefined
+}
+
+const free: RequestHandler = (_req, _res, next) => next()
+
+/** Charges first, and then works. */
+function workAfter(
+  charged: RequestHandler,
+  req: Request,
+  res: Response,
+  next: (error?: unknown) => void,
+  work: Work,
+): void {
+  const charge: Charge = () => Promise.resolve(req.quota?.decision)
+  const goOn = async (): Promise<void> => {
+    try {
+      const send = await work(req, res, charge)
+      send()
+    } catch (error) {
+      await contextOf(req).abandon?.()
+      next(error)
+    }
+  }
+  void charged(req, res, (error?: unknown) => (error === undefined ? void goOn() : next(error)))
+}
