@@ -5,20 +5,22 @@ import { writePages } from './pages.ts'
 import { print } from './print.ts'
 import { progressEnds } from './progress.ts'
 import { machineNow, reportOf } from './report.ts'
-import { write } from './results.ts'
+import { COMMITTED, write } from './results.ts'
 import { suites } from './suites.ts'
 
-const usage = `usage: npm run bench -- ${Object.keys(suites).join('|')} [--json FILE] [--quick | --full]
+const usage = `usage: npm run bench -- ${Object.keys(suites).join('|')} [--json FILE] [--quick | --full] [--publish]
        npm run bench -- all [--results FOLDER] [--quick]   every suite, one after the other
-       npm run bench -- pages                              puts the committed results into the pages that show them`
+       npm run bench -- pages                              puts the committed results into the pages that show them
+       --publish puts what a suite finds among the committed results, and into the pages`
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     options: {
       json: { type: 'string' },
-      results: { type: 'string', default: join(import.meta.dirname, '../results') },
+      results: { type: 'string', default: COMMITTED },
       quick: { type: 'boolean', default: false },
       full: { type: 'boolean', default: false },
+      publish: { type: 'boolean', default: false },
     },
     allowPositionals: true,
   })
@@ -33,7 +35,11 @@ async function main(): Promise<void> {
   const findings = await suite(values.quick, values.full)
   progressEnds()
   print(findings)
-  if (values.json !== undefined) write(values.json, reportOf(name, machine, findings))
+  const report = reportOf(name, machine, findings)
+  if (values.json !== undefined) write(values.json, report)
+  if (!values.publish) return
+  write(join(COMMITTED, `${name}.json`), report)
+  writePages()
 }
 
 try {

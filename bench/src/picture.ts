@@ -1,80 +1,76 @@
-import type { Report } from './report.ts'
+import type { Beside, Report } from './report.ts'
 
 /** The picture's texts in one language. */
 interface Texts {
   readonly title: string
   readonly memory: string
   readonly redis: string
-  /** How much slower another library is than ours. */
-  readonly slower: (factor: string) => string
+  /** What a framework's request is called. */
+  readonly request: (framework: string) => string
+  readonly less: string
 }
 
 const ENGLISH: Texts = {
-  title: 'Decisions per second beside other libraries',
-  memory: 'In memory, six limits per decision',
-  redis: 'On one Redis, six limits, 64 callers',
-  slower: (factor) => `${factor} × slower`,
+  title: 'Processor time of one limit, beside other libraries',
+  memory: 'In memory, a decision',
+  redis: 'On one Redis, a decision, in Node',
+  request: (framework) => `${framework}, a whole request`,
+  less: 'Processor time: less is better',
 }
 
 const CHINESE: Texts = {
-  title: '每秒判断次数与其他库对比',
-  memory: '内存，每次判断六个配额',
-  redis: '同一 Redis，六个配额，64 个并发调用',
-  slower: (factor) => `本库的 1/${factor}`,
+  title: '单个配额的 CPU 时间与其他库对比',
+  memory: '内存，一次判断',
+  redis: '同一 Redis，一次判断，Node 进程',
+  request: (framework) => `${framework}，一个完整请求`,
+  less: 'CPU 时间，越短越好',
 }
 
-/** Contestants by their names in the reports, and for readers; ours first. */
-const DRAWN: readonly {
-  readonly suite: 'memory' | 'redis'
-  readonly bars: readonly (readonly [name: string, label: string])[]
-}[] = [
-  {
-    suite: 'memory',
-    bars: [
-      ['quota: consumeSync', '@scoregw/quota'],
-      ['limiter: six TokenBuckets', 'limiter'],
-      ['express-rate-limit: six MemoryStores', 'express-rate-limit'],
-      ['rate-limiter-flexible: six limits, two unions', 'rate-limiter-flexible'],
-    ],
-  },
-  {
-    suite: 'redis',
-    bars: [
-      ['quota: six counters, 64 callers', '@scoregw/quota'],
-      ['rate-limit-redis: six stores, 64 callers', 'rate-limit-redis'],
-      ['rate-limiter-flexible: six limits, two unions, 64 callers', 'rate-limiter-flexible'],
-    ],
-  },
+const OURS = '@scoregw/quota'
+
+/** What each group of bars is titled, and what its rows of the report are named. */
+const GROUPS: readonly (readonly [title: (texts: Texts) => string, what: string])[] = [
+  [(texts) => texts.memory, 'memory, await consume'],
+  ...['Express', 'Fastify', 'Hono'].map(
+    (name) => [(texts: Texts) => texts.request(name), `${name}, by address`] as const,
+  ),
+  [(texts) => texts.redis, 'Redis, 64 callers'],
 ]
 
 /** As wide as a phone, nearly: at 342 pixels the texts are 11 pixels high. */
 const WIDTH = 460
 const LABEL = 168
 const ROW = 28
+/** What the figure behind a bar needs. */
+const FIGURE = 70
 
 type Reports = Readonly<Record<string, Report | undefined>>
 
-/** This project beside others as bars: SVG files by their paths, which follow the reader's light or dark. */
+/** One limit of ours beside one of others as bars: SVG files by their paths, which follow the reader's light or dark. */
 export function pictures(reports: Reports): Readonly<Record<string, string>> {
   return {
-    'docs/guide/benchmarks.svg': picture(reports, ENGLISH),
-    'docs/zh/benchmarks.svg': picture(reports, CHINESE),
+    'docs/guide/benchmarks.svg': picture(reports.beside, ENGLISH),
+    'docs/zh/benchmarks.svg': picture(reports.beside, CHINESE),
   }
 }
 
-function picture(reports: Reports, texts: Texts): string {
+function picture(report: Report | undefined, texts: Texts): string {
   const parts: string[] = []
   let y = 0
-  for (const { suite, bars } of DRAWN) {
-    const results = reports[suite]?.results ?? []
-    const found = bars.flatMap(([name, label]) =>
-      results.filter((result) => result.name === name).map(({ ratio }) => ({ label, ratio })),
+  for (const [titleOf, what] of GROUPS) {
+    const bars = barsOf(report?.beside?.filter((row) => row.what === what) ?? [])
+    parts.push(text(0, y + 18, titleOf(texts), 'title'), ...drawn(bars, y + 30))
+    y += 30 + bars.length * ROW + 18
+  }
+  if (report !== undefined) {
+    const { cpu, cores, node } = report.machine
+    parts.push(
+      text(0, y + 10, texts.less, 'small'),
+      text(0, y + 30, `${cpu}, ${cores} cores, Node ${node}, ${report.date}`, 'small'),
     )
-    parts.push(text(0, y + 18, texts[suite], 'title'), ...barsOf(found, y + 30, texts))
-    y += 30 + found.length * ROW + 18
   }
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" class="factors" width="${WIDTH}" viewBox="0 0 ${WIDTH} ${y}" role="img" aria-label="${texts.title}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" class="factors" width="${WIDTH}" viewBox="0 0 ${WIDTH} ${y + 38}" role="img" aria-label="${texts.title}">`,
     `<style>${STYLE}</style>`,
     ...parts,
     '</svg>\n',
@@ -83,31 +79,41 @@ function picture(reports: Reports, texts: Texts): string {
 
 interface Bar {
   readonly label: string
-  readonly ratio: number
+  readonly us: number
 }
 
-/** Ours, the first, has the whole width; the others say how much shorter they are. */
-function barsOf(bars: readonly Bar[], top: number, texts: Texts): string[] {
-  const ours = bars[0]?.ratio ?? 1
-  return bars.flatMap(({ label, ratio }, index) => {
+/** Ours first, then the libraries; what one writes by hand is on the page. */
+function barsOf(rows: readonly Beside[]): Bar[] {
+  const others = rows.flatMap(({ other, otherUs }) => {
+    const library = /^(\S+) \d/.exec(other)?.[1]
+    return library === undefined ? [] : [{ label: library, us: otherUs }]
+  })
+  return [...rows.slice(0, 1).map(({ oursUs }) => ({ label: OURS, us: oursUs })), ...others]
+}
+
+/** The longest has the whole width. */
+function drawn(bars: readonly Bar[], top: number): string[] {
+  const longest = Math.max(...bars.map(({ us }) => us))
+  return bars.flatMap(({ label, us }, index) => {
     const y = top + index * ROW
-    const width = Math.max(2, (ratio / ours) * (WIDTH - LABEL))
-    const [kind, name] = index === 0 ? ['ours', 'name'] : ['other', 'label']
+    const width = Math.max(2, (us / longest) * (WIDTH - LABEL - FIGURE))
+    const [kind, name] = label === OURS ? ['ours', 'name'] : ['other', 'label']
     return [
       text(0, y + 17, label, name),
       `<rect class="${kind}" x="${LABEL}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 8}" rx="3"/>`,
-      ...(index === 0 ? [] : [text(LABEL + width + 8, y + 17, texts.slower(twoDigits(ours / ratio)), 'figure')]),
+      text(LABEL + width + 8, y + 17, timeOf(us), 'figure'),
     ]
   })
 }
 
-function twoDigits(factor: number): string {
-  return String(Number(factor.toPrecision(2)))
+function timeOf(us: number): string {
+  return us < 1 ? `${Math.round(us * 1_000)} ns` : `${Number(us.toPrecision(3))} µs`
 }
 
 /** Each rule names the picture: on the site its source stands in the page. */
 const STYLE = [
   '.factors text{font:15px system-ui,sans-serif;fill:#1f2328}',
+  '.factors .small{font-size:12px}',
   '.factors .title,.factors .name{font-weight:600}',
   '.factors .ours{fill:#3a5ccc}.factors .other{fill:#8c959f}',
   '@media(prefers-color-scheme:dark){.factors text{fill:#e6edf3}.factors .ours{fill:#6f8ff0}.factors .other{fill:#6e7681}}',

@@ -1,8 +1,9 @@
-import type { Findings, Target } from './report.ts'
+import type { Beside, Findings, Target } from './report.ts'
 
 /** Findings as tables on the standard output. */
 export function print(findings: Findings): void {
-  const { results, ordinary, instructions, heap, growth, server, latency, calls, loads, targets } = findings
+  const { beside, results, ordinary, instructions, heap, growth, server, latency, calls, loads, targets } = findings
+  if (beside !== undefined) printBeside(beside)
   if (results.length > 0) printRates(results)
   if (ordinary !== undefined) printRates(ordinary)
   if (instructions !== undefined) {
@@ -46,6 +47,22 @@ function printRates(results: Findings['results']): void {
     results.map(({ name, perSecond, ratio, spread: [low, high] }) => ({
       name,
       'per second': Math.round(perSecond),
+      ratio: rounded(ratio),
+      spread: `${rounded(low)} to ${rounded(high)}`,
+    })),
+  )
+}
+
+function printBeside(beside: readonly Beside[]): void {
+  console.table(
+    beside.map(({ what, other, bareUs, otherUs, oursUs, otherRedisUs, oursRedisUs, ratio, spread: [low, high] }) => ({
+      what,
+      other,
+      'bare, us': bareUs && rounded(bareUs),
+      'other, us': rounded(otherUs),
+      'ours, us': rounded(oursUs),
+      'other, Redis': otherRedisUs && rounded(otherRedisUs),
+      'ours, Redis': oursRedisUs && rounded(oursRedisUs),
       ratio: rounded(ratio),
       spread: `${rounded(low)} to ${rounded(high)}`,
     })),

@@ -12,6 +12,26 @@ export interface Rate {
   readonly spread: readonly [low: number, high: number]
 }
 
+/** One limit of ours beside one of another library, by processor time. */
+export interface Beside {
+  /** What is decided, in which framework or on which store: `Express, by address`. */
+  readonly what: string
+  /** The other library, with its version. */
+  readonly other: string
+  /** Microseconds of the process that decides, for a decision or a request. */
+  readonly otherUs: number
+  readonly oursUs: number
+  /** The same without any limit. */
+  readonly bareUs?: number
+  /** Microseconds of the Redis server. */
+  readonly otherRedisUs?: number
+  readonly oursRedisUs?: number
+  /** How often as fast ours is: the median of the rounds. */
+  readonly ratio: number
+  /** 10th and 90th percentile of the ratio over the rounds. */
+  readonly spread: readonly [low: number, high: number]
+}
+
 /** What one contestant keeps in memory. */
 export interface HeapUse {
   readonly name: string
@@ -114,6 +134,7 @@ export interface Machine {
 
 /** What a suite found. */
 export interface Findings {
+  readonly beside?: readonly Beside[]
   readonly results: readonly Rate[]
   /** Policies as services have them, to the contestant that each group of them begins with. */
   readonly ordinary?: readonly Rate[]

@@ -8,6 +8,7 @@ export type Suite = (quick: boolean, full: boolean) => Promise<Findings>
 
 /** Every suite by its name on the command line. Loaded when it is to run: each brings much with it. */
 export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
+  beside: async () => (await import('./beside/suite.ts')).beside,
   cluster: async () => (await import('./cluster/suite.ts')).cluster,
   gateway: async () => (await import('./gateway/suite.ts')).gateway,
   hostile: async () => (await import('./hostile/suite.ts')).hostile,

@@ -5,6 +5,34 @@ type Cell = string | number
 
 /** What a page can show of a suite's results, by its name in the page. */
 export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
+  requests: ({ beside = [] }) =>
+    table(
+      ['', 'without limits, us', 'its own limiter', 'us', 'ours, us', 'as fast', '10 % to 90 %'],
+      beside
+        .filter(({ bareUs }) => bareUs !== undefined)
+        .map(({ what, other, bareUs = 0, otherUs, oursUs, ratio, spread }) => {
+          return [what, digits(bareUs), other, digits(otherUs), digits(oursUs), times(ratio), rangeOf(spread)]
+        }),
+    ),
+  decisions: ({ beside = [] }) =>
+    table(
+      ['', 'other library', 'ns', 'ours, ns', 'as fast', '10 % to 90 %'],
+      beside
+        .filter(({ bareUs, oursRedisUs }) => bareUs === undefined && oursRedisUs === undefined)
+        .map(({ what, other, otherUs, oursUs, ratio, spread }) => {
+          return [what, other, digits(otherUs * 1_000), digits(oursUs * 1_000), times(ratio), rangeOf(spread)]
+        }),
+    ),
+  servers: ({ beside = [] }) =>
+    table(
+      ['', 'other library', 'its Node, us', 'its Redis', 'our Node, us', 'our Redis', 'as fast', '10 % to 90 %'],
+      beside
+        .filter(({ oursRedisUs }) => oursRedisUs !== undefined)
+        .map(({ what, other, otherUs, oursUs, otherRedisUs = 0, oursRedisUs = 0, ratio, spread }) => {
+          const us = [otherUs, otherRedisUs, oursUs, oursRedisUs].map(digits)
+          return [what, other, ...us, times(ratio), rangeOf(spread)]
+        }),
+    ),
   results: ({ results }) => ratioTable(results),
   ordinary: ({ ordinary }) => (ordinary === undefined ? 'Not measured yet.' : ratioTable(ordinary)),
   instructions: ({ instructions = [] }) =>
@@ -81,6 +109,19 @@ function ratioTable(rates: readonly Rate[]): string {
     ['', 'ratio', '10 % to 90 %'],
     rates.map(({ name, ratio, spread: [low, high] }) => [name, rounded(ratio), `${rounded(low)} to ${rounded(high)}`]),
   )
+}
+
+/** Three digits say all that a time can. */
+function digits(value: number): string {
+  return value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)))
+}
+
+function times(ratio: number): string {
+  return `${ratio.toFixed(2)} ×`
+}
+
+function rangeOf([low, high]: Rate['spread']): string {
+  return `${low.toFixed(2)} to ${high.toFixed(2)}`
 }
 
 function percent(share: number): string {

@@ -2,36 +2,45 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { USER_HEADER } from './apps.ts'
 
-/** What every app answers with, so that the end of a response is its end. */
-const BODY = '{"ok":true}'
-
-const HEAD = 'HTTP/1.1 200 '
+/** What is sent, and how it is answered. */
+export interface Load {
+  /** Callers by the header that names them. */
+  readonly users: number
+  /** Every answer is to have this status. */
+  readonly status: number
+}
 
 /**
  * Connections that stay open and ask one request after the other, each as soon as it is answered. A load generator that
- * reconnects for each turn has the server accept connections in place of answering requests.
+ * reconnects for each turn has the server accept connections in place of answering requests. Each has a loopback address
+ * of its own, as callers have.
  */
 export class Connections {
   readonly #lines: readonly Line[]
   readonly #requests: readonly Buffer[]
+  readonly #status: string
   #next = 0
 
-  private constructor(sockets: readonly Socket[], users: number) {
+  private constructor(sockets: readonly Socket[], { users, status }: Load) {
     this.#requests = Array.from({ length: users }, (_, index) =>
       Buffer.from(`POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n${USER_HEADER}: user-${index}\r\n\r\n`),
     )
+    this.#status = `HTTP/1.1 ${status} `
     this.#lines = sockets.map((socket) => new Line(socket, () => this.#request()))
   }
 
-  static async to(port: number, connections: number, users: number): Promise<Connections> {
-    const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1').setNoDelay(true))
+  static async to(port: number, connections: number, load: Load): Promise<Connections> {
+    const sockets = Array.from({ length: connections }, (_, index) =>
+      connect({ port, host: '127.0.0.1', localAddress: `127.0.1.${index + 1}`, noDelay: true }),
+    )
     await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-    return new Connections(sockets, users)
+    return new Connections(sockets, load)
   }
 
-  /** Asks so many requests over each connection; an error when any was not answered with 200. */
-  async ask(each: number): Promise<void> {
-    await Promise.all(this.#lines.map((line) => line.ask(each)))
+  /** Asks so many requests over each connection; an error when any was answered with another status. */
+  async ask(each: number, { anyStatus = false } = {}): Promise<void> {
+    const start = anyStatus ? 'HTTP/1.1 ' : this.#status
+    await Promise.all(this.#lines.map((line) => line.ask(each, start)))
   }
 
   close(): void {
@@ -50,6 +59,7 @@ class Line {
   readonly #socket: Socket
   readonly #next: () => Buffer
   #left = 0
+  #start = ''
   #text = ''
   #done: () => void = () => undefined
   #failed: (error: Error) => void = () => undefined
@@ -62,11 +72,13 @@ class Line {
     socket.on('close', () => this.#failed(new Error('the server closed a connection')))
   }
 
-  ask(count: number): Promise<void> {
+  /** @param start what every response begins with */
+  ask(count: number, start: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#done = resolve
       this.#failed = reject
       this.#left = count
+      this.#start = start
       this.#socket.write(this.#next())
     })
   }
@@ -77,11 +89,21 @@ class Line {
 
   #heard(part: string): void {
     this.#text += part
-    if (!this.#text.endsWith(BODY)) return
-    const isAnswered = this.#text.startsWith(HEAD)
+    if (!isWhole(this.#text)) return
+    const isAnswered = this.#text.startsWith(this.#start)
     if (!isAnswered) this.#failed(new Error(`answered with ${this.#text}`))
     this.#text = ''
     if (--this.#left > 0 && isAnswered) this.#socket.write(this.#next())
     else this.#done()
   }
+}
+
+/** Whether a response has ended: of a length that its head names, or with the last chunk. */
+function isWhole(text: string): boolean {
+  const bodyAt = text.indexOf('\r\n\r\n') + 4
+  if (bodyAt < 4) return false
+  const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1]
+  return length === undefined
+    ? text.endsWith('0\r\n\r\n')
+    : Buffer.byteLength(text, 'latin1') >= bodyAt + Number(length)
 }

@@ -22,7 +22,7 @@ const WORK: Readonly<Record<string, (seconds: number, flags: readonly string[]) 
   },
 
   async express(seconds, flags) {
-    const child = started('../http-process.ts', ['Express', 'quota, draft-10 fields'], flags)
+    const child = started('../http-process.ts', ['http', 'Express', 'quota, draft-10 fields'], flags)
     const end = ended(child)
     const [port] = (await once(child, 'message')) as [number]
     const requests = Array.from({ length: 1_000 }, (_, index) => ({ headers: { [USER_HEADER]: `user-${index}` } }))

@@ -1,0 +1,53 @@
+// One limiter in a process of its own: `beside-process.ts memory|redis NAME LIMIT CPU_MS [PORT]`. The processor time of
+// a decision goes to the parent. A limit of 1 is used up before: then every answer is to be a refusal, otherwise none.
+import { Redis } from 'ioredis'
+import { MEMORY, REDIS } from './beside/limiters.ts'
+import { batches, USERS } from './memory/users.ts'
+import { redisCpuUs } from './redis/info.ts'
+
+const [, , where = '', name = '', limit = '', cpuMs = '', port = '0'] = process.argv
+const make = (where === 'redis' ? REDIS : MEMORY)[name]
+if (make === undefined) throw new Error(`no ${name} in ${where}`)
+const limiter = make(Number(port), Number(limit))
+const isRefused = Number(limit) === 1
+const CALLERS = 64
+let batch = 0
+
+/** Each caller asks again as soon as it is answered. */
+async function decide(): Promise<number> {
+  const users = batches[batch++ % batches.length] as Uint32Array
+  let next = 0
+  const caller = async (): Promise<void> => {
+    while (next < users.length) {
+      const answer = limiter(`user-${users[next++]}`)
+      if ((typeof answer === 'boolean' ? answer : await answer) === isRefused)
+        throw new Error(`${name}: a wrong answer`)
+    }
+  }
+  await Promise.all(Array.from({ length: CALLERS }, caller))
+  return users.length
+}
+
+/** Microseconds of this process' processor. */
+function cpuUs(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+/** Decides for so long by the processor's time: the wall's clock would make less of it on a busy machine. */
+async function decideFor(ms: number): Promise<number> {
+  const untilUs = cpuUs() + ms * 1_000
+  let decisions = 0
+  do decisions += await decide()
+  while (cpuUs() < untilUs)
+  return decisions
+}
+
+if (isRefused) for (let user = 0; user < USERS; user++) await limiter(`user-${user}`)
+const admin = where === 'redis' ? new Redis({ port: Number(port) }) : undefined
+await decideFor(Number(cpuMs) / 2)
+const beforeUs = { node: cpuUs(), redis: admin && (await redisCpuUs(admin)) }
+const decisions = await decideFor(Number(cpuMs))
+const nodeUs = cpuUs() - beforeUs.node
+const redisUs = admin && (await redisCpuUs(admin)) - (beforeUs.redis as number)
+process.send?.({ nodeUs: nodeUs / decisions, redisUs: (redisUs ?? 0) / decisions }, () => process.exit())

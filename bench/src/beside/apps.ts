@@ -1,0 +1,136 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import rateLimitOfFastify from '@fastify/rate-limit'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { getConnInfo } from '@hono/node-server/conninfo'
+import { simpleQuota } from '@scoregw/quota'
+import { quotaMiddleware } from '@scoregw/quota-express'
+import { quotaFastify } from '@scoregw/quota-fastify'
+import { quotaMiddleware as quotaOfHono } from '@scoregw/quota-fetch/hono'
+import express, { type Request, type RequestHandler } from 'express'
+import { rateLimit } from 'express-rate-limit'
+import fastify, { type FastifyInstance } from 'fastify'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { rateLimiter } from 'hono-rate-limiter'
+import { type AppStart, USER_HEADER } from '../http/apps.ts'
+
+/** How callers are told apart, and whether they are let through. */
+export const CASES = ['by address', 'by key', 'by address, refused'] as const
+export type Case = (typeof CASES)[number]
+
+const HOUR_MS = 3_600_000
+/** A limit that is never reached. */
+const NO_LIMIT = 10 ** 9
+
+const limitOf = (is: Case): number => (is === 'by address, refused' ? 1 : NO_LIMIT)
+
+/** The one limit of all apps of ours, and the fields as they are usual. */
+function oneLimit(is: Case) {
+  return { quota: simpleQuota({ limit: limitOf(is), per: '1h' }), standardHeaders: 'draft-10' } as const
+}
+
+/** The apps by framework, the bare one first: `POST /` with the same few bytes, on sockets for IPv4 and IPv6. */
+export const FRAMEWORKS: Readonly<Record<string, Readonly<Record<string, AppStart>>>> = {
+  Express: {
+    bare: () => expressApp(),
+    ...ofEach('quota', (is) => expressApp(quotaOfExpress(is))),
+    ...ofEach('express-rate-limit', (is) => expressApp(limiterOfExpress(is))),
+  },
+  Fastify: {
+    bare: () => fastifyApp(async () => undefined),
+    ...ofEach('quota', (is) => fastifyApp((app) => registerQuota(app, is))),
+    ...ofEach('@fastify/rate-limit', (is) => fastifyApp((app) => registerLimiter(app, is))),
+  },
+  Hono: {
+    bare: () => honoApp(),
+    ...ofEach('quota', (is) => honoApp(ourHono(is))),
+    ...ofEach('hono-rate-limiter', (is) => honoApp(limiterOfHono(is))),
+  },
+}
+
+/** What each framework is limited by usually. */
+export const LIMITERS = {
+  Express: 'express-rate-limit',
+  Fastify: '@fastify/rate-limit',
+  Hono: 'hono-rate-limiter',
+} as const
+
+export function nameOf(limiter: string, is: Case): string {
+  return `${limiter}, ${is}`
+}
+
+function ofEach(limiter: string, app: (is: Case) => Promise<Server>): Record<string, AppStart> {
+  return Object.fromEntries(CASES.map((is) => [nameOf(limiter, is), () => app(is)]))
+}
+
+function quotaOfExpress(is: Case): RequestHandler {
+  if (is !== 'by key') return quotaMiddleware({ ...oneLimit(is), anonymous: 'ip' })
+  return quotaMiddleware({ ...oneLimit(is), subject: (req) => req.get(USER_HEADER) })
+}
+
+function limiterOfExpress(is: Case): RequestHandler {
+  const keyGenerator = (req: Request): string => req.get(USER_HEADER) ?? 'nobody'
+  return rateLimit({
+    windowMs: HOUR_MS,
+    limit: limitOf(is),
+    standardHeaders: 'draft-8',
+    legacyHeaders: false,
+    ...(is === 'by key' ? { keyGenerator } : {}),
+  })
+}
+
+function expressApp(...middleware: RequestHandler[]): Promise<Server> {
+  const app = express().post('/', ...middleware, (_req, res) => {
+    res.json({ ok: true })
+  })
+  return listening(createServer(app as RequestListener))
+}
+
+type Headers = NodeJS.Dict<string | string[]>
+
+async function registerQuota(app: FastifyInstance, is: Case): Promise<void> {
+  const subject = ({ headers }: { headers: Headers }): string => String(headers[USER_HEADER])
+  await app.register(quotaFastify, { ...oneLimit(is), ...(is === 'by key' ? { subject } : { anonymous: 'ip' }) })
+}
+
+async function registerLimiter(app: FastifyInstance, is: Case): Promise<void> {
+  const keyGenerator = ({ headers }: { headers: Headers }): string => String(headers[USER_HEADER])
+  const max = limitOf(is)
+  await app.register(rateLimitOfFastify, { max, timeWindow: HOUR_MS, ...(is === 'by key' ? { keyGenerator } : {}) })
+}
+
+async function fastifyApp(limit: (app: FastifyInstance) => Promise<void>): Promise<Server> {
+  const app = fastify()
+  await limit(app)
+  app.post('/', async () => ({ ok: true }))
+  await app.listen({ port: 0, host: '::' })
+  return app.server
+}
+
+const addressOf = (c: Context<{ Bindings: HttpBindings }>): string => getConnInfo(c).remote.address ?? 'nobody'
+
+function ourHono(is: Case): MiddlewareHandler {
+  if (is !== 'by key') return quotaOfHono({ ...oneLimit(is), anonymous: 'ip', address: addressOf })
+  return quotaOfHono({ ...oneLimit(is), subject: (c) => c.req.header(USER_HEADER) })
+}
+
+function limiterOfHono(is: Case): MiddlewareHandler {
+  return rateLimiter({
+    windowMs: HOUR_MS,
+    limit: limitOf(is),
+    standardHeaders: 'draft-7',
+    keyGenerator: is === 'by key' ? (c) => c.req.header(USER_HEADER) ?? 'nobody' : addressOf,
+  }) as MiddlewareHandler
+}
+
+function honoApp(...middleware: MiddlewareHandler[]): Promise<Server> {
+  const app = new Hono()
+  for (const each of middleware) app.use('/', each)
+  app.post('/', (c) => c.json({ ok: true }))
+  return listening(createServer(getRequestListener(app.fetch)))
+}
+
+async function listening(server: Server): Promise<Server> {
+  await once(server.listen(0, '::'), 'listening')
+  return server
+}

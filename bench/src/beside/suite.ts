@@ -1,0 +1,162 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startRedis } from '@scoregw/redis-server'
+import { cpuOfRounds, type Size } from '../http/served.ts'
+import { progress } from '../progress.ts'
+import { atLeast, atMost, type Beside, type Findings } from '../report.ts'
+import { quantile } from '../rounds.ts'
+import { CASES, LIMITERS, nameOf } from './apps.ts'
+import { MEMORY, REDIS } from './limiters.ts'
+
+/** As many callers as a service of some size has, by key. */
+const USERS = 1_000
+const NO_LIMIT = 10 ** 9
+
+const SIZE: Size = { sittings: 3, rounds: 4, turns: 8, each: 16, warmUp: 150 }
+const QUICK: Size = { sittings: 1, rounds: 1, turns: 1, each: 5, warmUp: 5 }
+
+/** What an awaited decision of ours is called, in memory and on Redis. */
+const AWAITED = 'quota: await consume'
+const SYNC = 'quota: consumeSync'
+
+/**
+ * One limit of ours beside one of each library that is usual: in memory, on Redis, and as the limiter of a framework. By
+ * processor time, in fresh processes that take turns.
+ */
+export async function beside(quick: boolean): Promise<Findings> {
+  console.log('beside: one limit of an hour each; processor time of the process that decides')
+  const all: Beside[] = [...(await inMemory(quick)), ...(await onRedis(quick))]
+  for (const framework of quick ? (['Hono'] as const) : (['Express', 'Fastify', 'Hono'] as const)) {
+    all.push(...(await inFramework(framework, quick ? QUICK : SIZE)))
+  }
+  return { results: [], beside: all, targets: quick ? [] : targetsOf(all) }
+}
+
+/** Microseconds of a decision. */
+interface Spent {
+  readonly nodeUs: number
+  readonly redisUs: number
+}
+
+/** Each limiter in a fresh process, in turn, round by round. */
+async function spentBy(
+  where: 'memory' | 'redis',
+  names: readonly string[],
+  limit: number,
+  quick: boolean,
+  port = 0,
+): Promise<Map<string, Spent[]>> {
+  const spent = new Map(names.map((name): [string, Spent[]] => [name, []]))
+  const rounds = quick ? 1 : 7
+  for (let round = 0; round < rounds; round++) {
+    progress(`${where}, limit ${limit}, round ${round + 1} of ${rounds}`)
+    for (let place = 0; place < names.length; place++) {
+      const name = names[(round + place) % names.length] as string
+      const args = [where, name, String(limit), quick ? '20' : '700', String(port)]
+      const child = fork(new URL('../beside-process.ts', import.meta.url), args, { execArgv: process.execArgv })
+      const ended = once(child, 'exit').then(([code]) => {
+        throw new Error(`${name} ended with ${code}`)
+      })
+      const [found] = (await Promise.race([once(child, 'message'), ended])) as [Spent]
+      await ended.catch(() => undefined)
+      spent.get(name)?.push(found)
+    }
+  }
+  return spent
+}
+
+async function inMemory(quick: boolean): Promise<Beside[]> {
+  const free = await spentBy('memory', Object.keys(MEMORY), NO_LIMIT, quick)
+  const others = Object.keys(MEMORY).filter((name) => name !== AWAITED && name !== SYNC)
+  // The store of express-rate-limit counts, and does not decide.
+  const deciding = [AWAITED, SYNC, 'rate-limiter-flexible']
+  const refused = await spentBy('memory', deciding, 1, quick)
+  return [
+    ...others.map((other) => pairOf('memory, await consume', free, AWAITED, other)),
+    ...others.map((other) => pairOf('memory, consumeSync', free, SYNC, other)),
+    pairOf('memory, await consume, refused', refused, AWAITED, 'rate-limiter-flexible'),
+    pairOf('memory, consumeSync, refused', refused, SYNC, 'rate-limiter-flexible'),
+  ]
+}
+
+async function onRedis(quick: boolean): Promise<Beside[]> {
+  const others = Object.keys(REDIS).filter((name) => name !== AWAITED)
+  const found: Beside[] = []
+  for (const limit of [NO_LIMIT, 1]) {
+    const server = await startRedis()
+    try {
+      const spent = await spentBy('redis', Object.keys(REDIS), limit, quick, server.port)
+      const what = limit === 1 ? 'Redis, 64 callers, refused' : 'Redis, 64 callers'
+      found.push(...others.map((other) => pairOf(what, spent, AWAITED, other)))
+    } finally {
+      await server.stop()
+    }
+  }
+  return found
+}
+
+async function inFramework(framework: keyof typeof LIMITERS, size: Size): Promise<Beside[]> {
+  const other = LIMITERS[framework]
+  const cases = CASES.flatMap((is) =>
+    ['quota', other].map((limiter) => ({ name: nameOf(limiter, is), status: is.endsWith('refused') ? 429 : 200 })),
+  )
+  const apps = [{ name: 'bare', status: 200 }, ...cases].map(({ name, status }) => ({
+    name,
+    load: { users: USERS, status },
+  }))
+  const rounds = await cpuOfRounds('beside', framework, apps, size)
+  const usOf = (name: string): number[] => rounds[apps.findIndex((app) => app.name === name)] ?? []
+  return CASES.map((is) => ({
+    what: `${framework}, ${is}`,
+    other: versioned(other),
+    bareUs: quantile(usOf('bare'), 0.5),
+    ...compared(usOf(nameOf(other, is)), usOf(nameOf('quota', is))),
+  }))
+}
+
+function pairOf(what: string, spent: ReadonlyMap<string, readonly Spent[]>, ours: string, other: string): Beside {
+  const [own = [], others = []] = [spent.get(ours), spent.get(other)]
+  const node = (each: readonly Spent[]): number[] => each.map(({ nodeUs }) => nodeUs)
+  const redis = (each: readonly Spent[]): number =>
+    quantile(
+      each.map(({ redisUs }) => redisUs),
+      0.5,
+    )
+  return {
+    what,
+    other: versioned(other),
+    ...compared(node(others), node(own)),
+    ...(redis(own) > 0 ? { otherRedisUs: redis(others), oursRedisUs: redis(own) } : {}),
+  }
+}
+
+function compared(other: readonly number[], ours: readonly number[]) {
+  const ratios = other.map((us, round) => us / (ours[round] ?? Number.NaN))
+  const spread = [quantile(ratios, 0.1), quantile(ratios, 0.9)] as const
+  return { otherUs: quantile(other, 0.5), oursUs: quantile(ours, 0.5), ratio: quantile(ratios, 0.5), spread }
+}
+
+/** The name of a library with the version that is installed; a name of no library as it is. */
+function versioned(name: string): string {
+  const [library = '', ...rest] = name.split(':')
+  if (library.includes(' ')) return name
+  const file = join(import.meta.dirname, '../../node_modules', library, 'package.json')
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }
+  return [`${library} ${version}`, ...rest].join(':')
+}
+
+/** How fast ours is to be beside each framework's own limiter. */
+const GOALS = { Express: 1.25, Fastify: 1, Hono: 0.95 }
+
+function targetsOf(all: readonly Beside[]): Findings['targets'] {
+  const found = (what: string): Beside => all.find((each) => each.what === what) as Beside
+  return [
+    ...Object.entries(GOALS).map(([framework, goal]) =>
+      atLeast(`${framework}, by address, of its own limiter`, goal, found(`${framework}, by address`).ratio),
+    ),
+    atMost('nanoseconds of await consume', 250, found('memory, await consume').oursUs * 1_000),
+    atMost('nanoseconds of consumeSync', 180, found('memory, consumeSync').oursUs * 1_000),
+  ]
+}
