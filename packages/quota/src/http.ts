@@ -25,6 +25,7 @@ export {
   type PassedRequest,
   type PlainMeterOptions,
 } from './http/http-meter.ts'
+export { ipSubject } from './http/ip-subject.ts'
 export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
 export { type NeutralAnswersOptions, neutralAnswers } from './http/neutral/neutral-answers.ts'
 export type { NodeRequest, NodeResponse } from './http/node/response-gate.ts'
@@ -43,7 +44,6 @@ export type {
   SettleMode,
   UnitsOfHandlers,
 } from './http/options.ts'
-export { ipSubject } from './http/parse-options.ts'
 export type { AnswerContext, QuotaAnswers, QuotaExceededBody } from './http/texts.ts'
 export {
   type AnswerTexts,

@@ -10,6 +10,7 @@ import type { Subject } from '../store/schema.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
 import { Exchange } from './exchange.ts'
 import { LimitTexts } from './headers.ts'
+import { ipSubject } from './ip-subject.ts'
 import { type HeldTokens, MeteredRequest } from './metered-request.ts'
 import {
   type HttpAdapter,
@@ -21,7 +22,7 @@ import {
   type RequestQuota,
   type UnitsOfHandlers,
 } from './options.ts'
-import { ipSubject, type ParsedOptions, parseOptions } from './parse-options.ts'
+import { type ParsedOptions, parseOptions } from './parse-options.ts'
 import { type Locale, preferredLocale } from './texts.ts'
 import { Warnings } from './warnings.ts'
 

@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { anyAddress, commonAddress, ipSubject } from '../src/http/ip-subject.ts'
+
+const group = fc.oneof(
+  fc.constant('0'),
+  fc.nat(0xffff).map((value) => value.toString(16)),
+  fc.nat(0xffff).map((value) => value.toString(16).padStart(4, '0').toUpperCase()),
+)
+
+const ipv4 = fc.ipV4()
+const mapped = fc
+  .tuple(fc.constantFrom('::ffff:', '::FFFF:', '::ffff:0:', '::', '0:0:0:0:0:ffff:', '64:ff9b::', '1::'), ipv4)
+  .map((parts) => parts.join(''))
+const hexMapped = fc
+  .tuple(fc.constantFrom('::ffff:', '0::ffff:', '0:0:0:0:0:ffff:', '0000:0:0::FFFF:'), group, group)
+  .map(([start, high, low]) => `${start}${high}:${low}`)
+/** Groups with `::` in one place, in none or in two: of too few and of too many groups also. */
+const groups = fc.tuple(fc.array(group, { maxLength: 10 }), fc.array(fc.nat(10), { maxLength: 2 })).map(([all, at]) => {
+  const parts = [...all]
+  for (const index of at) parts.splice(index, 0, '')
+  return parts.join(':')
+})
+const compressed = fc
+  .tuple(fc.array(group, { maxLength: 7 }), fc.array(group, { maxLength: 7 }))
+  .map(([head, tail]) => `${head.join(':')}::${tail.join(':')}`)
+const zoned = fc
+  .tuple(fc.oneof(fc.ipV6(), compressed), fc.constantFrom('%', '%0', '%eth0', '%25en1', '/64'))
+  .map((parts) => parts.join(''))
+const garbage = fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEFgx:.%/ \n'), maxLength: 45 })
+const valid = fc.oneof(ipv4, fc.ipV4Extended(), fc.ipV6(), mapped, hexMapped, groups, compressed, zoned)
+/** An address with one character more, less or other. */
+const mistyped = fc
+  .tuple(valid, fc.nat(45), fc.nat(1), fc.constantFrom('', '0', '1', 'f', 'g', ':', '.', '%', '\n', ' '))
+  .map(([ip, at, less, more]) => ip.slice(0, at) + more + ip.slice(at + less))
+
+it('says of every form what the library says, or leaves it to the library', () => {
+  fc.assert(
+    fc.property(fc.oneof(valid, mistyped, garbage), (ip) => {
+      const common = commonAddress(ip)
+      if (common !== undefined) expect(common).toEqual(anyAddress(ip))
+    }),
+    { numRuns: 5_000 },
+  )
+})
+
+it('knows the forms in which servers see nearly all callers', () => {
+  const canonical = fc
+    .tuple(fc.integer({ min: 1, max: 0xffff }), fc.array(fc.nat(0xffff), { minLength: 7, maxLength: 7 }))
+    .map(([first, rest]) => new URL(`http://[${[first, ...rest].map((value) => value.toString(16)).join(':')}]`))
+    .map(({ hostname }) => hostname.slice(1, -1))
+  const common = fc.oneof(
+    ipv4,
+    ipv4.map((ip) => `::ffff:${ip}`),
+    canonical,
+  )
+  fc.assert(
+    fc.property(common, (ip) => {
+      expect(commonAddress(ip)).toEqual(anyAddress(ip))
+    }),
+  )
+})
+
+it.each([
+  ['203.0.113.7', 'ip:203.0.113.7'],
+  ['::ffff:203.0.113.7', 'ip:203.0.113.7'],
+  ['::ffff:cb00:7107', 'ip:203.0.113.7'],
+  ['0:0:0:0:0:ffff:cb00:7107', 'ip:203.0.113.7'],
+  ['2001:DB8:1:2ff:3:4:5:6', 'ip:2001:db8:1:200::/56'],
+  ['2001:db8::1', 'ip:2001:db8:0:0::/56'],
+  ['fe80::1%eth0', 'ip:fe80:0:0:0::/56'],
+  ['203.0.113.256', undefined],
+  ['203.0.113.7\n', undefined],
+  ['nonsense', undefined],
+  [undefined, undefined],
+])('the subject of %s is %s', (ip, subject) => {
+  expect(ipSubject(ip)).toBe(subject)
+})
