@@ -1,11 +1,11 @@
-// Serves one app of a suite: `http-process.ts http|beside FRAMEWORK CONTESTANT`. Its port goes to the parent, and whenever the
+// Serves one app of a suite: `http-process.ts http|single FRAMEWORK CONTESTANT`. Its port goes to the parent, and whenever the
 // parent asks, the time its processor has worked, in microseconds. Ends with the parent.
 import type { AddressInfo } from 'node:net'
-import { FRAMEWORKS as BESIDE } from './beside/apps.ts'
 import { type AppStart, FRAMEWORKS as HTTP } from './http/apps.ts'
+import { FRAMEWORKS as SINGLE } from './single/apps.ts'
 
 const [, , suite = '', framework = '', contestant = ''] = process.argv
-const frameworks: Readonly<Record<string, Readonly<Record<string, AppStart>>>> = suite === 'beside' ? BESIDE : HTTP
+const frameworks: Readonly<Record<string, Readonly<Record<string, AppStart>>>> = suite === 'http' ? HTTP : SINGLE
 const start = frameworks[framework]?.[contestant]
 if (start === undefined) throw new Error(`no ${contestant} of ${framework}`)
 const server = await start()

@@ -1,17 +1,17 @@
-import type { Beside, Report } from './report.ts'
+import type { Comparison, Report } from './report.ts'
 
 /** The picture's texts in one language. */
 interface Texts {
   readonly title: string
   readonly memory: string
   readonly redis: string
-  /** What a framework's request is called. */
+  /** Of a framework. */
   readonly request: (framework: string) => string
   readonly less: string
 }
 
 const ENGLISH: Texts = {
-  title: 'Processor time of one limit, beside other libraries',
+  title: 'Processor time of one limit, compared with other libraries',
   memory: 'In memory, a decision',
   redis: 'On one Redis, a decision, in Node',
   request: (framework) => `${framework}, a whole request`,
@@ -28,7 +28,7 @@ const CHINESE: Texts = {
 
 const OURS = '@scoregw/quota'
 
-/** What each group of bars is titled, and what its rows of the report are named. */
+/** Groups of bars: their titles, and the names of their rows in the report. */
 const GROUPS: readonly (readonly [title: (texts: Texts) => string, what: string])[] = [
   [(texts) => texts.memory, 'memory, await consume'],
   ...['Express', 'Fastify', 'Hono'].map(
@@ -41,16 +41,16 @@ const GROUPS: readonly (readonly [title: (texts: Texts) => string, what: string]
 const WIDTH = 460
 const LABEL = 168
 const ROW = 28
-/** What the figure behind a bar needs. */
+/** For the figure behind a bar. */
 const FIGURE = 70
 
 type Reports = Readonly<Record<string, Report | undefined>>
 
-/** One limit of ours beside one of others as bars: SVG files by their paths, which follow the reader's light or dark. */
+/** One limit compared with those of others, as bars: SVG files by their paths, which follow the reader's light or dark. */
 export function pictures(reports: Reports): Readonly<Record<string, string>> {
   return {
-    'docs/guide/benchmarks.svg': picture(reports.beside, ENGLISH),
-    'docs/zh/benchmarks.svg': picture(reports.beside, CHINESE),
+    'docs/guide/benchmarks.svg': picture(reports.single, ENGLISH),
+    'docs/zh/benchmarks.svg': picture(reports.single, CHINESE),
   }
 }
 
@@ -58,7 +58,7 @@ function picture(report: Report | undefined, texts: Texts): string {
   const parts: string[] = []
   let y = 0
   for (const [titleOf, what] of GROUPS) {
-    const bars = barsOf(report?.beside?.filter((row) => row.what === what) ?? [])
+    const bars = barsOf(report?.compared?.filter((row) => row.what === what) ?? [])
     parts.push(text(0, y + 18, titleOf(texts), 'title'), ...drawn(bars, y + 30))
     y += 30 + bars.length * ROW + 18
   }
@@ -83,7 +83,7 @@ interface Bar {
 }
 
 /** Ours first, then the libraries; what one writes by hand is on the page. */
-function barsOf(rows: readonly Beside[]): Bar[] {
+function barsOf(rows: readonly Comparison[]): Bar[] {
   const others = rows.flatMap(({ other, otherUs }) => {
     const library = /^(\S+) \d/.exec(other)?.[1]
     return library === undefined ? [] : [{ label: library, us: otherUs }]

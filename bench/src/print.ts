@@ -1,9 +1,9 @@
-import type { Beside, Findings, Target } from './report.ts'
+import type { Comparison, Findings, Target } from './report.ts'
 
 /** Findings as tables on the standard output. */
 export function print(findings: Findings): void {
-  const { beside, results, ordinary, instructions, heap, growth, server, latency, calls, loads, targets } = findings
-  if (beside !== undefined) printBeside(beside)
+  const { compared, results, ordinary, instructions, heap, growth, server, latency, calls, loads, targets } = findings
+  if (compared !== undefined) printCompared(compared)
   if (results.length > 0) printRates(results)
   if (ordinary !== undefined) printRates(ordinary)
   if (instructions !== undefined) {
@@ -53,9 +53,9 @@ function printRates(results: Findings['results']): void {
   )
 }
 
-function printBeside(beside: readonly Beside[]): void {
+function printCompared(compared: readonly Comparison[]): void {
   console.table(
-    beside.map(({ what, other, bareUs, otherUs, oursUs, otherRedisUs, oursRedisUs, ratio, spread: [low, high] }) => ({
+    compared.map(({ what, other, bareUs, otherUs, oursUs, otherRedisUs, oursRedisUs, ratio, spread: [low, high] }) => ({
       what,
       other,
       'bare, us': bareUs && rounded(bareUs),

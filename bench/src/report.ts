@@ -12,8 +12,8 @@ export interface Rate {
   readonly spread: readonly [low: number, high: number]
 }
 
-/** One limit of ours beside one of another library, by processor time. */
-export interface Beside {
+/** One limit compared with one of another library, by processor time. */
+export interface Comparison {
   /** What is decided, in which framework or on which store: `Express, by address`. */
   readonly what: string
   /** The other library, with its version. */
@@ -134,7 +134,7 @@ export interface Machine {
 
 /** What a suite found. */
 export interface Findings {
-  readonly beside?: readonly Beside[]
+  readonly compared?: readonly Comparison[]
   readonly results: readonly Rate[]
   /** Policies as services have them, to the contestant that each group of them begins with. */
   readonly ordinary?: readonly Rate[]

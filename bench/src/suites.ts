@@ -8,7 +8,6 @@ export type Suite = (quick: boolean, full: boolean) => Promise<Findings>
 
 /** Every suite by its name on the command line. Loaded when it is to run: each brings much with it. */
 export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
-  beside: async () => (await import('./beside/suite.ts')).beside,
   cluster: async () => (await import('./cluster/suite.ts')).cluster,
   gateway: async () => (await import('./gateway/suite.ts')).gateway,
   hostile: async () => (await import('./hostile/suite.ts')).hostile,
@@ -18,6 +17,7 @@ export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   redis: async () => (await import('./redis/suite.ts')).redis,
   scale: async () => (await import('./scale/suite.ts')).scale,
   simulate: async () => (await import('./simulate/suite.ts')).simulate,
+  single: async () => (await import('./single/suite.ts')).single,
   sql: async () => (await import('./sql/suite.ts')).sql,
   sync: async () => (await import('./sync/suite.ts')).sync,
 }

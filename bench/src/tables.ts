@@ -5,28 +5,28 @@ type Cell = string | number
 
 /** What a page can show of a suite's results, by its name in the page. */
 export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
-  requests: ({ beside = [] }) =>
+  requests: ({ compared = [] }) =>
     table(
       ['', 'without limits, us', 'its own limiter', 'us', 'ours, us', 'as fast', '10 % to 90 %'],
-      beside
+      compared
         .filter(({ bareUs }) => bareUs !== undefined)
         .map(({ what, other, bareUs = 0, otherUs, oursUs, ratio, spread }) => {
           return [what, digits(bareUs), other, digits(otherUs), digits(oursUs), times(ratio), rangeOf(spread)]
         }),
     ),
-  decisions: ({ beside = [] }) =>
+  decisions: ({ compared = [] }) =>
     table(
       ['', 'other library', 'ns', 'ours, ns', 'as fast', '10 % to 90 %'],
-      beside
+      compared
         .filter(({ bareUs, oursRedisUs }) => bareUs === undefined && oursRedisUs === undefined)
         .map(({ what, other, otherUs, oursUs, ratio, spread }) => {
           return [what, other, digits(otherUs * 1_000), digits(oursUs * 1_000), times(ratio), rangeOf(spread)]
         }),
     ),
-  servers: ({ beside = [] }) =>
+  servers: ({ compared = [] }) =>
     table(
       ['', 'other library', 'its Node, us', 'its Redis', 'our Node, us', 'our Redis', 'as fast', '10 % to 90 %'],
-      beside
+      compared
         .filter(({ oursRedisUs }) => oursRedisUs !== undefined)
         .map(({ what, other, otherUs, oursUs, otherRedisUs = 0, oursRedisUs = 0, ratio, spread }) => {
           const us = [otherUs, otherRedisUs, oursUs, oursRedisUs].map(digits)

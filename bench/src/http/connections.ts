@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { USER_HEADER } from './apps.ts'
 
-/** What is sent, and how it is answered. */
+/** The callers of an app, and how they are answered. */
 export interface Load {
   /** Callers by the header that names them. */
   readonly users: number

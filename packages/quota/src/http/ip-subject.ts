@@ -51,7 +51,7 @@ function groupsOf(ip: string): number[] | undefined {
   return [...leading, ...Array<string>(missing).fill('0'), ...trailing].map((group) => Number.parseInt(group, 16))
 }
 
-/** The leading bits of eight groups of 16, the others 0. */
+/** The leading bits of an address, the others 0. */
 function network(groups: readonly number[], bits: number): string {
   const leading = groups.slice(0, Math.ceil(bits / 16)).map((group, index) => {
     const kept = Math.min(16, bits - 16 * index)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { startRedis } from '@scoregw/redis-server'
 import { cpuOfRounds, type Size } from '../http/served.ts'
 import { progress } from '../progress.ts'
-import { atLeast, atMost, type Beside, type Findings } from '../report.ts'
+import { atLeast, atMost, type Comparison, type Findings } from '../report.ts'
 import { quantile } from '../rounds.ts'
 import { CASES, LIMITERS, nameOf } from './apps.ts'
 import { MEMORY, REDIS } from './limiters.ts'
@@ -17,21 +17,21 @@ const NO_LIMIT = 10 ** 9
 const SIZE: Size = { sittings: 3, rounds: 4, turns: 8, each: 16, warmUp: 150 }
 const QUICK: Size = { sittings: 1, rounds: 1, turns: 1, each: 5, warmUp: 5 }
 
-/** What an awaited decision of ours is called, in memory and on Redis. */
+/** Our contestants, in memory and on Redis. */
 const AWAITED = 'quota: await consume'
 const SYNC = 'quota: consumeSync'
 
 /**
- * One limit of ours beside one of each library that is usual: in memory, on Redis, and as the limiter of a framework. By
- * processor time, in fresh processes that take turns.
+ * One limit compared with one of other libraries: in memory, on Redis, and as the limiter of a framework. By processor
+ * time, in fresh processes that take turns.
  */
-export async function beside(quick: boolean): Promise<Findings> {
-  console.log('beside: one limit of an hour each; processor time of the process that decides')
-  const all: Beside[] = [...(await inMemory(quick)), ...(await onRedis(quick))]
+export async function single(quick: boolean): Promise<Findings> {
+  console.log('single: one limit of an hour each; processor time of the process that decides')
+  const all: Comparison[] = [...(await inMemory(quick)), ...(await onRedis(quick))]
   for (const framework of quick ? (['Hono'] as const) : (['Express', 'Fastify', 'Hono'] as const)) {
     all.push(...(await inFramework(framework, quick ? QUICK : SIZE)))
   }
-  return { results: [], beside: all, targets: quick ? [] : targetsOf(all) }
+  return { results: [], compared: all, targets: quick ? [] : targetsOf(all) }
 }
 
 /** Microseconds of a decision. */
@@ -55,7 +55,7 @@ async function spentBy(
     for (let place = 0; place < names.length; place++) {
       const name = names[(round + place) % names.length] as string
       const args = [where, name, String(limit), quick ? '20' : '700', String(port)]
-      const child = fork(new URL('../beside-process.ts', import.meta.url), args, { execArgv: process.execArgv })
+      const child = fork(new URL('../single-process.ts', import.meta.url), args, { execArgv: process.execArgv })
       const ended = once(child, 'exit').then(([code]) => {
         throw new Error(`${name} ended with ${code}`)
       })
@@ -67,7 +67,7 @@ async function spentBy(
   return spent
 }
 
-async function inMemory(quick: boolean): Promise<Beside[]> {
+async function inMemory(quick: boolean): Promise<Comparison[]> {
   const free = await spentBy('memory', Object.keys(MEMORY), NO_LIMIT, quick)
   const others = Object.keys(MEMORY).filter((name) => name !== AWAITED && name !== SYNC)
   // The store of express-rate-limit counts, and does not decide.
@@ -81,9 +81,9 @@ async function inMemory(quick: boolean): Promise<Beside[]> {
   ]
 }
 
-async function onRedis(quick: boolean): Promise<Beside[]> {
+async function onRedis(quick: boolean): Promise<Comparison[]> {
   const others = Object.keys(REDIS).filter((name) => name !== AWAITED)
-  const found: Beside[] = []
+  const found: Comparison[] = []
   for (const limit of [NO_LIMIT, 1]) {
     const server = await startRedis()
     try {
@@ -97,7 +97,7 @@ async function onRedis(quick: boolean): Promise<Beside[]> {
   return found
 }
 
-async function inFramework(framework: keyof typeof LIMITERS, size: Size): Promise<Beside[]> {
+async function inFramework(framework: keyof typeof LIMITERS, size: Size): Promise<Comparison[]> {
   const other = LIMITERS[framework]
   const cases = CASES.flatMap((is) =>
     ['quota', other].map((limiter) => ({ name: nameOf(limiter, is), status: is.endsWith('refused') ? 429 : 200 })),
@@ -106,7 +106,7 @@ async function inFramework(framework: keyof typeof LIMITERS, size: Size): Promis
     name,
     load: { users: USERS, status },
   }))
-  const rounds = await cpuOfRounds('beside', framework, apps, size)
+  const rounds = await cpuOfRounds('single', framework, apps, size)
   const usOf = (name: string): number[] => rounds[apps.findIndex((app) => app.name === name)] ?? []
   return CASES.map((is) => ({
     what: `${framework}, ${is}`,
@@ -116,7 +116,7 @@ async function inFramework(framework: keyof typeof LIMITERS, size: Size): Promis
   }))
 }
 
-function pairOf(what: string, spent: ReadonlyMap<string, readonly Spent[]>, ours: string, other: string): Beside {
+function pairOf(what: string, spent: ReadonlyMap<string, readonly Spent[]>, ours: string, other: string): Comparison {
   const [own = [], others = []] = [spent.get(ours), spent.get(other)]
   const node = (each: readonly Spent[]): number[] => each.map(({ nodeUs }) => nodeUs)
   const redis = (each: readonly Spent[]): number =>
@@ -147,11 +147,11 @@ function versioned(name: string): string {
   return [`${library} ${version}`, ...rest].join(':')
 }
 
-/** How fast ours is to be beside each framework's own limiter. */
+/** How fast ours is to be, of each framework's own limiter. */
 const GOALS = { Express: 1.25, Fastify: 1, Hono: 0.95 }
 
-function targetsOf(all: readonly Beside[]): Findings['targets'] {
-  const found = (what: string): Beside => all.find((each) => each.what === what) as Beside
+function targetsOf(all: readonly Comparison[]): Findings['targets'] {
+  const found = (what: string): Comparison => all.find((each) => each.what === what) as Comparison
   return [
     ...Object.entries(GOALS).map(([framework, goal]) =>
       atLeast(`${framework}, by address, of its own limiter`, goal, found(`${framework}, by address`).ratio),

@@ -14,7 +14,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { rateLimiter } from 'hono-rate-limiter'
 import { type AppStart, USER_HEADER } from '../http/apps.ts'
 
-/** How callers are told apart, and whether they are let through. */
+/** By what callers are distinguished, and whether they are let through. */
 export const CASES = ['by address', 'by key', 'by address, refused'] as const
 export type Case = (typeof CASES)[number]
 
@@ -24,7 +24,7 @@ const NO_LIMIT = 10 ** 9
 
 const limitOf = (is: Case): number => (is === 'by address, refused' ? 1 : NO_LIMIT)
 
-/** The one limit of all apps of ours, and the fields as they are usual. */
+/** One limit, and the usual fields. */
 function oneLimit(is: Case) {
   return { quota: simpleQuota({ limit: limitOf(is), per: '1h' }), standardHeaders: 'draft-10' } as const
 }
@@ -48,7 +48,7 @@ export const FRAMEWORKS: Readonly<Record<string, Readonly<Record<string, AppStar
   },
 }
 
-/** What each framework is limited by usually. */
+/** The usual limiter of each framework. */
 export const LIMITERS = {
   Express: 'express-rate-limit',
   Fastify: '@fastify/rate-limit',
@@ -69,7 +69,7 @@ function quotaOfExpress(is: Case): RequestHandler {
 }
 
 function limiterOfExpress(is: Case): RequestHandler {
-  const keyGenerator = (req: Request): string => req.get(USER_HEADER) ?? 'nobody'
+  const keyGenerator = (req: Request): string => req.get(USER_HEADER) ?? 'none'
   return rateLimit({
     windowMs: HOUR_MS,
     limit: limitOf(is),
@@ -107,7 +107,7 @@ async function fastifyApp(limit: (app: FastifyInstance) => Promise<void>): Promi
   return app.server
 }
 
-const addressOf = (c: Context<{ Bindings: HttpBindings }>): string => getConnInfo(c).remote.address ?? 'nobody'
+const addressOf = (c: Context<{ Bindings: HttpBindings }>): string => getConnInfo(c).remote.address ?? 'none'
 
 function ourHono(is: Case): MiddlewareHandler {
   if (is !== 'by key') return quotaOfHono({ ...oneLimit(is), anonymous: 'ip', address: addressOf })
@@ -119,7 +119,7 @@ function limiterOfHono(is: Case): MiddlewareHandler {
     windowMs: HOUR_MS,
     limit: limitOf(is),
     standardHeaders: 'draft-7',
-    keyGenerator: is === 'by key' ? (c) => c.req.header(USER_HEADER) ?? 'nobody' : addressOf,
+    keyGenerator: is === 'by key' ? (c) => c.req.header(USER_HEADER) ?? 'none' : addressOf,
   }) as MiddlewareHandler
 }
 

@@ -66,7 +66,7 @@ function clientOf(port: number): Redis {
 
 /**
  * Its own client speaks HTTP to a hosted Redis: here the script runs on the same server as all others, by ioredis, without
- * its first line, a flag that Upstash's server alone knows.
+ * its first line, a flag that only Upstash's server knows.
  */
 function overTcp(client: Redis): ConstructorParameters<typeof Ratelimit>[0]['redis'] {
   const loaded = new Map<string, string>()
@@ -103,7 +103,7 @@ function flexible(limiter: RateLimiterMemory | RateLimiterRedis): Limiter {
   }
 }
 
-/** What one would write by hand for a single limit. */
+/** As one would write it by hand for a single limit. */
 function byHand(_port: number, limit: number): Limiter {
   const windows = new Map<string, { resetAt: number; used: number }>()
   return (user) => {

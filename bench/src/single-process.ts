@@ -1,9 +1,9 @@
-// One limiter in a process of its own: `beside-process.ts memory|redis NAME LIMIT CPU_MS [PORT]`. The processor time of
+// One limiter in a process of its own: `single-process.ts memory|redis NAME LIMIT CPU_MS [PORT]`. The processor time of
 // a decision goes to the parent. A limit of 1 is used up before: then every answer is to be a refusal, otherwise none.
 import { Redis } from 'ioredis'
-import { MEMORY, REDIS } from './beside/limiters.ts'
 import { batches, USERS } from './memory/users.ts'
 import { redisCpuUs } from './redis/info.ts'
+import { MEMORY, REDIS } from './single/limiters.ts'
 
 const [, , where = '', name = '', limit = '', cpuMs = '', port = '0'] = process.argv
 const make = (where === 'redis' ? REDIS : MEMORY)[name]
@@ -34,7 +34,7 @@ function cpuUs(): number {
   return user + system
 }
 
-/** Decides for so long by the processor's time: the wall's clock would make less of it on a busy machine. */
+/** Decides for so long by the processor's time, so that a busy machine warms up no less. */
 async function decideFor(ms: number): Promise<number> {
   const untilUs = cpuUs() + ms * 1_000
   let decisions = 0
