@@ -4,14 +4,14 @@ import { freePort, ownTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it } from 'vitest'
-import { type RedisClient, redisStore } from '../src/index.ts'
+import { type RedisClient, redisSettings, redisStore } from '../src/index.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { policyOf } from './support/engines.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 
-/** Each way: a round trip fits into the deadline with room, and connecting takes three at least. */
+/** Each way: two round trips fit into the deadline with room, and connecting takes two at least. */
 const ONE_WAY_MS = 150
 const FAR_DEADLINE_MS = 800
 /** Longer than any test waits. */
@@ -66,6 +66,26 @@ describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clien
     expect(performance.now() - began).toBeGreaterThan(FAR_DEADLINE_MS)
     // The script came with the call: to be asked for it costs a round trip.
     expect(await redis.cli('INFO', 'errorstats')).not.toContain('NOSCRIPT')
+  })
+
+  it('to settings that are far away is waited for, and fails where it is refused', async () => {
+    const redis = await server()
+    const far = await startProxy(redis.port)
+    far.latency(ONE_WAY_MS)
+    const quotaBy = (settingsPort: number) => {
+      const settingsStore = redisSettings({ client: clientOf(settingsPort) })
+      const store = redisStore({ client: clientOf(redis.port), deadlineMs: FAR_DEADLINE_MS })
+      const quota = createQuota({ policy: policyOf(), store, settingsStore })
+      quota.on('degraded', () => undefined)
+      later(() => quota.close())
+      return quota
+    }
+    const began = performance.now()
+    expect(await quotaBy(far.port).consume(write)).toMatchObject({ allowed: true, source: 'store' })
+    // Else this shows nothing.
+    expect(performance.now() - began).toBeGreaterThan(FAR_DEADLINE_MS)
+    const { message } = await causeOf(quotaBy(await freePort()).consume(write))
+    expect(message).toContain('ECONNREFUSED')
   })
 
   it('that is refused is not waited for, and every call says why', async () => {

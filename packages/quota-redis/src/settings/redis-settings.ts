@@ -30,8 +30,9 @@ export interface RedisSettings extends AsyncSettingsStore {
 
 /**
  * Settings in Redis. A change is written whole or not at all, and heard of by every process within a second, also when
- * its message is lost. Calls reject with the client's error or `store_error` while the server does not answer; a write
- * that rejects may have happened all the same, so read before writing again. `by` is not kept.
+ * its message is lost. Calls wait for the first connection, 2 seconds at most. They reject with the client's error or
+ * `store_error` while the server does not answer; a write that rejects may have happened all the same, so read before
+ * writing again. `by` is not kept.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */
@@ -54,6 +55,10 @@ class Store implements RedisSettings {
   constructor(feed: ChangeFeed, keys: SettingsKeys) {
     this.#feed = feed
     this.#keys = keys
+  }
+
+  get opening(): Promise<void> | undefined {
+    return this.#feed.commands.opening
   }
 
   read(): Promise<StoredDocument | undefined> {

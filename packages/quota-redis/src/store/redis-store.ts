@@ -81,6 +81,10 @@ class Store implements RedisStore {
     this.#line = lineTo(client, `{${prefix}}`, options)
   }
 
+  get opening(): Promise<void> | undefined {
+    return this.#line.opening
+  }
+
   open(schema: StoreSchema): RedisCounters {
     const { prefix, deadlineMs, testClock } = this.#options
     const counters = openCounters({ line: this.#line, prefix, schema, deadlineMs, testClock, tick: this.#tick })

@@ -1,23 +1,21 @@
 import { Deadline } from '../step/deadline.ts'
-import { Session, type SessionParts } from './session.ts'
+
+/** How long it may take where no option says otherwise, in milliseconds. */
+export const CONNECT_TIMEOUT_MS = 2_000
 
 /** A pool's first connection. Calls wait for it: their deadlines count from then on. */
 export class FirstConnection {
-  readonly #parts: SessionParts
+  readonly #connect: (over: Promise<void>) => Promise<unknown>
   readonly #connectTimeoutMs: number
   /** Runs while the connection is being made and nothing has failed yet. */
   #limit: Deadline | undefined
-  #isMade = false
+  #isClosed = false
   #error: unknown
 
-  constructor(parts: SessionParts, connectTimeoutMs: number) {
-    this.#parts = parts
+  /** @param connect takes a connection of the pool, prepares the first call, and gives it back; `over`: in vain */
+  constructor(connect: (over: Promise<void>) => Promise<unknown>, connectTimeoutMs: number) {
+    this.#connect = connect
     this.#connectTimeoutMs = connectTimeoutMs
-    // In a later turn, so that a connection that this store asked for is free again.
-    parts.pool.on?.('connect', () => {
-      this.#isMade = true
-      setImmediate(() => this.#limit?.met())
-    })
   }
 
   /** Why it was not made. */
@@ -27,27 +25,31 @@ export class FirstConnection {
 
   /** Begins to connect. There while that goes on and nothing has failed yet; resolves when either is over. */
   get opening(): Promise<void> | undefined {
-    if (this.#isMade && this.#limit === undefined) return undefined
+    if (this.#isClosed) return undefined
     this.#limit ??= this.#begin()
     return this.#limit.isRunning ? this.#limit.settled : undefined
   }
 
+  /** There is more to prepare: the next call begins again, unless that still goes on or has failed. */
+  prepareMore(): void {
+    if (this.#limit?.isRunning === false && this.#error === undefined) this.#limit = undefined
+  }
+
   /** Nothing waits for it any longer. */
-  close(): void {
+  close(): Promise<void> | undefined {
+    this.#isClosed = true
     this.#limit?.met()
+    return this.#limit?.settled
   }
 
   #begin(): Deadline {
     const limit = new Deadline(this.#connectTimeoutMs, () => {
       this.#error = new Error(`no connection within ${this.#connectTimeoutMs} ms`)
     })
-    Session.open(this.#parts)
-      .then(
-        (session) => session.release(false),
-        (error: unknown) => {
-          this.#error = error
-        },
-      )
+    this.#connect(limit.settled)
+      .catch((error: unknown) => {
+        this.#error = error
+      })
       .finally(() => limit.met())
     return limit
   }

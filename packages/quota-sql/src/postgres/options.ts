@@ -1,6 +1,7 @@
 import type { Clock } from '@scoregw/quota'
 import { aClock, type Checks, having, optional, optionsParser, wholeNumber, withDefault } from '@scoregw/quota/options'
 import { prefixCheck } from '../schema/options.ts'
+import { CONNECT_TIMEOUT_MS } from './first-connection.ts'
 import type { PostgresPool } from './pool.ts'
 
 /** What {@link postgresStore} takes. */
@@ -54,7 +55,7 @@ function checks(): Checks<ParsedPostgresStoreOptions> {
     pool: having<PostgresPool>(['connect'], 'a pool of connections, new Pool(...) of pg'),
     prefix: withDefault(prefixCheck(), 'quota'),
     deadlineMs: withDefault(wholeNumber(10, 10_000, 'milliseconds'), 250),
-    connectTimeoutMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), 2_000),
+    connectTimeoutMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), CONNECT_TIMEOUT_MS),
     testClock: optional(aClock()),
   }
 }

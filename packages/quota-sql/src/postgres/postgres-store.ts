@@ -3,16 +3,17 @@ import { QuotaError } from '@scoregw/quota'
 import { Scratch } from '@scoregw/quota/store'
 import { tableNames } from '../schema/tables.ts'
 import { Deadline } from '../step/deadline.ts'
-import { Layouts } from '../step/row-layout.ts'
+import { Layouts, type RowLayout } from '../step/row-layout.ts'
+import { SchemaRows } from '../step/schema-rows.ts'
 import { checkFormat, type SqlStore, sqlStore } from '../step/sql-store.ts'
 import { storeError } from '../step/store-error.ts'
 import { NO_RIGHTS, noAnswer, noAnswersNow, READ_ONLY, refusal, verdictOf } from './errors.ts'
 import { FirstConnection } from './first-connection.ts'
 import { type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
 import { outliveLostConnections, placeOf } from './pool.ts'
-import { onSession, type Row, type SessionParts } from './session.ts'
+import { onSession, type Row, Session, type SessionParts } from './session.ts'
 import { type PostgresStatements, postgresStatements } from './statements.ts'
-import { storedHold } from './transaction.ts'
+import { storedHold, storeLayouts } from './transaction.ts'
 import { Turns } from './turns.ts'
 import { askWithin } from './within.ts'
 
@@ -43,8 +44,10 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { pool, prefix, deadlineMs, connectTimeoutMs, testClock } = parsePostgresStoreOptions(options)
   outliveLostConnections(pool)
   const parts = { pool, prefix, deadlineMs, statements: postgresStatements(tableNames(prefix)) }
-  const first = new FirstConnection(parts, connectTimeoutMs)
   const decisions = { layouts: new Layouts(), now: testClock && (() => testClock.now()) }
+  /** Layouts of the rows of opened counters. */
+  const opened = new Set<RowLayout>()
+  const first = new FirstConnection((over) => prepare(parts, opened, decisions.layouts, over), connectTimeoutMs)
   const turns = new Turns({
     ...parts,
     ...decisions,
@@ -85,13 +88,43 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   })
   return {
     ...store,
+    open(schema) {
+      opened.add(new SchemaRows(schema, decisions.layouts).layout)
+      first.prepareMore()
+      return store.open(schema)
+    },
     place: placeOf(pool, prefix),
+    get opening() {
+      return first.opening
+    },
     async ready() {
       const [[version, isReadOnly, mayWrite] = []] = await query('ready')
       checkFormat(Number(version))
       if (isReadOnly === true || mayWrite !== true) throw storeError(isReadOnly === true ? READ_ONLY : NO_RIGHTS)
     },
   }
+}
+
+/** Connects, and stores layouts: to be stored by the first call would cost it two round trips. */
+function prepare(
+  parts: SessionParts,
+  opened: ReadonlySet<RowLayout>,
+  layouts: Layouts,
+  over: Promise<void>,
+): Promise<void> {
+  // The counters use two connections: sweeps and calls need not wait for each other.
+  void Session.open(parts).then(
+    (session) => session.release(false),
+    () => undefined,
+  )
+  return onSession(parts, async (session) => {
+    const fresh = [...opened].filter((layout) => !layouts.isKept(layout))
+    if (fresh.length === 0) return
+    const isStored = storeLayouts(session, fresh, layouts).then(() => true)
+    // The connection is not used again.
+    if ((await Promise.race([isStored, over])) !== true) throw noAnswer(parts.deadlineMs, undefined)
+    for (const layout of fresh) layouts.keep(layout)
+  })
 }
 
 /** One statement by itself, within the deadline. */

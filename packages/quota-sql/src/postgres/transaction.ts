@@ -140,7 +140,16 @@ export function storedHold([category, owner, id, record]: Row): StoredHold {
 async function keepLayouts(session: StepSession, { rows }: Changes, layouts: Layouts): Promise<readonly RowLayout[]> {
   const all = new Set(rows.flatMap(({ layout }) => (layout === undefined || layouts.isKept(layout) ? [] : [layout])))
   const fresh = [...all].sort((a, b) => a.hash - b.hash)
-  if (fresh.length === 0) return fresh
+  if (fresh.length > 0) await storeLayouts(session, fresh, layouts)
+  return fresh
+}
+
+/** @throws {QuotaError} `store_mismatch` */
+export async function storeLayouts(
+  session: StepSession,
+  fresh: readonly RowLayout[],
+  layouts: Layouts,
+): Promise<void> {
   const hashes = fresh.map(({ hash }) => hash)
   const [, stored] = await allOf(
     session.together(() => [
@@ -150,7 +159,6 @@ async function keepLayouts(session: StepSession, { rows }: Changes, layouts: Lay
   )
   const lists = new Map(stored.map(([hash, list]) => [Number(hash), list]))
   for (const layout of fresh) layouts.check(layout, lists.get(layout.hash))
-  return fresh
 }
 
 /** Sends what has to be written. Rejects when any of it failed; all of it was answered then. */

@@ -92,9 +92,7 @@ export class Turns {
 
   /** Resolves when nothing is in flight. */
   async idle(): Promise<void> {
-    const { opening } = this.#first
-    this.#first.close()
-    await opening
+    await this.#first.close()
     await this.#addQueue.idle()
     await this.#queue.idle()
     await Promise.all(this.#followed)

@@ -9,6 +9,7 @@ import {
   type WriteReply,
 } from '@scoregw/quota/store'
 import { type QueryExecutorProvider, sql } from 'kysely'
+import { CONNECT_TIMEOUT_MS, FirstConnection } from '../postgres/first-connection.ts'
 import { inTurn } from '../postgres/in-turn.ts'
 import { dialectOf } from '../schema/dialect.ts'
 import { type TableNames, tableNames } from '../schema/tables.ts'
@@ -67,6 +68,8 @@ class Store implements SqlSettings {
   readonly #options: ParsedSqlSettingsOptions
   readonly #names: TableNames
   readonly #watched: Watched<SettingsChange>
+  /** Of a pool on PostgreSQL. */
+  readonly #first: FirstConnection | undefined
   /** Whether the database has messages. */
   readonly #notifies: boolean
   /** The last change that this process has reported; before the first look none is known. */
@@ -79,7 +82,13 @@ class Store implements SqlSettings {
     this.#options = options
     this.#names = tableNames(prefix)
     this.#notifies = dialectOf(db) === 'postgres'
+    const connect = (): Promise<unknown> => db.getExecutor().provideConnection(async () => undefined)
+    this.#first = this.#notifies ? new FirstConnection(connect, CONNECT_TIMEOUT_MS) : undefined
     this.#watched = new Watched({ pollMs, look: () => this.#look(), listen: listenTo(listen, this.#names.changes) })
+  }
+
+  get opening(): Promise<void> | undefined {
+    return this.#first?.opening
   }
 
   read(): Promise<StoredDocument | undefined> {
@@ -115,6 +124,7 @@ class Store implements SqlSettings {
   }
 
   close(): Promise<void> {
+    void this.#first?.close()
     return this.#watched.close()
   }
 
@@ -131,6 +141,7 @@ class Store implements SqlSettings {
 
   async #read({ layer, subject }: Place): Promise<StoredDocument | undefined> {
     const { settings, changes } = this.#names
+    await this.opening
     const { rows } = await sql<ReadOut>`select s.version, s.revision, s.document, c.seq, c.revision as newest
       from (select 1 as one) one
         left join ${sql.table(settings)} s on s.layer = ${layer} and s.subject = ${subject}

@@ -158,10 +158,10 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     const replies = await Promise.all([4, 7, 6, 1].map((cost) => probe.take(cost)))
     const outcomes = replies.map(({ outcome }) => outcome)
     assert.deepEqual(outcomes, ['admitted', 'refused', 'admitted', 'refused'])
-    assert.deepEqual(
-      replies.map(({ states }) => states[1]),
-      [4, 4, 10, 10],
-    )
+    const [first, second, third, fourth] = replies.map(({ states }) => states[1])
+    assert.deepEqual([first, third, fourth], [4, 10, 10])
+    // A store may decide the second last.
+    assert.ok(second === 4 || second === 10)
   }),
   plainCase(
     'a read changes nothing, and answers categories in the order of the request',

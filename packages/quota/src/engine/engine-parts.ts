@@ -9,9 +9,9 @@ import type { Policy } from '../policy/policy.ts'
 import { unitNames } from '../policy/units.ts'
 import { policyWarnings } from '../policy/warnings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
-import type { Counters, QuotaStore } from '../store/quota-store.ts'
+import type { AsyncStore, Counters, QuotaStore } from '../store/quota-store.ts'
 import { storeSchema } from '../store/schema.ts'
-import type { SettingsStore } from '../store/settings-store.ts'
+import type { AsyncSettingsStore, SettingsStore } from '../store/settings-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import type { Calendar } from '../windows/kinds/calendar.ts'
 import { Layout } from '../windows/layout.ts'
@@ -22,6 +22,7 @@ import { Demands, type TakeDemand } from './decide/demands.ts'
 import { Fallback } from './decide/fallback.ts'
 import { Outages } from './decide/outages.ts'
 import { Reports } from './decide/reports.ts'
+import { CallDeadline } from './decide/store-call.ts'
 import { Takes } from './decide/takes.ts'
 import { runAsync, type Task } from './decide/task.ts'
 import { Events } from './events.ts'
@@ -43,7 +44,7 @@ export class EngineParts {
   readonly counters: Counters
   readonly settingsStore: SettingsStore
   readonly factorStore: FactorStore | undefined
-  readonly deadlineMs: number
+  readonly deadline: CallDeadline
   readonly clock: Clock
   readonly calendar: Calendar | undefined
   readonly events: Events = new Events()
@@ -68,16 +69,18 @@ export class EngineParts {
     const clock = clockOf(options.clock, this.store)
     checkAbilities(policy, this.store, options.calendar)
     for (const { path, message } of policyWarnings(policy)) options.logger.warn(`createQuota(): ${path}: ${message}`)
-    this.deadlineMs = options.deadlineMs ?? (this.store.sync ? undefined : this.store.deadlineMs) ?? DEADLINE_MS
-    this.settingsStore = settingsInTime(options.settingsStore ?? memorySettings(), this.deadlineMs)
-    this.factorStore = adaptive && factorInTime(adaptive.factor, this.deadlineMs)
+    const { deadlineMs = (this.store.sync ? undefined : this.store.deadlineMs) ?? DEADLINE_MS } = options
+    const settingsStore = options.settingsStore ?? memorySettings()
+    this.deadline = new CallDeadline(deadlineMs, [this.store, settingsStore].filter(isAsync))
+    this.settingsStore = settingsInTime(settingsStore, this.deadline)
+    this.factorStore = adaptive && factorInTime(adaptive.factor, this.deadline)
     this.clock = clock
     this.calendar = options.calendar
     this.check = checkOf(options, this.store)
     this.periods = new LivePeriods(policy, options.calendar, clock.now())
     this.frames = decisionFrames(policy, this.periods)
     this.live = this.#liveSettings(options.logger)
-    const { events, live, periods, deadlineMs, frames } = this
+    const { events, live, periods, deadline, frames } = this
     const outages = new Outages({ policy, failurePolicy, clock, logger: options.logger })
     this.reports = new Reports({ policy, events, stopwatch, live, thresholds, outages })
     this.demands = new Demands(live, periods, this.check.units)
@@ -88,7 +91,7 @@ export class EngineParts {
     this.sync = sync && settingsSync
     // An answer that is here at once cannot be late.
     const keepsTime = this.store.sync || this.store.deadlineMs !== undefined
-    const common = { counters: this.counters, keepsTime, deadlineMs, live, periods }
+    const common = { counters: this.counters, keepsTime, deadline, live, periods }
     this.calls = new CounterCalls({ ...common, sync, settingsSync })
     const { demands, reports } = this
     const late = (demand: TakeDemand, { states, endsAt }: { states: readonly number[]; endsAt?: number | undefined }) =>
@@ -153,6 +156,10 @@ export class EngineParts {
         : this.hold(identityOf(demand), endsAt!).settle('cancelled', undefined)
     runAsync(cancel).catch(() => undefined)
   }
+}
+
+function isAsync(store: QuotaStore | SettingsStore): store is AsyncStore | AsyncSettingsStore {
+  return !store.sync
 }
 
 /**

@@ -11,7 +11,7 @@ import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './admin
 import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
 import { NO_KEY } from './decide/check.ts'
 import type { TakeDemand } from './decide/demands.ts'
-import { unavailable } from './decide/store-call.ts'
+import { CallDeadline, unavailable } from './decide/store-call.ts'
 import { type Purpose, Takes } from './decide/takes.ts'
 import { answered, type Run, runAsync, runSync, type Task } from './decide/task.ts'
 import { EngineParts } from './engine-parts.ts'
@@ -227,7 +227,7 @@ class QuotaEngine implements Quota {
 
   within(transaction: unknown): QuotaWithin {
     this.#requireOpen()
-    const { store, settingsStore, live, periods, deadlineMs, demands, calls, decisions } = this.#parts
+    const { store, settingsStore, live, periods, demands, calls, decisions } = this.#parts
     const counters = store.sync ? undefined : store.within?.(storeSchema(this.policy), transaction)
     if (counters === undefined) {
       const message = 'within: this store has no transactions; see what each store can in its page'
@@ -236,7 +236,9 @@ class QuotaEngine implements Quota {
     const settings = settingsStore.within?.(transaction)
     // What comes late is a part of the transaction all the same, and goes with it.
     const late = (): void => undefined
-    const common = { live, periods, demands, deadlineMs, counters, settings, late }
+    // The transaction has its connection.
+    const deadline = new CallDeadline(this.#parts.deadline.ms)
+    const common = { live, periods, demands, deadline, counters, settings, late }
     const takes = new Takes({ ...common, sync: false, keepsTime: true })
     const inTransaction: Purpose<QuotaRequest, Decision> = {
       ...this.#consumption,

@@ -199,6 +199,12 @@ export interface AsyncStore {
    */
   readonly deadlineMs?: number | undefined
   /**
+   * There while the first connection is being made and nothing has failed yet; resolves when either is over. Deadlines of
+   * calls count from then on.
+   * @default connecting counts in the deadline
+   */
+  readonly opening?: PromiseLike<void> | undefined
+  /**
    * The clock of this process that it reads; the engine goes by it too, where it has none of its own.
    * @default none: it takes the engine's, see `open`, or has the time from elsewhere
    */

@@ -90,6 +90,12 @@ export interface SyncSettingsStore extends SettingsPort {
 /** A settings store that answers later. */
 export interface AsyncSettingsStore extends SettingsPort {
   readonly sync: false
+  /**
+   * There while the first connection is being made and nothing has failed yet; resolves when either is over. Deadlines of
+   * calls count from then on.
+   * @default connecting counts in the deadline
+   */
+  readonly opening?: PromiseLike<void> | undefined
   read(): PromiseLike<StoredDocument | undefined>
   write(document: unknown, options: StoreWriteOptions): PromiseLike<WriteReply>
   readSubject(layer: string, key: string): PromiseLike<StoredDocument | undefined>

@@ -6,7 +6,7 @@ import type { Subject } from '../../store/schema.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
-import { MAX_STALE, otherSettings, type StoreName, unavailable, withinTime } from './store-call.ts'
+import { type CallDeadline, MAX_STALE, otherSettings, type StoreName, unavailable } from './store-call.ts'
 import { runAsync, type Task } from './task.ts'
 
 const NO_HOLDS: readonly HoldRecord[] = []
@@ -26,7 +26,7 @@ export interface CounterCallsDeps {
   readonly settingsSync: boolean
   /** Whether the counters answer in time by themselves. */
   readonly keepsTime: boolean
-  readonly deadlineMs: number
+  readonly deadline: CallDeadline
   readonly live: LiveSettings
   readonly periods: LivePeriods
 }
@@ -178,11 +178,10 @@ export class CounterCalls {
    * @param startedAt since when the caller waits, by the machine's stopwatch; absent: the store keeps the deadline
    */
   *call<A>(call: () => Answer<A>, of?: StoreName, startedAt?: number): Task<A> {
-    const { deadlineMs } = this.#deps
     try {
       const answer = call()
       if (startedAt === undefined) return (yield answer as PromiseLike<A>) as A
-      return (yield withinTime(answer, Math.max(0, deadlineMs - (systemStopwatch() - startedAt)))) as A
+      return (yield this.#deps.deadline.within(answer, startedAt)) as A
     } catch (error) {
       throw unavailable(error, of)
     }

@@ -1,5 +1,6 @@
 import { QuotaError } from '../../errors/quota-error.ts'
 import { type Answer, isNotDone, notDone } from '../../store/quota-store.ts'
+import { systemStopwatch } from '../../time/clock.ts'
 
 /**
  * Waits for an answer, `ms` milliseconds at most. A timer that fires late, because the process was busy, is judged after
@@ -31,6 +32,54 @@ export function withinTime<T>(answer: Answer<T>, ms: number, late?: (value: T) =
       },
     )
   })
+}
+
+/** A store that may still be making its first connection. */
+interface OpeningStore {
+  readonly opening?: PromiseLike<void> | undefined
+}
+
+/**
+ * The deadline of calls. It counts from the first connections of the stores on, which have limits of their own. The answer
+ * that waited for them has the deadline for itself.
+ */
+export class CallDeadline {
+  readonly ms: number
+  readonly #stores: readonly OpeningStore[]
+  #isOpen = false
+  /** When the answer came that waited for first connections, by the machine's stopwatch. */
+  #openedAt = Number.NEGATIVE_INFINITY
+
+  constructor(ms: number, stores: readonly OpeningStore[] = []) {
+    this.ms = ms
+    this.#stores = stores
+  }
+
+  /**
+   * Waits for an answer as {@link withinTime} does, until the deadline.
+   *
+   * @param startedAt since when the caller waits, by the machine's stopwatch
+   */
+  within<T>(answer: Answer<T>, startedAt: number, late?: (value: T) => void): Promise<T> {
+    const opening = this.#opening()
+    if (opening !== undefined) return this.#withinOpened(answer, opening, late)
+    const passedMs = systemStopwatch() - Math.max(startedAt, this.#openedAt)
+    return withinTime(answer, Math.max(0, this.ms - passedMs), late)
+  }
+
+  async #withinOpened<T>(answer: Answer<T>, opening: Promise<unknown>, late?: (value: T) => void): Promise<T> {
+    await Promise.race([answer, opening])
+    const value = await withinTime(answer, this.ms, late)
+    this.#openedAt = systemStopwatch()
+    return value
+  }
+
+  #opening(): Promise<unknown> | undefined {
+    if (this.#isOpen) return undefined
+    const openings = this.#stores.flatMap(({ opening }) => (opening === undefined ? [] : [opening]))
+    this.#isOpen = openings.length === 0
+    return this.#isOpen ? undefined : Promise.all(openings)
+  }
 }
 
 /** What was asked when something went wrong, as people read it. */

@@ -5,7 +5,7 @@ import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { Demands, TakeDemand } from './demands.ts'
-import { MAX_CATCH_UPS, MAX_STALE, otherSettings, withinTime } from './store-call.ts'
+import { type CallDeadline, MAX_CATCH_UPS, MAX_STALE, otherSettings } from './store-call.ts'
 
 /** The store threw, did not answer in time, or had no room. */
 export class StoreFailure {
@@ -44,7 +44,7 @@ export interface TakesDeps {
   readonly sync: boolean
   /** Whether the counters keep the deadline themselves. */
   readonly keepsTime: boolean
-  readonly deadlineMs: number
+  readonly deadline: CallDeadline
   /** Reads the settings as a part of the transaction that the counters are in. */
   readonly settings?: SettingsReader | undefined
   /** Called with an admission that arrived after the deadline, when its caller had been answered. */
@@ -192,7 +192,7 @@ export class Takes {
 
   /** @throws {QuotaError} `store_error` when the rest of the deadline has passed */
   #inTime<T>(answer: Answer<T>, { startedAt = 0 }: Attempts, late?: (value: T) => void): Promise<T> {
-    return withinTime(answer, Math.max(0, this.#deps.deadlineMs - (systemStopwatch() - startedAt)), late)
+    return this.#deps.deadline.within(answer, startedAt, late)
   }
 }
 

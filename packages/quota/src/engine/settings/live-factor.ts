@@ -1,7 +1,8 @@
 import { ADAPTIVE_HUNDREDTHS } from '../../policy/limits.ts'
 import type { FactorStore, VersionedFactor } from '../../store/factor-store.ts'
 import type { SettingsReader, SettingsStore } from '../../store/settings-store.ts'
-import { callLater, withinTime } from '../decide/store-call.ts'
+import { systemStopwatch } from '../../time/clock.ts'
+import { CallDeadline, callLater } from '../decide/store-call.ts'
 
 function isFactor(hundredths: number): boolean {
   const { min, max } = ADAPTIVE_HUNDREDTHS
@@ -71,11 +72,10 @@ export class LiveFactor {
 }
 
 /** The same settings store, every answer of which comes in time or is `quota_unavailable`. */
-export function settingsInTime(store: SettingsStore, deadlineMs: number): SettingsStore {
+export function settingsInTime(store: SettingsStore, deadline: CallDeadline): SettingsStore {
   // An answer that is here at once cannot be late.
   if (store.sync) return store
-  const inTime = <T>(ask: () => PromiseLike<T>): Promise<T> =>
-    callLater(() => withinTime(ask(), deadlineMs), 'the settings store')
+  const inTime = <T>(ask: () => PromiseLike<T>): Promise<T> => settingsAnswer(ask, deadline)
   return {
     sync: false,
     isMarked: store.isMarked,
@@ -83,26 +83,32 @@ export function settingsInTime(store: SettingsStore, deadlineMs: number): Settin
     write: (document, options) => inTime(() => store.write(document, options)),
     readSubject: (layer, key) => inTime(() => store.readSubject(layer, key)),
     writeSubject: (layer, key, document, options) => inTime(() => store.writeSubject(layer, key, document, options)),
-    ...(store.within && { within: (transaction) => readerInTime(store.within!(transaction), inTime) }),
+    ...(store.within && { within: (transaction) => readerInTime(store.within!(transaction), deadline.ms) }),
     watch: (listener) => store.watch(listener),
     reannounce: (revision, seen) => inTime(async () => store.reannounce?.(revision, seen)),
     close: () => store.close?.(),
   }
 }
 
-function readerInTime(reader: SettingsReader, inTime: <T>(ask: () => PromiseLike<T>) => Promise<T>): SettingsReader {
+/** A transaction has its connection. */
+function readerInTime(reader: SettingsReader, deadlineMs: number): SettingsReader {
+  const deadline = new CallDeadline(deadlineMs)
   return {
-    read: () => inTime(() => reader.read()),
-    readSubject: (layer, key) => inTime(() => reader.readSubject(layer, key)),
+    read: () => settingsAnswer(() => reader.read(), deadline),
+    readSubject: (layer, key) => settingsAnswer(() => reader.readSubject(layer, key), deadline),
   }
 }
 
+function settingsAnswer<T>(ask: () => PromiseLike<T>, deadline: CallDeadline): Promise<T> {
+  return callLater(() => deadline.within(ask(), systemStopwatch()), 'the settings store')
+}
+
 /** The same factor store, which is read in time or not at all. */
-export function factorInTime(store: FactorStore, deadlineMs: number): FactorStore {
+export function factorInTime(store: FactorStore, deadline: CallDeadline): FactorStore {
   if (store.sync) return store
   return {
     sync: false,
-    read: () => withinTime(store.read(), deadlineMs),
+    read: () => deadline.within(store.read(), systemStopwatch()),
     compareAndSet: (expectedVersion, minute, state) => store.compareAndSet(expectedVersion, minute, state),
     watch: (listener) => store.watch(listener),
     close: () => store.close?.(),
