@@ -72,7 +72,7 @@ describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
     expect(performance.now() - began).toBeGreaterThan(FAR_DEADLINE_MS)
   })
 
-  it('for settings is waited for, and is made beside that of the counters', async () => {
+  it('for settings is waited for, and so is that for counters', async () => {
     const proxy = await proxyOf()
     proxy.latency(ONE_WAY_MS)
     const far = urlOf({ port: proxy.port })

@@ -107,7 +107,7 @@ describe('an SQLite file that does not do what it should', () => {
   it('is written by another process: a snapshot is taken over when that has ended, and nobody is held up', async () => {
     const path = newFile()
     const memory = memoryStore()
-    await memory.open(SCHEMA).take({
+    memory.open(SCHEMA).take({
       ...{ subject: 'u', category: 0, costs: ONE },
       quotas: { layers: [0, 1], limits: [9, 9] },
     })

@@ -45,7 +45,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   outliveLostConnections(pool)
   const parts = { pool, prefix, deadlineMs, statements: postgresStatements(tableNames(prefix)) }
   const decisions = { layouts: new Layouts(), now: testClock && (() => testClock.now()) }
-  /** Layouts of the rows of opened counters. */
+  /** How rows of opened counters are laid out. */
   const opened = new Set<RowLayout>()
   const first = new FirstConnection((over) => prepare(parts, opened, decisions.layouts, over), connectTimeoutMs)
   const turns = new Turns({

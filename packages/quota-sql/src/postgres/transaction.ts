@@ -145,11 +145,7 @@ async function keepLayouts(session: StepSession, { rows }: Changes, layouts: Lay
 }
 
 /** @throws {QuotaError} `store_mismatch` */
-export async function storeLayouts(
-  session: StepSession,
-  fresh: readonly RowLayout[],
-  layouts: Layouts,
-): Promise<void> {
+export async function storeLayouts(session: StepSession, fresh: readonly RowLayout[], layouts: Layouts): Promise<void> {
   const hashes = fresh.map(({ hash }) => hash)
   const [, stored] = await allOf(
     session.together(() => [
