@@ -1,3 +1,3 @@
-import { adaptiveDemo } from './demo/adaptive-demo.ts'
+import { adaptiveDemo } from './show-adaptive.ts'
 
 await adaptiveDemo((line) => process.stdout.write(`${line}\n`))

@@ -5,8 +5,6 @@ import type { Addresses, Ports } from './addresses.ts'
 import { type App, createApp } from './app.ts'
 import { type Repeated, repeat } from './chores.ts'
 import type { Config } from './config/config.ts'
-import { openToOthers } from './config/data-dir.ts'
-import { codesOf, StartError } from './config/start-error.ts'
 import { lockDataDir } from './db/data-dir-lock.ts'
 import { type DemoCredentials, ensureDemo, removeDemo } from './demo/demo.ts'
 import { Connections } from './http/connections.ts'
@@ -14,6 +12,8 @@ import { type Listener, listen } from './http/listener.ts'
 import type { Logger } from './log/logger.ts'
 import { metricsHandler } from './metrics/metrics-server.ts'
 import type { GatewayPolicy } from './quota/policy.ts'
+import { openToOthers } from './start/data-dir.ts'
+import { codesOf, StartError } from './start/start-error.ts'
 
 /** How long requests in flight may take to end when the gateway stops; the rest of 10 s is for closing. */
 const STOP_GRACE_MS = 8_000

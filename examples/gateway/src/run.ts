@@ -1,13 +1,13 @@
 import { inspect } from 'node:util'
 import { collectDefaultMetrics } from 'prom-client'
 import { loadConfig, misspeltText } from './config/config.ts'
-import { ConfigError } from './config/config-error.ts'
-import { StartError } from './config/start-error.ts'
 import { consoleFiles } from './console/console-files.ts'
 import { banner } from './demo/banner.ts'
 import { startGateway } from './gateway.ts'
 import { createLogger, type Logger } from './log/logger.ts'
 import type { GatewayPolicy } from './quota/policy.ts'
+import { ConfigError } from './start/config-error.ts'
+import { StartError } from './start/start-error.ts'
 
 /** EX_CONFIG of sysexits.h. */
 const EXIT_CONFIG = 78

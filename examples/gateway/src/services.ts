@@ -38,6 +38,7 @@ import { chargeStep } from './quota/charge-step.ts'
 import { sharedLayers } from './quota/layer-members.ts'
 import type { OperationName } from './quota/policy.ts'
 import { statusRoutes } from './quota/status-routes.ts'
+import { shownInAudit } from './quota/stored-documents.ts'
 import { referencePages } from './reference/reference-pages.ts'
 import { scoreRoutes } from './scores/routes.ts'
 import type { ScoreService } from './scores/score-service.ts'
@@ -146,7 +147,7 @@ function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Pa
     ...adminUserRoutes(new AdminUsers({ db, clock, audit, onLinked, onDelete: (id, by) => adminQuota.forget(id, by) })),
     ...tokenRoutes(new GatewayTokens(db, clock, audit)),
     ...credentialRoutes(credentials),
-    ...auditRoutes(audit, sharedLayers(quota.policy)),
+    ...auditRoutes(audit, shownInAudit(sharedLayers(quota.policy))),
   ]
 }
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../src/config/config.ts'
-import { ConfigError } from '../src/config/config-error.ts'
-import { clusterAddress, redisAddress } from '../src/config/redis-url.ts'
 import { VARIABLES } from '../src/config/variables.ts'
+import { clusterAddress, redisAddress } from '../src/quota/redis-url.ts'
+import { ConfigError } from '../src/start/config-error.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 

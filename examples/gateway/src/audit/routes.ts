@@ -3,7 +3,6 @@ import * as z from 'zod'
 import type { AuditEntryTable } from '../db/schema.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
 import { type Route, route } from '../http/route.ts'
-import { shownSettings, shownUserQuota } from '../quota/stored-documents.ts'
 import { AUDIT_ACTIONS, type AuditAction, type AuditLog } from './audit-log.ts'
 
 const query = z.strictObject({
@@ -33,12 +32,11 @@ const entry = z.object({
 })
 type Entry = z.output<typeof entry>
 
-/**
- * What administrators did.
- *
- * @param shared the layers that everybody shares
- */
-export function auditRoutes(audit: AuditLog, shared: readonly string[]): Route[] {
+/** The form in which administrators know a document, which was stored in another. */
+export type Shown = (action: AuditAction, stored: unknown) => Entry['before']
+
+/** The audit trail of what administrators did. */
+export function auditRoutes(audit: AuditLog, shown: Shown): Route[] {
   return [
     route({
       method: 'get',
@@ -56,7 +54,7 @@ export function auditRoutes(audit: AuditLog, shared: readonly string[]): Route[]
       async handle({ query: { cursor, limit, action } }) {
         const entries = await audit.page(cursor, limit + 1, action)
         const { items, nextCursor } = toPage(entries, limit, ({ seq }) => String(seq))
-        return { body: { items: items.map((entry) => toEntry(entry, shared)), nextCursor } }
+        return { body: { items: items.map((entry) => toEntry(entry, shown)), nextCursor } }
       },
     }),
   ]
@@ -64,7 +62,7 @@ export function auditRoutes(audit: AuditLog, shared: readonly string[]): Route[]
 
 function toEntry(
   { seq, at, by, action: name, subject, before, after }: Selectable<AuditEntryTable>,
-  shared: readonly string[],
+  shown: Shown,
 ): Entry {
   // Nothing else is ever written.
   const action = name as AuditAction
@@ -74,16 +72,7 @@ function toEntry(
     by,
     action,
     subject,
-    before: shown(action, before, shared),
-    after: shown(action, after, shared),
+    before: before === null ? null : shown(action, JSON.parse(before)),
+    after: after === null ? null : shown(action, JSON.parse(after)),
   }
-}
-
-/** Quotas are stored in the library's form, and shown in the one in which administrators send them. */
-function shown(action: AuditAction, text: string | null, shared: readonly string[]): Entry['before'] {
-  if (text === null) return null
-  const stored: unknown = JSON.parse(text)
-  if (action === 'settings.change') return shownSettings(stored)
-  if (action === 'user-quota.change') return shownUserQuota(stored, shared)
-  return stored as Entry['before']
 }

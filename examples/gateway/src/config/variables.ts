@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { redisUrl } from '../quota/redis-url.ts'
 import { FAILURE_MODES, failureModes } from './failure-policy.ts'
 import { monthlyLimit } from './monthly-limit.ts'
-import { redisUrl } from './redis-url.ts'
 
 /** Root of the repository, three folders above this example's sources. */
 const ROOT = join(import.meta.dirname, '../../../..')

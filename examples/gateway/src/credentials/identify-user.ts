@@ -1,5 +1,5 @@
+import type { StoredUser } from '../http/user.ts'
 import { TOKEN_PREFIX } from '../users/tokens.ts'
-import type { StoredUser } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import type { VerifyJwt } from './jwt.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '@scoregw/quota'
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
-import { readText } from '../sources/read-text.ts'
+import { readText } from '../http/read-text.ts'
 
 /** How long the keys' server may take, in milliseconds, for its whole answer. */
 const TIMEOUT_MS = 2_000

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import Database from 'libsql'
-import { dataDirFault, makeDataDir } from '../config/data-dir.ts'
-import { ownFile } from '../config/own-file.ts'
-import { codesOf, StartError } from '../config/start-error.ts'
+import { dataDirFault, makeDataDir } from '../start/data-dir.ts'
+import { ownFile } from '../start/own-file.ts'
+import { codesOf, StartError } from '../start/start-error.ts'
 
 /** How long a process that shares waits for one that is about to be refused, in milliseconds. */
 const SHARED_WAIT_MS = 1_000

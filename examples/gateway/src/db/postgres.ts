@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { codesOf, StartError } from '../config/start-error.ts'
+import { codesOf, StartError } from '../start/start-error.ts'
 import { DatabaseAwayError } from './database-away.ts'
 import { type Announce, migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'

@@ -1,9 +1,9 @@
 import type { Request, RequestHandler } from 'express'
-import type { StoredUser, User } from '../users/user.ts'
 import type { FailureLimit } from './failure-limit.ts'
 import { HttpError } from './http-error.ts'
 import { lines } from './lines.ts'
 import { contextOf, type Holder } from './request-context.ts'
+import type { StoredUser, User } from './user.ts'
 
 /** Finds the caller of a credential; `undefined`: it is not valid. */
 export type Identify<Caller> = (credential: string) => Promise<Caller | undefined>

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
-import type { User } from '../users/user.ts'
 import type { ErrorCode } from './http-error.ts'
+import type { User } from './user.ts'
 
 /** Who holds a credential of a service that has no users. */
 export interface Holder {

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express'
 import type * as z from 'zod'
-import type { User } from '../users/user.ts'
 import type { Charge } from './charge-step.ts'
 import type { ErrorCode } from './http-error.ts'
+import type { User } from './user.ts'
 
 /**
  * What the reference (`/openapi.json`) says of a route beside what follows from its schemas. Tests hold every answer

@@ -1,5 +1,5 @@
 import type { QuotaStore } from '@scoregw/quota'
-import { ConfigError } from '../config/config-error.ts'
+import { ConfigError } from '../start/config-error.ts'
 import {
   type GatewayPolicy,
   gatewayPolicy,

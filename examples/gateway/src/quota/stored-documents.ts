@@ -1,7 +1,22 @@
+import type { AuditAction } from '../audit/audit-log.ts'
 import { instantText } from '../http/instant.ts'
 import { bypassMember } from './layer-members.ts'
 
 type Document = Readonly<Record<string, unknown>>
+
+/**
+ * A document of the audit trail: quotas are stored in the library's form, and shown in the one in which administrators send
+ * them.
+ *
+ * @param shared the layers that are shared now
+ */
+export function shownInAudit(shared: readonly string[]): (action: AuditAction, stored: unknown) => Document {
+  return (action, stored) => {
+    if (action === 'settings.change') return shownSettings(stored)
+    if (action === 'user-quota.change') return shownUserQuota(stored, shared)
+    return stored as Document
+  }
+}
 
 /**
  * Settings as they were stored once, by this policy or another, in the form in which administrators have them. They are

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { HttpError } from '../http/http-error.ts'
-import { BodyTooLarge, readText } from './read-text.ts'
+import { BodyTooLarge, readText } from '../http/read-text.ts'
 import type { SourceName } from './score-source.ts'
 import { sourceFault } from './source-fault.ts'
 

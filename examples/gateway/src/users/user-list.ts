@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
-import type { StoredUser } from './user.ts'
+import type { StoredUser } from '../http/user.ts'
 
 /** A user as administrators see one. */
 export interface UserRecord extends StoredUser {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import type { Db } from '../db/schema.ts'
+import type { StoredUser, User } from '../http/user.ts'
 import { isSameHash, TOKEN_PREFIX, tokenHash } from './tokens.ts'
-import { type StoredUser, type User, userIdSchema } from './user.ts'
+import { userIdSchema } from './user.ts'
 
 /** Users and their gateway tokens. */
 export class UserRepository {

@@ -1,19 +1,6 @@
 import * as z from 'zod'
 
-/** A person with an account. */
-export interface User {
-  readonly id: string
-  readonly name: string
-  readonly role: 'player' | 'admin'
-}
-
 const ID_ERROR = 'expected an id of 1 to 128 printable characters without spaces and slashes, not . or ..'
-
-/** A user as the database has it. */
-export interface StoredUser extends User {
-  /** Whether every credential of the user is refused. */
-  readonly disabled: boolean
-}
 
 /**
  * An id is the subject of quotas and a part of paths: 1 to 128 printable ASCII characters without spaces and slashes. No

@@ -1,5 +1,5 @@
 import { type Migration, type MigrationProvider, Migrator, sql } from 'kysely'
-import { StartError } from '../../config/start-error.ts'
+import { StartError } from '../../start/start-error.ts'
 import type { Db } from '../schema.ts'
 import { first } from './0001-first.ts'
 import { players } from './0002-players.ts'
