@@ -1,30 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mergePatch } from '../src/http/merge-patch.ts'
 import { ADMIN_TOKEN, type Answer, testGateway } from './support/gateway.ts'
-
-describe('a merge patch', () => {
-  it('does what RFC 7396 says', () => {
-    const cases: readonly (readonly [unknown, unknown, unknown])[] = [
-      [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
-      [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
-      [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
-      [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
-      [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
-      [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
-      [
-        ['a', 'b'],
-        ['c', 'd'],
-        ['c', 'd'],
-      ],
-      [{ e: null }, { a: 1 }, { e: null, a: 1 }],
-      [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-    ]
-    for (const [target, patch, result] of cases) expect(mergePatch(target, patch)).toEqual(result)
-    expect(mergePatch({}, JSON.parse('{"__proto__":{"x":1}}'))).not.toHaveProperty('x')
-    const deep = JSON.parse(`${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`)
-    expect(mergePatch({}, deep)).toHaveProperty('a.a')
-  })
-})
 
 describe('the settings of everybody', () => {
   it('are changed in the parts that a patch names, by callers who have read them', async () => {
@@ -50,11 +25,16 @@ describe('the settings of everybody', () => {
     )
     expect(second.body).toMatchObject({ version: 2, plans: { pro: { personal: { write: { '1h': 9 } } } } })
     const third = await patch(
-      { plans: { pro: null }, prices: null, custom: null },
+      { plans: { pro: null }, prices: null, custom: null, site: { multiplier: 2 } },
       second.headers.get('ETag') ?? '',
       'application/json',
     )
-    expect(third.body).toMatchObject({ version: 3, plans: {}, prices: {}, custom: null })
+    expect(third.body).toMatchObject({
+      ...{ version: 3, plans: {}, prices: {}, custom: null },
+      site: { enabled: true, multiplier: 2 },
+    })
+    // A price that is the default follows later defaults: it is not stored.
+    expect((await patch({ prices: { 'user.data': 2, 'user.music': 9 } }, '*')).body.prices).toEqual({ 'user.music': 9 })
 
     const refused = await patch({ mode: 'fast', base: { personal: { read: { '1h': null } } }, nothing: 1 }, '*')
     expect([refused.status, refused.body.details.map((detail: { path: string }) => detail.path).sort()]).toEqual([
@@ -62,7 +42,10 @@ describe('the settings of everybody', () => {
       ['base.personal.read.1h', 'mode', 'nothing'],
     ])
     expect((await patch([1], '*')).status).toBe(422)
-    expect((await send('GET', path, { token: ADMIN_TOKEN })).body).toMatchObject({ version: 3 })
+    // A member of the library's own form is none of the document's.
+    expect((await patch({ layers: { site: { enabled: false } } }, '*')).status).toBe(422)
+    expect((await patch({ base: null, site: null, prices: [] }, '*')).status).toBe(422)
+    expect((await send('GET', path, { token: ADMIN_TOKEN })).body).toMatchObject({ version: 4 })
 
     // Entries of one kind, page by page, whatever else was done.
     await send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 1 } })
@@ -74,7 +57,7 @@ describe('the settings of everybody', () => {
       seqs.push(...body.items.map(({ seq }: { seq: number }) => seq))
       cursor = body.nextCursor
     }
-    expect(seqs).toEqual([3, 2, 1])
+    expect(seqs).toEqual([4, 3, 2, 1])
     expect((await send('GET', '/admin/audit?action=x', { token: ADMIN_TOKEN })).status).toBe(422)
   })
 })

@@ -8,13 +8,12 @@ import {
   type Subject,
   type SubjectSettings,
   type VersionedSettings,
+  type WriteOptions,
 } from '@scoregw/quota'
-import type { DeepPartial } from '@scoregw/quota/store'
+import type { DeepPartial, SettingsUpdate } from '@scoregw/quota/store'
 import type { AuditLog, Doer } from '../audit/audit-log.ts'
-import { detailsOf } from '../http/details.ts'
 import { type Expected, expectedRevision, lostRace, type Version } from '../http/etag.ts'
 import { type Detail, HttpError, invalid } from '../http/http-error.ts'
-import { mergePatch } from '../http/merge-patch.ts'
 import type { User } from '../http/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 import { type QuotaDocuments, quotaDocuments } from './documents.ts'
@@ -69,10 +68,7 @@ export class AdminQuota {
     expected: Expected,
     by: User,
   ): Promise<Versioned<SettingsDocument & Warned>> {
-    const options = { ifRevision: expectedRevision(expected, await this.#quota.settings.get()), by: by.id }
-    const update = await answering(() => this.#quota.settings.replace(settings, options))
-    const { at, document } = this.#shown(update.settings, await this.#quota.settings.faults())
-    return { at, document: { ...document, warnings: update.warnings.map(toDetail) } }
+    return this.#changed(expected, by, (options) => this.#quota.settings.replace(settings, options))
   }
 
   /**
@@ -80,14 +76,20 @@ export class AdminQuota {
    * @throws {HttpError} `precondition_failed`, `validation_failed`
    */
   async patchSettings(patch: object, expected: Expected, by: User): Promise<Versioned<SettingsDocument & Warned>> {
-    const { at, document } = await this.settings()
-    const ifRevision = expectedRevision(expected, at) ?? at.revision
-    const { version: _, faults: __, ...current } = document
-    // A patch removes a member as if it had never been set.
-    const patched = mergePatch(current, patch) as object
-    const parsed = this.documents.settings.body.safeParse({ custom: null, prices: {}, ...patched })
-    if (!parsed.success) throw invalid(parsed.error.issues.flatMap(detailsOf))
-    return this.replaceSettings(parsed.data, [{ version: at.version, revision: ifRevision }], by)
+    return this.#changed(expected, by, (options) =>
+      this.#quota.settings.update(this.documents.settings.patchOf(patch), options),
+    )
+  }
+
+  async #changed(
+    expected: Expected,
+    by: User,
+    change: (options: WriteOptions) => Promise<SettingsUpdate>,
+  ): Promise<Versioned<SettingsDocument & Warned>> {
+    const options = { ifRevision: expectedRevision(expected, await this.#quota.settings.get()), by: by.id }
+    const update = await answering(() => change(options))
+    const { at, document } = this.#shown(update.settings, await this.#quota.settings.faults())
+    return { at, document: { ...document, warnings: update.warnings.map(toDetail) } }
   }
 
   /** @throws {HttpError} `not_found` for an unknown user */

@@ -39,7 +39,9 @@ function policyRoute(admin: AdminQuota, policy: GatewayPolicy): Route {
 }
 
 /** Members of the settings, of which some may be `null`, at any depth. */
-const settingsPatch = z.record(z.string(), z.unknown(), 'expected an object with members of the settings')
+const settingsPatch = z
+  .record(z.string(), z.unknown(), 'expected an object with members of the settings')
+  .refine((patch) => !Object.hasOwn(patch, 'layers'), { path: ['layers'], error: 'name each shared layer by its name' })
 
 function settingsRoutes(admin: AdminQuota): Route[] {
   const path = '/admin/quota/settings'

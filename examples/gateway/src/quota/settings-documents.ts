@@ -1,9 +1,9 @@
 import type { Policy, Settings, VersionedSettings } from '@scoregw/quota'
-import { MODES } from '@scoregw/quota/store'
+import { type DeepPartial, MODES } from '@scoregw/quota/store'
 import * as z from 'zod'
 import { sharedLayers } from './layer-members.ts'
 import { type PlanTables, plansSchema, planTables, shadowSchema, thresholdsSchema } from './limit-rules-schemas.ts'
-import { limitTable, type TokenTable, tableSchema, tokenTable } from './table-schemas.ts'
+import { isRecord, limitTable, type TokenTable, tableSchema, tokenTable } from './table-schemas.ts'
 
 const PRICE_ERROR = 'expected a whole number of tokens, 0 or more'
 const price = z
@@ -57,6 +57,8 @@ export interface SettingsDocuments {
   /** What holds where nothing was set. */
   readonly defaults: Readonly<Record<string, unknown>>
   of(settings: VersionedSettings): SettingsDocument
+  /** A merge patch on the document as one on the library's settings, which validate the result. */
+  patchOf(patch: object): DeepPartial<Settings>
 }
 
 export function settingsDocuments(policy: Policy): SettingsDocuments {
@@ -113,6 +115,7 @@ export function settingsDocuments(policy: Policy): SettingsDocuments {
       plans: planTables(plans),
       thresholds,
     }),
+    patchOf: (patch) => toPatch(policy, patch),
   }
 }
 
@@ -165,4 +168,24 @@ function toSettings(policy: Policy, given: Omit<SettingsDocument, 'version'>): S
     plans,
     thresholds,
   }
+}
+
+/** The same of a merge patch. Faults stay in, for the library to name. */
+function toPatch(policy: Policy, patch: object): DeepPartial<Settings> {
+  const shared = sharedLayers(policy)
+  const members = Object.entries(patch).filter(([name]) => name !== 'faults')
+  const layers = members.filter(([name]) => shared.includes(name))
+  const others = members
+    .filter(([name]) => !shared.includes(name))
+    .map(([name, value]): [string, unknown] => {
+      if (name === 'base' || name === 'custom') return [name, limitTable(policy, value)]
+      return [name, name === 'prices' && isRecord(value) ? withoutDefaults(policy, value) : value]
+    })
+  return { ...Object.fromEntries(others), ...(layers.length === 0 ? {} : { layers: Object.fromEntries(layers) }) }
+}
+
+function withoutDefaults({ operations }: Policy, prices: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(
+    Object.entries(prices).map(([name, tokens]) => [name, tokens === operations[name]?.cost ? null : tokens]),
+  )
 }

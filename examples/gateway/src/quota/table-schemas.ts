@@ -51,18 +51,23 @@ export function tokenTable(limits: LimitTable): TokenTable {
   return mapped(limits, (categories) => mapped(categories, (windows) => mapped(windows, tokensOfLimit)))
 }
 
-/** The library's form of a table: the highest number is "unlimited" where the policy has no limit. */
-export function limitTable({ base }: Policy, table: TokenTable): LimitTable {
-  const limitOf = (tokens: number, own: Limit | undefined): Limit =>
-    tokens === MAX_LIMIT && own === 'unlimited' ? own : tokens
-  const entries = Object.entries(table).map(([layer, categories]) => {
-    const ofLayer = Object.entries(categories).map(([category, windows]) => {
-      const own = base[layer]?.[category]
-      return [category, Object.fromEntries(Object.entries(windows).map(([w, t]) => [w, limitOf(t, own?.[w])]))]
-    })
-    return [layer, Object.fromEntries(ofLayer)] as const
-  })
-  return Object.fromEntries(entries)
+/** The library's form of a table, or of a part of one: the highest number is "unlimited" where the policy has no limit. */
+export function limitTable({ base }: Policy, table: TokenTable): LimitTable
+export function limitTable({ base }: Policy, table: unknown): unknown
+export function limitTable({ base }: Policy, table: unknown): unknown {
+  return limitsOf(table, base)
+}
+
+function limitsOf(tokens: unknown, own: unknown): unknown {
+  if (tokens === MAX_LIMIT && own === 'unlimited') return own
+  if (!isRecord(tokens)) return tokens
+  return Object.fromEntries(
+    Object.entries(tokens).map(([name, each]) => [name, limitsOf(each, isRecord(own) ? own[name] : undefined)]),
+  )
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function tokensOfLimit(limit: Limit): number {

@@ -90,7 +90,7 @@ export type SubjectAnchor = OwnAnchor
 export interface VersionedSubjectSettings<C extends Counting = Counting> extends SubjectSettings<C>, Versioned {}
 
 /** What a document may leave out, and is then. */
-const DEFAULTS = { shadow: {}, plans: {}, thresholds: null } as const
+const DEFAULTS = { custom: null, prices: {}, shadow: {}, plans: {}, thresholds: null } as const
 
 /** Settings in which members with a default may be missing. */
 export type SettingsDocument<C extends Counting = Counting> = Omit<Settings<C>, keyof typeof DEFAULTS> & {

@@ -48,8 +48,8 @@ export interface QuotaSettings<C extends Counting = Counting> {
   /** What in the stored settings the policy cannot take: unknown names, which are kept, and values that are none. */
   faults(): Promise<readonly Fault[]>
   /**
-   * Changes what the patch names (JSON merge patch: objects are merged, `null` removes, lists are replaced). A member
-   * that is stored under names that this policy does not know is kept.
+   * Changes what the patch names (JSON merge patch: objects are merged, `null` removes, lists are replaced). A removed member
+   * that has a default gets it. A member that is stored under names that this policy does not know is kept.
    * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` when `ifVersion` is not the stored one
    */
   update(patch: DeepPartial<Settings<C>>, options?: WriteOptions): Promise<SettingsUpdate<C>>
@@ -105,17 +105,10 @@ export function settingsAdmin(
       const { value: stored } = await boxed(store, store.read())
       return stored === undefined ? [] : fitSettings(policy, hasFactor, stored.document).faults
     },
-    update: (patch, options = {}) => write(patch, (current) => mergedSettings(current, patch), options),
+    update: (patch, options = {}) =>
+      write(patch, (current) => completed(mergePatch(current, patch) as SettingsDocument), options),
     replace: (settings, options = {}) => write(settings, () => structuredClone(completed(settings)), options),
   }
-}
-
-/** A merge patch on settings, in which `null` of these members is a value and not "no such member". */
-const NULLABLE = ['custom', 'thresholds'] as const
-
-function mergedSettings(current: Settings, patch: DeepPartial<Settings>): Settings {
-  const nulls = NULLABLE.filter((member) => patch[member] === null).map((member) => [member, null] as const)
-  return { ...(mergePatch(current, patch) as Settings), ...Object.fromEntries(nulls) }
 }
 
 /**
