@@ -38,13 +38,14 @@ export interface Where {
   readonly category: number
   readonly layers: readonly number[]
   readonly limits?: readonly number[] | undefined
+  readonly rates?: readonly number[] | undefined
   readonly periods?: readonly number[] | undefined
 }
 
 /** What ids were answered with, for those who ask again. */
 const answers = new WeakMap<ModelRecord, readonly number[]>()
 
-const ABILITIES: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
+const ABILITIES: StoreAbilities = { calendar: true, bucket: true, holds: true, concurrency: 'all', fit: true }
 
 /** The model as a store: it can all that a store can, and is what stores with one fault are made of. */
 export function modelStore(
@@ -240,10 +241,12 @@ export class ModelledCounters implements SyncCounters {
     })
   }
 
-  spans({ periods }: Where, slot: number): (ModelSpan | undefined)[] {
+  spans({ periods, rates }: Where, slot: number): (ModelSpan | undefined)[] {
     const { layout } = this
     return layout.lengthsMs.map((lengthMs, window) => {
       const calendar = layout.calendars.indexOf(window)
+      const perMs = layout.persMs[window] ?? 0
+      if (perMs > 0) return { perMs, rate: rates?.[layout.limitAt(slot, window)] ?? 0 }
       if (calendar < 0) return { lengthMs }
       const period = periodAt(this.now, periods, layout.periodsAt(slot) + 3 * calendar)
       return period && { periodStart: period.start, periodEnd: period.end }
@@ -255,8 +258,8 @@ export class ModelledCounters implements SyncCounters {
     const { layout } = this
     for (const [at, { name, span }] of (this.windows(where) ?? []).entries()) {
       const cell = layout.cellAt(Math.floor(at / layout.width), at % layout.width)
-      const { startedAt, used } = this.model.windows.look(name, span) ?? { startedAt: -1, used: 0 }
-      state.splice(cell, 2, startedAt, used)
+      const { startedAt, charged } = this.model.windows.look(name, span) ?? { startedAt: -1, charged: 0 }
+      state.splice(cell, 2, startedAt, charged)
       const isLast = at % layout.width === layout.width - 1
       if (layout.hasSlots && isLast) state.push(...this.viewSlots(where, Math.floor(at / layout.width)))
     }

@@ -2,6 +2,7 @@ import { checkPromises, runHistories, runUnitHistories } from '@scoregw/quota-hi
 import { describe, expect, it } from 'vitest'
 import { CONFORMANCE_CASES, type ConformanceCase, runCase } from '../src/index.ts'
 import { BOUND_CASES } from '../src/suite/bound-cases.ts'
+import { BUCKET_CASES } from '../src/suite/bucket-cases.ts'
 import { CALENDAR_CASES } from '../src/suite/calendar-cases.ts'
 import { CLOCK_CASES } from '../src/suite/clock-cases.ts'
 import { DECISION_CASES } from '../src/suite/decision-cases.ts'
@@ -17,6 +18,7 @@ import { SLOTS_CASES } from '../src/suite/slots-cases.ts'
 import { SUBJECT_CASES } from '../src/suite/subject-cases.ts'
 import { UNIT_CASES } from '../src/suite/unit-cases.ts'
 import { WINDOW_CASES } from '../src/suite/window-cases.ts'
+import { BUCKET_MUTANTS } from './bucket-mutants.ts'
 import { COUNTER_MUTANTS } from './counter-mutants.ts'
 import { ID_MUTANTS } from './id-mutants.ts'
 import { CALENDAR_MUTANTS, HOLD_MUTANTS, SLOTS_MUTANTS } from './kind-mutants.ts'
@@ -35,6 +37,7 @@ const KINDS: readonly (readonly [mutants: readonly Mutant[], likely: readonly Co
   [ID_MUTANTS, ID_CASES.filter((each) => !isSlow(each))],
   [NAME_MUTANTS, [...ROLLING_ID_CASES, ...EDIT_CASES, ...ROLLING_CASES]],
   [CALENDAR_MUTANTS, CALENDAR_CASES],
+  [BUCKET_MUTANTS, BUCKET_CASES],
   [SLOTS_MUTANTS, SLOTS_CASES],
   [UNIT_MUTANTS, UNIT_CASES],
   [HOLD_MUTANTS, [...HOLD_CASES, ...HOLD_GROWTH_CASES, ...HOLD_SETTLE_CASES, ...HOLD_ID_CASES]],

@@ -157,11 +157,13 @@ export {
   slotsCell,
   windowCell,
 } from './windows/identity.ts'
+export type { BucketWindow, Burst } from './windows/kinds/bucket.ts'
 export type { CalendarAnchor, CalendarPeriod, CalendarWindow } from './windows/kinds/calendar.ts'
 export { PERIOD_NUMBERS, type Period, periodAt } from './windows/kinds/kind.ts'
 export { millisecondsOf, type RollingWindow } from './windows/kinds/rolling.ts'
 export type { KindName, WindowDefinition } from './windows/kinds.ts'
 export { Instant, Layout } from './windows/layout.ts'
+export { cameBack } from './windows/refill.ts'
 export {
   add,
   type Cells,
@@ -175,6 +177,7 @@ export {
   reanchor,
   refund,
   roll,
+  rollBucket,
   undo,
   usedIn,
   view,

@@ -1906,7 +1906,7 @@ export interface components {
              * @description What ends its count: its length, the next period of the calendar, or the end of the work that has slots.
              * @enum {string}
              */
-            kind: "rolling" | "calendar" | "concurrency";
+            kind: "rolling" | "calendar" | "bucket" | "concurrency";
             /** @description `false`: it is charged and refuses nobody; users do not see it. */
             enforced: boolean;
         };
@@ -1971,7 +1971,7 @@ export interface components {
                 category: string;
                 window: string;
                 /** @enum {string} */
-                kind: "rolling" | "calendar" | "concurrency";
+                kind: "rolling" | "calendar" | "bucket" | "concurrency";
                 limit: number | "unlimited";
                 used: number;
                 remaining: number | "unlimited";
@@ -3268,7 +3268,7 @@ export interface components {
                     window: string;
                     category: string;
                     /** @enum {string} */
-                    kind: "rolling" | "calendar" | "concurrency";
+                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
                     used: number;
                     requested: number;
@@ -3287,7 +3287,7 @@ export interface components {
                     window: string;
                     category: string;
                     /** @enum {string} */
-                    kind: "rolling" | "calendar" | "concurrency";
+                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
                     used: number;
                     requested: number;
@@ -3306,7 +3306,7 @@ export interface components {
                     window: string;
                     category: string;
                     /** @enum {string} */
-                    kind: "rolling" | "calendar" | "concurrency";
+                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
                     used: number;
                     requested: number;
@@ -3324,7 +3324,7 @@ export interface components {
                     scope: string;
                     window: string;
                     /** @enum {string} */
-                    kind: "rolling" | "calendar" | "concurrency";
+                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number | "unlimited";
                     used: number | null;
                     remaining: (number | "unlimited") | null;
@@ -3343,7 +3343,7 @@ export interface components {
                     window: string;
                     category: string;
                     /** @enum {string} */
-                    kind: "rolling" | "calendar" | "concurrency";
+                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
                     used: number;
                     requested: number;
@@ -3362,7 +3362,7 @@ export interface components {
                     window: string;
                     category: string;
                     /** @enum {string} */
-                    kind: "rolling" | "calendar" | "concurrency";
+                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
                     used: number;
                     requested: number;
@@ -3381,7 +3381,7 @@ export interface components {
                     window: string;
                     category: string;
                     /** @enum {string} */
-                    kind: "rolling" | "calendar" | "concurrency";
+                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
                     used: number;
                     requested: number;
@@ -3399,7 +3399,7 @@ export interface components {
                     scope: string;
                     window: string;
                     /** @enum {string} */
-                    kind: "rolling" | "calendar" | "concurrency";
+                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number | "unlimited";
                     used: number | null;
                     remaining: (number | "unlimited") | null;
@@ -3417,7 +3417,7 @@ export interface components {
                 window: string;
                 category: string;
                 /** @enum {string} */
-                kind: "rolling" | "calendar" | "concurrency";
+                kind: "rolling" | "calendar" | "bucket" | "concurrency";
                 limit: number;
                 used: number;
                 requested: number;

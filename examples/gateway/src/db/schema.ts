@@ -322,7 +322,7 @@ export interface UsageRecordTable {
   layer: string | null
   scope: string | null
   window_label: string | null
-  kind: 'rolling' | 'calendar' | 'concurrency' | null
+  kind: 'rolling' | 'calendar' | 'bucket' | 'concurrency' | null
   limit_tokens: number | null
   used_tokens: number | null
   requested_tokens: number | null

@@ -18,7 +18,7 @@ const limit = z.union([z.int(), z.literal('unlimited')])
 
 const sharedLimit = z.object({
   ...ofLimit,
-  kind: z.enum(['rolling', 'calendar', 'concurrency']),
+  kind: z.enum(['rolling', 'calendar', 'bucket', 'concurrency']),
   limit,
   used: count,
   remaining: limit,

@@ -55,9 +55,9 @@ export interface NamedStatusBody {
 export function namedStatusSchema(policy: Policy): z.ZodType<NamedStatusBody> {
   const layer = z.enum(policy.layers.map(({ name }) => name)).describe("The layer's name in settings.")
   const kind = z
-    .enum(['rolling', 'calendar', 'concurrency'])
+    .enum(['rolling', 'calendar', 'bucket', 'concurrency'])
     .describe(
-      'What ends its count: its length, the next period of the calendar, or the end of the work that has slots.',
+      'What ends its count: its length, the next period of the calendar, or the end of the work that has slots; the tokens of a bucket come back one by one.',
     )
   const enforced = z.boolean().describe('`false`: it is charged and refuses nobody; users do not see it.')
   const window = z.object({ layer, ...windowShape(policy), kind, enforced }).meta({ id: 'NamedWindowStatus' })

@@ -46,7 +46,7 @@ export function whyBody(policy: Policy) {
 
 const count = z.int().min(0)
 const ofLimit = { layer: z.string(), scope: z.string(), window: z.string() }
-const kind = z.enum(['rolling', 'calendar', 'concurrency'])
+const kind = z.enum(['rolling', 'calendar', 'bucket', 'concurrency'])
 
 const violation = z.object({
   ...ofLimit,

@@ -43,7 +43,7 @@ function keyOf(subject: Subject, layer: string): string {
   return typeof subject === 'string' ? subject : (subject[layer] ?? '')
 }
 
-/** Free operations read no counter; slots are not tokens. */
+/** Free operations read no counter; slots are not tokens; tokens of a bucket come back while it is open. */
 function isCounted(window: WindowStatus | UncountedWindow): window is WindowStatus {
-  return window.used !== null && window.kind !== 'concurrency'
+  return window.used !== null && window.kind !== 'concurrency' && window.kind !== 'bucket'
 }

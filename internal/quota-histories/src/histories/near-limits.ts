@@ -13,7 +13,8 @@ export function inWords({ window: { layer, window, used }, threshold }: NearLimi
 export function crossed(decision: ReturnType<Decision['toJSON']>, set: readonly Threshold[] | null): string[] {
   const { allowed, cost, windows } = decision
   if (!allowed) return []
-  return windows.flatMap(({ layer, window, limit, used, kind }) => {
+  return windows.flatMap(({ layer, window, burst, limit: ofWindow, used, kind }) => {
+    const limit = burst ?? ofWindow
     // Nobody takes a slot who only consumes.
     if (used === null || limit === 'unlimited' || kind === 'concurrency') return []
     const isNear = (tokens: number, threshold: Threshold): boolean =>

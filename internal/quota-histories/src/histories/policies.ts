@@ -1,5 +1,5 @@
 import type { Limit, LimitTable, Policy, Subject } from '@scoregw/quota'
-import type { CalendarWindow } from '@scoregw/quota/store'
+import type { BucketWindow, CalendarWindow } from '@scoregw/quota/store'
 import type { StoreAbility } from '@scoregw/quota-testkit'
 
 /** Policies that random histories are played under, and the subjects that appear in them. */
@@ -131,6 +131,10 @@ const WEEK: CalendarWindow = { label: 'week', every: 'week', timeZone: 'UTC', we
 const MONTH: CalendarWindow = { label: 'month', every: 'month', timeZone: 'UTC', anchor: { day: 31, time: '06:30' } }
 const BILLING: CalendarWindow = { label: 'billing', every: 'month', timeZone: 'UTC', anchor: 'subject' }
 
+/** Buckets whose limits are those of windows. */
+const FEW: BucketWindow = { label: '1m', lengthMs: 60_000, burst: 4 }
+const SHARE: BucketWindow = { label: '7s', lengthMs: 7_000, burst: { share: 0.6 } }
+
 /** The default shape, the least, many windows and layers, and limits of every kind. */
 export const SCENES: readonly Scene[] = [
   scene(
@@ -195,6 +199,24 @@ export const SCENES: readonly Scene[] = [
     ],
     ['a', 'b'],
     ['calendar', 'holds'],
+  ),
+  scene(
+    'buckets and a window, and work that is held',
+    { windows: [SHARE, FEW, HOUR], layers: [PERSONAL, SITE], held: true, fits: true },
+    [
+      { windows: [FEW, HOUR] },
+      {
+        windows: [
+          { ...FEW, burst: { share: 1 } },
+          { ...SHARE, burst: 2 },
+        ],
+      },
+      { windows: [HOUR, MINUTE] },
+      { windows: [SHARE], layers: [SITE, PERSONAL] },
+      { layers: [PERSONAL], categories: ['write', 'read'] },
+    ],
+    ['a', 'b'],
+    ['bucket', 'holds', 'fit'],
   ),
   scene(
     'slots that everybody shares, and overruns that have to fit',

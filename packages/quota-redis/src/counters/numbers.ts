@@ -11,7 +11,7 @@ export const OWN = 3
 export const BEHIND_TERMS = 3
 
 /** Kinds of cells. */
-export const KINDS = { rolling: 0, calendar: 1, concurrency: 2 } as const
+export const KINDS = { rolling: 0, calendar: 1, concurrency: 2, bucket: 3 } as const
 
 /** In place of how many numbers an operation has: takes of the same terms that follow each other. */
 export const RUN = -1

@@ -16,7 +16,7 @@ const MAX_AHEAD_MS = 5_000
 
 /** What an identity says of a cell: the words of it, read here by no function of the library. */
 interface Cell {
-  readonly kind: 'rolling' | 'calendar' | 'concurrency' | 'unknown'
+  readonly kind: 'rolling' | 'calendar' | 'bucket' | 'concurrency' | 'unknown'
   readonly label: string
   readonly lengthMs: number
 }
@@ -24,6 +24,7 @@ interface Cell {
 function cellOf(identity: string): Cell {
   const [kind, label = '', length] = identity.replace(/ unit:[\w-]+$/, '').split(' ')
   if (kind === 'rolling' || kind === 'calendar') return { kind, label, lengthMs: Number(length) }
+  if (kind === 'bucket') return { kind, label, lengthMs: 2 * Number(length) }
   if (kind === 'concurrency') return { kind, label, lengthMs: Number.POSITIVE_INFINITY }
   return { kind: 'unknown', label: identity, lengthMs: Number.POSITIVE_INFINITY }
 }
@@ -34,6 +35,10 @@ interface Seen {
   used: number
   readonly kind: Cell['kind']
   readonly isOpen: boolean
+  /** Of a bucket: how much came back since the start, and what comes back each `perMs`; 0: it is as a window. */
+  readonly back: number
+  readonly rate: number
+  readonly perMs: number
   /** When it starts if it opens now. */
   readonly opens: number
   readonly cost: number
@@ -76,7 +81,9 @@ export class TakeModel {
     const rows = keys.map((key, l) => this.#seen(key, request, l, starts, now))
     const isDamaged = rows.includes(undefined)
     const charged = rows.map((row) => row?.filter(({ cost }) => cost > 0) ?? [])
-    const fits = charged.flat().every(({ isOpen, used, cost, limit }) => (isOpen ? used : 0) + cost <= limit)
+    const fits = charged
+      .flat()
+      .every((cell) => cell.cost + (goesOn(cell, now) ? cell.used - cell.back : 0) <= cell.limit)
     const isAdmitted = fits && !isDamaged
     for (const [l, cells] of charged.entries()) {
       const before = cells.map(({ start, used }) => [start, used])
@@ -99,7 +106,7 @@ export class TakeModel {
   endOf(key: string): number {
     const ends = this.rows.get(key)!.cells.map(({ identity, start }) => {
       const { kind, lengthMs } = cellOf(identity)
-      return kind === 'rolling' || kind === 'calendar' ? start + lengthMs : 0
+      return kind === 'concurrency' || kind === 'unknown' ? 0 : start + lengthMs
     })
     return Math.max(...ends, this.keptUntil.get(key) ?? 0) + GRACE_MS
   }
@@ -126,10 +133,16 @@ export class TakeModel {
       const cell = stored?.cells.find((each) => each.identity === identity)
       const { start, used } = cell ?? { start: stored === undefined ? CLOSED : 0, used: CLOSED }
       const period = kind === 'calendar' ? starts[l]![calendars++]! : 0
-      const since = { rolling: now - lengthMs + 1, calendar: period, concurrency: Number.NEGATIVE_INFINITY }[kind]
+      const youngest = now - lengthMs + 1
+      const since = { rolling: youngest, bucket: youngest, calendar: period, concurrency: Number.NEGATIVE_INFINITY }[
+        kind
+      ]
       const isOpen = used !== CLOSED && start >= since
-      const limit = quotas.limits[l * this.#schema.cells.length + c]!
-      return { start, used, kind, isOpen, opens: kind === 'calendar' ? period : now, cost: costs[unit] ?? 0, limit }
+      const at = l * this.#schema.cells.length + c
+      const [limit, rate, perMs] = [quotas.limits[at]!, quotas.rates?.[at] ?? 0, lengthMs / 2]
+      const back = rate > 0 && now > start ? Number((BigInt(now - start) * BigInt(rate)) / BigInt(perMs)) : 0
+      const opens = kind === 'calendar' ? period : now
+      return { start, used, kind, isOpen, back, rate, perMs, opens, cost: costs[unit] ?? 0, limit }
     })
   }
 
@@ -152,10 +165,20 @@ function anchored({ kind, start }: Seen, now: number): number {
   return kind !== 'concurrency' && start > now + MAX_AHEAD_MS ? now + 1 : start
 }
 
+/** Whether a charge goes on with a cell: it is open, and no bucket to which all came back. */
+function goesOn({ isOpen, rate, start, used, back }: Seen, now: number): boolean {
+  return isOpen && !(rate > 0 && now > start && back >= used)
+}
+
 function charge(cell: Seen, now: number): void {
   const start = anchored(cell, now)
-  cell.start = cell.isOpen || start >= cell.opens ? start + (cell.isOpen ? 0 : 1) : cell.opens
-  cell.used = Math.min(MOST, (cell.isOpen ? cell.used : 0) + cell.cost)
+  const isOn = goesOn(cell, now)
+  cell.start = isOn ? start : Math.max(start + 1, cell.opens)
+  cell.used = Math.min(MOST, (isOn ? cell.used : 0) + cell.cost)
+  if (!isOn || cell.rate === 0 || now - start < cell.perMs) return
+  // Older than its time: as many tokens as its limit came back in that, exactly.
+  cell.start += cell.perMs
+  cell.used -= cell.rate
 }
 
 function shown(cell: Seen, isCharged: boolean, now: number): [start: number, used: number] {

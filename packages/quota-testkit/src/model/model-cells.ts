@@ -32,6 +32,8 @@ export interface ModelCell {
   readonly kind: WindowStatus['kind']
   /** `undefined`: there is no such limit here, and its slots are counted all the same. */
   readonly limit: Limit | undefined
+  /** How many tokens may be used together: of a bucket its burst, else the limit. */
+  readonly most: Limit | undefined
   readonly enforced: boolean
   /** Of a window. */
   readonly window?: WindowDefinition | undefined
@@ -79,7 +81,8 @@ export class ModelCells {
       const row = rowOf(layer, subject, category)
       return this.#limits.map(({ label, window, identity, kind }): ModelCell => {
         const of = { layer, category, label, isSlots: window === undefined }
-        const span = window && this.#span(window, anchor)
+        const limit = effectiveLimit(terms, of)
+        const span = window && this.#span(window, anchor, limit)
         const name = row + identity
         return {
           name,
@@ -90,7 +93,8 @@ export class ModelCells {
           window,
           span,
           anchor,
-          limit: effectiveLimit(terms, of),
+          limit,
+          most: mostOf(window, limit),
           enforced: !isShadowed(settings, of),
         }
       })
@@ -123,7 +127,8 @@ export class ModelCells {
     return isNamed === true && layers.some(({ name }) => base[name]?.[category]?.[label] !== undefined)
   }
 
-  #span(window: WindowDefinition, anchor: ModelCell['anchor']): ModelSpan {
+  #span(window: WindowDefinition, anchor: ModelCell['anchor'], limit: Limit | undefined): ModelSpan {
+    if (window.burst !== undefined) return { perMs: window.lengthMs, rate: typeof limit === 'number' ? limit : 0 }
     if (window.every === undefined) return { lengthMs: window.lengthMs }
     const [periodStart, periodEnd] = this.period(window, this.#clock.now(), { anchor })
     return { periodStart, periodEnd }
@@ -144,10 +149,10 @@ export class ModelCells {
 
 /** The windows of some cells as those who charge them see them. */
 export function enforcedWindows(cells: readonly ModelCell[]): ModelLimit[] {
-  return cells.flatMap(({ name, span, limit, enforced }) =>
+  return cells.flatMap(({ name, span, most, enforced }) =>
     span === undefined
       ? []
-      : [{ name, span, unit: 'tokens', limit: enforced ? inTokens(limit) : Number.POSITIVE_INFINITY }],
+      : [{ name, span, unit: 'tokens', limit: enforced ? inTokens(most) : Number.POSITIVE_INFINITY }],
   )
 }
 
@@ -156,6 +161,15 @@ export function enforcedSlots(cells: readonly ModelCell[]): { name: string; limi
   return cells.flatMap(({ name, kind, limit, enforced }) =>
     kind === 'concurrency' ? [{ name, limit: enforced ? inTokens(limit) : Number.POSITIVE_INFINITY }] : [],
   )
+}
+
+/** How much of a limit can be saved up. */
+function mostOf(window: WindowDefinition | undefined, limit: Limit | undefined): Limit | undefined {
+  const burst = window?.burst
+  if (burst === undefined || typeof limit !== 'number' || limit === 0) return limit
+  if (typeof burst === 'number') return burst < limit ? burst : limit
+  const share = Number((BigInt(limit) * BigInt(Math.round(burst.share * 100))) / 100n)
+  return Math.max(share, 1)
 }
 
 export function inTokens(limit: Limit | undefined): number {
@@ -175,6 +189,7 @@ export function keyOf({ name, shared }: LayerDefinition, subject: Subject): stri
 
 function kindOf(window: WindowDefinition | undefined): WindowStatus['kind'] {
   if (window === undefined) return 'concurrency'
+  if (window.burst !== undefined) return 'bucket'
   return window.every === undefined ? 'rolling' : 'calendar'
 }
 
@@ -185,6 +200,8 @@ function rowOf(layer: LayerDefinition, subject: Subject, category: string): stri
 
 /** Identifies a window within its layer, category and subject: everything that says when it begins and ends. */
 function identityOf(window: WindowDefinition): string {
+  // Neither its limit nor its burst.
+  if (window.burst !== undefined) return JSON.stringify(['bucket', window.label, window.lengthMs])
   if (window.every === undefined) return JSON.stringify(['rolling', window.label, window.lengthMs])
   const { label, every, timeZone, weekStartsOn = 1, anchor = {} } = window
   return JSON.stringify(['calendar', label, every, timeZone, every === 'week' ? weekStartsOn : null, anchor])

@@ -37,10 +37,10 @@ export class ModelSight {
   /** The limits that apply, in the policy's order. */
   show(cells: readonly ModelCell[]): WindowStatus[] {
     return cells.flatMap((cell) => {
-      const { layer, category, label, kind, limit, enforced } = cell
-      if (limit === undefined) return []
+      const { layer, category, label, kind, limit, most, enforced } = cell
+      if (limit === undefined || most === undefined) return []
       const { lengthMs, startedAt, used, resetAt } = this.#facts(cell)
-      const remaining: Limit = limit === 'unlimited' ? limit : Math.max(0, limit - used)
+      const remaining: Limit = most === 'unlimited' ? most : Math.max(0, most - used)
       const { name, scope } = layer
       return [
         {
@@ -51,6 +51,7 @@ export class ModelSight {
           kind,
           lengthMs,
           limit,
+          ...(kind === 'bucket' ? { burst: most } : {}),
           used,
           remaining,
           startedAt,
@@ -66,8 +67,9 @@ export class ModelSight {
     return cells.flatMap((cell) => {
       const requested = cell.kind === 'concurrency' ? Number(slot) : cost
       const limit = inTokens(cell.limit)
+      const most = inTokens(cell.most)
       const { lengthMs, used, resetAt } = this.#facts(cell)
-      if (cell.enforced !== enforced || requested === 0 || used + requested <= limit) return []
+      if (cell.enforced !== enforced || requested === 0 || used + requested <= most) return []
       const now = this.#counters.clock.now()
       const { layer, label, kind } = cell
       return [
@@ -79,13 +81,33 @@ export class ModelSight {
           kind,
           lengthMs,
           limit,
+          ...(kind === 'bucket' ? { burst: most } : {}),
           used,
           requested,
-          resetAt: kind === 'concurrency' ? now + SLOT_RETRY_MS : (resetAt ?? now + (lengthMs ?? 0)),
-          retryable: requested <= limit,
+          resetAt:
+            this.#enoughAt(cell, requested) ??
+            resetAt ??
+            now + (kind === 'concurrency' ? SLOT_RETRY_MS : (lengthMs ?? 0)),
+          retryable: requested <= most,
         },
       ]
     })
+  }
+
+  /** When a bucket has as much as a request needs; of one that is not open, as if it opened now. */
+  #enoughAt({ name, span, most }: ModelCell, requested: number): number | undefined {
+    if (span === undefined || !('perMs' in span)) return undefined
+    const { windows, clock } = this.#counters
+    const open = windows.look(name, span)
+    const isEmpty = open === undefined || open.used === 0
+    const from = isEmpty ? { startedAt: clock.now(), used: 0, charged: 0 } : open
+    return windows.enoughAt(from, span, inTokens(most) - requested)
+  }
+
+  /** The same of what a shadowed bucket would have refused, once that was charged. */
+  chargedUntil(cells: readonly ModelCell[], { layer, window }: Violation): number | undefined {
+    const cell = cells.find((each) => each.layer.name === layer && each.label === window)
+    return cell && this.#enoughAt(cell, 0)
   }
 
   #facts(cell: ModelCell): Facts {
@@ -94,6 +116,11 @@ export class ModelSight {
       return { lengthMs: null, startedAt: null, used: this.#counters.slotsTaken(name), resetAt: null }
     const open = this.#counters.windows.look(name, span)
     const used = open?.used ?? 0
+    if (open !== undefined && 'perMs' in span) {
+      const isFull = used === 0
+      const resetAt = isFull ? null : this.#counters.windows.enoughAt(open, span, 0)
+      return { lengthMs: span.perMs, startedAt: isFull ? null : open.startedAt, used, resetAt }
+    }
     const startedAt = open?.startedAt ?? null
     if (window.every === undefined) {
       const { lengthMs } = window
@@ -109,11 +136,12 @@ export class ModelSight {
 /** What shadowed limits say of a request that was admitted: their windows end when those end that it was charged to. */
 export function endingAs<
   Decided extends { readonly windows: readonly WindowStatus[]; readonly shadowed: readonly Violation[] },
->(decided: Decided): Decided {
+>(decided: Decided, chargedUntil: (violation: Violation) => number | undefined): Decided {
   const shadowed = decided.shadowed.map((violation) => {
     const { layer, window, kind } = violation
     const status = decided.windows.find((each) => each.layer === layer && each.window === window)
-    return kind === 'concurrency' ? violation : { ...violation, resetAt: status?.resetAt ?? violation.resetAt }
+    if (kind === 'concurrency') return violation
+    return { ...violation, resetAt: chargedUntil(violation) ?? status?.resetAt ?? violation.resetAt }
   })
   return { ...decided, shadowed }
 }

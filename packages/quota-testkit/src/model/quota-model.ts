@@ -1,4 +1,13 @@
-import type { Clock, Policy, QuotaStatus, ResetOptions, Settings, Subject, SubjectSettings } from '@scoregw/quota'
+import type {
+  Clock,
+  Policy,
+  QuotaStatus,
+  ResetOptions,
+  Settings,
+  Subject,
+  SubjectSettings,
+  Violation,
+} from '@scoregw/quota'
 import {
   type CellsOf,
   enforcedSlots,
@@ -333,7 +342,8 @@ export class QuotaModel {
     const shadowed = this.#sight.violations(cells, needed, false)
     const taken = ask(cells, cost)
     const common = { ...base, source: 'store' as const, shadowed, windows: this.#sight.show(cells) }
-    if (taken.outcome !== 'refused') return [{ ...endingAs(common), allowed: true }, taken]
+    const until = (violation: Violation): number | undefined => this.#sight.chargedUntil(cells, violation)
+    if (taken.outcome !== 'refused') return [{ ...endingAs(common, until), allowed: true }, taken]
     const layers = this.policy.layers.map(({ name }) => name)
     return [{ ...common, allowed: false, ...refusalOf(violations, layers, base.now) }, taken]
   }

@@ -18,6 +18,7 @@ const POLICIES: Readonly<Record<Exclude<StoreAbility, 'holds'>, Policy<'work'>>>
     windows: [{ label: 'day', every: 'day', timeZone: 'UTC' }],
     base: { personal: { read: { day: 100 } }, site: { read: { day: 100 } } },
   },
+  bucket: { ...ROLLING, windows: [{ label: '1h', lengthMs: HOUR_MS, burst: 10 }] },
   concurrency: {
     ...ROLLING,
     concurrency: { label: 'running', operations: ['work'] },
@@ -53,7 +54,7 @@ async function refuses({ store, clock }: CaseContext, ability: StoreAbility): Pr
   )
 }
 
-const ABILITIES: readonly Need[] = ['holds', 'calendar', 'concurrency', 'shared-concurrency', 'fit']
+const ABILITIES: readonly Need[] = ['holds', 'calendar', 'bucket', 'concurrency', 'shared-concurrency', 'fit']
 
 /** What stands for a case that cannot be played: the refusal of the request, or the plain case. */
 async function withoutNeed(context: CaseContext, need: Need | undefined): Promise<void> {

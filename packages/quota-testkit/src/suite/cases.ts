@@ -1,4 +1,5 @@
 import { BOUND_CASES } from './bound-cases.ts'
+import { BUCKET_CASES } from './bucket-cases.ts'
 import { CALENDAR_CASES } from './calendar-cases.ts'
 import { CLOCK_CASES } from './clock-cases.ts'
 import { DAMAGE_CASES } from './damage-cases.ts'
@@ -39,6 +40,7 @@ export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
   ...CLOCK_CASES,
   ...BOUND_CASES,
   ...CALENDAR_CASES,
+  ...BUCKET_CASES,
   ...SLOTS_CASES,
   ...HOLD_CASES,
   ...HOLD_GROWTH_CASES,

@@ -31,12 +31,13 @@ export type StoreCapability =
  * What a store says with `can` that it can. Where it does not, the suite asks that an engine refuses what would need it.
  *
  * - `calendar`: windows that are periods of the calendar.
+ * - `bucket`: token buckets.
  * - `holds`: reservations that end by themselves, and everything that counters have as `holds`.
  * - `concurrency`: slots in layers of each subject's own.
  * - `shared-concurrency`: slots in every layer.
  * - `fit`: an overrun that is charged as far as there is room.
  */
-export type StoreAbility = 'calendar' | 'holds' | 'concurrency' | 'shared-concurrency' | 'fit'
+export type StoreAbility = 'calendar' | 'bucket' | 'holds' | 'concurrency' | 'shared-concurrency' | 'fit'
 
 /** What a case asks of the store that it is given. */
 export interface StoreWishes {
@@ -130,9 +131,10 @@ export function missingOf(
   { store, capabilities }: Pick<StoreHarness, 'store' | 'capabilities'>,
   needs: Need | readonly Need[],
 ): Need | undefined {
-  const { calendar, holds, concurrency, fit } = store.can ?? {}
+  const { calendar, bucket, holds, concurrency, fit } = store.can ?? {}
   const met: Readonly<Record<StoreAbility, boolean>> = {
     calendar: calendar === true,
+    bucket: bucket === true,
     holds: holds === true,
     concurrency: concurrency !== undefined,
     'shared-concurrency': concurrency === 'all',

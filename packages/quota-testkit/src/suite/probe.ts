@@ -70,6 +70,8 @@ export interface ProbeOptions {
   readonly category?: number
   readonly layers?: readonly number[]
   readonly limits?: readonly number[]
+  /** As of a request's quotas. */
+  readonly rates?: readonly number[]
   readonly id?: ReservationId
   readonly settingsRevision?: string
   /** Where every calendar window stands. */
@@ -130,7 +132,7 @@ export class Probe {
   /** The limits and periods that a request brings. */
   terms(options: ProbeOptions): { quotas: Quotas; periods: readonly number[] | undefined } {
     const { layers = this.#allLayers, limits = this.#limits } = options
-    return { quotas: { layers, limits }, periods: this.periods(layers.length, options) }
+    return { quotas: { layers, limits, rates: options.rates }, periods: this.periods(layers.length, options) }
   }
 
   /** An amount of every unit of the schema. */

@@ -1,7 +1,7 @@
 import type { Quotas } from '../policy/limits.ts'
 import type { LayerDefinition, Limit, Policy } from '../policy/policy.ts'
 import { type Lasting, PERIOD_NUMBERS, type Period, periodAt } from '../windows/kinds/kind.ts'
-import { KINDS } from '../windows/kinds.ts'
+import { KINDS, type KindName } from '../windows/kinds.ts'
 import type { Layout } from '../windows/layout.ts'
 import { NOT_OPEN } from '../windows/row.ts'
 import { SLOTS } from '../windows/units.ts'
@@ -68,7 +68,10 @@ function eachLimit(
   }
 }
 
-/** @param startedAt of the limit's count, or {@link NOT_OPEN} */
+/**
+ * @param startedAt of the limit's count, or {@link NOT_OPEN}
+ * @param tokens of a bucket: how many have to come back, counted from there
+ */
 export function lastingOf(
   frame: DecisionFrame,
   slot: number,
@@ -76,9 +79,12 @@ export function lastingOf(
   startedAt: number,
   inForce: QuotasInForce,
   now: number,
+  tokens: number,
 ): Lasting {
   const { kind, lengthMs } = frame.layout.cells[cell]!
-  return KINDS[kind].lasting(lengthMs, startedAt, () => periodOf(frame, slot, cell, Math.max(now, startedAt), inForce))
+  const period = (): Period => periodOf(frame, slot, cell, Math.max(now, startedAt), inForce)
+  const rate = inForce.quotas.rates?.[frame.layout.limitAt(slot, cell)] ?? 0
+  return KINDS[kind].lasting(lengthMs, startedAt, period, tokens, rate)
 }
 
 /**
@@ -97,13 +103,13 @@ function periodOf(
 }
 
 /** Whether a request fits under every limit of a state: `used + cost <= limit`. */
-export function admits({ layout }: DecisionFrame, { quotas, costs }: Demand, { states }: Reading): boolean {
-  const { limits, layers } = quotas
+export function admits({ layout }: DecisionFrame, { quotas, costs }: Demand, { now, states }: Reading): boolean {
+  const { limits, layers, rates } = quotas
   for (let l = 0; l < layers.length; l++) {
     for (let c = 0; c < layout.size; c++) {
       const at = layout.limitAt(l, c)
       const needed = costs[layout.units[c]!]!
-      if (needed > 0 && states[2 * at + 1]! + needed > limits[at]!) return false
+      if (needed > 0 && layout.usedAt(states, at, rates, now) + needed > limits[at]!) return false
     }
   }
   return true
@@ -129,11 +135,16 @@ export function violationsOf(
     const { kind, label } = layout.cells[cell]!
     const requested = costs[layout.units[cell]!]!
     const shadowed = quotas.shadowed?.[at]
-    const limit = which === 'shadowed' ? shadowed : quotas.limits[at]!
-    if (limit === undefined || requested === 0) return
-    const used = isCharged ? states[2 * at + 1]! - requested : states[2 * at + 1]!
-    if (used + requested <= limit) return
-    const { lengthMs, endsAt } = lastingOf(frame, slot, cell, states[2 * at] ?? NOT_OPEN, demand, now)
+    const most = which === 'shadowed' ? shadowed : quotas.limits[at]!
+    if (most === undefined || requested === 0) return
+    const after = layout.usedAt(states, at, quotas.rates, now)
+    const charged = isCharged ? requested : 0
+    const used = after - charged
+    if (used + requested <= most) return
+    // A bucket to which all came back opens now.
+    const [startedAt, sum] = kind === 'bucket' && after === 0 ? [now, 0] : [states[2 * at]!, states[2 * at + 1]!]
+    const tokens = sum + requested - charged - most
+    const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, demand, now, tokens)
     const { name, scope } = layers[quotas.layers[slot]!]!
     violations.push({
       layer: name,
@@ -143,14 +154,20 @@ export function violationsOf(
       kind,
       ...unitMember(frame, cell),
       lengthMs,
-      limit,
+      ...shownLimit(kind, quotas, at, most),
       used,
       requested,
       resetAt: endsAt ?? now + (lengthMs ?? UNKNOWN_END_MS),
-      retryable: requested <= limit,
+      retryable: requested <= most,
     })
   })
   return violations
+}
+
+/** A limit as callers see it. @param most how much may be used */
+function shownLimit(kind: KindName, { rates }: Quotas, at: number, most: number): { limit: number; burst?: number } {
+  if (kind !== 'bucket') return { limit: most }
+  return { limit: most === Number.POSITIVE_INFINITY ? most : rates![at]!, burst: most }
 }
 
 /** When to ask again for what no time ends: nobody knows when a slot will be free. In milliseconds. */
@@ -201,11 +218,13 @@ export function windowStatus(
   const at = layout.limitAt(slot, cell)
   const { kind, label } = layout.cells[cell]!
   const { name, scope } = layers[quotas.layers[slot]!]!
-  const startedAt = states[2 * at] ?? NOT_OPEN
-  const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, inForce, now)
+  const used = layout.usedAt(states, at, quotas.rates, now)
+  // A bucket to which all came back is as good as one that never opened.
+  const startedAt = kind === 'bucket' && used === 0 ? NOT_OPEN : (states[2 * at] ?? NOT_OPEN)
+  const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, inForce, now, states[2 * at + 1] ?? 0)
   const shadowed = quotas.shadowed?.[at]
-  const limit = shadowed ?? quotas.limits[at]!
-  const used = states[2 * at + 1] ?? 0
+  const most = shadowed ?? quotas.limits[at]!
+  const { limit, burst } = shownLimit(kind, quotas, at, most)
   return {
     layer: name,
     scope,
@@ -215,8 +234,9 @@ export function windowStatus(
     ...unitMember(frame, cell),
     lengthMs,
     limit: finite(limit),
+    ...(burst === undefined ? undefined : { burst: finite(burst) }),
     used,
-    remaining: finite(Math.max(0, limit - used)),
+    remaining: finite(Math.max(0, most - used)),
     startedAt: !KINDS[kind].isWindow || startedAt === NOT_OPEN ? null : startedAt,
     resetAt: endsAt ?? null,
     enforced: shadowed === undefined,

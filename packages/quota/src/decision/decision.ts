@@ -19,18 +19,29 @@ export interface WindowStatus<C extends Counting = Counting> {
   readonly unit?: C['unit'] | 'slots'
   /** How long the window lasts, in milliseconds; of the calendar the period that it is in. `null`: of concurrency. */
   readonly lengthMs: number | null
-  /** Effective limit in its unit, tokens or what the policy names; of concurrency in slots. */
+  /**
+   * Effective limit in its unit, tokens or what the policy names; of concurrency in slots. To a bucket so many come back each
+   * {@link lengthMs}.
+   */
   readonly limit: Limit
-  /** Tokens used in the window, 0 when it is not open; slots taken. May exceed a limit that was lowered since. */
+  /** How many tokens a bucket can save up: its most. There of buckets. */
+  readonly burst?: Limit
+  /**
+   * Tokens used in the window, 0 when it is not open; slots taken. Tokens that came back to a bucket are not used. May exceed a
+   * limit that was lowered since.
+   */
   readonly used: number
-  /** Tokens or slots left, never negative. */
+  /** Tokens or slots left, never negative: of a bucket, of its burst. */
   readonly remaining: Limit
   /**
-   * Epoch milliseconds of the window's first admitted request, of the calendar's the start of the period; `null` when it is
-   * not open, and of concurrency.
+   * Epoch milliseconds of the window's first admitted request, in the calendar the start of the period. `null` when it is
+   * not open, and for concurrency. Of a bucket the instant from which tokens come back.
    */
   readonly startedAt: number | null
-  /** Epoch milliseconds of the window's end; `null` when it is not open (but for the calendar's), and of concurrency. */
+  /**
+   * Epoch milliseconds of the window's end; `null` when it is not open (but for the calendar's), and of concurrency. Of a
+   * bucket the instant at which it is full again.
+   */
   readonly resetAt: number | null
   /** `false`: the limit is shadowed, it is charged and refuses nobody. */
   readonly enforced: boolean
@@ -58,13 +69,15 @@ export interface Violation<C extends Counting = Counting> {
   readonly lengthMs: number | null
   /** Effective limit in its unit, tokens or what the policy names; of concurrency in slots. */
   readonly limit: number
+  /** As of {@link WindowStatus}. */
+  readonly burst?: number
   /** Tokens used in the window, 0 when it is not open; slots taken. */
   readonly used: number
   /** What of it the refused request needed; of concurrency 1. */
   readonly requested: number
   /**
-   * Epoch milliseconds of the window's end; of a window not open, what it would be if it opened now. Of concurrency one
-   * second from now: nobody knows when a slot will be free.
+   * Epoch milliseconds of the window's end; of a window not open, what it would be if it opened now. Of a bucket the
+   * millisecond at which enough has come back. Of concurrency one second from now: nobody knows when a slot will be free.
    */
   readonly resetAt: number
   /** `false`: the limit itself is below the cost, so that waiting will not help. */

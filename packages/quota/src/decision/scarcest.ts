@@ -28,12 +28,13 @@ function scarcestOfCounted({ frame, demand, reading }: Made, more: Amount): Wind
   const endAt = (at: number): number => {
     const cell = at % size
     if (cell >= width) return SLOTS
-    return lastingOf(frame, (at - cell) / size, cell, read.states[2 * at]!, demand, read.now).endsAt ?? 0
+    const [startedAt, used] = [read.states[2 * at]!, read.states[2 * at + 1]!]
+    return lastingOf(frame, (at - cell) / size, cell, startedAt, demand, read.now, used).endsAt ?? 0
   }
   const moreOf = amountsOf(frame.units, more)
   const at = placeOfScarcest(
     demand.quotas.limits,
-    read.states,
+    (place) => frame.layout.usedAt(read.states, place, demand.quotas.rates, read.now),
     (place) => (place % size < width ? demand.costs[units[place % size]!]! : 0),
     (place) => moreOf[units[place % size]!] ?? 0,
     endAt,
@@ -46,8 +47,7 @@ function scarcestOfCopied({ windows, cost }: Decision, more: Amount = 0): Window
   const counted = (windows as readonly (WindowStatus | UncountedWindow)[]).filter(
     (window): window is WindowStatus => window.used !== null && window.enforced,
   )
-  const limits = counted.map(({ limit }) => (limit === 'unlimited' ? Number.POSITIVE_INFINITY : limit))
-  const states = counted.flatMap(({ startedAt, used }) => [startedAt ?? 0, used])
+  const limits = counted.map(({ limit, burst = limit }) => (burst === 'unlimited' ? Number.POSITIVE_INFINITY : burst))
   const endAt = (at: number): number => {
     const { kind, resetAt } = counted[at]!
     return kind === 'concurrency' ? SLOTS : (resetAt ?? 0)
@@ -58,7 +58,7 @@ function scarcestOfCopied({ windows, cost }: Decision, more: Amount = 0): Window
   }
   const place = placeOfScarcest(
     limits,
-    states,
+    (at) => counted[at]!.used,
     (at) => ofWindow(cost, at),
     (at) => ofWindow(more, at),
     endAt,
@@ -68,6 +68,7 @@ function scarcestOfCopied({ windows, cost }: Decision, more: Amount = 0): Window
 
 /**
  * @param limits infinite ones are unlimited, or shadowed
+ * @param usedAt what is used of a limit
  * @param costAt what a request costs in the unit of a limit, 0 of slots; windows of units that it does not cost are left out
  * @param moreAt what was charged there since
  * @param endAt asked of those alone that may be it
@@ -75,7 +76,7 @@ function scarcestOfCopied({ windows, cost }: Decision, more: Amount = 0): Window
  */
 function placeOfScarcest(
   limits: readonly number[],
-  states: readonly number[],
+  usedAt: (at: number) => number,
   costAt: (at: number) => number,
   moreAt: (at: number) => number,
   endAt: (at: number) => number,
@@ -87,7 +88,7 @@ function placeOfScarcest(
   // An operation that is free now may have a price once it is known.
   const isFree = limits.every((_, at) => costAt(at) === 0)
   for (let at = 0; at < limits.length; at++) {
-    const requests = requestsLeft(limits[at]!, states[2 * at + 1]! + moreAt(at), costAt(at))
+    const requests = requestsLeft(limits[at]!, usedAt(at) + moreAt(at), costAt(at))
     if (requests === Number.POSITIVE_INFINITY || requests > fewest) continue
     const end = endAt(at)
     if (end === SLOTS) slots = at

@@ -221,6 +221,8 @@ function checkAbilities(policy: Policy, { can = {} }: QuotaStore, calendar: Cale
   if (ofCalendar !== undefined && can.calendar !== true) {
     throw unsupported(`windows of the calendar, such as "${ofCalendar.label}"`)
   }
+  const withBurst = windows.find(({ burst }) => burst !== undefined)
+  if (withBurst !== undefined && can.bucket !== true) throw unsupported(`token buckets, such as "${withBurst.label}"`)
   const fitting = Object.keys(operations).find((name) => operations[name]!.overrun === 'fit')
   if (fitting !== undefined && can.fit !== true) throw unsupported(`overrun: 'fit', as of "${fitting}"`)
   if (concurrency === undefined) return

@@ -1,11 +1,13 @@
 import type { Decision } from '../decision/decision.ts'
-import { type Check, type Checks, where, withDefault } from '../options/checks.ts'
-import { optionsParser } from '../options/options-parser.ts'
+import { type Check, type Checks, optional, where, withDefault } from '../options/checks.ts'
+import { optionsParser, refusedOptions } from '../options/options-parser.ts'
 import type { Policy } from '../policy/policy.ts'
+import { burstAbove } from '../policy/schema.ts'
 import type { OneUnit, PolicyNames } from '../policy/units.ts'
 import { aLimit, isLimit, nameCheck } from '../policy/values.ts'
 import type { SyncStore } from '../store/quota-store.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
+import { type Burst, burstCheck } from '../windows/kinds/bucket.ts'
 import { A_LENGTH, type Duration, isWindowLength, labelOf, millisecondsOf } from '../windows/kinds/rolling.ts'
 import { quotaOf } from './engine.ts'
 import {
@@ -32,6 +34,12 @@ export interface SimpleQuotaOptions extends Omit<QuotaOptions, 'policy' | 'failu
   /** How long a window lasts; it opens with the subject's first admitted request. */
   readonly per: Duration
   /**
+   * Makes it a token bucket: the limit comes back evenly, and at most so many tokens can be saved up. 1 to the limit, or a
+   * share, `{ share: 0.2 }`.
+   * @default none: a window, which gives the whole limit back when it ends
+   */
+  readonly burst?: Burst | undefined
+  /**
    * Names the limiter's counters, `"login"` for example: limiters of one store that have another name never share a counter.
    * Header fields and decisions name it too. 1 to 32 of `A-Z a-z 0-9 _ -`.
    * @default 'personal'
@@ -53,6 +61,7 @@ export interface SyncSimpleQuotaOptions extends SimpleQuotaOptions {
 interface ParsedSimpleOptions extends SharedOptions {
   readonly limit: number
   readonly per: Duration
+  readonly burst?: Burst | undefined
   readonly name: string
   readonly failurePolicy: FailurePolicy
 }
@@ -61,6 +70,7 @@ const OPERATION: SimpleOperation = 'request'
 
 const THE_LIMIT = 'how many requests a subject has is `limit`'
 const THE_WINDOW = 'how long a window lasts is `per`, "15m" for example'
+const THE_BURST = 'how many can be used together is `burst`; as many as `limit` come back each `per`'
 const THE_NAME = "the name of the counters is `name`; the prefix of all keys is the store's"
 const WORDS: Readonly<Record<string, string>> = {
   max: THE_LIMIT,
@@ -72,6 +82,11 @@ const WORDS: Readonly<Record<string, string>> = {
   timeWindow: THE_WINDOW,
   duration: THE_WINDOW,
   interval: THE_WINDOW,
+  capacity: THE_BURST,
+  maxTokens: THE_BURST,
+  rate: THE_BURST,
+  refill: THE_BURST,
+  refillRate: THE_BURST,
   policy: 'the policy is made of `limit` and `per`; one of your own goes to createQuota({ policy })',
   passOnStoreError: 'what happens without a store is `failurePolicy`',
   skipOnError: 'what happens without a store is `failurePolicy`',
@@ -89,6 +104,7 @@ function simpleChecks(): Checks<ParsedSimpleOptions> {
   return {
     limit: where<number>((value) => value !== 'unlimited' && isLimit(value), aLimit()),
     per: durationCheck(),
+    burst: optional(burstCheck()),
     name: withDefault(nameCheck(), 'personal'),
     failurePolicy: withDefault(failurePolicyCheck(), 'closed'),
     ...sharedChecks(),
@@ -112,16 +128,23 @@ function durationCheck(): Check<Duration> {
 export function simpleQuota(options: SyncSimpleQuotaOptions): SyncSimpleQuota
 export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota
 export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota {
-  const { limit, per, name, failurePolicy, ...shared } = parse(options)
-  const policy = policyOf(name, limit, millisecondsOf(per))
+  const { limit, per, burst, name, failurePolicy, ...shared } = parse(options)
+  if (limit > 0 && Number(burst) > limit)
+    throw refusedOptions('simpleQuota()', [{ path: 'burst', message: burstAbove(limit) }])
+  const policy = policyOf(name, limit, millisecondsOf(per), burst)
   const quota = quotaOf({ ...shared, policy, failurePolicy: { all: failurePolicy } })
   return Object.assign(quota, { operation: OPERATION }) as SimpleQuota
 }
 
-function policyOf(name: string, limit: number, lengthMs: number): Policy<SimpleOperation, OneUnit> {
+function policyOf(
+  name: string,
+  limit: number,
+  lengthMs: number,
+  burst: Burst | undefined,
+): Policy<SimpleOperation, OneUnit> {
   const label = labelOf(lengthMs)
   return {
-    windows: [{ label, lengthMs }],
+    windows: [burst === undefined ? { label, lengthMs } : { label, lengthMs, burst }],
     categories: ['all'],
     layers: [{ name, scope: name, shared: false }],
     operations: { [OPERATION]: { category: 'all', cost: 1 } },

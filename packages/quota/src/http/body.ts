@@ -40,6 +40,8 @@ export interface WindowStatusBody {
   /** What the limit counts; there where the policy names its units. */
   readonly unit?: string
   readonly limit: Limit
+  /** How many tokens a bucket can save up; there of buckets. */
+  readonly burst?: Limit
   readonly used: number
   readonly remaining: Limit
   /** How much of `used` open holds have, and may still give back; there where it is above 0. */
@@ -74,12 +76,13 @@ export function quotaStatusBody(
 }
 
 function windowBody(status: HeldWindowStatus): WindowStatusBody {
-  const { scope, window, unit, limit, used, remaining, held, startedAt, resetAt } = status
+  const { scope, window, unit, limit, burst, used, remaining, held, startedAt, resetAt } = status
   return {
     scope,
     window,
     ...(unit === undefined ? {} : { unit }),
     limit,
+    ...(burst === undefined ? {} : { burst }),
     used,
     remaining,
     ...(held === undefined || held === 0 ? {} : { held }),

@@ -67,10 +67,10 @@ function refuses({ violations }: RefusedDecision, { layer, window }: WindowStatu
 }
 
 /** What a window has left once more is charged; slots are left as they are. */
-function remainingOf({ kind, unit, limit, used, remaining }: WindowStatus, more: Amount): number {
+function remainingOf({ kind, unit, limit, burst = limit, used, remaining }: WindowStatus, more: Amount): number {
   const added = ofUnit(more, unit)
   if (added === 0 || kind === 'concurrency') return remaining as number
-  return Math.max(0, (limit as number) - Math.max(0, used + added))
+  return Math.max(0, (burst as number) - Math.max(0, used + added))
 }
 
 /** A limit, and its texts. */
@@ -79,6 +79,7 @@ interface NamedLimit {
   readonly window: string
   readonly unit: string | undefined
   readonly limit: number | 'unlimited'
+  readonly burst: number | 'unlimited' | undefined
   readonly lengthMs: number | null
   /** The name, quoted: of `A-Z a-z 0-9 _ -`, so that it needs no escapes (RFC 9651). */
   readonly name: string
@@ -89,14 +90,15 @@ interface NamedLimit {
 export class LimitTexts {
   #last: NamedLimit | undefined
 
-  of({ layer, window, unit, limit, lengthMs }: WindowStatus): NamedLimit {
+  of({ layer, window, unit, limit, burst, lengthMs }: WindowStatus): NamedLimit {
     const last = this.#last
     const isSame = last?.window === window && last.layer === layer && last.unit === unit
-    if (isSame && last.limit === limit && last.lengthMs === lengthMs) return last
+    if (isSame && last.limit === limit && last.burst === burst && last.lengthMs === lengthMs) return last
     const name = `"${layer}-${window}"`
     const lasts = lengthMs === null ? '' : `;w=${Math.ceil(lengthMs / 1000)}`
-    const policy = `${name};q=${limit}${unitText(unit)}${lasts}`
-    this.#last = { layer, window, unit, limit, lengthMs, name, policy }
+    const saved = burst === undefined ? '' : `;burst=${burst}`
+    const policy = `${name};q=${limit}${unitText(unit)}${lasts}${saved}`
+    this.#last = { layer, window, unit, limit, burst, lengthMs, name, policy }
     return this.#last
   }
 }
@@ -123,7 +125,8 @@ function limitItem(window: WindowStatus, decision: Decision, more: Amount, texts
  * They name the limit that lets the fewest more requests of this cost through, or the one that refuses. With `fields: 'all'`
  * `RateLimit-Policy` lists each limit, and `RateLimit` each, of a refusal those that refuse. Limits that are unlimited,
  * shadowed or that nobody counted are left out, and so are both fields when none is left. A limit of concurrency has
- * neither a length nor an end.
+ * neither a length nor an end. A bucket has its `burst` as a parameter of ours. Its `r` is what is left of that.
+ * Its `t` is when all has come back.
  */
 export function rateLimitHeaders(
   decision: Decision,

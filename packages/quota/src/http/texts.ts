@@ -72,6 +72,8 @@ export interface QuotaExceededBody {
     readonly unit?: string
     /** Limit, used and requested in that unit, else in tokens; of concurrency in slots. */
     readonly limit: number
+    /** How many tokens a bucket can save up; there of buckets. */
+    readonly burst?: number
     readonly used: number
     readonly requested: number
     /** ISO 8601 UTC with milliseconds. */

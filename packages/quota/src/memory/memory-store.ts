@@ -46,7 +46,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
 class Store implements MemoryStore {
   readonly sync = true
-  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
+  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
   readonly #shared: Omit<MemoryShared, 'clock'>
   readonly #ownClock: Clock | undefined
   /** Of the engine that opened it first, where it has none of its own. */

@@ -3,7 +3,8 @@ import { QuotaError } from '../errors/quota-error.ts'
 import type { TakeRequest } from '../store/quota-store.ts'
 import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
 import { Instant, Layout } from '../windows/layout.ts'
-import { CLOSED, MAX_AHEAD_MS, MAX_USED, reanchor, roll, view } from '../windows/row.ts'
+import { cameBack } from '../windows/refill.ts'
+import { CLOSED, isFull, MAX_AHEAD_MS, MAX_USED, NOT_OPEN, reanchor, roll, rollBucket, view } from '../windows/row.ts'
 import { SLOTS } from '../windows/units.ts'
 import { NOWHERE, type RowTable, type Tables, TableView } from './row-table.ts'
 
@@ -85,11 +86,11 @@ export class RowDecisions {
   /** What fits into every window of each unit that costs something, 0 or more; `undefined`: the clock is outside of the periods. */
   room(request: RowRequest, now: number): readonly number[] | undefined {
     if (!this.#read(request, now)) return undefined
-    const { limits } = request.quotas
+    const { limits, rates } = request.quotas
     const room = request.costs.map(() => Number.POSITIVE_INFINITY)
     this.#eachCell(request, (_, __, at, c) => {
       const unit = this.#units[c]!
-      room[unit] = Math.max(0, Math.min(room[unit]!, limits[at]! - this.#states[2 * at + 1]!))
+      room[unit] = Math.max(0, Math.min(room[unit]!, limits[at]! - this.layout.usedAt(this.#states, at, rates, now)))
     })
     return room
   }
@@ -133,9 +134,9 @@ export class RowDecisions {
    */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the hot loop, see above
   #read({ subject, category, quotas, costs, periods }: RowRequest, now: number): boolean {
-    const { layers, limits } = quotas
+    const { layers, limits, rates } = quotas
     if (!this.#instant.moveTo(now, periods, layers.length)) return false
-    const { after } = this.#instant
+    const { after, usual } = this.#instant
     const { categories, layers: all } = this.schema
     const views = this.#views
     const pages = this.#pages
@@ -145,6 +146,7 @@ export class RowDecisions {
     const size = units.length
     let said = USUAL
     let n = 0
+    this.#states = states
     for (let l = 0; l < layers.length; l++) {
       const layer = layers[l]!
       const { table, offsets } = views[layer * categories.length + category]!
@@ -160,20 +162,37 @@ export class RowDecisions {
         const startedAt = cells[i]!
         let used = cells[i + 1]!
         const cost = costs[units[c]!]!
-        if (used !== CLOSED && startedAt > after[n]! && startedAt - now <= MAX_AHEAD_MS) {
+        if (used !== CLOSED && startedAt > usual[n]! && startedAt - now <= MAX_AHEAD_MS) {
           states[2 * n] = startedAt
         } else {
           view(cells, i, after[n]!, now, states, 2 * n)
           used = states[2 * n + 1]!
+          if (rates !== undefined && rates[n]! > 0) {
+            if (cost > 0) said |= this.#bucket(n, cost, limits[n]!, rates[n]!, startedAt, now)
+            continue
+          }
           if (cost > 0) said |= startedAt - now > MAX_AHEAD_MS ? TO_ROLL | AHEAD : TO_ROLL
         }
         states[2 * n + 1] = used
         if (cost > 0 && used + cost > limits[n]!) said |= NO_ROOM
       }
     }
-    this.#states = states
     this.#said = said
     return true
+  }
+
+  /** Reads the cell of a bucket. Its state is the cell as it is: readers subtract what came back. */
+  #bucket(n: number, cost: number, limit: number, rate: number, startedAt: number, now: number): number {
+    const [start, used] = [this.#states[2 * n]!, this.#states[2 * n + 1]!]
+    const perMs = this.layout.persMs[n % this.layout.size]!
+    const isOpen = start !== NOT_OPEN && !isFull(used, now - start, rate, perMs)
+    const left = isOpen ? used - cameBack(now - start, rate, perMs) : 0
+    const isUsual = isOpen && now - start < perMs
+    return (
+      (startedAt - now > MAX_AHEAD_MS ? TO_ROLL | AHEAD : USUAL) |
+      (left + cost > limit ? NO_ROOM : USUAL) |
+      (isUsual ? USUAL : TO_ROLL)
+    )
   }
 
   /** Charges the rows at hand; their states after it. */
@@ -207,6 +226,7 @@ export class RowDecisions {
     const { category, subject, quotas } = request
     const { layers } = quotas
     const { after, opensAt } = this.#instant
+    const { persMs, size } = this.layout
     for (const [l, layer] of layers.entries()) {
       if (this.#pages[l] === BLANK) this.#makeRoom(this.viewOf(layer, category).table, now)
     }
@@ -218,7 +238,9 @@ export class RowDecisions {
       this.#at[l] = table.at(place)
     }
     this.#eachCell(request, (cells, i, at) => {
-      roll(cells, i, after[at]!, opensAt[at]!, now)
+      const rate = quotas.rates?.[at] ?? 0
+      if (rate > 0) rollBucket(cells, i, after[at]!, now, rate, persMs[at % size]!)
+      else roll(cells, i, after[at]!, opensAt[at]!, now)
       this.#states[2 * at] = cells[i]!
       this.#states[2 * at + 1] = cells[i + 1]!
     })

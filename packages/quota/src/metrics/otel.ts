@@ -229,7 +229,7 @@ function ofRefused(decision: RefusedDecision, hasSubjects: boolean): Attributes 
   const { binding, retryAfterMs, retryable } = decision
   return {
     ...ofDecision(decision, hasSubjects),
-    ...ofLimit(binding, binding.limit, Math.max(0, binding.limit - binding.used)),
+    ...ofLimit(binding, binding.limit, Math.max(0, (binding.burst ?? binding.limit) - binding.used)),
     'quota.retryable': retryable,
     'quota.retry_after_ms': retryAfterMs,
   }
@@ -246,6 +246,6 @@ function tightestOf({ windows }: AdmittedDecision): Finite | undefined {
   const counted = windows.filter(
     (each): each is Finite => each.enforced && each.used !== null && each.limit !== 'unlimited',
   )
-  const share = ({ remaining, limit }: Finite): number => Number(remaining) / limit
+  const share = ({ remaining, limit, burst = limit }: Finite): number => Number(remaining) / Number(burst)
   return counted.length === 0 ? undefined : counted.reduce((best, each) => (share(each) < share(best) ? each : best))
 }

@@ -1,4 +1,5 @@
 import { faultyDocument } from '../errors/quota-error.ts'
+import type { Burst } from '../windows/kinds/bucket.ts'
 import { type Duration, withLengths } from '../windows/kinds/rolling.ts'
 import type { WindowDefinition } from '../windows/kinds.ts'
 import {
@@ -34,7 +35,7 @@ type LabelledWindow<Label extends string, C extends Counting> = WindowDefinition
   readonly label: Label
 } & C['named']
 
-/** A rolling window by text: `per` says how long it lasts, or its label does. */
+/** A rolling window or a bucket by text: `per` says how long it lasts, or its label does. */
 type WindowByText<Label extends string> = {
   readonly label: Label
   /**
@@ -42,6 +43,11 @@ type WindowByText<Label extends string> = {
    * @default what the label says, as `1h` does
    */
   readonly per?: Duration | undefined
+  /**
+   * Makes it a token bucket: so many tokens can be saved up. At most the limit, or a share of each subject's own.
+   * @default none: it is a window
+   */
+  readonly burst?: Burst | undefined
   readonly lengthMs?: undefined
   readonly every?: undefined
 }

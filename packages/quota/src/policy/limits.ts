@@ -1,6 +1,7 @@
 import { isObject } from '../options/checks.ts'
 import { fits } from '../options/faults.ts'
 import type { CellSchema } from '../windows/identity.ts'
+import { type Burst, burstUnder } from '../windows/kinds/bucket.ts'
 import {
   anchorCheck,
   type Calendar,
@@ -30,9 +31,14 @@ export interface Quotas {
   readonly layers: readonly number[]
   /**
    * What requests are decided by, in tokens: the cells of each applying layer in turn, in the order of a row (windows, then
-   * slots). `Infinity`: unlimited, shadowed, or a limit that the layer and category do not have.
+   * slots). `Infinity`: unlimited, shadowed, or a limit that the layer and category do not have. Of a bucket the burst.
    */
   readonly limits: readonly number[]
+  /**
+   * How many tokens come back to each bucket in its length, in the places of {@link limits}. A shadowed bucket has one too. 0:
+   * nothing comes back, as for unlimited buckets and other kinds. `undefined`: the policy has no bucket.
+   */
+  readonly rates?: readonly number[] | undefined
   /** The policy limits the category's concurrency, but in no layer that applies: work has no slot. */
   readonly isSlotless?: true | undefined
   /** Where some limits are shadowed: these, in the places of {@link limits}; `undefined` in all others. */
@@ -85,15 +91,31 @@ export function effectiveQuotas(terms: LimitInputs, of: LimitsOf = {}): readonly
   )
   const table = modeTable(terms)
   const anchors = anchorsOf(terms, layers, of)
+  const bursts = terms.cells.map(({ label }) => policy.windows.find((window) => window.label === label)?.burst)
   return policy.categories.map((category) => {
     const effective = layers.flatMap((index) => layerLimits(terms, table, of, index, category))
+    const { limits, rates } = withBursts(bursts, effective)
     return {
       layers,
-      ...inShadow(terms, layers, category, effective),
+      ...inShadow(terms, layers, category, limits),
+      ...(rates !== undefined && { rates }),
       ...(anchors !== undefined && { anchors }),
       ...(isSlotless(policy, layers, category) && { isSlotless: true }),
     }
   })
+}
+
+/** Takes the limits of buckets apart into how many tokens come back, and how many can be saved up. */
+function withBursts(
+  bursts: readonly (Burst | undefined)[],
+  effective: readonly number[],
+): Pick<Quotas, 'limits' | 'rates'> {
+  if (bursts.every((burst) => burst === undefined)) return { limits: effective }
+  const burstAt = (at: number): Burst | undefined => bursts[at % bursts.length]
+  return {
+    limits: effective.map((limit, at) => (burstAt(at) === undefined ? limit : burstUnder(limit, burstAt(at)!))),
+    rates: effective.map((limit, at) => (burstAt(at) === undefined || limit === Number.POSITIVE_INFINITY ? 0 : limit)),
+  }
 }
 
 function isSlotless({ concurrency, base, layers }: Policy, applying: readonly number[], category: string): boolean {
@@ -138,7 +160,7 @@ function inShadow(
   { policy, cells, settings }: LimitInputs,
   layers: readonly number[],
   category: string,
-  effective: number[],
+  effective: readonly number[],
 ): Omit<Quotas, 'layers'> {
   if (Object.keys(settings.shadow).length === 0) return { limits: effective }
   const shadowed = effective.map((limit, index) => {

@@ -17,6 +17,9 @@ import { costCheck, plansCheck, unitFaults, unitsCheck, unitsIn, windowUnitCheck
 import type { UnitDefinition } from './units.ts'
 import { eachKey, limitCheck, MAX_LIMIT, nameCheck, wrongOperation } from './values.ts'
 
+const BURST = 'how many tokens a bucket can save up is `burst`'
+const REFILL = 'a bucket gets its limit back, evenly, each `per`'
+
 /** What members of other libraries' definitions are called in a policy. */
 const WORDS: Readonly<Record<string, string>> = {
   windowMs: 'the length of a window is `lengthMs`',
@@ -29,6 +32,14 @@ const WORDS: Readonly<Record<string, string>> = {
   tokens: 'a price is `cost`',
   weight: 'a price is `cost`',
   limits: 'limits are in `base`, by layer, category and window',
+  capacity: BURST,
+  maxTokens: BURST,
+  bucketSize: BURST,
+  rate: REFILL,
+  refill: REFILL,
+  refillRate: REFILL,
+  refillInterval: REFILL,
+  interval: REFILL,
 }
 
 /** A policy whose shape is right and whose names may not fit together. */
@@ -197,7 +208,23 @@ function baseCheck(shape: Shape): Check<unknown> {
 
 function faultsByBase(policy: Policy): Fault[] {
   const ofPlans = policy.plans === undefined ? [] : within('plans', faultsOf(plansCheck(policy), policy.plans))
-  return [...limitsNothing(policy), ...ofPlans]
+  return [...limitsNothing(policy), ...ofPlans, ...burstFaults(policy)]
+}
+
+/** Bursts above the limit that they belong to. A limit of 0 blocks. */
+function burstFaults({ windows, base }: Policy): Fault[] {
+  return windows.flatMap(({ label, burst }, index) => {
+    const limits = Object.values(base).flatMap((ofLayer) => Object.values(ofLayer).map((limits) => limits[label]!))
+    const above = limits.filter((limit) => typeof limit === 'number' && limit > 0 && Number(burst) > limit)
+    return above.length === 0
+      ? []
+      : [{ path: `windows.${index}.burst`, message: burstAbove(Math.min(...(above as number[]))) }]
+  })
+}
+
+/** Why a burst is refused. @param limit the lowest */
+export function burstAbove(limit: number): string {
+  return `at most the limit, ${limit}; for a larger burst give a longer \`per\``
 }
 
 /** Concurrency that no layer limits, in no category of an operation that needs a slot. */

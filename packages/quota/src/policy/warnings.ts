@@ -72,5 +72,5 @@ function warning(
   const where = settings.mode === 'adaptive' ? ` at factor ${ADAPTIVE_HUNDREDTHS.min / 100}` : ''
   return tooDear.length === 0
     ? undefined
-    : `the effective limit of ${limit} ${unitNames(policy)[unit]!}${where} is below the price of ${tooDear.join(', ')}`
+    : `the effective ${kind === 'bucket' ? 'burst' : 'limit'} of ${limit} ${unitNames(policy)[unit]!}${where} is below the price of ${tooDear.join(', ')}`
 }

@@ -159,9 +159,9 @@ export function windowLabel(violation: Violation, locale: Locale): string {
   return text.trim()
 }
 
-/** A rolling window by its length; one of the calendar, whose periods differ in length, by its label. */
+/** A rolling window and a bucket by their length; one of the calendar, whose periods differ in length, by its label. */
 function windowText({ kind, window, lengthMs }: Violation, separator: string, units: Units): string {
-  if (kind === 'rolling' && lengthMs !== null) return lengthText(lengthMs, separator, units)
+  if ((kind === 'rolling' || kind === 'bucket') && lengthMs !== null) return lengthText(lengthMs, separator, units)
   return units === ENGLISH_UNITS ? capitalized(window) : (CHINESE[window] ?? `${window} `)
 }
 

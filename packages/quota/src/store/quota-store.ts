@@ -119,6 +119,10 @@ export interface ResetRequest {
  *    `max(now, previous startedAt + 1)`, so that a start identifies a window, also after a reset. A calendar window opens
  *    at `max(start of the period, previous startedAt + 1)`, and is open while it starts no earlier than the period that the
  *    clock is in.
+ *    A bucket is `[start, used]`, and is charged where `used - back + cost` is at most its limit, with
+ *    `back = floor((now - start) * rate / per)`. It opens as a rolling window. It is over when `back >= used` and
+ *    `now > start`, and two `per` after its start. A charge at `per` or more after its start first moves that by `per`, and
+ *    `used` by the rate. Replies have the cells as they are.
  * 3. `settle` gives back, unit by unit, only to windows with the same start, and never below 0.
  * 4. Under an id: one charge for the first nonce; a repeat by the same nonce gets the stored answer, by another
  *    `duplicate`, with another fingerprint `conflict`. `settle` counts only from the nonce that reserved, and once;
@@ -154,6 +158,8 @@ export interface AsyncCounters {
 
 /** What a store can beside rolling windows. An engine refuses a policy or request that asks for more. */
 export interface StoreAbilities {
+  /** Token buckets. */
+  readonly bucket?: boolean | undefined
   /** Calendar windows. */
   readonly calendar?: boolean | undefined
   /** Holds: `TakeRequest.hold`, and the counters' `holds`. */

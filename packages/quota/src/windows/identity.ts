@@ -8,7 +8,8 @@ export interface CellDefinition {
   /** What the counter is recognised by: kind, label, length or calendar rule, and unit. One line of text. */
   readonly identity: string
   /**
-   * After how many milliseconds from its start it has ended: a rolling window exactly, a calendar period at the latest.
+   * After how many milliseconds from its start it has ended: a rolling window exactly, a calendar period and a bucket at the
+   * latest.
    * `Infinity`: slots of work under way, which time does not end.
    */
   readonly lengthMs: number

@@ -1,3 +1,4 @@
+import { type BucketWindow, bucket, bucketForm, bucketRule } from './kinds/bucket.ts'
 import { type CalendarWindow, calendar, calendarForm, calendarRule } from './kinds/calendar.ts'
 import { ALWAYS_OPEN, type Kind, type WindowForm, type WindowRule } from './kinds/kind.ts'
 import { type RollingWindow, rolling, rollingForm, rollingRule } from './kinds/rolling.ts'
@@ -13,21 +14,22 @@ const concurrency: Kind = {
 
 /**
  * What ends a limit's count: `rolling`, its length after its first request; `calendar`, the next period; `concurrency`, the
- * end of the work that holds its slots.
+ * end of the work that holds its slots. Of a `bucket` each token comes back by itself.
  */
-export type KindName = 'rolling' | 'calendar' | 'concurrency'
+export type KindName = 'rolling' | 'calendar' | 'bucket' | 'concurrency'
 
 /** Every kind of limit by its name. */
-export const KINDS: Readonly<Record<KindName, Kind>> = { rolling, calendar, concurrency }
+export const KINDS: Readonly<Record<KindName, Kind>> = { rolling, calendar, bucket, concurrency }
 
 /** A limit over time: a label people read, and how long it counts. */
-export type WindowDefinition = RollingWindow | CalendarWindow
+export type WindowDefinition = RollingWindow | CalendarWindow | BucketWindow
 
 /** What the counter of a policy's window is recognised by, by the kinds that windows are of. */
 export const WINDOW_RULES: Readonly<Record<string, (window: never) => WindowRule | undefined>> = {
   rolling: rollingRule,
   calendar: calendarRule,
+  bucket: bucketRule,
 }
 
 /** How policies write windows. The first form that a window is meant in is the one that it is checked by. */
-export const WINDOW_FORMS: readonly WindowForm[] = [calendarForm, rollingForm]
+export const WINDOW_FORMS: readonly WindowForm[] = [calendarForm, bucketForm, rollingForm]

@@ -1,6 +1,7 @@
 import { type CellSchema, hash32 } from './identity.ts'
 import { PERIOD_NUMBERS, periodAt } from './kinds/kind.ts'
 import { KINDS } from './kinds.ts'
+import { cameBack } from './refill.ts'
 
 /**
  * Where the numbers of a cell stand. A row is the cells of one (layer, subject, category), and a state is the rows of
@@ -26,6 +27,8 @@ export class Layout {
   readonly hasSlots: boolean
   /** Numbers of a row. */
   readonly rowCells: number
+  /** In what time as many tokens as its limit come back to a bucket, in milliseconds; 0 of all other cells. */
+  readonly persMs: readonly number[]
   /** The calendar windows by their places in a row; a request has their periods in this order. */
   readonly calendars: readonly number[]
   /** Which of a request's costs each cell counts, in the order of a row: see {@link CellSchema.unit}. */
@@ -43,6 +46,7 @@ export class Layout {
     this.rowCells = 2 * cells.length
     this.calendars = this.lengthsMs.flatMap((_, window) => (cells[window]!.kind === 'calendar' ? [window] : []))
     this.units = cells.map(({ unit }) => unit)
+    this.persMs = cells.map(({ kind, lengthMs }) => (kind === 'bucket' ? lengthMs / 2 : 0))
   }
 
   /** Where the row of the `slot`th layer that applies begins in a state. */
@@ -75,6 +79,20 @@ export class Layout {
     return limits.slice(this.limitAt(slot, 0), this.limitAt(slot + 1, 0))
   }
 
+  /**
+   * Returns how much of a limit is used at an instant: its cell, less what came back to a bucket.
+   *
+   * @param at the limit's place among those of the layers that apply
+   * @param rates as of the request's quotas
+   */
+  usedAt(state: readonly number[], at: number, rates: readonly number[] | undefined, now: number): number {
+    const used = state[2 * at + 1] ?? 0
+    const rate = rates === undefined ? 0 : rates[at]!
+    return rate === 0 || used === 0
+      ? used
+      : Math.max(0, used - cameBack(now - state[2 * at]!, rate, this.persMs[at % this.size]!))
+  }
+
   /** The starts of a state's cells. */
   startsOf(state: readonly number[]): number[] {
     return state.filter((_, index) => index % 2 === 0)
@@ -85,6 +103,8 @@ export class Layout {
 export class Instant {
   /** By layer that applies and cell, as {@link Layout.limitAt}: a cell is open while its start is later than this. */
   readonly after: number[] = []
+  /** The same, but that no bucket is: how much it has used is not what its cell says. */
+  readonly usual: number[]
   /** In the same places: the start of a cell that opens now, unless an earlier opening was later. */
   readonly opensAt: number[] = []
   readonly #layout: Layout
@@ -94,6 +114,7 @@ export class Instant {
 
   constructor(layout: Layout) {
     this.#layout = layout
+    this.usual = layout.persMs.some((perMs) => perMs > 0) ? [] : this.after
   }
 
   /**
@@ -120,9 +141,18 @@ export class Instant {
         this.opensAt[l * size + c] = KINDS[kind].opensAt(now, period)
       }
     }
+    this.#leaveOutBuckets()
     this.#now = now
     this.#periods = periods
     this.#layers = layers
     return true
+  }
+
+  #leaveOutBuckets(): void {
+    const { persMs, size } = this.#layout
+    if (this.usual === this.after) return
+    for (const [at, after] of this.after.entries()) {
+      this.usual[at] = persMs[at % size] === 0 ? after : Number.POSITIVE_INFINITY
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { ALWAYS_OPEN } from './kinds/kind.ts'
+import { cameBack } from './refill.ts'
 
 /** `used` of a window that a reset closed, or that never opened. */
 export const CLOSED = -1
@@ -32,7 +33,8 @@ export const MAX_AHEAD_MS = 5_000
  * | `[s, u]`, `s > after` | open since `s`, `u` used (also when the clock stepped back before `s`) |
  * | `[s, u]`, otherwise | over: as good as closed |
  *
- * where `after` is the one number in which kinds of limits differ, see `Instant.after`. The functions here are the only ones
+ * where `after` is the number in which kinds of limits differ, see `Instant.after`. A bucket is over as well when all came
+ * back. The functions here are the only ones
  * that write pairs: {@link roll} makes a cell an open one, {@link add} charges it, and the others take back.
  */
 export interface Cells {
@@ -61,6 +63,29 @@ export function roll(cells: Cells, i: number, after: number, opensAt: number, no
   const isOpen = cells[i + 1] !== CLOSED && cells[i]! > after
   cells[i] = isOpen ? startedAt : Math.max(opensAt, startedAt + 1)
   if (!isOpen) cells[i + 1] = 0
+}
+
+/**
+ * Whether all that a bucket's cell used came back. Not in the millisecond of its start: one that is charged and given back
+ * again and again would start ever further ahead of the clock.
+ */
+export function isFull(used: number, ageMs: number, rate: number, perMs: number): boolean {
+  return ageMs > 0 && cameBack(ageMs, rate, perMs) >= used
+}
+
+/**
+ * As {@link roll}, of a bucket: a full one opens again, and the start of one that is older than `perMs` moves by that. It says
+ * the same as before, since as many tokens as its limit came back in that time, exactly.
+ *
+ * @param rate tokens that come back each `perMs`, above 0
+ */
+export function rollBucket(cells: Cells, i: number, after: number, now: number, rate: number, perMs: number): void {
+  const [startedAt, used] = [cells[i]!, cells[i + 1]!]
+  const isOpen = used !== CLOSED && startedAt > after && !isFull(used, now - startedAt, rate, perMs)
+  roll(cells, i, isOpen ? after : Number.POSITIVE_INFINITY, now, now)
+  if (!isOpen || now - startedAt < perMs) return
+  cells[i] = startedAt + perMs
+  cells[i + 1] = used - rate
 }
 
 /** Charges an open cell. */

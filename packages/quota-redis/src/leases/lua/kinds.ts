@@ -14,11 +14,18 @@ interface KindInLua {
   texts(lengthMs: string, period: readonly string[]): Readonly<Record<string, string>>
 }
 
+const rolling: KindInLua = {
+  letters: 'w',
+  texts: (lengthMs) => ({ SINCE: `(now - ${lengthMs} + 1)`, OPENS: 'now' }),
+}
+
 export const KINDS_IN_LUA: Readonly<Record<KindName, KindInLua>> = {
-  rolling: { letters: 'w', texts: (lengthMs) => ({ SINCE: `(now - ${lengthMs} + 1)`, OPENS: 'now' }) },
+  rolling,
   calendar: {
     letters: 'wc',
     texts: (_, [start, end, nextEnd]) => ({ SINCE: start!, OPENS: start!, ENDS: end!, NEXT_END: nextEnd! }),
   },
+  // No engine opens one here: see the store's abilities.
+  bucket: rolling,
   concurrency: { letters: 's', texts: () => ({ SINCE: '0', OPENS: 'now' }) },
 }

@@ -8,7 +8,8 @@ import { layerKey, type StoreSchema, type Subject, storeSchema } from '../../sto
 import type { Clock } from '../../time/clock.ts'
 import { PERIOD_NUMBERS, periodAt } from '../../windows/kinds/kind.ts'
 import { Layout } from '../../windows/layout.ts'
-import { NOT_OPEN } from '../../windows/row.ts'
+import { cameBack } from '../../windows/refill.ts'
+import { add, NOT_OPEN, refund, rollBucket } from '../../windows/row.ts'
 import type { FailurePolicy } from '../options.ts'
 import type { TakeDemand } from './demands.ts'
 import type { Reports } from './reports.ts'
@@ -88,8 +89,12 @@ interface Share {
   readonly storeNow: number
   /** `[startedAt, used]` for each window. */
   readonly states: readonly number[]
-  /** Effective limit of each window. */
+  /** Used tokens of each window, without those that came back to a bucket. */
+  readonly used: readonly number[]
+  /** Effective limit of each window; of a bucket its burst. */
   readonly limits: readonly number[]
+  /** As of the request's quotas. */
+  readonly rates: readonly number[] | undefined
   /** When each window ends by the store's clock; `NOT_OPEN` where it is not open. */
   readonly ends: readonly number[]
 }
@@ -97,9 +102,18 @@ interface Share {
 /** What was spent of a window while the store did not answer: one share a window, however many outages. */
 interface Spent {
   readonly share: number
-  amount: number
-  /** End of the window by the process's clock, epoch milliseconds. */
-  readonly endsAt: number
+  /** `[startedAt, used]` of the share. A bucket's is a bucket of its own. */
+  readonly cell: number[]
+  /** End of the window by the process's clock, epoch milliseconds; of a bucket, when it is full again. */
+  endsAt: number
+}
+
+/** A share that a cost is to be spent from. */
+interface Spendable {
+  readonly unit: number
+  readonly spent: Spent
+  /** How much is left there. */
+  readonly left: number
 }
 
 /** What was spent without the store (negative: to be added), to be posted to it when it answers again. */
@@ -111,7 +125,8 @@ export type Refund = (amounts: readonly number[]) => Posting | undefined
 /**
  * Decides while a store does not answer, from what it last said. A process spends at most
  * `floor(remainder last seen / expected processes)` of a window, and nothing of a window that it has not seen open or
- * that has ended since. So with n processes cut off, at most the limit plus their shares is admitted.
+ * that has ended since. So with n processes cut off, at most the limit plus their shares is admitted. The share of a bucket
+ * is a bucket. It has its part of the limit and the burst, and begins with its part of the remainder.
  */
 export class LocalShares {
   readonly #layout: Layout
@@ -140,7 +155,11 @@ export class LocalShares {
         seenAt,
         storeNow: now,
         states: this.#layout.rowOf(states, l),
+        used: this.#layout.lengthsMs.map((_, w) =>
+          this.#layout.usedAt(states, this.#layout.limitAt(l, w), quotas.rates, now),
+        ),
         limits: this.#layout.limitsOf(quotas.limits, l),
+        rates: quotas.rates && this.#layout.limitsOf(quotas.rates, l),
         ends: this.#layout.lengthsMs.map((_, w) => this.#endOf(l, w, states, periods)),
       })
     }
@@ -156,17 +175,18 @@ export class LocalShares {
     const rows = layers.map((layer) => this.#openRow(layer, category, subject, costs, expectedProcesses))
     const spents = rows.flatMap((row) => row?.spents ?? [])
     const known = rows.every((row) => row !== undefined)
-    if (!known || spents.some(({ unit, spent }) => spent.amount + costs[unit]! > spent.share)) return undefined
+    if (!known || spents.some(({ unit, left }) => costs[unit]! > left)) return undefined
     const states = rows.flatMap((row) => row.states)
     const key = JSON.stringify([layers, category, subject, states])
     this.#post(key, { subject, category, layers, states, giveBack: costs.slice(0, -1).map((cost) => -cost) })
-    for (const { unit, spent } of spents) spent.amount += costs[unit]!
+    for (const { unit, spent } of spents) add(spent.cell, 0, costs[unit]!)
+    const starts = spents.map(({ spent }) => spent.cell[0]!)
     const posted = this.#postings
     return (giveBack) => {
       // Before the posting it is simply not posted; after it, it is given back like anything else.
       if (posted !== this.#postings) return { subject, category, layers, states, giveBack }
       this.#post(key, { subject, category, layers, states, giveBack })
-      for (const { unit, spent } of spents) spent.amount -= giveBack[unit]!
+      for (const [at, { unit, spent }] of spents.entries()) refund(spent.cell, 0, starts[at]!, giveBack[unit]!)
       return undefined
     }
   }
@@ -192,21 +212,21 @@ export class LocalShares {
     subject: Subject,
     costs: readonly number[],
     expectedProcesses: number,
-  ): { states: readonly number[]; spents: readonly { unit: number; spent: Spent }[] } | undefined {
+  ): { states: readonly number[]; spents: readonly Spendable[] } | undefined {
     const key = this.#rowKey(layer, category, subject)
     const share = this.#seen.get(key)
     if (share === undefined) return undefined
-    const spents: { unit: number; spent: Spent }[] = []
+    const spents: Spendable[] = []
     for (let w = 0; w < this.#layout.width; w++) {
       const unit = this.#layout.units[w]!
       if (costs[unit] === 0) continue
-      const cell = this.#layout.cellAt(0, w)
-      const startedAt = share.states[cell]!
-      const endsAt = share.seenAt + (share.ends[w]! - share.storeNow)
-      if (startedAt === NOT_OPEN || this.#clock.now() >= endsAt) return undefined
-      const remainder = Math.max(0, share.limits[w]! - share.states[cell + 1]!)
-      const spent = this.#spentOf(`${key} ${w} ${startedAt}`, Math.floor(remainder / expectedProcesses), endsAt)
-      spents.push({ unit, spent })
+      const of = `${key} ${w}`
+      const isBucket = (share.rates?.[w] ?? 0) > 0
+      const found = isBucket
+        ? this.#bucket(of, share, w, expectedProcesses)
+        : this.#window(of, share, w, expectedProcesses)
+      if (found === undefined) return undefined
+      spents.push({ unit, ...found })
     }
     return { states: share.states, spents }
   }
@@ -221,15 +241,39 @@ export class LocalShares {
   }
 
   /** The share of a window is fixed when it is first asked for, and a later outage does not renew it. */
-  #spentOf(key: string, share: number, endsAt: number): Spent {
+  #window(key: string, share: Share, w: number, processes: number): Omit<Spendable, 'unit'> | undefined {
+    const startedAt = share.states[this.#layout.cellAt(0, w)]!
+    const endsAt = share.seenAt + (share.ends[w]! - share.storeNow)
+    if (startedAt === NOT_OPEN || this.#clock.now() >= endsAt) return undefined
+    const mine = Math.floor(Math.max(0, share.limits[w]! - share.used[w]!) / processes)
+    const spent = this.#spentOf(`${key} ${startedAt}`, { share: mine, cell: [startedAt, 0], endsAt })
+    return spent && { spent, left: spent.share - spent.cell[1]! }
+  }
+
+  /** A bucket has no end: what it may spend comes back as time passes. */
+  #bucket(key: string, share: Share, w: number, processes: number): Omit<Spendable, 'unit'> | undefined {
+    if (share.states[this.#layout.cellAt(0, w)] === NOT_OPEN) return undefined
+    const now = this.#clock.now()
+    const perMs = this.#layout.persMs[w]!
+    const rate = Math.floor(share.rates![w]! / processes)
+    const most = Math.floor(share.limits[w]! / processes)
+    const missing = Math.min(most, Math.ceil(share.used[w]! / processes))
+    const spent = this.#spentOf(key, { share: most, cell: [share.seenAt, missing], endsAt: now + 2 * perMs })
+    if (spent === undefined) return undefined
+    spent.endsAt = now + 2 * perMs
+    const { cell } = spent
+    if (rate > 0) rollBucket(cell, 0, now - 2 * perMs, now, rate, perMs)
+    return { spent, left: most - cell[1]! + cameBack(now - cell[0]!, rate, perMs) }
+  }
+
+  /** Returns `undefined` where there is no room to remember a share. */
+  #spentOf(key: string, begun: Spent): Spent | undefined {
     const known = this.#spent.get(key)
     if (known !== undefined) return known
     if (this.#spent.size >= MAX_SPENT) this.#forgetEnded()
-    // Where there is no room to remember a share, there is none.
-    const hasRoom = this.#spent.size < MAX_SPENT
-    const spent = { share: hasRoom ? share : 0, amount: 0, endsAt }
-    if (hasRoom) this.#spent.set(key, spent)
-    return spent
+    if (this.#spent.size >= MAX_SPENT) return undefined
+    this.#spent.set(key, begun)
+    return begun
   }
 
   #forgetEnded(): void {

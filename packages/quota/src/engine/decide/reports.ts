@@ -117,7 +117,12 @@ function isCounted(window: WindowStatus | UncountedWindow): window is WindowStat
   return window.used !== null
 }
 
-function crosses({ limit, used }: WindowStatus, charged: number, threshold: Threshold): boolean {
+function crosses(
+  { limit: ofWindow, burst = ofWindow, used }: WindowStatus,
+  charged: number,
+  threshold: Threshold,
+): boolean {
+  const limit = burst
   if (limit === 'unlimited' || charged === 0) return false
   const isNear = (tokens: number): boolean =>
     'left' in threshold ? limit - tokens <= threshold.left : tokens * 100 >= limit * hundredths(threshold.share)!

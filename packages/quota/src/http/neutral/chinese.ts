@@ -24,9 +24,9 @@ function refusalOf(facts: RefusalFacts): string {
   const total = owner === 'service' ? '总上限' : '上限'
   if (!retryable && facts.unit !== 'requests') {
     const most = facts.format === undefined ? `${numberText(limit)} 个` : amountOf(limit, facts)
-    return `此请求需要 ${amountOf(requested, facts)}，超过${whose}${perText(facts)} ${most}的${total}。`
+    return `此请求需要 ${amountOf(requested, facts)}，超过${whose}${perText(facts)} ${most}的${total}${burstText(facts)}。`
   }
-  const text = `${whose}已达${total}：${perText(facts)} ${amountOf(limit, facts)}。`
+  const text = `${whose}已达${total}：${perText(facts)} ${amountOf(limit, facts)}${burstText(facts)}。`
   return retryable ? `${text}${whenText(facts)}` : text
 }
 
@@ -45,6 +45,12 @@ function amountOf(amount: number, { unit, format, category }: RefusalFacts): str
 /** A word within Chinese text, with spaces around it unless it is Chinese itself. */
 function inText(word: string): string {
   return /^\p{Script=Han}+$/u.test(word) ? word : ` ${word} `
+}
+
+function burstText({ burst, unit, format }: RefusalFacts): string {
+  if (burst === undefined) return ''
+  const most = `${numberText(burst)} ${unit === 'requests' ? '次' : '个'}`
+  return `，突发最多 ${format === undefined ? most : moneyText(burst, format, 'zh-CN')}`
 }
 
 function perText(facts: RefusalFacts): string {

@@ -29,8 +29,8 @@ function refusalOf(facts: RefusalFacts): string {
 }
 
 function neverText(facts: RefusalFacts, owner: string | undefined): string {
-  const { limit, requested, format } = facts
-  const most = format === undefined ? numberText(limit) : amountOf(limit, facts)
+  const { limit, requested } = facts
+  const most = amountText(limit, facts)
   const whose = owner === undefined ? 'the' : `${owner}'s`
   return `This request needs ${amountOf(requested, facts)}, more than ${whose} limit of ${most} per ${perText(facts)}.`
 }
@@ -45,6 +45,11 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** Without its unit, unless that is money. */
+function amountText(amount: number, { format }: RefusalFacts): string {
+  return format === undefined ? numberText(amount) : moneyText(amount, format, 'en-US')
+}
+
 function amountOf(amount: number, { unit, format, category }: RefusalFacts): string {
   if (format !== undefined) return moneyText(amount, format, 'en-US')
   return [numberText(amount), category, amount === 1 ? unit.replace(/s$/, '') : unit].filter(Boolean).join(' ')
@@ -52,7 +57,8 @@ function amountOf(amount: number, { unit, format, category }: RefusalFacts): str
 
 function perText(facts: RefusalFacts): string {
   const length = lengthOf(facts)
-  return length.count === 1 ? length.unit : lengthText(length)
+  const bursts = facts.burst === undefined ? '' : `, in bursts of ${amountText(facts.burst, facts)}`
+  return (length.count === 1 ? length.unit : lengthText(length)) + bursts
 }
 
 function lengthText({ count, unit }: Length): string {

@@ -32,7 +32,7 @@ export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswer
   const { supportUrl } = parse(options)
   return (decision, { locale, policy }) => {
     const { binding, retryAfterSeconds } = decision
-    const { scope, category, window, unit, limit, used, requested, resetAt } = binding
+    const { scope, category, window, unit, limit, burst, used, requested, resetAt } = binding
     const facts = factsOf(decision, policy)
     return {
       error: 'quota_exceeded',
@@ -44,6 +44,7 @@ export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswer
         window,
         ...(unit === undefined ? {} : { unit }),
         limit,
+        ...(burst === undefined ? {} : { burst }),
         used,
         requested,
         resetAt: isoText(resetAt),

@@ -10,6 +10,8 @@ export interface RefusalFacts {
   /** `null`: of concurrency. */
   readonly lengthMs: number | null
   readonly limit: number
+  /** Of a bucket. */
+  readonly burst?: number | undefined
   readonly requested: number
   readonly retryable: boolean
   readonly retryAfterSeconds: number

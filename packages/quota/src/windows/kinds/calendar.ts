@@ -22,6 +22,7 @@ export interface CalendarWindow {
    */
   readonly anchor?: CalendarAnchor | 'subject' | undefined
   readonly lengthMs?: undefined
+  readonly burst?: undefined
 }
 
 /** Where periods of a calendar window begin. */
@@ -94,7 +95,7 @@ export const calendarForm: WindowForm = {
 }
 
 /** A calendar window without the member that it has none of. */
-type AsWritten = Omit<CalendarWindow, 'lengthMs' | 'label'> & NamedWindow
+type AsWritten = Omit<CalendarWindow, 'lengthMs' | 'burst' | 'label'> & NamedWindow
 
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/
 const A_ZONE = 'an IANA time zone, "Europe/Berlin" for example'

@@ -5,7 +5,8 @@ export interface Kind {
   /** Whether time ends its counts. Slots end with the work that holds them, and a reset leaves them. */
   readonly isWindow: boolean
   /**
-   * The one number in which kinds differ: a cell is open while `start > after`. The same for all rows of an instant.
+   * A cell is open while `start > after`. Kinds differ in this number, and buckets in what comes back. The same for all rows
+   * of an instant.
    *
    * @param now epoch milliseconds
    * @param period of a calendar window: the one that `now` is in
@@ -18,12 +19,14 @@ export interface Kind {
    *
    * @param startedAt when it began, or `NOT_OPEN`
    * @param period of a calendar window: the one that it is in
+   * @param tokens of a bucket: how many have to come back, counted from its start
+   * @param rate of a bucket: how many come back each length
    */
-  lasting(lengthMs: number, startedAt: number, period: () => Period): Lasting
+  lasting(lengthMs: number, startedAt: number, period: () => Period, tokens: number, rate: number): Lasting
   /**
    * Reads {@link WindowRule.text}.
    *
-   * @returns the counter's `lengthMs`; `undefined` for text that is none of this kind
+   * @returns the counter's `lengthMs`; `undefined` for text of another kind
    */
   lengthOf(rest: string): number | undefined
 }

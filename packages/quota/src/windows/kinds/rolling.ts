@@ -1,4 +1,4 @@
-import { group, isObject, where, wholeNumber } from '../../options/checks.ts'
+import { type Checks, group, isObject, where, wholeNumber } from '../../options/checks.ts'
 import { NOT_OPEN } from '../row.ts'
 import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
 
@@ -9,6 +9,7 @@ export interface RollingWindow {
   /** Length in milliseconds, 1 second to 366 days. */
   readonly lengthMs: number
   readonly every?: undefined
+  readonly burst?: undefined
 }
 
 /** Shortest rolling window, in milliseconds. */
@@ -25,24 +26,25 @@ export const rolling: Kind = {
 }
 
 /** @returns `undefined` for a window of another kind */
-export function rollingRule({ lengthMs }: Partial<RollingWindow>): WindowRule | undefined {
-  return lengthMs === undefined ? undefined : { lengthMs, text: String(lengthMs) }
+export function rollingRule({ lengthMs, burst }: Partial<RollingWindow>): WindowRule | undefined {
+  return lengthMs === undefined || burst !== undefined ? undefined : { lengthMs, text: String(lengthMs) }
 }
 
 /** How policies write it: by `per`, or by `lengthMs` as it is then kept. */
 export const rollingForm: WindowForm = {
   // What is not written as any other kind.
   isUsed: () => true,
-  check({ label, unit }, window) {
-    const { per } = Object(window) as { readonly per?: unknown }
-    return per === undefined
-      ? group<NamedWindow & { readonly lengthMs: number }>({
-          label,
-          lengthMs: wholeNumber(MIN_WINDOW_MS, MAX_WINDOW_MS, 'milliseconds'),
-          unit,
-        })
-      : group<NamedWindow & { readonly per: unknown }>({ label, per: where(isWindowLength, A_LENGTH), unit })
-  },
+  check: (named, window) => group<NamedWindow>(lengthMembers(named, window)),
+}
+
+/** The members of a window that has a length, and their checks. */
+export function lengthMembers({ label, unit }: Checks<NamedWindow>, window: unknown): Checks<NamedWindow> {
+  const { per } = Object(window) as { readonly per?: unknown }
+  const length =
+    per === undefined
+      ? { lengthMs: wholeNumber(MIN_WINDOW_MS, MAX_WINDOW_MS, 'milliseconds') }
+      : { per: where(isWindowLength, A_LENGTH) }
+  return { label, ...length, unit }
 }
 
 /** What a length has to be, for messages. */
@@ -84,6 +86,6 @@ function withLength(window: unknown): unknown {
   if (!isObject(window) || Object.hasOwn(window, 'lengthMs') || Object.hasOwn(window, 'every')) return window
   const { per, ...rest } = window
   if (per !== undefined) return isWindowLength(per) ? { ...rest, lengthMs: millisecondsOf(per) } : window
-  const isAlone = Object.keys(rest).every((key) => key === 'label' || key === 'unit')
+  const isAlone = Object.keys(rest).every((key) => ['label', 'unit', 'burst'].includes(key))
   return isAlone && isWindowLength(rest.label) ? { ...rest, lengthMs: millisecondsOf(rest.label) } : window
 }

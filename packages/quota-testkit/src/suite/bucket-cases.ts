@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict'
+import { type BucketWindow, inRowOrder, type StoreSchema, windowCell } from '@scoregw/quota/store'
+import { abilityCase } from './abilities.ts'
+import type { CaseContext, ConformanceCase, Need } from './harness.ts'
+import { HoldProbe } from './hold-probe.ts'
+import { HOUR_MS, ONE_WINDOW, PERSONAL, rollingCells, SITE, tokenCells } from './probe.ts'
+
+const MINUTE_MS = 60_000
+const BUCKET: BucketWindow = { label: '1m', lengthMs: MINUTE_MS, burst: 10 }
+
+/** One bucket that gets its limit back each minute, one layer. */
+const ONE_BUCKET: StoreSchema = { ...ONE_WINDOW, cells: tokenCells(windowCell(BUCKET)) }
+const HOURLY: StoreSchema = { ...ONE_BUCKET, cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }) }
+/** The bucket and a rolling window, in two layers. */
+const BOTH: StoreSchema = {
+  ...ONE_BUCKET,
+  cells: inRowOrder([...ONE_BUCKET.cells, ...HOURLY.cells]),
+  layers: [PERSONAL, SITE],
+}
+/** The least and the most that a bucket can be: a token a year, 10^11 a year. */
+const YEAR_MS = 366 * 86_400_000
+const YEARLY: StoreSchema = { ...ONE_WINDOW, cells: tokenCells(windowCell({ ...BUCKET, lengthMs: YEAR_MS })) }
+
+/** 10 tokens a minute, at most 10 together: one each 6 s. */
+const TEN = { limits: [10], rates: [10] }
+/** 20 tokens a minute, at most 4 together: one each 3 s. */
+const FOUR = { limits: [4], rates: [20] }
+const [NO_LIMIT, NOTHING_BACK] = [Number.POSITIVE_INFINITY, 0]
+
+interface Given extends CaseContext {
+  readonly probe: HoldProbe
+  /** The instant at which the case begins. */
+  readonly begin: number
+}
+
+function bucketCase(name: string, run: (given: Given) => Promise<void>, ...more: readonly Need[]): ConformanceCase {
+  return abilityCase(`bucket: ${name}`, ['bucket', ...more], (context) => {
+    const { store, clock } = context
+    return run({ ...context, probe: new HoldProbe(store, ONE_BUCKET, 10), begin: clock.now() })
+  })
+}
+
+/** Promises about token buckets: which tokens come back, when, and what a cell says. */
+export const BUCKET_CASES: readonly ConformanceCase[] = [
+  bucketCase('tokens come back one by one, each to the millisecond', async ({ probe, advance, begin }) => {
+    assert.deepEqual(await probe.states(), [-1, 0])
+    assert.deepEqual([...(await probe.admitted(10, TEN)).states], [begin, 10])
+    for (let token = 1; token <= 5; token++) {
+      await advance(5_999)
+      assert.deepEqual([...(await probe.refused(1, TEN)).states], [begin, 9 + token], 'the cell as it is')
+      await advance(1)
+      assert.deepEqual([...(await probe.admitted(1, TEN)).states], [begin, 10 + token])
+    }
+    assert.deepEqual(await probe.states(), [begin, 15])
+  }),
+  bucketCase('a burst is the most together, and the limit is what comes back', async ({ probe, advance, begin }) => {
+    await probe.refused(5, FOUR)
+    assert.deepEqual([...(await probe.admitted(4, FOUR)).states], [begin, 4])
+    await advance(2_999)
+    await probe.refused(1, FOUR)
+    await advance(1)
+    await probe.admitted(1, FOUR)
+    await advance(9_000)
+    await probe.refused(4, FOUR)
+    await probe.admitted(3, FOUR)
+  }),
+  bucketCase('a bucket that is full opens again with the next charge', async ({ probe, advance, begin }) => {
+    await probe.admitted(2, TEN)
+    await advance(11_999)
+    assert.deepEqual([...(await probe.admitted(1, TEN)).states], [begin, 3])
+    await advance(6_001)
+    assert.deepEqual([...(await probe.admitted(10, TEN)).states], [begin + 18_000, 10])
+    await probe.refused(1, TEN)
+    await advance(HOUR_MS)
+    assert.deepEqual([...(await probe.admitted(1, TEN)).states], [begin + 18_000 + HOUR_MS, 1])
+  }),
+  bucketCase('a start that is older than its length moves by that, exactly', async ({ probe, advance, begin }) => {
+    await probe.admitted(10, TEN)
+    await advance(MINUTE_MS - 6_000)
+    assert.deepEqual([...(await probe.admitted(9, TEN)).states], [begin, 19])
+    await advance(5_999)
+    await probe.refused(1, TEN)
+    await advance(1)
+    assert.deepEqual([...(await probe.refused(2, TEN)).states], [begin, 19], 'a refusal moves nothing')
+    assert.deepEqual([...(await probe.admitted(1, TEN)).states], [begin + MINUTE_MS, 10])
+    await advance(5_999)
+    await probe.refused(1, TEN)
+    await advance(1)
+    await probe.admitted(1, TEN)
+  }),
+  bucketCase('who takes what there is gets the limit each length', async ({ probe, advance, begin, clock }) => {
+    await probe.admitted(4, FOUR)
+    for (let taken = 0; clock.now() < begin + 5 * MINUTE_MS; taken++) {
+      await advance(3_000)
+      await probe.admitted(1, FOUR)
+      await probe.refused(1, FOUR)
+      assert.ok(taken < 100)
+    }
+    const [start = 0, used = 0] = await probe.states()
+    assert.ok(start > clock.now() - MINUTE_MS - 3_000 && used <= 44, 'the cell is as young and small as it can be')
+  }),
+  bucketCase('all of a year and 10^11 tokens are counted exactly', async ({ store, advance, begin }) => {
+    const most = 99_999_999_977
+    const probe = new HoldProbe(store, YEARLY, most)
+    const yearly = { limits: [most], rates: [most] }
+    await probe.admitted(most, yearly)
+    // At the last instant a product of doubles is one token more.
+    for (const ms of [1, 7, 86_399_999, 27_408_278_520]) {
+      await advance(ms)
+      const [startedAt, used = 0] = await probe.states()
+      assert.equal(startedAt, begin)
+      const age = BigInt((await probe.refused(most, yearly)).now - begin)
+      const room = most - used + Number((age * BigInt(most)) / BigInt(YEAR_MS))
+      await probe.refused(room + 1, yearly)
+      await probe.admitted(room, yearly)
+    }
+  }),
+  bucketCase('another limit or burst is the same counter', async ({ probe, advance, begin }) => {
+    await probe.admitted(10, TEN)
+    await advance(15_000)
+    await probe.refused(1, { limits: [4], rates: [10] })
+    await probe.refused(1, FOUR)
+    await probe.refused(3, TEN)
+    assert.deepEqual([...(await probe.admitted(5, { limits: [20], rates: [40] })).states], [begin + 15_000, 5])
+    await probe.refused(1, FOUR)
+    await advance(6_000)
+    await probe.admitted(1, FOUR)
+  }),
+  bucketCase('it ends two lengths after its start, with all that it owes', async ({ probe, advance, begin }) => {
+    const slow = { limits: [1], rates: [1] }
+    await probe.admitted(10, TEN)
+    await advance(2 * MINUTE_MS - 1)
+    await probe.refused(1, slow)
+    assert.deepEqual(await probe.states(), [begin, 10])
+    await advance(1)
+    assert.deepEqual(await probe.states(), [-1, 0])
+    assert.deepEqual([...(await probe.admitted(1, slow)).states], [begin + 2 * MINUTE_MS, 1])
+  }),
+  bucketCase('nothing comes back where it has no limit', async ({ probe, advance, begin }) => {
+    const unlimited = { limits: [NO_LIMIT], rates: [NOTHING_BACK] }
+    await probe.admitted(10, TEN)
+    await advance(MINUTE_MS)
+    assert.deepEqual([...(await probe.admitted(90, unlimited)).states], [begin, 100])
+    await advance(MINUTE_MS)
+    assert.deepEqual([...(await probe.admitted(90, unlimited)).states], [begin + 2 * MINUTE_MS, 90])
+  }),
+  bucketCase('in shadow it is charged, and gets back what it would', async ({ probe, advance, begin }) => {
+    const shadowed = { limits: [NO_LIMIT], rates: [10] }
+    await probe.admitted(12, shadowed)
+    await advance(12_000)
+    await probe.refused(1, TEN)
+    await advance(6_000)
+    await probe.admitted(1, TEN)
+    await advance(MINUTE_MS - 18_000)
+    assert.deepEqual([...(await probe.admitted(7, shadowed)).states], [begin + MINUTE_MS, 10])
+  }),
+  bucketCase('tokens go back to the start that they came from, or nowhere', async ({ probe, advance, begin }) => {
+    const first = await probe.admitted(4, TEN)
+    await probe.admitted(6, TEN)
+    await probe.cancel(first, 4)
+    assert.deepEqual(await probe.states(), [begin, 6])
+    const second = await probe.admitted(4, TEN)
+    await advance(54_000)
+    await probe.admitted(9, TEN)
+    await advance(6_000)
+    await probe.admitted(1, TEN)
+    assert.deepEqual(await probe.states(), [begin + MINUTE_MS, 10])
+    await probe.cancel(second, 4)
+    assert.deepEqual(await probe.states(), [begin + MINUTE_MS, 10], 'they came back with all the others')
+  }),
+  bucketCase('what was given back and came back counts once', async ({ probe, advance, begin }) => {
+    const all = await probe.admitted(10, TEN)
+    await advance(30_000)
+    await probe.cancel(all, 10)
+    assert.deepEqual([...(await probe.admitted(10, TEN)).states], [begin + 30_000, 10])
+    await probe.refused(1, TEN)
+  }),
+  bucketCase('charged and given back within a millisecond it starts where it did', async ({ probe, begin }) => {
+    for (let time = 0; time < 5; time++) {
+      const reply = await probe.admitted(3, TEN)
+      assert.deepEqual([...reply.states], [begin, 3])
+      await probe.cancel(reply, 3)
+    }
+  }),
+  bucketCase('a reset fills it, and its tokens go nowhere', async ({ probe, begin }) => {
+    const reply = await probe.admitted(10, TEN)
+    await probe.reset()
+    assert.deepEqual(await probe.states(), [-1, 0])
+    await probe.cancel(reply, 10)
+    assert.deepEqual([...(await probe.admitted(10, TEN)).states], [begin + 1, 10])
+    await probe.refused(1, TEN)
+  }),
+  bucketCase(
+    'a clock that steps back gives nothing, and one that was far ahead keeps no caller waiting',
+    async ({ probe, advance, stepClock, begin }) => {
+      await probe.admitted(10, TEN)
+      await stepClock(-5_000)
+      assert.deepEqual([...(await probe.refused(1, { limits: [10], rates: [60] })).states], [begin, 10])
+      await advance(5_000)
+      await probe.refused(1, TEN)
+      await stepClock(-5_001)
+      assert.deepEqual([...(await probe.refused(1, TEN)).states], [begin - 5_000, 10])
+      await advance(6_000)
+      await probe.refused(1, TEN)
+      await advance(1)
+      await probe.admitted(1, TEN)
+    },
+    'clock-steps',
+  ),
+  bucketCase('it is decided with a window, in every layer or in none', async ({ store, advance, begin }) => {
+    const probe = new HoldProbe(store, BOTH, 12)
+    const terms = { limits: [4, 12, 8, 12], rates: [20, 0, 20, 0] }
+    await probe.admitted(4, terms)
+    await probe.refused(1, terms)
+    assert.deepEqual(await probe.states(), [begin, 4, begin, 4, begin, 4, begin, 4])
+    await probe.admitted(4, { ...terms, subject: 'v' })
+    await probe.refused(1, { ...terms, subject: 'w' })
+    await advance(12_000)
+    await probe.admitted(4, terms)
+    assert.deepEqual(await probe.states(), [begin + 12_000, 4, begin, 8, begin, 12, begin, 12])
+    await advance(12_000)
+    const { states } = await probe.refused(4, terms)
+    assert.deepEqual([...states], [begin + 12_000, 4, begin, 8, begin, 12, begin, 12], 'the window of the site')
+  }),
+  bucketCase('requests at the same time get what there is, and no more', async ({ probe, peer, store, advance }) => {
+    for (const there of [10, 3]) {
+      const replies = await Promise.all(
+        Array.from({ length: 15 }, (_, at) => probe.take(1, { ...TEN, store: at % 2 === 0 ? store : peer })),
+      )
+      assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, there)
+      await advance(18_000)
+    }
+  }),
+  bucketCase('policies without it leave it as it is, and it goes on', async ({ probe, store, advance }) => {
+    const old = new HoldProbe(store, HOURLY, 100)
+    await probe.admitted(10, TEN)
+    await old.admitted(1)
+    await probe.refused(1, TEN)
+    await advance(5_999)
+    await old.admitted(1)
+    await probe.refused(1, TEN)
+    await advance(1)
+    await old.admitted(1)
+    await probe.admitted(1, TEN)
+    assert.deepEqual(await old.used(), [3])
+  }),
+  bucketCase(
+    'the end of a hold gives back, and an overrun is a debt that ends with two lengths',
+    async ({ probe, advance, begin }) => {
+      await probe.held('a', 10, { ...TEN, ttlMs: 6_000 })
+      await advance(6_000)
+      await probe.sweep()
+      assert.deepEqual(await probe.states(), [begin, 0])
+      await probe.held('b', 10, { ...TEN, ttlMs: HOUR_MS })
+      const charge = { ...TEN, overrun: 'charge', maxOverrun: 100, actual: 60 } as const
+      assert.deepEqual(await probe.committed('b', charge), ['settled', 60, 0, 10])
+      await advance(2 * MINUTE_MS - 1)
+      await probe.refused(1, TEN)
+      await advance(1)
+      await probe.admitted(10, TEN)
+    },
+    'holds',
+  ),
+  bucketCase(
+    'an overrun that has to fit finds what came back',
+    async ({ probe, advance }) => {
+      await probe.held('a', 10, { ...TEN, ttlMs: HOUR_MS })
+      await advance(18_000)
+      const fit = { ...TEN, overrun: 'fit', maxOverrun: 100, actual: 20 } as const
+      assert.deepEqual(await probe.committed('a', fit), ['settled', 13, 7, 10])
+      await probe.refused(1, TEN)
+    },
+    'holds',
+    'fit',
+  ),
+  bucketCase(
+    'a row is kept as long as its bucket counts',
+    async ({ probe, keptForMs }) => {
+      await probe.admitted(1, TEN)
+      assert.ok((await keptForMs({ layer: 'personal', category: 'read', key: 'u' })) >= 2 * MINUTE_MS)
+    },
+    'expiry',
+  ),
+]

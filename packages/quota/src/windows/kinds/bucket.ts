@@ -1,0 +1,81 @@
+import * as v from 'valibot'
+import { type Check, group, isObject, where } from '../../options/checks.ts'
+import { timeFor } from '../refill.ts'
+import { NOT_OPEN } from '../row.ts'
+import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
+import { lengthMembers } from './rolling.ts'
+
+/** How many tokens can be saved up: a number, or a share of each subject's own limit, 0.01 to 1 in hundredths. */
+export type Burst = number | { readonly share: number }
+
+/**
+ * A token bucket: a window whose tokens come back evenly, as many as its limit each `lengthMs`. At most `burst` can be saved
+ * up.
+ */
+export interface BucketWindow {
+  /** Name in settings, status, bodies and headers, for example `1m`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
+  readonly label: string
+  /** The time in which as many tokens as the limit come back: milliseconds, 1 second to 366 days. */
+  readonly lengthMs: number
+  readonly burst: Burst
+  readonly every?: undefined
+}
+
+/**
+ * A cell is `[start, used]`. Tokens come back from `start` on. The cell is over when all came back. After twice its
+ * length it is over with all that it owes. So no store needs a limit to know when a row ends. Its `lengthMs` is that twice.
+ * An unlimited bucket, to which nothing comes back, is a rolling window as long as that.
+ */
+export const bucket: Kind = {
+  isWindow: true,
+  after: (lengthMs, now) => now - lengthMs,
+  opensAt: (now) => now,
+  lasting: (lengthMs, startedAt, _, tokens, rate) => ({
+    lengthMs: lengthMs / 2,
+    endsAt: startedAt === NOT_OPEN ? undefined : startedAt + timeFor(tokens, rate, lengthMs / 2),
+  }),
+  lengthOf(rest) {
+    const perMs = parsedLength(rest)
+    return perMs === undefined ? undefined : 2 * perMs
+  },
+}
+
+/** Has neither the limit nor the burst: a counter goes on when they change. @returns `undefined` for a window of another kind */
+export function bucketRule({ lengthMs, burst }: Partial<BucketWindow>): WindowRule | undefined {
+  return lengthMs === undefined || burst === undefined ? undefined : { lengthMs: 2 * lengthMs, text: String(lengthMs) }
+}
+
+/** How policies write it: as a rolling window, and its `burst`. */
+export const bucketForm: WindowForm = {
+  isUsed: (window) => isObject(window) && window.burst !== undefined,
+  check: (named, window) =>
+    group<NamedWindow & { readonly burst: Burst }>({ ...lengthMembers(named, window), burst: burstCheck() }),
+}
+
+/** Checks a burst by itself; that it is at most the limit is checked where the limits are. */
+export function burstCheck(): Check<Burst> {
+  const tokens = where<Burst>(isTokens, 'a whole number of tokens, 1 to the limit, or { share: 0.2 } of the limit')
+  const share = group<{ readonly share: number }>({
+    share: where(isShare, 'a share of the limit from 0.01 to 1, with at most two decimals'),
+  })
+  return v.lazy<Check<Burst>>((value) => (isObject(value) ? share : tokens))
+}
+
+function isTokens(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 1
+}
+
+function isShare(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0.01 && value <= 1 && Math.round(value * 100) / 100 === value
+}
+
+/**
+ * How many tokens a bucket can save up under a limit, and never more than that; unlimited ones are.
+ *
+ * @param limit whole tokens, or `Infinity`
+ */
+export function burstUnder(limit: number, burst: Burst): number {
+  if (limit === Number.POSITIVE_INFINITY || limit === 0) return limit
+  if (typeof burst === 'number') return Math.min(burst, limit)
+  return Math.max(1, Math.floor((limit * Math.round(burst.share * 100)) / 100))
+}

@@ -1,0 +1,19 @@
+/**
+ * How many tokens came back in a time: `floor(ageMs x rate / perMs)`, exactly.
+ *
+ * @param rate tokens each `perMs`, evenly
+ */
+export function cameBack(ageMs: number, rate: number, perMs: number): number {
+  if (ageMs <= 0) return 0
+  const product = ageMs * rate
+  if (product <= Number.MAX_SAFE_INTEGER) return Math.floor(product / perMs)
+  return Number((BigInt(ageMs) * BigInt(rate)) / BigInt(perMs))
+}
+
+/** After how many milliseconds so many tokens, 1 or more, have come back; at most two times `perMs`, when the rest is forgotten. */
+export function timeFor(tokens: number, rate: number, perMs: number): number {
+  if (tokens >= 2 * rate) return 2 * perMs
+  const product = tokens * perMs
+  if (product <= Number.MAX_SAFE_INTEGER) return Math.ceil(product / rate)
+  return Number((BigInt(tokens) * BigInt(perMs) + BigInt(rate) - 1n) / BigInt(rate))
+}
