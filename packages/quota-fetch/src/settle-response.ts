@@ -1,4 +1,4 @@
-import { type MeteredRequest, type RateLimitFields, watchedStream } from '@scoregw/quota/http'
+import { type MeteredRequest, type NamedFields, type RateLimitFields, watchedStream } from '@scoregw/quota/http'
 
 /** What a response is settled by, beside its status. */
 export interface Settling {
@@ -33,11 +33,13 @@ function judged(quota: MeteredRequest, response: Response, settling: Settling): 
   const { status } = response
   const { settlesAtEnd } = quota
   const hasGone = status >= 400 && settling.isHungUp()
-  const fields = settling.isWatched === true ? undefined : quota.fields(status, hasGone)
+  const isOurs = settling.isWatched !== true
+  const fields = isOurs ? quota.fields(status, hasGone) : undefined
+  const legacy = isOurs ? quota.legacyFields(status, hasGone) : undefined
   quota.judge(status, hasGone)
   const { pending } = quota
   const send = (): Response | Promise<Response> => {
-    const sent = fields === undefined ? response : withFields(response, fields)
+    const sent = fields === undefined && legacy === undefined ? response : withFields(response, fields, legacy)
     return settlesAtEnd ? settledAtEnd(quota, sent, settling.method === 'HEAD') : sent
   }
   return pending === undefined ? send() : pending.then(send)
@@ -50,19 +52,28 @@ export function settleAtHangUp(quota: MeteredRequest, signal: AbortSignal | null
 }
 
 /** A response with fields; those of another quota of the same request stay, in one list with these. */
-function withFields(response: Response, fields: RateLimitFields): Response {
+function withFields(
+  response: Response,
+  fields: RateLimitFields | undefined,
+  legacy: NamedFields | undefined,
+): Response {
   // A server's own response, which is made when it is asked for more than a status, has the `Headers` of the application
   // until then: fields would be added to those, once more with each request.
   void response.bodyUsed
   try {
     // Fields of the same name are one list, ours the last of it.
-    response.headers.append('RateLimit-Policy', fields.policy)
-    response.headers.append('RateLimit', fields.limit)
+    if (fields !== undefined) {
+      response.headers.append('RateLimit-Policy', fields.policy)
+      response.headers.append('RateLimit', fields.limit)
+    }
+    if (legacy !== undefined && !response.headers.has('X-RateLimit-Limit')) {
+      for (const [name, value] of Object.entries(legacy)) response.headers.set(name, value)
+    }
     return response
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     // The fields of a response that was fetched, or made by a static method, cannot be changed: its copy's can.
-    return withFields(new Response(response.body, response), fields)
+    return withFields(new Response(response.body, response), fields, legacy)
   }
 }
 

@@ -10,6 +10,7 @@ export {
 export { Exchange } from './http/exchange.ts'
 export {
   type FieldsOption,
+  type NamedFields,
   QUOTA_HEADER_NAMES,
   quotaHeaders,
   type RateLimitFields,

@@ -5,6 +5,9 @@ import type { HttpReply } from './scenario.ts'
 
 const settings = { standardHeaders: 'draft-10' } as const
 
+/** An hour after the time of the suite's clock, in seconds since the epoch. */
+const RESET = String(Date.UTC(2026, 7, 6, 15, 6, 26) / 1000)
+
 /** Each window of the suite's policy. */
 const ALL = /^"personal-1h";q=10;w=3600, "personal-5h";q=1000;w=18000, .*"site-1d";q=1000;w=86400$/
 
@@ -18,6 +21,21 @@ function fieldsOf(name: string, reply: HttpReply, remaining: number): AnyStoreCa
         [headers.ratelimit, headers['ratelimit-policy']],
         [`"personal-1h";r=${remaining};t=3600`, '"personal-1h";q=10;w=3600'],
       )
+    },
+  }
+}
+
+function legacyOf(headers: Readonly<Record<string, string | undefined>>): readonly (string | undefined)[] {
+  return ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`])
+}
+
+function legacyFieldsOf(name: string, reply: HttpReply, remaining: number): AnyStoreCase {
+  return {
+    name: `X-RateLimit fields of ${name}`,
+    scenario: { ...saving(reply), settings: { legacyHeaders: true } },
+    async run(client) {
+      const { headers } = await client.ask('/x')
+      deepEqual([headers.ratelimit, ...legacyOf(headers)], [undefined, '10', String(remaining), RESET])
     },
   }
 }
@@ -77,6 +95,48 @@ export const HTTP_FIELD_CASES: readonly HttpCase[] = withBothStores([
       }
       equal(admitted, 2)
       equal((await client.ask('/x')).status, 429)
+    },
+  },
+  legacyFieldsOf('a success', {}, 5),
+  legacyFieldsOf('a stream', { chunks: ['a', 'b'] }, 5),
+  legacyFieldsOf('a failure, without the tokens that go back', { status: 400 }, 10),
+  legacyFieldsOf('an answer with fields of its own', { headers: { 'x-a': 'b' }, body: 'x' }, 5),
+  {
+    name: 'X-RateLimit fields are sent on request only',
+    scenario: { ...saving({}), settings },
+    async run(client) {
+      deepEqual(legacyOf((await client.ask('/x')).headers), [undefined, undefined, undefined])
+    },
+  },
+  {
+    name: 'X-RateLimit fields of a 429 agree with Retry-After',
+    scenario: { ...saving({}), settings: { legacyHeaders: true } },
+    async run(client) {
+      await client.ask('/x')
+      await client.ask('/x')
+      const { status, headers } = await client.ask('/x')
+      deepEqual([status, headers['retry-after'], ...legacyOf(headers)], [429, '3600', '10', '0', RESET])
+    },
+  },
+  {
+    name: 'X-RateLimit fields that a response has stay',
+    scenario: {
+      ...saving({ headers: { 'x-ratelimit-limit': '7', 'x-ratelimit-remaining': '3' } }),
+      settings: { legacyHeaders: true },
+    },
+    async run(client) {
+      const [limit, remaining] = legacyOf((await client.ask('/x')).headers)
+      deepEqual([limit, remaining], ['7', '3'])
+    },
+  },
+  {
+    name: 'X-RateLimit fields of two engines are those of the second',
+    scenario: {
+      routes: [{ path: '/x', operation: 'save', second: { operation: 'save', settings: { cost: 3 } }, reply: {} }],
+      settings: { legacyHeaders: true },
+    },
+    async run(client) {
+      deepEqual(legacyOf((await client.ask('/x')).headers), ['10', '7', RESET])
     },
   },
   {

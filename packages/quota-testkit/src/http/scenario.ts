@@ -53,6 +53,7 @@ export interface HttpSettings {
   readonly anonymous?: 'reject' | 'skip' | 'ip'
   readonly standardHeaders?: 'draft-10' | 'draft-11' | false
   readonly fields?: 'one' | 'all'
+  readonly legacyHeaders?: boolean
   readonly problemDetails?: boolean
   readonly ipv6Subnet?: number
   readonly wwwAuthenticate?: string

@@ -53,7 +53,14 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
 type AnswerOptions = Pick<
   ParsedOptions<never>,
-  'quota' | 'answers' | 'messages' | 'standardHeaders' | 'fields' | 'problemDetails' | 'wwwAuthenticate'
+  | 'quota'
+  | 'answers'
+  | 'messages'
+  | 'standardHeaders'
+  | 'fields'
+  | 'legacyHeaders'
+  | 'problemDetails'
+  | 'wwwAuthenticate'
 >
 
 export function exceeded(

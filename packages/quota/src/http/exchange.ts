@@ -1,4 +1,4 @@
-import { namedFields, type RateLimitFields } from './headers.ts'
+import { type NamedFields, namedFields, type RateLimitFields } from './headers.ts'
 import type { MeteredRequest } from './metered-request.ts'
 
 /** What a head has of a field. */
@@ -84,9 +84,18 @@ export class Exchange {
     return all
   }
 
-  /** {@link fieldsFor} by their names. */
-  headersFor(status: number, isHungUp: boolean): Readonly<Record<string, string>> {
-    return namedFields(this.fieldsFor(status, isHungUp))
+  /** The `X-RateLimit` fields of a head with this status, of the newest quota that has some. */
+  legacyFieldsFor(status: number, isHungUp: boolean): NamedFields | undefined {
+    let fields: NamedFields | undefined
+    for (let metered = this.#newest; metered !== undefined && fields === undefined; metered = metered.before) {
+      fields = metered.legacyFields(status, isHungUp)
+    }
+    return fields
+  }
+
+  /** All fields of a head with this status. */
+  headersFor(status: number, isHungUp: boolean): NamedFields {
+    return { ...namedFields(this.fieldsFor(status, isHungUp)), ...this.legacyFieldsFor(status, isHungUp) }
   }
 
   /** Settles by the status of the head. @returns a promise for the head to wait for; it never rejects */

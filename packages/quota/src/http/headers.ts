@@ -21,6 +21,9 @@ export interface RateLimitFields {
   readonly limit: string
 }
 
+/** Fields by their names. */
+export type NamedFields = Readonly<Record<string, string>>
+
 /** `Retry-After` (whole seconds) and `X-Quota-Reset` (ISO 8601 UTC) of a refusal. */
 export function refusalHeaders(decision: RefusedDecision): Record<string, string> {
   return { 'Retry-After': String(decision.retryAfterSeconds), 'X-Quota-Reset': isoText(decision.resetAt) }
@@ -140,16 +143,37 @@ export function namedFields(fields: RateLimitFields | undefined): Record<string,
   return fields === undefined ? {} : { 'RateLimit-Policy': fields.policy, RateLimit: fields.limit }
 }
 
-/** All header fields of a decision: those of a refusal, and on request the `RateLimit` fields on every answer. */
+/**
+ * The older fields `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (whole seconds since the epoch) of one
+ * limit: the one that lets the fewest more requests through, or the one that refuses. A refusal's reset is that of
+ * `Retry-After`. A window that isn't open has no reset, and nor has a limit of concurrency.
+ *
+ * @param more as of {@link rateLimitFields}
+ */
+export function legacyFields(decision: Decision, more: Amount = 0): NamedFields | undefined {
+  const window = decision.allowed ? scarcestWindow(decision, more) : bindingWindow(decision)
+  if (window === undefined) return undefined
+  const { resetAt } = decision.allowed ? window : decision
+  return {
+    'X-RateLimit-Limit': String(window.limit),
+    'X-RateLimit-Remaining': String(remainingOf(window, more)),
+    ...(resetAt !== null && { 'X-RateLimit-Reset': String(Math.ceil(resetAt / 1000)) }),
+  }
+}
+
+/** All header fields of a decision: those of a refusal, and on request the limits' fields on every answer. */
 export function quotaHeaders(
   decision: Decision,
   options: {
     readonly standardHeaders?: StandardHeaders | false | undefined
     readonly fields?: FieldsOption | undefined
+    /** `X-RateLimit-Limit`, `-Remaining` and `-Reset`. */
+    readonly legacyHeaders?: boolean | undefined
   } = {},
 ): Record<string, string> {
   return {
     ...(decision.allowed ? {} : refusalHeaders(decision)),
     ...(options.standardHeaders ? rateLimitHeaders(decision, options) : {}),
+    ...(options.legacyHeaders === true ? legacyFields(decision) : {}),
   }
 }

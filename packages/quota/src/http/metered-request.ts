@@ -7,6 +7,8 @@ import { type Amount, amountText, type Cost, type Counting, combined } from '../
 import {
   type FieldsOption,
   LimitTexts,
+  legacyFields,
+  type NamedFields,
   type RateLimitFields,
   rateLimitFields,
   type StandardHeaders,
@@ -37,6 +39,7 @@ export interface MeteringOptions {
   readonly abortedAs: 'commit' | 'cancel'
   readonly standardHeaders: StandardHeaders | false
   readonly fields: FieldsOption
+  readonly legacyHeaders?: boolean | undefined
   readonly logger: QuotaLogger
 }
 
@@ -110,11 +113,15 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
 
   /** Whether the response has anything to do with this quota. */
   get watches(): boolean {
-    return this.decision.source !== 'free' && (this.#held !== undefined || this.#tellsFields)
+    return this.decision.source !== 'free' && (this.#held !== undefined || this.#hasFields || this.#hasLegacyFields)
   }
 
-  get #tellsFields(): boolean {
+  get #hasFields(): boolean {
     return this.#options.standardHeaders !== false && this.decision.allowed
+  }
+
+  get #hasLegacyFields(): boolean {
+    return this.#options.legacyHeaders === true && this.decision.allowed
   }
 
   /** Whether the end of the response settles it. */
@@ -249,11 +256,21 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
 
   /** The `RateLimit` fields of a response with this status; `undefined` where it has none. */
   fields(status: number, isHungUp: boolean): RateLimitFields | undefined {
-    if (!this.#tellsFields || this.decision.source === 'free') return undefined
+    if (!this.#hasFields || this.decision.source === 'free') return undefined
+    return rateLimitFields(this.decision, this.#options.fields, this.#chargedSince(status, isHungUp), this.#texts)
+  }
+
+  /** The `X-RateLimit` fields of a response with this status; `undefined` where it has none. */
+  legacyFields(status: number, isHungUp: boolean): NamedFields | undefined {
+    if (!this.#hasLegacyFields || this.decision.source === 'free') return undefined
+    return legacyFields(this.decision, this.#chargedSince(status, isHungUp))
+  }
+
+  /** What is charged since the decision if the response has this status; negative: that goes back. */
+  #chargedSince(status: number, isHungUp: boolean): Amount {
     const { cost } = this.decision
     const charged = this.gives(status, isHungUp) ? nothingOf(cost) : this.#charged
-    const more = combined(charged, cost, (one, other = 0) => one - other)
-    return rateLimitFields(this.decision, this.#options.fields, more, this.#texts)
+    return combined(charged, cost, (one, other = 0) => one - other)
   }
 
   #commit(actual: Cost | undefined): Promise<unknown> | undefined {

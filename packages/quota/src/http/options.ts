@@ -118,6 +118,12 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
    */
   readonly fields?: FieldsOption | undefined
   /**
+   * `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (whole seconds since the epoch) on every response
+   * of a metered request, of the limit that `fields: 'one'` names. A response that has such fields already keeps them.
+   * @default false
+   */
+  readonly legacyHeaders?: boolean | undefined
+  /**
    * Which misconfigurations are detected and logged, each once: all, none, or all but those that are
    * `false`.
    * @default true

@@ -32,6 +32,7 @@ type Defaulted =
   | 'ipv6Subnet'
   | 'standardHeaders'
   | 'fields'
+  | 'legacyHeaders'
   | 'problemDetails'
   | 'validate'
   | 'wwwAuthenticate'
@@ -48,7 +49,6 @@ const WORDS: Readonly<Record<string, string>> = {
   keyGenerator: 'who asks is subject(request)',
   key: 'who asks is subject(request)',
   message: 'messages are the texts of answers, by locale',
-  legacyHeaders: 'X-RateLimit headers are not sent; standardHeaders sends RateLimit',
   allowList: 'skip(request) lets requests pass unmetered',
   statusCode: 'a handler of your own answers in another way',
   errorResponseBuilder: 'a handler of your own answers in another way',
@@ -74,6 +74,7 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     ipv6Subnet: withDefault(wholeNumber(1, 128, 'bits'), DEFAULT_IPV6_SUBNET),
     standardHeaders: withDefault(oneOf<StandardHeaders | false>('draft-10', 'draft-11', false), false),
     fields: withDefault(oneOf<FieldsOption>('one', 'all'), 'one'),
+    legacyHeaders: withDefault(oneOf(true, false), false),
     validate: withDefault(
       where<ValidateOption>(isValidate, `true, false, or an object of ${QUOTA_WARNING_CODES.join(', ')}`),
       true,

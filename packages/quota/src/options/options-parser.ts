@@ -104,7 +104,7 @@ const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   skipFailedRequests: COUNTED,
   requestWasSuccessful: COUNTED,
   skipSuccessfulRequests: "requests that succeed get their tokens back by settle: 'failures'",
-  legacyHeaders: 'X-RateLimit headers are not sent; standardHeaders of quotaMiddleware() sends RateLimit',
+  legacyHeaders: 'X-RateLimit headers are sent by legacyHeaders of quotaMiddleware()',
   blockDuration: NEEDLESS,
   inMemoryBlockOnConsumed: NEEDLESS,
   allowList: 'skip(req) of quotaMiddleware() lets requests pass unmetered',

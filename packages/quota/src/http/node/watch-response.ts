@@ -1,6 +1,6 @@
 import type { QuotaLogger } from '../../options/logger.ts'
 import type { Exchange } from '../exchange.ts'
-import type { RateLimitFields } from '../headers.ts'
+import type { NamedFields, RateLimitFields } from '../headers.ts'
 import type { AdmittedRequest } from '../http-meter.ts'
 import { type NodeRequest, type NodeResponse, ResponseGate } from './response-gate.ts'
 
@@ -48,6 +48,7 @@ class ResponseWatch {
   #gate: ResponseGate | undefined
   #closes = false
   #isWritten = false
+  #hasOwnLegacy = false
 
   constructor(req: NodeRequest, res: NodeResponse, exchange: Exchange, ownsHeads: boolean) {
     this.#req = req
@@ -100,7 +101,10 @@ class ResponseWatch {
     if (this.#isWritten) return writeHead.call(res, status, reason, headers)
     const judged = typeof status === 'number' ? status : res.statusCode
     // Of an answer that is no failure it makes no difference whether its caller is still there.
-    const fields = this.#exchange.fieldsFor(judged, judged >= 400 && this.#isHungUp())
+    const isHungUp = judged >= 400 && this.#isHungUp()
+    const fields = this.#exchange.fieldsFor(judged, isHungUp)
+    const legacy = this.#exchange.legacyFieldsFor(judged, isHungUp)
+    if (legacy !== undefined && !res.headersSent && !hasLegacy(headers) && !hasLegacy(reason)) this.#setLegacy(legacy)
     // Throws where the head is gone already, or wrong: then nothing is settled by it.
     if (fields === undefined || res.headersSent) writeHead.call(res, status, reason, headers)
     else if (isFields(headers)) writeHead.call(res, status, reason, this.#headWith(fields, headers))
@@ -144,6 +148,14 @@ class ResponseWatch {
     res.setHeader('RateLimit', all.limit)
   }
 
+  /** Sets fields where nobody else has; in place of our own of an earlier try. */
+  #setLegacy(fields: NamedFields): void {
+    const res = this.#res
+    this.#hasOwnLegacy ||= !res.hasHeader(LEGACY_LIMIT)
+    if (!this.#hasOwnLegacy) return
+    for (const name in fields) res.setHeader(name, fields[name]!)
+  }
+
   #isHungUp(): boolean {
     return this.#res.destroyed || this.#req.socket.writable === false
   }
@@ -169,8 +181,14 @@ function atHangUp(socket: NodeRequest['socket'], res: NodeResponse, abort: () =>
 
 const POLICY = 'ratelimit-policy'
 const LIMIT = 'ratelimit'
+const LEGACY_LIMIT = 'x-ratelimit-limit'
 
 type Fields = Record<string, string | number | readonly string[] | undefined>
+
+/** Whether a head that is given has older fields of its own. */
+function hasLegacy(head: unknown): boolean {
+  return isFields(head) && Object.keys(head).some((name) => name.toLowerCase() === LEGACY_LIMIT)
+}
 
 function isFields(head: unknown): head is Fields {
   return typeof head === 'object' && head !== null && !Array.isArray(head)
