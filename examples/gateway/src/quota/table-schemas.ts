@@ -51,7 +51,7 @@ export function tokenTable(limits: LimitTable): TokenTable {
   return mapped(limits, (categories) => mapped(categories, (windows) => mapped(windows, tokensOfLimit)))
 }
 
-/** The library's form of a table, or of a part of one: the highest number is "unlimited" where the policy has no limit. */
+/** The library's form of a table, or a part: the highest number is "unlimited" where the policy has no limit. */
 export function limitTable({ base }: Policy, table: TokenTable): LimitTable
 export function limitTable({ base }: Policy, table: unknown): unknown
 export function limitTable({ base }: Policy, table: unknown): unknown {

@@ -144,9 +144,9 @@ export function namedFields(fields: RateLimitFields | undefined): Record<string,
 }
 
 /**
- * The older fields `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (whole seconds since the epoch) of one
- * limit: the one that lets the fewest more requests through, or the one that refuses. A refusal's reset is that of
- * `Retry-After`. A window that isn't open has no reset, and nor has a limit of concurrency.
+ * The older fields: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, in whole seconds since the epoch.
+ * They name one limit: the one that lets the fewest more requests through, or the one that refuses. A refusal's reset is
+ * that of `Retry-After`. A window that isn't open has no reset, and nor has a limit of concurrency.
  *
  * @param more as of {@link rateLimitFields}
  */

@@ -8,7 +8,7 @@ export const DEFAULT_IPV6_SUBNET = 56
  * one caller has all its addresses. An IPv4 address in IPv6 form is the IPv4 address.
  *
  * @param ipv6Subnet leading bits of an IPv6 address that are one caller, 1 to 128
- * @returns `undefined` for a text that is no address
+ * @returns `undefined` for an invalid address
  */
 export function ipSubject(ip: string | undefined, ipv6Subnet: number = DEFAULT_IPV6_SUBNET): string | undefined {
   if (ip === undefined) return undefined

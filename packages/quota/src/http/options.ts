@@ -118,8 +118,9 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
    */
   readonly fields?: FieldsOption | undefined
   /**
-   * `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (whole seconds since the epoch) on every response
-   * of a metered request, of the limit that `fields: 'one'` names. A response that has such fields already keeps them.
+   * The older fields on every response of a metered request: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and
+   * `X-RateLimit-Reset`, in whole seconds since the epoch. They name the limit that `fields: 'one'` names. A response that
+   * has such fields already keeps them.
    * @default false
    */
   readonly legacyHeaders?: boolean | undefined

@@ -75,7 +75,7 @@ export class LiveFactor {
 export function settingsInTime(store: SettingsStore, deadline: CallDeadline): SettingsStore {
   // An answer that is here at once cannot be late.
   if (store.sync) return store
-  const inTime = <T>(ask: () => PromiseLike<T>): Promise<T> => settingsAnswer(ask, deadline)
+  const inTime = <T>(call: () => PromiseLike<T>): Promise<T> => settingsAnswer(call, deadline)
   return {
     sync: false,
     isMarked: store.isMarked,
@@ -99,8 +99,8 @@ function readerInTime(reader: SettingsReader, deadlineMs: number): SettingsReade
   }
 }
 
-function settingsAnswer<T>(ask: () => PromiseLike<T>, deadline: CallDeadline): Promise<T> {
-  return callLater(() => deadline.within(ask(), systemStopwatch()), 'the settings store')
+function settingsAnswer<T>(call: () => PromiseLike<T>, deadline: CallDeadline): Promise<T> {
+  return callLater(() => deadline.within(call(), systemStopwatch()), 'the settings store')
 }
 
 /** The same factor store, which is read in time or not at all. */

@@ -148,7 +148,7 @@ class ResponseWatch {
     res.setHeader('RateLimit', all.limit)
   }
 
-  /** Sets fields where nobody else has; in place of our own of an earlier try. */
+  /** Sets fields that the response doesn't have, or has from an earlier try. */
   #setLegacy(fields: NamedFields): void {
     const res = this.#res
     this.#hasOwnLegacy ||= !res.hasHeader(LEGACY_LIMIT)
