@@ -3,7 +3,7 @@ import type { QuotaAnswer, QuotaLogger } from '@scoregw/quota/http'
 
 /** An answer as JSON. */
 export function answerResponse({ status, headers, content, contentType }: QuotaAnswer): Response {
-  return new Response(JSON.stringify(content), { status, headers: { ...headers, 'Content-Type': contentType } })
+  return new Response(JSON.stringify(content), { status, headers: { 'Content-Type': contentType, ...headers } })
 }
 
 /** Messages already logged, so that a mistake made on every request is logged once per process. */

@@ -71,7 +71,7 @@ export function exceeded(
 ): QuotaAnswer {
   const { answers, messages } = options
   const body = quotaExceededBody(decision, { locale, answers, messages, policy: options.quota.policy })
-  const headers = { ...quotaHeaders(decision, options), ...NO_STORE }
+  const headers = Object.assign(quotaHeaders(decision, options), NO_STORE)
   const sent = contentOf(options, body, () => quotaExceededProblem(body, decision))
   return { kind: 'answer', status: 429, headers, body, ...sent, decision, quota }
 }

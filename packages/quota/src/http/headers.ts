@@ -171,9 +171,7 @@ export function quotaHeaders(
     readonly legacyHeaders?: boolean | undefined
   } = {},
 ): Record<string, string> {
-  return {
-    ...(decision.allowed ? {} : refusalHeaders(decision)),
-    ...(options.standardHeaders ? rateLimitHeaders(decision, options) : {}),
-    ...(options.legacyHeaders === true ? legacyFields(decision) : {}),
-  }
+  const fields = decision.allowed ? {} : refusalHeaders(decision)
+  if (options.standardHeaders) Object.assign(fields, rateLimitHeaders(decision, options))
+  return options.legacyHeaders === true ? Object.assign(fields, legacyFields(decision)) : fields
 }

@@ -255,7 +255,7 @@ export class HttpMeter<Request> {
   async #takeLater(request: Request, asked: QuotaRequest): Promise<Admission> {
     const { quota, settle } = this.options
     const signal = this.#adapter.signal?.(request)
-    const given = signal === undefined ? asked : { ...asked, signal }
+    const given = signal === undefined ? asked : { signal, ...asked }
     let taken: Taken
     try {
       taken =
@@ -271,7 +271,7 @@ export class HttpMeter<Request> {
   /** A request that settles late is a hold, if the store supports holds. */
   #held(asked: QuotaRequest): ReserveRequest {
     const { settle, quota, ttlMs = settle === 'end' ? quota.holdTtlMs : undefined } = this.options
-    return ttlMs === undefined ? asked : { ...asked, ttlMs }
+    return ttlMs === undefined ? asked : { ttlMs, ...asked }
   }
 
   #admitted(request: Request, { decision, held }: Taken): Admission {

@@ -52,7 +52,8 @@ function amountText(amount: number, { format }: RefusalFacts): string {
 
 function amountOf(amount: number, { unit, format, category }: RefusalFacts): string {
   if (format !== undefined) return moneyText(amount, format, 'en-US')
-  return [numberText(amount), category, amount === 1 ? unit.replace(/s$/, '') : unit].filter(Boolean).join(' ')
+  const kind = category === undefined ? '' : `${category} `
+  return `${numberText(amount)} ${kind}${amount === 1 ? unit.replace(/s$/, '') : unit}`
 }
 
 function perText(facts: RefusalFacts): string {

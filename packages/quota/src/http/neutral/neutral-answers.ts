@@ -56,9 +56,16 @@ export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswer
 function factsOf(decision: RefusedDecision, policy: Policy | undefined): RefusalFacts {
   const { binding, retryAfterSeconds, cost } = decision
   const { unit = isAboveOne(cost) || pricesAboveOne(policy) ? 'tokens' : 'requests' } = binding
+  const { kind, window, lengthMs, limit, requested, retryable, resetAt } = binding
   return {
-    ...binding,
+    kind,
+    window,
+    lengthMs,
+    limit,
+    requested,
+    retryable,
     retryAfterSeconds,
+    resetAt,
     owner: ownerOf(binding, policy),
     category: policy !== undefined && policy.categories.length > 1 ? binding.category : undefined,
     unit,

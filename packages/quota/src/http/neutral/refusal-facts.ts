@@ -77,7 +77,8 @@ const NUMBERS = /* @__PURE__ */ new Intl.NumberFormat('en-US')
 
 /** A number in groups of three digits, as both languages write it. */
 export function numberText(count: number): string {
-  return NUMBERS.format(count)
+  // Most limits have no groups, and the formatter takes longer than the rest of a text.
+  return Number.isInteger(count) && count >= 0 && count < 1_000 ? String(count) : NUMBERS.format(count)
 }
 
 /** An amount of money, `$50.00` or `50.00 美元`, with cents at least and as many digits as it has. */
