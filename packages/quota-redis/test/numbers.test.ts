@@ -19,7 +19,7 @@ function constantsOf(text: string): Record<string, number> {
 describe('the numbers of a batch', () => {
   it('stand where the script reads them', () => {
     const { BEGIN, IS_STALE, REVISION, SHARED, OWN, BEHIND_TERMS, RUN, KINDS } = numbers
-    const kinds = { CALENDAR: KINDS.calendar, SLOTS: KINDS.concurrency }
+    const kinds = { CALENDAR: KINDS.calendar, SLOTS: KINDS.concurrency, BUCKET: KINDS.bucket }
     expect(constantsOf(lua('numbers'))).toMatchObject({
       BEGIN,
       IS_STALE,

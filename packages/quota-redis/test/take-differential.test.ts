@@ -41,6 +41,8 @@ const rolling = (label: string, lengthMs: number, unit?: string): CellDefinition
   windowCell({ label, lengthMs }, unit)
 const calendar = (every: 'hour' | 'day', unit?: string): CellDefinition =>
   windowCell({ label: every, every, timeZone: 'UTC' }, unit)
+const bucket = (label: string, lengthMs: number, unit?: string): CellDefinition =>
+  windowCell({ label, lengthMs, burst: 1 }, unit)
 const [SHORT, MID, LONG] = [rolling('5m', 5 * MINUTE_MS), rolling('2h', 2 * HOUR_MS), rolling('1d', DAY_MS)]
 
 /** What policies count, and their limits. */
@@ -49,6 +51,12 @@ const SHAPES: readonly (readonly [units: readonly string[], limits: readonly Cel
   [['tokens'], [SHORT, MID, LONG]],
   [['tokens'], [SHORT, calendar('hour'), calendar('day')]],
   [['tokens'], [calendar('hour')]],
+  [['tokens'], [bucket('10s', 10_000)]],
+  [['tokens'], [bucket('5m', 5 * MINUTE_MS), MID, bucket('1d', DAY_MS)]],
+  [
+    ['tokens', 'usd'],
+    [bucket('5m', 5 * MINUTE_MS, 'usd'), calendar('day'), bucket('30s', 30_000), slotsCell('running')],
+  ],
   [['tokens'], [SHORT, MID, slotsCell('running')]],
   [
     ['requests', 'tokens', 'usd'],
@@ -64,7 +72,12 @@ const SHAPES: readonly (readonly [units: readonly string[], limits: readonly Cel
   ],
 ]
 /** A limit that only another policy has. */
-const OTHERS = [rolling('3d', 3 * DAY_MS), rolling('5m', 5 * MINUTE_MS, 'bytes'), slotsCell('others')]
+const OTHERS = [
+  rolling('3d', 3 * DAY_MS),
+  bucket('7m', 7 * MINUTE_MS),
+  rolling('5m', 5 * MINUTE_MS, 'bytes'),
+  slotsCell('others'),
+]
 
 const SITE = 0
 const LAYERS = [
@@ -122,6 +135,11 @@ function anyScene({ int, chance, pick }: Random): Scene {
     const all = layers.flatMap(() =>
       schema.cells.map(() => (chance(0.1) ? Number.POSITIVE_INFINITY : int(most / 2, 2 * most))),
     )
+    // Burst and rate of a bucket differ; unlimited and blocked ones get nothing back.
+    const rates = all.map((_, at) => {
+      const isBucket = schema.cells[at % schema.cells.length]!.kind === 'bucket'
+      return isBucket && chance(0.9) ? pick([int(1, most), 4 * most, 99_999_999_977]) : 0
+    })
     const periods = layers.flatMap(() => {
       const behind = int(0, 24) === 0 ? 2 : Number(chance(0.2))
       return layout.calendars.flatMap((window) => {
@@ -130,7 +148,7 @@ function anyScene({ int, chance, pick }: Random): Scene {
         return [start, start + lengthMs, start + 2 * lengthMs]
       })
     })
-    return { quotas: { layers, limits: all }, periods: layout.calendars.length > 0 ? periods : undefined }
+    return { quotas: { layers, limits: all, rates }, periods: layout.calendars.length > 0 ? periods : undefined }
   })
   return { schema, most, terms, follows: chance(0.2) ? REVISION : undefined, hasIds: chance(0.4) }
 }

@@ -163,7 +163,6 @@ export { PERIOD_NUMBERS, type Period, periodAt } from './windows/kinds/kind.ts'
 export { millisecondsOf, type RollingWindow } from './windows/kinds/rolling.ts'
 export type { KindName, WindowDefinition } from './windows/kinds.ts'
 export { Instant, Layout } from './windows/layout.ts'
-export { cameBack } from './windows/refill.ts'
 export {
   add,
   type Cells,
@@ -177,7 +176,6 @@ export {
   reanchor,
   refund,
   roll,
-  rollBucket,
   undo,
   usedIn,
   view,

@@ -241,6 +241,7 @@ export class Batch {
       for (let i = 0; i < PERIOD_NUMBERS; i++) {
         numbers[1 + (i + 1) * size + c] = isCalendar ? (periods?.[from + i] ?? 0) : 0
       }
+      if (cells[c]!.kind === 'bucket') numbers[1 + 2 * size + c] = quotas.rates?.[layout.limitAt(slot, c)] ?? 0
       if (isCalendar) from += PERIOD_NUMBERS
     }
     const name = numbers.join()

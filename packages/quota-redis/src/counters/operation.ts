@@ -95,11 +95,11 @@ export function takeReply(
   replay: Replay,
   status: string,
   rows: readonly number[],
-  { costs, periods }: TakeRequest,
+  { costs, periods, quotas }: TakeRequest,
 ): TakeReply {
   const { now } = replay
   if (status === 'a') {
-    replay.charge(rows, { costs, periods })
+    replay.charge(rows, { costs, periods, quotas })
     return { outcome: 'admitted', now, states: replay.view(rows, periods, costs) ?? [] }
   }
   if (status === 'r' || status === 'b') {

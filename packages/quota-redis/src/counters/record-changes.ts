@@ -291,7 +291,7 @@ function replayed(
   }
   if (status !== 'a') return undefined
   const paid = more.mode === 'fit' ? replay.fitting(rows, { ...more.terms, costs }) : costs
-  replay.charge(rows, { costs: paid, periods })
+  replay.charge(rows, { ...more.terms, costs: paid })
   const shown = more.mode === 'take' ? paid : undefined
   return () => ({ states: replay.view(rows, periods, shown) ?? [], added: paid.slice(0, -1) })
 }

@@ -9,9 +9,7 @@ import {
   notDone,
   reanchor,
   refund,
-  roll,
   type TakeRequest,
-  usedIn,
   view,
   type WindowStates,
 } from '@scoregw/quota/store'
@@ -21,7 +19,7 @@ import { CELL_BYTES, HEAD_BYTES, readCell } from './row-bytes.ts'
 
 /** What the server answers to a batch: see `lua/batch.lua`. */
 export type BatchReply = Buffer | readonly [text: Buffer, answers: readonly Buffer[]]
-type Charge = Pick<TakeRequest, 'costs' | 'periods'>
+type Charge = Pick<TakeRequest, 'costs' | 'periods' | 'quotas'>
 
 /** The rows of a batch as they were, while its operations are replayed by the functions that every store shares. */
 export class Replay {
@@ -82,31 +80,29 @@ export class Replay {
     return this.#damaged.has(row)
   }
 
-  charge(rows: readonly number[], { costs, periods }: Charge): void {
+  charge(rows: readonly number[], { costs, periods, quotas }: Charge): void {
     const { units, rowCells, size } = this.layout
     this.#instant.moveTo(this.now, periods, rows.length)
-    const { after, opensAt } = this.#instant
     for (let l = 0; l < rows.length; l++) {
       for (let c = 0; c < size; c++) {
         const cost = costs[units[c]!]
         if (cost === 0 || cost === undefined) continue
         const i = rows[l]! * rowCells + 2 * c
-        roll(this.#cells, i, after[l * size + c]!, opensAt[l * size + c]!, this.now)
+        this.#instant.roll(this.#cells, i, l * size + c, quotas.rates)
         add(this.#cells, i, cost)
       }
     }
   }
 
   /** So much of each cost as fits everywhere. */
-  fitting(rows: readonly number[], { costs, periods, quotas }: Charge & Pick<TakeRequest, 'quotas'>): number[] {
-    const { units, rowCells, size } = this.layout
+  fitting(rows: readonly number[], { costs, periods, quotas }: Charge): number[] {
+    const { units, size } = this.layout
     const fitting = [...costs]
-    this.#instant.moveTo(this.now, periods, rows.length)
-    const { after } = this.#instant
+    const states = this.view(rows, periods) ?? []
     for (let l = 0; l < rows.length; l++) {
       for (let c = 0; c < size; c++) {
-        const left =
-          quotas.limits[l * size + c]! - usedIn(this.#cells, rows[l]! * rowCells + 2 * c, after[l * size + c]!)
+        const at = l * size + c
+        const left = quotas.limits[at]! - this.layout.usedAt(states, at, quotas.rates, this.now)
         const unit = units[c]!
         if (unit < fitting.length) fitting[unit] = Math.max(0, Math.min(fitting[unit]!, left))
       }
@@ -115,7 +111,7 @@ export class Replay {
   }
 
   /** What a refusal writes. */
-  reanchor(rows: readonly number[], { costs, periods }: Charge): void {
+  reanchor(rows: readonly number[], { costs, periods }: Omit<Charge, 'quotas'>): void {
     const { units, rowCells, size, width } = this.layout
     if (!this.#instant.moveTo(this.now, periods, rows.length)) return
     for (let l = 0; l < rows.length; l++) {

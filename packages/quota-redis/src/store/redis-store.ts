@@ -64,7 +64,7 @@ export function redisStore(options: RedisStoreOptions): RedisStore {
 
 class Store implements RedisStore {
   readonly sync = false
-  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
+  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
   readonly deadlineMs: number
   readonly place: string | undefined
   readonly #options: ParsedRedisStoreOptions

@@ -4,7 +4,7 @@ import type { TakeRequest } from '../store/quota-store.ts'
 import { layerKey, type StoreSchema, type Subject } from '../store/schema.ts'
 import { Instant, Layout } from '../windows/layout.ts'
 import { cameBack } from '../windows/refill.ts'
-import { CLOSED, isFull, MAX_AHEAD_MS, MAX_USED, NOT_OPEN, reanchor, roll, rollBucket, view } from '../windows/row.ts'
+import { CLOSED, isFull, MAX_AHEAD_MS, MAX_USED, NOT_OPEN, reanchor, view } from '../windows/row.ts'
 import { SLOTS } from '../windows/units.ts'
 import { NOWHERE, type RowTable, type Tables, TableView } from './row-table.ts'
 
@@ -225,8 +225,6 @@ export class RowDecisions {
   #roll(request: RowRequest, now: number): void {
     const { category, subject, quotas } = request
     const { layers } = quotas
-    const { after, opensAt } = this.#instant
-    const { persMs, size } = this.layout
     for (const [l, layer] of layers.entries()) {
       if (this.#pages[l] === BLANK) this.#makeRoom(this.viewOf(layer, category).table, now)
     }
@@ -238,9 +236,7 @@ export class RowDecisions {
       this.#at[l] = table.at(place)
     }
     this.#eachCell(request, (cells, i, at) => {
-      const rate = quotas.rates?.[at] ?? 0
-      if (rate > 0) rollBucket(cells, i, after[at]!, now, rate, persMs[at % size]!)
-      else roll(cells, i, after[at]!, opensAt[at]!, now)
+      this.#instant.roll(cells, i, at, quotas.rates)
       this.#states[2 * at] = cells[i]!
       this.#states[2 * at + 1] = cells[i + 1]!
     })

@@ -2,6 +2,7 @@ import { type CellSchema, hash32 } from './identity.ts'
 import { PERIOD_NUMBERS, periodAt } from './kinds/kind.ts'
 import { KINDS } from './kinds.ts'
 import { cameBack } from './refill.ts'
+import { type Cells, roll, rollBucket } from './row.ts'
 
 /**
  * Where the numbers of a cell stand. A row is the cells of one (layer, subject, category), and a state is the rows of
@@ -146,6 +147,20 @@ export class Instant {
     this.#periods = periods
     this.#layers = layers
     return true
+  }
+
+  /**
+   * Makes a cell one that is open at this instant, so that it can be charged: `roll`, and what a bucket needs.
+   *
+   * @param i where the cell's pair stands
+   * @param at its place, as in {@link after}
+   * @param rates as of the request's quotas
+   */
+  roll(cells: Cells, i: number, at: number, rates: readonly number[] | undefined): void {
+    const { persMs, size } = this.#layout
+    const rate = rates?.[at] ?? 0
+    if (rate > 0) rollBucket(cells, i, this.after[at]!, this.#now, rate, persMs[at % size]!)
+    else roll(cells, i, this.after[at]!, this.opensAt[at]!, this.#now)
   }
 
   #leaveOutBuckets(): void {

@@ -11,11 +11,12 @@ local BEGIN = 11
 -- Then, in turn:
 --
 -- CELLS       the unit of each, then its kind, then its length (ms, infinite: slots, or a kind that is not known)
-local CALENDAR, SLOTS = 1, 2 -- kinds; all others are rolling windows
+local CALENDAR, SLOTS, BUCKET = 1, 2, 3 -- kinds; all others are rolling windows
 -- TARIFFS     limits and periods of a row. Of cell c, `tariff + c` is the limit, or MAX_USED where that is higher, and
 --             `tariff + 3 * size + c` is the limit itself; a cell is open if it started at `tariff + size + c` or later, and one
---             that opens starts at `tariff + 2 * size + c`. Kinds of windows differ in these alone. (tariffs.lua makes that of
---             what was sent: 0, limits, lengths (of the calendar: starts of periods), their ends, the ends of the next.)
+--             that opens starts at `tariff + 2 * size + c`. Of a bucket `tariff + c` is below 0, and `tariff + 2 * size + c` is
+--             how many tokens come back in half its length; one that opens starts now. (tariffs.lua makes that of what was
+--             sent: 0, limits, lengths (of the calendar: starts of periods), their ends (what comes back), the ends of the next.)
 -- TERMS       what takes have in common
 local IS_STALE = 0 -- why takes of these terms are stale: made ready by tariffs.lua
 local REVISION = 1 -- which argument is the revision of the settings that they follow; 0: they follow none

@@ -27,11 +27,21 @@ local function add(row, tariff, costs)
       local before, start = row[c], row[size + c]
       local used = before + cost
       if used > n[tariff + c] or start < n[sinces + c] or before < 0 or start > latest or full then
-        if start < n[sinces + c] or before < 0 or start > latest or used > MAX_USED then
+        local limit, is_unusual = n[tariff + c], false
+        if limit < 0 then
+          -- A bucket: what came back since its start is room.
+          local age, rate, per, back = now - start, n[tariff + 2 * size + c], n[length_of + c] / 2, 0
+          if age > 0 and age < per then
+            local product = age * rate
+            back = product <= MAX_USED and (product - product % per) / per or rare().came_back(age, rate, per)
+          end
+          limit, is_unusual = n[tariff + 3 * size + c] + back, age >= per or age > 0 and back >= before
+        end
+        if is_unusual or start < n[sinces + c] or before < 0 or start > latest or used > MAX_USED then
           for d = 1, (full or c) - 1 do row[d] = row[d] - n[costs + n[unit_of + d]] end
           return nil
         end
-        full = full or c
+        if used > limit or full then full = full or c else row[c] = used end
       else row[c] = used end
     end
   end

@@ -14,10 +14,12 @@ for _ = 1, n[TARIFFS] do
       if now < start or now >= ends then n[tariff] = true end
       n[since], n[opens] = start, start
     else
-      n[since], n[opens] = kind == SLOTS and 0 or now - n[length_of + c] + 1, now
+      n[since] = kind == SLOTS and 0 or now - n[length_of + c] + 1
+      -- A bucket to which nothing comes back is as a rolling window.
+      if kind ~= BUCKET or n[opens] == 0 then n[opens], kind = now, nil end
     end
     n[next_end] = n[tariff + c]
-    if n[tariff + c] > MAX_USED then n[tariff + c] = MAX_USED end
+    if kind == BUCKET then n[tariff + c] = -1 elseif n[tariff + c] > MAX_USED then n[tariff + c] = MAX_USED end
   end
   at = at + 1 + 4 * size
 end

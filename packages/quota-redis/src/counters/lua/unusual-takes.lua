@@ -11,12 +11,34 @@ local function row_at(place)
   return row
 end
 
+-- How many tokens came back to a bucket in a time: age * rate / per, rounded down. Exact beyond 2^53, by digits of 2^14.
+function made.came_back(age, rate, per)
+  age = min(age, 2 * per)
+  if age <= 0 then return 0 end
+  if age * rate <= MAX_USED then return math.floor(age * rate / per) end
+  local back, rest = 0, 0
+  for _, digit in ipairs({ 268435456, 16384, 1 }) do
+    rest = rest * 16384 + age * (math.floor(rate / digit) % 16384)
+    back, rest = back * 16384 + math.floor(rest / per), rest % per
+  end
+  return back
+end
+
+-- How much of a cell is used now, and whether it goes on with a charge: it is open, and no bucket to which all came back.
+local function used_in(row, tariff, c)
+  local used, start = row[c], row[size + c]
+  if used < 0 or start < n[tariff + size + c] then return 0, false end
+  if n[tariff + c] >= 0 then return used, true end
+  local back = made.came_back(now - start, n[tariff + 2 * size + c], n[length_of + c] / 2)
+  if now > start and back >= used then return 0, false end
+  return used - back, true
+end
+
 -- Whether a row has room for costs.
 local function has_room(row, tariff, costs)
   for c = 1, size do
-    local cost, used = n[costs + n[unit_of + c]], row[c]
-    if used < 0 or row[size + c] < n[tariff + size + c] then used = 0 end
-    if cost > 0 and used + cost > n[tariff + 3 * size + c] then return false end
+    local cost = n[costs + n[unit_of + c]]
+    if cost > 0 and used_in(row, tariff, c) + cost > n[tariff + 3 * size + c] then return false end
   end
   return true
 end
@@ -24,25 +46,24 @@ end
 -- Lowers costs to what a row has room for.
 local function lower(row, tariff, costs)
   for c = 1, size do
-    local cost, used = costs + n[unit_of + c], row[c]
-    if used < 0 or row[size + c] < n[tariff + size + c] then used = 0 end
+    local cost, used = costs + n[unit_of + c], used_in(row, tariff, c)
     n[cost] = max(0, min(n[cost], n[tariff + 3 * size + c] - used))
   end
 end
 
 -- Charges a row. A cell that starts in the far future, opened by a fast clock, moves to the present. One that opens starts later
--- than any earlier opening, so that a start identifies a window.
+-- than any earlier opening, so that a start identifies a window. A bucket that is older than half its length moves by that: as
+-- many tokens as its limit came back, exactly.
 local function charge(row, place, tariff, costs)
   for c = 1, size do
     local cost = n[costs + n[unit_of + c]]
     if cost > 0 then
-      local used, before = row[c], row[size + c]
-      local start, opens = before, n[tariff + 2 * size + c]
+      local used, before, is_bucket = row[c], row[size + c], n[tariff + c] < 0
+      local start, opens, per = before, is_bucket and now or n[tariff + 2 * size + c], n[length_of + c] / 2
+      local _, goes_on = used_in(row, tariff, c)
       if start > latest and n[kind_of + c] ~= SLOTS then start = now + 1 end
-      if used < 0 or before < n[tariff + size + c] then
-        used, start = 0, start + 1
-        if start < opens then start = opens end
-      end
+      if not goes_on then used, start = 0, max(opens, start + 1)
+      elseif is_bucket and now - start >= per then used, start = used - n[tariff + 2 * size + c], start + per end
       used = used + cost
       row[c], row[size + c] = used < MAX_USED and used or MAX_USED, start
       changes[place] = changes[place] + (start == before and 1 or MOVED)
