@@ -22,15 +22,18 @@ class AddedRow {
   readonly sums: number[]
   readonly limits: number[]
   readonly periods: (readonly number[] | undefined)[]
+  /** By cell, how many tokens come back to a bucket; 0 for other cells. */
+  readonly rates: readonly number[]
   group = 0
   /** Its numbers after the statement; `undefined`: nothing was added. */
   pairs: number[] | undefined
 
-  constructor(ref: RowRef, slot: number, { places }: SchemaRows, periods: readonly number[] | undefined) {
+  constructor(ref: RowRef, slot: number, { places }: SchemaRows, { periods, quotas }: Charge['request']) {
     this.ref = ref
     this.slot = slot
     this.sums = Array.from({ length: places.width }, () => -1)
     this.limits = Array.from({ length: places.width }, () => MAX_USED)
+    this.rates = places.lengthsMs.map((_, c) => quotas.rates?.[places.limitAt(slot, c)] ?? 0)
     const at = places.periodsAt(slot)
     this.periods = places.lengthsMs.map((_, c) => {
       const calendar = places.calendars.indexOf(c)
@@ -83,17 +86,16 @@ export class AddBatch {
   add(operation: Operation, charge: Charge): void {
     this.#all.push(operation)
     const { refs, request } = charge
-    const rows = refs.map(
-      (ref, slot) => this.#byKey.get(ref.key) ?? new AddedRow(ref, slot, this.#rows, request.periods),
-    )
+    const rows = refs.map((ref, slot) => this.#byKey.get(ref.key) ?? new AddedRow(ref, slot, this.#rows, request))
     const { places } = this.#rows
     const costOf = (c: number): number => request.costs[places.units[c]!]!
-    const fits = ({ slot, sums, limits, periods }: AddedRow): boolean =>
+    const fits = ({ slot, sums, limits, periods, rates }: AddedRow): boolean =>
       sums.every((sum, c) => {
         const limit = Math.min(limits[c]!, request.quotas.limits[places.limitAt(slot, c)]!)
         const at = places.periodsAt(slot) + PERIOD_NUMBERS * places.calendars.indexOf(c)
         const hasPeriod = periods[c]?.every((number, index) => number === request.periods?.[at + index]) !== false
-        return hasPeriod && (costOf(c) === 0 || Math.max(0, sum) + costOf(c) <= limit)
+        const hasRate = rates[c] === (request.quotas.rates?.[places.limitAt(slot, c)] ?? 0)
+        return hasPeriod && hasRate && (costOf(c) === 0 || Math.max(0, sum) + costOf(c) <= limit)
       })
     if (!rows.every(fits)) return
     for (const [slot, row] of rows.entries()) {
@@ -209,12 +211,13 @@ export class AddBatch {
     return rows.sort((a, b) => (a.ref.key < b.ref.key ? -1 : 1))
   }
 
-  #valuesOf({ ref, group, sums, limits, periods }: AddedRow): AddedValues {
-    const { calendars } = this.#rows.places
+  #valuesOf({ ref, group, sums, limits, periods, rates }: AddedRow): AddedValues {
+    const { calendars, persMs } = this.#rows.places
     const cells = sums.flatMap((sum, c) => [
       sum,
       limits[c]!,
       ...(calendars.includes(c) ? (periods[c] ?? [0, 0, 0]) : []),
+      ...(persMs[c]! > 0 ? [rates[c]!] : []),
     ])
     return [ref.key, group, ...cells]
   }

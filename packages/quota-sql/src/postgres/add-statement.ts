@@ -14,7 +14,7 @@ export interface AddShape {
 /**
  * Values of each row that is added to: its key; a group, of which all rows are added to or none (0: it stands alone); then by
  * cell the amount to add (-1: nothing), the least limit of those who add, and of a calendar cell the start of a period,
- * its end and the end of the next.
+ * its end and the end of the next; of a bucket how many tokens come back in half its length (0: none do).
  */
 export type AddedValues = readonly (string | number)[]
 
@@ -30,7 +30,7 @@ const FIRST = 9
  * upsert leaves it no other plan. So all processes lock in one order.
  *
  * The guard reads the amount to add from the row that would be inserted: cells as `[start if it opens now, sum]`, the
- * least limits, and in `ends_at` the instant and {@link AddShape}'s longest length.
+ * least limits and the rates of buckets, and in `ends_at` the instant and {@link AddShape}'s longest length.
  *
  * Values: 1 layout, 2 revision (null: any), 3 lock timeout with its unit, 4 deadline in ms, 5 instant (null: the server's),
  * 6 fence, 7 number of the statement, 8 and 9 first and last of the rows whose sums are what shared rows take; then the columns
@@ -41,6 +41,7 @@ export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape
   const { rows, settings, fences } = tables
   const width = cells.filter(({ kind }) => kind !== 'concurrency').length
   const columns = cells.slice(0, width).map(({ kind }, c) => {
+    if (kind === 'bucket') return [`s${c}`, `m${c}`, `v${c}`]
     const more = kind === 'calendar' ? [`p${c}`, `q${c}`, `r${c}`] : []
     return [`s${c}`, `m${c}`, ...more]
   })
@@ -57,6 +58,7 @@ export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape
     return `($${first}::text, ${row}, ${names.map((_, at) => `$${first + 1 + at}::${types[at]}`)})`
   })
   const shared = sharedCount === 0 ? undefined : `(values ${sharedRows}) as a(key, place, ${names})`
+  const buckets = cells.flatMap(({ kind }, c) => (kind === 'bucket' ? [c] : []))
   const isCalendar = (c: number): boolean => cells[c]!.kind === 'calendar'
   const opensAt = (c: number): string =>
     isCalendar(c) ? `case when n.now < a.q${c} then a.p${c} else a.q${c} end` : 'n.now'
@@ -68,6 +70,7 @@ export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape
     const [sum, opening, limit] = [added.sum(c), added.opensAt(c), added.limit(c)]
     const [start, used] = [`r.cells[${2 * c + 1}]`, `r.cells[${2 * c + 2}]`]
     const isOpen = `${start} > ${opening} - ${isCalendar(c) ? 1 : cells[c]!.lengthMs}`
+    if (buckets.includes(c)) return bucketCell(added, c, { start, used, isOpen, lengthMs: cells[c]!.lengthMs })
     return {
       fits: `(${sum} < 0 or ${used} >= 0 and ${start} <= ${added.now} + ${MAX_AHEAD_MS}
         and case when ${isOpen} then ${used} else 0 end + ${sum} <= ${limit})`,
@@ -81,6 +84,7 @@ export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape
     sum: (c) => `excluded.cells[${2 * c + 2}]`,
     opensAt: (c) => `excluded.cells[${2 * c + 1}]`,
     limit: (c) => `excluded.limits[${c + 1}]`,
+    rate: (c) => `excluded.limits[${width + buckets.indexOf(c) + 1}]`,
     now: `(excluded.ends_at - ${longest})`,
   }
   const slots = width === cells.length ? '' : `, r.cells[${2 * width + 1}], r.cells[${2 * width + 2}]`
@@ -89,13 +93,13 @@ export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape
     `insert into ${rows} as r (key, layout, cells, ends_at, limits)
       select a.key, $1::bigint, array[${list((c) => `case when ${sum(c)} < 0 then -1 else ${opensAt(c)} end, ${sum(c)}`)}${
         slots === '' ? '' : ', -1, -1'
-      }]::bigint[], n.now + ${longest}, array[${list((c) => `a.m${c}`)}]
+      }]::bigint[], n.now + ${longest}, array[${[list((c) => `a.m${c}`), ...buckets.map((c) => `a.v${c}`)].join(', ')}]
       from ${source} where ${where}${inPeriods} order by a.place
       on conflict (key) do update set limits = null,
         cells = array[${list((c) => `${cell(excluded, c).start}, ${cell(excluded, c).used}`)}${slots}],
         ends_at = r.ends_at + greatest(0, ${ends})
       where ${fits(excluded)} returning r.key, r.cells::text as cells`
-  const asked: Added = { sum: (c) => `a.s${c}`, opensAt, limit: (c) => `a.m${c}`, now: 'n.now' }
+  const asked: Added = { sum: (c) => `a.s${c}`, opensAt, limit: (c) => `a.m${c}`, rate: (c) => `a.v${c}`, now: 'n.now' }
   const misfits = (source: string): string => `now n, ${source} join ${rows} r on r.key = a.key
     where (${fits(asked)}) is not true`
   const isGood = isGrouped ? ' and a.grp <> all (array(select grp from bad))' : ''
@@ -143,5 +147,27 @@ interface Added {
   /** The start of a cell that opens now. */
   readonly opensAt: (cell: number) => string
   readonly limit: (cell: number) => string
+  /** How many tokens come back to a bucket. */
+  readonly rate: (cell: number) => string
   readonly now: string
+}
+
+/** A bucket against the amount to add to it. Products may be above a bigint: so they are of the type `numeric`. */
+function bucketCell(
+  added: Added,
+  c: number,
+  { start, used, isOpen, lengthMs }: { start: string; used: string; isOpen: string; lengthMs: number },
+) {
+  const [sum, rate, age, perMs] = [added.sum(c), added.rate(c), `(${added.now} - ${start})`, lengthMs / 2]
+  const back = `div(least(greatest(${age}, 0), ${lengthMs})::numeric * ${rate}, ${perMs})::bigint`
+  const goesOn = `(${isOpen} and (${rate} = 0 or ${age} <= 0 or ${back} < ${used}))`
+  const isOld = `${rate} > 0 and ${age} >= ${perMs}`
+  return {
+    fits: `(${sum} < 0 or ${used} >= 0 and ${start} <= ${added.now} + ${MAX_AHEAD_MS}
+      and case when ${goesOn} then ${used} - ${back} else 0 end + ${sum} <= ${added.limit(c)})`,
+    start: `case when ${sum} < 0 then ${start} when not ${goesOn} then greatest(${added.opensAt(c)}, ${start} + 1)
+      when ${isOld} then ${start} + ${perMs} else ${start} end`,
+    used: `case when ${sum} < 0 then ${used} when not ${goesOn} then ${sum}
+      when ${isOld} then ${used} - ${rate} + ${sum} else ${used} + ${sum} end`,
+  }
 }

@@ -7,7 +7,7 @@ import type { Layouts } from './row-layout.ts'
 import { storeError } from './store-error.ts'
 import { Sweeper, type SweeperParts } from './sweeper.ts'
 
-export const CAN: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
+export const CAN: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
 
 /** A store in a database that answers later. */
 export interface SqlStore extends AsyncStore {
