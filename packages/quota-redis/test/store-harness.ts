@@ -148,7 +148,7 @@ function oneServerFactory(
 }
 
 /** The hands of a harness on what servers hold. */
-function whatIsStored(admin: Redis | Cluster, prefix: string, prefixOf: (row: RowName) => string) {
+export function whatIsStored(admin: Redis | Cluster, prefix: string, prefixOf: (row: RowName) => string) {
   const keyOf = (row: RowName): string => {
     const layers = [{ name: row.layer, shared: false }]
     return new Keys(prefixOf(row), { units: [], cells: [], categories: [row.category], layers }).row(0, 0, row.key)

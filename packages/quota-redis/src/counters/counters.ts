@@ -42,16 +42,7 @@ export function openCounters(parts: CountersParts): Counters {
   const instant = new Instant(keys.layout)
   const newBatch = (): Batch => new Batch(keys, book, instant, testClock?.now())
   const caller = new Calls<Operation>({ line, deadlineMs, script: BATCH_SCRIPT, tick, newBatch })
-  const counters = new Counters(
-    keys,
-    book,
-    caller,
-    (index, which, most) => lookAtHolds(parts, index, which, most),
-    line,
-  )
-  // A manual clock turns no timers.
-  if (testClock === undefined) counters.holds.sweeper.start()
-  return counters
+  return new Counters(keys, book, caller, (index, which, most) => lookAtHolds(parts, index, which, most), line)
 }
 
 /** The counters of one policy on one server: what is not under an id here, the rest by the records of ids. */

@@ -1,5 +1,7 @@
 import type { QuotaLogger } from '@scoregw/quota'
 import type { Cluster, Redis } from 'ioredis'
+import type { Script } from '../lua/script.ts'
+import type { Deadline } from '../store/deadline.ts'
 import type { EvictionPolicy } from './eviction-policy.ts'
 
 /** A client of one server as node-redis 5 makes it: `createClient()`. It need not be connected. */
@@ -29,6 +31,11 @@ export type Reply = Buffer | number | null | readonly Reply[]
  * command is ever sent twice, and while the server is not usable all fail at once.
  */
 export interface Line {
+  /**
+   * Whether calls share neither a timer nor a promise, for runtimes such as Cloudflare Workers. There a request's end also ends
+   * all that it began.
+   */
+  readonly sharesNothing?: boolean
   /** Whether the server is connected and passed the check. */
   readonly usable: boolean
   /**
@@ -53,6 +60,11 @@ export interface Line {
    * Commands sent on that line are taken for such a question. Nothing for other errors.
    */
   asked(error: unknown): Promise<Line> | undefined
+  /**
+   * Carries out a script, where that is more than a command. Nothing is sent after the deadline.
+   * @param args number of keys, keys and arguments
+   */
+  evaluate?(script: Script, args: readonly Word[], deadline: Deadline): Promise<Reply>
   /** Leaves nothing open. Commands under way reject. */
   close(): void
 }

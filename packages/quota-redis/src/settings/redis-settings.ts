@@ -8,14 +8,12 @@ import {
 } from '@scoregw/quota/store'
 import { carryOut } from '../line/carry-out.ts'
 import { textOf } from '../line/line.ts'
-import revision from '../lua/revision.lua'
-import { scriptOf } from '../lua/script.ts'
 import { keyOptionsParser } from '../store/key-options.ts'
 import { ChangeFeed } from './change-feed.ts'
 import type { RedisSettingsOptions } from './options.ts'
 import { SettingsKeys } from './settings-keys.ts'
 import { storedDocument } from './stored-text.ts'
-import write from './write.lua'
+import { WRITE_SETTINGS } from './write-script.ts'
 
 /** An {@link AsyncSettingsStore} in Redis, shared by all processes that name the same server and prefix. */
 export interface RedisSettings extends AsyncSettingsStore {
@@ -43,8 +41,6 @@ export function redisSettings(options: RedisSettingsOptions): RedisSettings {
 }
 
 const parseOptions = /* @__PURE__ */ keyOptionsParser('redisSettings()')
-
-const WRITE = scriptOf(write, { '../lua/revision': revision })
 
 class Store implements RedisSettings {
   readonly sync = false
@@ -100,7 +96,7 @@ class Store implements RedisSettings {
     const json = document === null ? '' : JSON.stringify(document)
     const words = [...expected, newRevision(), json, JSON.stringify(change)]
     const reply = await carryOut(this.#feed.commands, (line) =>
-      line.send('EVAL', WRITE.text, 2, key, this.#keys.changes, ...words),
+      line.send('EVAL', WRITE_SETTINGS.text, 2, key, this.#keys.changes, ...words),
     )
     const [written, version, stored] = reply as readonly [number, number, Buffer]
     return { written: written === 1, version, revision: textOf(stored)! }

@@ -55,6 +55,14 @@ export class Calls<O extends AnyOperation> {
 
   /** The same for a call in flight, which has to be made once more. */
   again(operation: O): void {
+    const { line, newBatch } = this.#parts
+    if (line.sharesNothing) {
+      // A call of its own, not counted either: nothing is left to do once it is answered.
+      const batch = newBatch()
+      batch.add(operation)
+      void this.#send(batch)
+      return
+    }
     this.#inFlight++
     this.#outbox.add(operation)
   }
@@ -68,6 +76,7 @@ export class Calls<O extends AnyOperation> {
   /** Does something that is more than one call; closing waits for it. */
   async followed<T>(work: () => Promise<T>): Promise<T> {
     if (this.isClosing) throw closed()
+    if (this.#parts.line.sharesNothing) return work()
     this.#inFlight++
     const working = work()
     const settled = working.then(

@@ -3,16 +3,17 @@
  * look before the limit is over.
  */
 export class Deadline {
-  readonly #timer: SharedTimer
+  readonly #timer: SharedTimer | OwnTimer
   readonly #onOver: () => void
   #state: 'running' | 'met' | 'over' = 'running'
   /** Made once it is awaited. */
   #settled: Promise<void> | undefined
   #settle: (() => void) | undefined
 
-  constructor(ms: number, onOver: () => void) {
+  /** @param hasOwnTimer whether it shares no timer with others */
+  constructor(ms: number, onOver: () => void, hasOwnTimer = false) {
     this.#onOver = onOver
-    this.#timer = timerOf(ms)
+    this.#timer = hasOwnTimer ? new OwnTimer(ms) : timerOf(ms)
     this.#timer.add(this)
   }
 
@@ -49,6 +50,24 @@ export class Deadline {
     this.#timer.ended()
     this.#settle?.()
     return true
+  }
+}
+
+/** A timer of one limit, which is left behind by nothing. */
+class OwnTimer {
+  readonly #ms: number
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(ms: number) {
+    this.#ms = ms
+  }
+
+  add(deadline: Deadline): void {
+    this.#timer = setTimeout(() => deadline.over(), this.#ms)
+  }
+
+  ended(): void {
+    clearTimeout(this.#timer)
   }
 }
 

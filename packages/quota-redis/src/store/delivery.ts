@@ -58,14 +58,18 @@ export class Delivery<O extends AnyOperation> {
   constructor(context: DeliveryContext<O>, batch: AnyBatch<O>) {
     this.#context = context
     this.#batch = batch
-    this.#deadline = new Deadline(context.deadlineMs, () => {
-      const error = noAnswer(
-        context.deadlineMs,
-        this.#error ?? (context.line.usable ? undefined : notConnected(undefined)),
-      )
-      context.unanswered(error)
-      this.#batch.fail(this.#mayBeDone ? error : notDone(error))
-    })
+    this.#deadline = new Deadline(
+      context.deadlineMs,
+      () => {
+        const error = noAnswer(
+          context.deadlineMs,
+          this.#error ?? (context.line.usable ? undefined : notConnected(undefined)),
+        )
+        context.unanswered(error)
+        this.#batch.fail(this.#mayBeDone ? error : notDone(error))
+      },
+      context.line.sharesNothing,
+    )
   }
 
   /** Never rejects. When it resolves, every operation is answered or failed and nothing is under way. */
@@ -167,6 +171,7 @@ const KNOWN = new WeakMap<Line, Set<string>>()
 /** The first call on a line brings the script's text: without it a cold start would take another round trip. */
 async function evaluate(line: Line, { script, args, deadline, onSend }: ScriptCall): Promise<Reply> {
   onSend()
+  if (line.evaluate !== undefined) return line.evaluate(script, args, deadline)
   const known = KNOWN.get(line.server) ?? new Set()
   KNOWN.set(line.server, known)
   const [command, what] = known.has(script.sha) ? ['EVALSHA', script.sha] : ['EVAL', script.text]

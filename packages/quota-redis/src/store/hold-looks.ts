@@ -37,7 +37,7 @@ export async function lookAtHolds(
   which: 'ended' | 'open',
   most: number,
 ): Promise<HoldLook> {
-  const deadline = new Deadline(deadlineMs, () => undefined)
+  const deadline = new Deadline(deadlineMs, () => undefined, line.sharesNothing)
   const args = ['1', index, String(testClock?.now() ?? -1), which, String(most)]
   const call = { script: SCRIPT, args, deadline, onSend: () => undefined }
   try {

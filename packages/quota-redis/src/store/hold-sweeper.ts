@@ -24,7 +24,6 @@ export class HoldSweeper {
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
   readonly #ended: EndedHold[] = []
-  #sweeping: Promise<number> | undefined
 
   constructor(parts: HoldSweeperParts) {
     this.#parts = parts
@@ -32,8 +31,12 @@ export class HoldSweeper {
 
   /** From here on it sweeps by itself, and never keeps the process alive. */
   start(): void {
-    this.#timer = setInterval(() => {
-      if (this.#parts.isUsable()) this.sweep().catch(() => undefined)
+    let isSweeping = false
+    this.#timer = setInterval(async () => {
+      if (isSweeping || !this.#parts.isUsable()) return
+      isSweeping = true
+      await this.sweep().catch(() => undefined)
+      isSweeping = false
     }, SWEEP_EVERY_MS)
     this.#timer.unref()
   }
@@ -43,20 +46,13 @@ export class HoldSweeper {
     clearInterval(this.#timer)
   }
 
-  /** Settles all holds that have ended; how many are open then. */
-  sweep(): Promise<number> {
-    this.#sweeping ??= this.#sweep().finally(() => {
-      this.#sweeping = undefined
-    })
-    return this.#sweeping
-  }
-
   /** What this process has settled since the last call; so many of them at the most, the others with the next. */
   drain(most: number = MAX_ENDED): readonly EndedHold[] {
     return this.#ended.splice(0, most)
   }
 
-  async #sweep(): Promise<number> {
+  /** Settles all holds that have ended; how many are open then. */
+  async sweep(): Promise<number> {
     for (let hasSettled = true; ; ) {
       const { names, size } = await this.#parts.look(SWEPT_AT_ONCE)
       // Where others settle the same holds, or none can be settled, the next sweep goes on.

@@ -1,3 +1,4 @@
+import type { Fault } from '@scoregw/quota'
 import { type Check, type Checks, having, optionsParser, textLike, withDefault } from '@scoregw/quota/options'
 import { isNodeRedis, type RedisClient } from '../line/line.ts'
 
@@ -29,15 +30,26 @@ const TAKEN =
   'an ioredis client, new Redis(...) or new Cluster(...), or a node-redis 5 client of one server, createClient(...)'
 
 function clientCheck(): Check<RedisClient> {
-  return having(['duplicate', 'defineCommand'], TAKEN, isNodeRedis)
+  return having(['duplicate', 'defineCommand'], TAKEN, (client) => isNodeRedis(client) || isAddress(client))
+}
+
+function isAddress(client: object): boolean {
+  return 'url' in client && 'token' in client
+}
+
+/** An address for HTTP in place of a client gets an answer of its own. */
+export function clientFaults({ client }: KeyOptions): readonly Fault[] {
+  const message =
+    'expected a client with a connection; by HTTP only redisHttpStore() of @scoregw/quota-redis/http works'
+  return isAddress(client) ? [{ path: 'client', message }] : []
 }
 
 /** Braces would end the hash tag that keeps a prefix's keys in one slot. */
-function prefixCheck(): Check<string> {
+export function prefixCheck(): Check<string> {
   return textLike(/^[^{}\p{C}]{1,64}$/u, '1 to 64 characters without braces or control characters')
 }
 
 /** The check of options that are a client and a prefix. @param call for example `redisFactor()` */
 export function keyOptionsParser(call: string): (options: unknown) => KeyOptions {
-  return optionsParser(call, keyChecks, { words: WORDS })
+  return optionsParser(call, keyChecks, { words: WORDS, between: clientFaults })
 }

@@ -11,7 +11,7 @@ import {
 } from '@scoregw/quota/options'
 import type { EvictionPolicy } from '../line/eviction-policy.ts'
 import { CONNECT_TIMEOUT_MS, type RedisClient } from '../line/line.ts'
-import { keyChecks, WORDS } from './key-options.ts'
+import { clientFaults, keyChecks, WORDS } from './key-options.ts'
 
 /** What {@link redisStore} takes. */
 export interface RedisStoreOptions {
@@ -78,12 +78,12 @@ function checks(): Checks<ParsedRedisStoreOptions> {
 export const parseRedisStoreOptions: (options: unknown) => ParsedRedisStoreOptions = /* @__PURE__ */ optionsParser(
   'redisStore()',
   checks,
-  { words: WORDS },
+  { words: WORDS, between: clientFaults },
 )
 
 /** @throws {QuotaError} `invalid_options` naming every fault */
 export const parseLeasedStoreOptions: (options: unknown) => ParsedRedisStoreOptions = /* @__PURE__ */ optionsParser(
   'leasedRedisStore()',
   checks,
-  { words: WORDS },
+  { words: WORDS, between: clientFaults },
 )

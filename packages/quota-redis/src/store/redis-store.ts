@@ -88,6 +88,8 @@ class Store implements RedisStore {
   open(schema: StoreSchema): RedisCounters {
     const { prefix, deadlineMs, testClock } = this.#options
     const counters = openCounters({ line: this.#line, prefix, schema, deadlineMs, testClock, tick: this.#tick })
+    // A manual clock turns no timers.
+    if (testClock === undefined) counters.holds.sweeper.start()
     if (this.#closing !== undefined) void counters.close()
     this.#counters.push(counters)
     return {

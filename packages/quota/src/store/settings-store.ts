@@ -58,6 +58,11 @@ interface SettingsPort {
    * made under the very settings that are stored. `false`: settings of this process alone.
    */
   readonly isMarked: boolean
+  /**
+   * Whether each caller reads for itself, as Cloudflare Workers need it. There a read that several requests wait for is lost
+   * with the one that made it. Nothing is read in the background either: decisions carry their revision.
+   */
+  readonly sharesNothing?: boolean | undefined
   read(): Answer<StoredDocument | undefined>
   write(document: unknown, options: StoreWriteOptions): Answer<WriteReply>
   readSubject(layer: string, key: string): Answer<StoredDocument | undefined>

@@ -117,6 +117,10 @@ export class LiveSettings {
       this.#adopt(this.#store.read())
       return
     }
+    if (this.#store.sharesNothing) {
+      this.#adopt(await this.#store.read())
+      return
+    }
     if (this.#reading === undefined && this.#queuedRead === undefined) {
       await this.#readNow()
       return
@@ -248,6 +252,7 @@ export class LiveSettings {
       return
     }
     if (change.kind === 'everything') this.#subjects.forgetAll()
+    if (this.#store.sharesNothing) return
     // A failed read leaves the last known settings in force; the store reports the next change, and `update` reads.
     this.refresh().catch(() => undefined)
   }

@@ -1,0 +1,155 @@
+import { QuotaError } from '@scoregw/quota'
+import { errorText } from '@scoregw/quota/store'
+import { storeError } from '../line/errors.ts'
+import { type Reply, textOf, type Word } from '../line/line.ts'
+import { type Script, scriptOf } from '../lua/script.ts'
+import type { Deadline } from '../store/deadline.ts'
+import byHttp from './lua/by-http.lua'
+import type { ParsedHttpOptions } from './options.ts'
+import { asJson, fromJson } from './words.ts'
+
+/** Errors of `fetch` that say that nothing was sent. */
+const NOT_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']
+/** Largest answer that is read, in characters. */
+const MAX_ANSWER = 8 * 1024 * 1024
+const MAX_ERROR_TEXT = 300
+
+/**
+ * A Redis that is reached by HTTP, in Upstash's protocol: one POST per command. None is ever sent twice. The server's errors
+ * reject as `ReplyError`, and what was certainly not sent as `store_error`. Any other error leaves it open.
+ */
+export class HttpRedis {
+  readonly usable: boolean = true
+  readonly opening: undefined
+  readonly sharesNothing: boolean
+  readonly #options: ParsedHttpOptions
+  readonly #changes: string
+  readonly #onChanges: (last: string) => void
+  readonly #scripts = new WeakMap<Script, Script>()
+  readonly #inFlight = new Set<AbortController>()
+  #calls = 0
+  #isClosed = false
+
+  /** @param onChanges receives with each answer what the key `changes` holds, `''`: nothing */
+  constructor(options: ParsedHttpOptions, changes: string, onChanges: (last: string) => void) {
+    this.sharesNothing = !options.batch
+    this.#options = options
+    this.#changes = changes
+    this.#onChanges = onChanges
+  }
+
+  get server(): this {
+    return this
+  }
+
+  async ready(): Promise<void> {
+    if (this.#isClosed) throw storeError('this Redis store was closed')
+  }
+
+  asked(): undefined {
+    return undefined
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const abort of this.#inFlight) abort.abort()
+  }
+
+  /** @param deadline of the call; without one it has a deadline of its own, and nothing is sent after it */
+  async evaluate(script: Script, args: readonly Word[], deadline?: Deadline): Promise<Reply> {
+    const { text, sha } = this.#scriptByHttp(script)
+    const keys = Number(args[0])
+    const tag = `${this.#calls++}.${Math.random()}`
+    const words = [keys + 1, ...args.slice(1, keys + 1), this.#changes, ...args.slice(keys + 1), tag]
+    // The server knows the script already, but for the first call of all.
+    const reply = await this.#post(['EVALSHA', sha, ...words], deadline).catch((error: Error) => {
+      if (error.name !== 'ReplyError' || !error.message.includes('NOSCRIPT') || deadline?.isOver) throw error
+      return this.#post(['EVAL', text, ...words], deadline)
+    })
+    const [tagOfReply, last, result = null] = Array.isArray(reply) ? (reply as readonly Reply[]) : []
+    if (textOf(tagOfReply) !== tag) throw new Error('the answer is not that of this call')
+    this.#onChanges(textOf(last) ?? '')
+    return result
+  }
+
+  send(...words: readonly Word[]): Promise<Reply> {
+    return this.#post(words, undefined)
+  }
+
+  async #post(words: readonly Word[], deadline: Deadline | undefined): Promise<Reply> {
+    await this.ready()
+    const { url, token, fetch = globalThis.fetch, deadlineMs } = this.#options
+    const abort = new AbortController()
+    // An answer that comes late shows what to give back, unless nothing may go on after the deadline.
+    const timer = setTimeout(() => abort.abort(), deadline === undefined ? deadlineMs : 2 * deadlineMs)
+    if (this.sharesNothing) void deadline?.settled.then(() => abort.abort())
+    else this.#inFlight.add(abort)
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'upstash-encoding': 'base64' },
+        body: JSON.stringify(words.map(asJson)),
+        // Some redirects would send the command once more.
+        redirect: 'manual',
+        signal: abort.signal,
+      })
+      return replyOf(response.status, await textIn(response))
+    } catch (error) {
+      throw this.#explained(error)
+    } finally {
+      clearTimeout(timer)
+      this.#inFlight.delete(abort)
+    }
+  }
+
+  #scriptByHttp(script: Script): Script {
+    const known = this.#scripts.get(script) ?? scriptOf(byHttp, { './script': script.text })
+    this.#scripts.set(script, known)
+    return known
+  }
+
+  /** An error that shows no token, also where it repeats what a server wrote. */
+  #explained(error: unknown): Error {
+    const { name, cause } = error as Error
+    const { code } = (cause ?? error) as { readonly code?: unknown }
+    const text = errorText(cause ?? error).replaceAll(this.#options.token, '[token]')
+    const message = text.slice(0, MAX_ERROR_TEXT)
+    if (error instanceof QuotaError) return error
+    if (NOT_SENT.includes(code)) return storeError(`Can't reach ${this.#options.url}: ${message}`)
+    return Object.assign(new Error(message), { name })
+  }
+}
+
+async function textIn({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > MAX_ANSWER) throw new Error(`the answer is longer than ${MAX_ANSWER} characters`)
+  }
+  return text
+}
+
+/** The server's answer to a command. Errors that aren't its own leave open whether it was carried out. */
+function replyOf(status: number, text: string): Reply {
+  const isOk = status >= 200 && status < 300
+  if (!isOk && (status < 400 || status >= 500)) throw new Error(`HTTP ${status}`)
+  const answer = parsed(text, isOk)
+  if (typeof answer.error === 'string') throw refused(answer.error)
+  if (!isOk) throw refused(`HTTP ${status}: check url and token`)
+  if (answer.result === undefined) throw new Error('the answer has no result')
+  return fromJson(answer.result)
+}
+
+function parsed(text: string, isOk: boolean): { readonly result?: unknown; readonly error?: unknown } {
+  try {
+    return Object(JSON.parse(text)) as { readonly result?: unknown; readonly error?: unknown }
+  } catch (error) {
+    if (isOk) throw error
+    return {}
+  }
+}
+
+function refused(message: string): Error {
+  return Object.assign(new Error(message), { name: 'ReplyError' })
+}

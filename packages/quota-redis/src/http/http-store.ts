@@ -1,0 +1,147 @@
+import type {
+  AsyncHolds,
+  AsyncSettingsStore,
+  EndedHold,
+  StoreAbilities,
+  StoreSchema,
+  TakeReply,
+  TakeRequest,
+} from '@scoregw/quota/store'
+import { type Counters, openCounters } from '../counters/counters.ts'
+import { SettingsKeys } from '../settings/settings-keys.ts'
+import { Tick } from '../store/calls.ts'
+import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
+import { HttpRedis } from './http-redis.ts'
+import { HttpSettings } from './http-settings.ts'
+import { type ParsedHttpOptions, parseHttpOptions, type RedisHttpStoreOptions } from './options.ts'
+
+/** Counters in a Redis that is reached by HTTP, and the settings there. */
+export interface RedisHttpStore extends RedisStore {
+  /** The settings in the same database: `createQuota({ policy, store, settingsStore: store.settings })`. */
+  readonly settings: AsyncSettingsStore
+}
+
+/**
+ * Counters in a Redis or Valkey that is reached by HTTP, in Upstash's protocol. It makes the same decisions on the same keys as
+ * `redisStore()`. Nothing polls. A take that may have been carried out is sent again only under an id.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault
+ * @example
+ * const store = redisHttpStore({ url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN })
+ * const quota = createQuota({ policy: defaultPolicy(), store })
+ */
+export function redisHttpStore(options: RedisHttpStoreOptions): RedisHttpStore {
+  return new Store(parseHttpOptions(options))
+}
+
+/** The shortest time between two sweeps for ended holds, in milliseconds. */
+const SWEEP_EVERY_MS = 1_000
+/** Most ended holds that are kept until they are drained. */
+const MAX_ENDED = 1_000
+
+class Store implements RedisHttpStore {
+  readonly sync = false
+  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
+  readonly deadlineMs: number
+  readonly place: string
+  readonly settings: HttpSettings
+  readonly #options: ParsedHttpOptions
+  readonly #redis: HttpRedis
+  readonly #tick = new Tick((send) => send())
+  readonly #counters: Counters[] = []
+  #closing: Promise<void> | undefined
+
+  constructor(options: ParsedHttpOptions) {
+    const { url, prefix, deadlineMs } = options
+    const keys = new SettingsKeys(prefix)
+    this.deadlineMs = deadlineMs
+    this.place = `redis ${url} ${prefix}`
+    this.#options = options
+    this.#redis = new HttpRedis(options, keys.changes, (last) => this.settings.noted(last))
+    this.settings = new HttpSettings(this.#redis, keys)
+  }
+
+  open(schema: StoreSchema): RedisCounters {
+    const { prefix, deadlineMs, testClock } = this.#options
+    const counters = openCounters({ line: this.#redis, prefix, schema, deadlineMs, testClock, tick: this.#tick })
+    if (this.#closing !== undefined) void counters.close()
+    this.#counters.push(counters)
+    const { holds } = counters
+    const sweeps = new SweepsOnUse(holds, schema, testClock === undefined)
+    return {
+      take: (request) => sweeps.around(request, () => counters.take(request)),
+      read: (request) => counters.read(request),
+      settle: (request) => counters.settle(request),
+      reset: (request) => counters.reset(request),
+      holds: {
+        extend: (request) => holds.extend(request),
+        grow: (request) => holds.grow(request),
+        settle: (request) => holds.settle(request),
+        list: (request) => holds.list(request),
+        sweep: async () => {
+          const { open, ended } = await holds.sweep()
+          return { open, ended: [...sweeps.drain(), ...ended] }
+        },
+      },
+    }
+  }
+
+  async ready(): Promise<void> {
+    await this.settings.read()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all(this.#counters.map((counters) => counters.close()))
+    this.#redis.close()
+  }
+}
+
+/** Ends holds whose time has come when a take is made, since no timer does. */
+class SweepsOnUse {
+  readonly #holds: Pick<AsyncHolds, 'sweep'>
+  readonly #isOn: boolean
+  readonly #ended: EndedHold[] = []
+  #hasHolds: boolean
+  #sweptAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(holds: Pick<AsyncHolds, 'sweep'>, { cells }: StoreSchema, isOn: boolean) {
+    this.#holds = holds
+    this.#isOn = isOn
+    this.#hasHolds = cells.some(({ kind }) => kind === 'concurrency')
+  }
+
+  /** Sweeps while a take is made, if it is time. One that was refused for what the sweep gave back is made once more. */
+  async around(request: TakeRequest, take: () => Promise<TakeReply>): Promise<TakeReply> {
+    this.#hasHolds ||= request.hold !== undefined
+    const sweeping = this.#isOn && this.#hasHolds && this.#isDue() ? this.#sweep() : undefined
+    const reply = await take()
+    const isRefused = reply.outcome === 'refused' || reply.outcome === 'too_many_holds'
+    return (await sweeping) === true && isRefused ? take() : reply
+  }
+
+  drain(): readonly EndedHold[] {
+    return this.#ended.splice(0)
+  }
+
+  #isDue(): boolean {
+    const nowMs = performance.now()
+    if (nowMs - this.#sweptAtMs < SWEEP_EVERY_MS) return false
+    this.#sweptAtMs = nowMs
+    return true
+  }
+
+  /** Whether anything was given back. One that fails is followed by the next. */
+  async #sweep(): Promise<boolean> {
+    const { ended } = await this.#holds.sweep().then(
+      (reply) => reply,
+      () => ({ ended: [] }),
+    )
+    this.#ended.push(...ended.slice(0, MAX_ENDED - this.#ended.length))
+    return ended.length > 0
+  }
+}

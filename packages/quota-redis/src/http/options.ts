@@ -1,0 +1,98 @@
+import type { Clock } from '@scoregw/quota'
+import {
+  aClock,
+  aFunction,
+  type Checks,
+  oneOf,
+  optional,
+  optionsParser,
+  where,
+  wholeNumber,
+  withDefault,
+} from '@scoregw/quota/options'
+import { prefixCheck, WORDS } from '../store/key-options.ts'
+
+/** Options of {@link redisHttpStore}. */
+export interface RedisHttpStoreOptions {
+  /** Where the database is, `https://…`. */
+  readonly url: string
+  /** Goes as `Authorization: Bearer …`, and into no error. It has to be one that may write. */
+  readonly token: string
+  /**
+   * Sends the requests. It must not repeat them.
+   * @default that of the runtime
+   */
+  readonly fetch?: typeof fetch | undefined
+  /**
+   * The beginning of every key, the same as of other processes that count here.
+   * @default 'quota'
+   */
+  readonly prefix?: string | undefined
+  /**
+   * How long a call may take, in milliseconds, 10 to 10,000. After it the call rejects with `store_error`, and the engine
+   * answers by its failure policy.
+   * @default 1,000
+   */
+  readonly deadlineMs?: number | undefined
+  /**
+   * Whether calls of the same event-loop tick share a request. `false` where a runtime drops what a request has left to do
+   * when it ends.
+   * @default true; false in Cloudflare Workers
+   */
+  readonly batch?: boolean | undefined
+  /** Stands in for the server's clock, in tests. Every store on the same keys needs the same one. */
+  readonly testClock?: Clock | undefined
+}
+
+/** Options after their check, defaults filled in. */
+export type ParsedHttpOptions = RedisHttpStoreOptions & {
+  readonly prefix: string
+  readonly deadlineMs: number
+  readonly batch: boolean
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+const NOT_BY_HTTP =
+  'not available by HTTP: it needs a connection of its own, redisStore() and an ioredis or node-redis client'
+
+/** @throws {QuotaError} `invalid_options` naming every fault */
+export const parseHttpOptions: (options: unknown) => ParsedHttpOptions = /* @__PURE__ */ optionsParser(
+  'redisHttpStore()',
+  (): Checks<ParsedHttpOptions> => ({
+    url: where(isText, 'the address of a database, https://…'),
+    token: where(isText, 'the token of the database'),
+    fetch: optional(aFunction<typeof fetch>()),
+    prefix: withDefault(prefixCheck(), 'quota'),
+    deadlineMs: withDefault(wholeNumber(10, 10_000, 'milliseconds'), 1_000),
+    batch: withDefault(oneOf(true, false), navigatorName() !== 'Cloudflare-Workers'),
+    testClock: optional(aClock()),
+  }),
+  {
+    words: {
+      ...WORDS,
+      client: 'the server is named by `url` and `token`',
+      redis: 'the server is named by `url` and `token`',
+      leases: NOT_BY_HTTP,
+      broadcast: NOT_BY_HTTP,
+      retry: 'nothing is sent twice: raise `deadlineMs`',
+    },
+    between: ({ url, token }) => [
+      ...(isPlainAddress(url) ? [] : [{ path: 'url', message: ADDRESS }]),
+      // A token that no header can carry would be shown by the error of `fetch`.
+      ...(/^[\x21-\x7e]+$/.test(token) ? [] : [{ path: 'token', message: 'expected one word of printable ASCII' }]),
+    ],
+  },
+)
+
+const ADDRESS = 'expected https://host without user, password and query; the token is an option of its own'
+
+function isPlainAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password, search } = new URL(text)
+  return /^https?:$/.test(protocol) && `${username}${password}${search}` === ''
+}
+
+function navigatorName(): string | undefined {
+  return (globalThis as { readonly navigator?: { readonly userAgent?: string } }).navigator?.userAgent
+}

@@ -1,0 +1,123 @@
+import { createQuota, definePolicy } from '@scoregw/quota'
+import { startHttpFront } from '@scoregw/redis-server'
+import { Redis } from 'ioredis'
+import { describe, expect, it, vi } from 'vitest'
+import { redisHttpStore } from '../../src/http.ts'
+import { redisSettings, redisStore } from '../../src/index.ts'
+import { leasedRedisStore } from '../../src/leases.ts'
+import { redisBroadcast } from '../../src/settings/redis-broadcast.ts'
+import { useCleanups } from '../support/cleanups.ts'
+import { redisTests } from '../support/redis-server.ts'
+
+const { later, server } = useCleanups()
+
+/** One slot for each user, by an operation that holds it. */
+const policy = definePolicy({
+  windows: [{ label: 'hour', lengthMs: 3_600_000 }],
+  concurrency: { label: 'running', operations: ['run'] },
+  categories: ['jobs'],
+  layers: [{ name: 'user' }],
+  operations: { run: { category: 'jobs', cost: 1 }, read: { category: 'jobs', cost: 1 } },
+  base: { user: { jobs: { hour: 1_000, running: 1 } } },
+})
+
+async function started() {
+  const redis = await server()
+  const front = await startHttpFront(redis.port)
+  later(() => front.stop())
+  const admin = new Redis({ port: redis.port })
+  later(() => admin.disconnect())
+  let sent = 0
+  const counting: typeof fetch = (...args) => {
+    sent++
+    return fetch(...args)
+  }
+  /** Another process. */
+  const open = (batch = true, deadlineMs = 5_000) => {
+    const store = redisHttpStore({ url: front.url, token: front.token, deadlineMs, fetch: counting, batch })
+    const quota = createQuota({ policy, store, settingsStore: store.settings })
+    later(() => quota.close())
+    return quota
+  }
+  return { redis, admin, open, sent: () => sent }
+}
+
+const run = { subject: 'u', operation: 'run' } as const
+
+describe.runIf(redisTests).each([true, false])('a store by HTTP, in batches: %s', (batch) => {
+  it('sends nothing for ten minutes without a call', async () => {
+    const { open, sent } = await started()
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout', 'performance', 'Date'] })
+    later(() => vi.useRealTimers())
+    // Stores of one deadline share a timer, and this one would stop with the clock: no other test has it.
+    const quota = open(batch, 4_321)
+    // A hold that ends meanwhile, and settings that were read.
+    await quota.reserve({ ...run, ttlMs: 1_000 })
+    const before = sent()
+    await vi.advanceTimersByTimeAsync(600_000)
+    expect(sent() - before).toBe(0)
+    // And it was not for lack of a way: what it sends now is counted.
+    await quota.status('u')
+    expect(sent()).toBeGreaterThan(before)
+  })
+
+  it('ends the hold of a process that is gone before it refuses another', async () => {
+    const { admin, open } = await started()
+    const [gone, quota] = [open(batch), open(batch)]
+    const hold = await gone.reserve({ ...run, ttlMs: 1_000 })
+    const endsAt = hold.allowed ? hold.endsAt! : Number.NaN
+    expect((await quota.reserve({ ...run, id: 'a' })).status).toBe('refused')
+    // By the server's clock, and past the pause between two sweeps of this process.
+    await expect.poll(async () => Number((await admin.time())[0]) * 1_000).toBeGreaterThan(endsAt + 1_000)
+    expect((await quota.reserve({ ...run, id: 'b' })).status).toBe('reserved')
+  })
+
+  it('follows settings that another process wrote, with the second decision', async () => {
+    const { redis, open } = await started()
+    const quota = open(batch)
+    const client = new Redis(redis.port)
+    const settings = redisSettings({ client })
+    later(() => {
+      settings.close()
+      client.disconnect()
+    })
+    const limit = async () => (await quota.consume({ subject: 'u', operation: 'read' })).windows[0]?.limit
+    expect(await limit()).toBe(1_000)
+    await settings.writeSubject('user', 'u', { overrides: { jobs: { hour: 7 } } }, {})
+    // The first still follows what this process knew, and brings the news.
+    await limit()
+    expect(await limit()).toBe(7)
+  })
+})
+
+describe('what cannot be had by HTTP', () => {
+  it.each(['leases', 'broadcast'])('is refused by name: %s', (name) => {
+    const options = { url: 'https://db.example', token: 't', [name]: true }
+    expect(() => redisHttpStore(options)).toThrow(new RegExp(`${name}.*not available by HTTP`))
+  })
+
+  it.each([
+    ['leasedRedisStore', leasedRedisStore],
+    ['redisBroadcast', redisBroadcast],
+    ['redisStore', redisStore],
+  ] as const)('is refused where an address is given for a client: %s()', (name, make) => {
+    const client = { url: 'https://db.example', token: 'secret-token' }
+    const made = () => (make as (options: object) => unknown)({ client })
+    expect(made).toThrow(expect.objectContaining({ code: 'invalid_options' }))
+    expect(made).toThrow(new RegExp(`${name}.*redisHttpStore\\(\\)`))
+    expect(made).not.toThrow(/secret-token/)
+  })
+
+  it.each([
+    ['ftp://db.example', 't'],
+    ['https://user:secret-token@db.example', 't'],
+    ['https://db.example?_token=secret-token', 't'],
+    ['secret-token', 't'],
+    ['https://db.example', 'secret-token\n'],
+    ['https://db.example', ''],
+  ])('is an address or token that no request can carry, and it is not shown: %j', (url, token) => {
+    const made = () => redisHttpStore({ url, token })
+    expect(made).toThrow(expect.objectContaining({ code: 'invalid_options' }))
+    expect(made).not.toThrow(/secret-token/)
+  })
+})
