@@ -143,8 +143,8 @@ describe('connections above a limit', () => {
 
 /** A gateway process that may have fewer descriptors than its attackers have connections. */
 describe('a flood of connections', { timeout: 120_000 }, () => {
-  const DESCRIPTORS = 512
-  const FLOOD = 550
+  const DESCRIPTORS = 1_024
+  const FLOOD = 1_100
   const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 
   const flooded = async (addresses: number, env: Record<string, string>) => {

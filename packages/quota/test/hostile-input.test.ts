@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createQuota, QuotaError, type QuotaErrorCode } from '../src/index.ts'
-import { fixture, START, testPolicy } from './support.ts'
+import { createQuota, memoryStore, QuotaError, type QuotaErrorCode } from '../src/index.ts'
+import { asyncStore, fixture, START, testPolicy } from './support.ts'
 
 function thrown(call: () => unknown): QuotaErrorCode | undefined {
   try {
@@ -155,5 +155,9 @@ describe('a closed engine', () => {
     await expect(quota.status('u')).rejects.toMatchObject({ code: 'quota_closed' })
     await expect(quota.reset('u')).rejects.toMatchObject({ code: 'quota_closed' })
     await expect(quota.ready()).rejects.toMatchObject({ code: 'quota_closed' })
+    const later = createQuota({ policy: testPolicy(), store: asyncStore(memoryStore()) })
+    await later.close()
+    await expect(later.consume({ subject: 'u', operation: 'write' })).rejects.toMatchObject({ code: 'quota_closed' })
+    await expect(later.reserve({ subject: 'u', operation: 'write' })).rejects.toMatchObject({ code: 'quota_closed' })
   })
 })

@@ -172,6 +172,17 @@ describe('quota_unavailable', () => {
     expect(await quota.consume({ subject: 'u', operation: 'free' })).toMatchObject({ source: 'free' })
   })
 
+  it('of settings that are no document names their store', async () => {
+    const settingsStore = { ...syncOf(inner), sync: false, read: async () => ({ document: {}, version: 1 }) }
+    const options = { policy, store: asyncStore(memoryStore()), settingsStore: settingsStore as never }
+    for (const call of ['consume', 'peek'] as const) {
+      const { message } = await errorOf(() => createQuota<Operation>(options)[call](write))
+      expect(message).toBe(
+        'the settings store did not answer: the settings store gave a document without a revision or a version',
+      )
+    }
+  })
+
   it('of a full table says so', async () => {
     const quota = createQuota<Operation>({ policy, store: memoryStore(full) })
     await quota.reserve({ ...write, id: 'one' })

@@ -1,6 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createQuota, definePolicy, memoryStore, type QuotaStore, simpleQuota } from '../src/index.ts'
 import { asAnotherProcess } from './support.ts'
+
+const ENGINES = 300
 
 const opened: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -12,10 +14,17 @@ function placed(place: string): QuotaStore {
   return { ...asAnotherProcess(memoryStore()), place }
 }
 
-function limiter(store: QuotaStore, limit: number, options: { per?: '15m' | '1d' | '1s'; name?: string } = {}) {
+interface LimiterOptions {
+  readonly per?: '15m' | '1d' | '1s'
+  readonly name?: string
+  /** Of another copy of the package. */
+  readonly simple?: typeof simpleQuota
+}
+
+function limiter(store: QuotaStore, limit: number, { simple = simpleQuota, ...options }: LimiterOptions = {}) {
   const warnings: string[] = []
   const logger = { warn: (message: string) => void warnings.push(message), error: () => undefined }
-  const quota = simpleQuota({ limit, per: '15m', ...options, store, logger })
+  const quota = simple({ limit, per: '15m', ...options, store, logger })
   opened.push(quota)
   return { quota, warnings }
 }
@@ -40,19 +49,24 @@ describe('two limiters that count in one counter', () => {
   })
 
   it('are found across copies of the package', async () => {
-    // As a second copy does: it knows nothing of this one but the symbol.
-    const register = (globalThis as Record<symbol, unknown>)[Symbol.for('@scoregw/quota/open-engines')] as Set<unknown>
-    const before = register.size
+    vi.resetModules()
+    const copy = await import('../src/index.ts')
+    expect(copy.simpleQuota).not.toBe(simpleQuota)
     limiter(placed('here'), 100)
-    expect(register.size).toBe(before + 1)
-    const counters = new Map([['["personal","all","rolling 15m 900000"]', { limit: 7, text: 'other copy' }]])
-    const other = placed('there')
-    const entry = { store: new WeakRef(other), counters }
-    register.add(entry)
-    expect(limiter(placed('there'), 5).warnings.map((message) => /limits (.*?):/.exec(message)?.[1])).toEqual([
-      '7 and 5',
-    ])
-    register.delete(entry)
+    expect(limiter(placed('here'), 5, { simple: copy.simpleQuota }).warnings).toEqual([CONFLICT])
+  })
+
+  it('are found without a look at every open engine, and none is kept that nobody closed', () => {
+    const deref = vi.spyOn(WeakRef.prototype, 'deref')
+    const before = deref.mock.calls.length
+    for (let i = 0; i < ENGINES; i++) {
+      limiter(placed(`many ${i}`), i)
+      limiter(placed('one'), 100)
+    }
+    const looks = deref.mock.calls.length - before
+    deref.mockRestore()
+    expect(looks).toBeLessThan(ENGINES * 8)
+    expect(limiter(placed('one'), 5).warnings).toEqual([CONFLICT])
   })
 
   it('have counters of their own under names of their own, which fields show', async () => {

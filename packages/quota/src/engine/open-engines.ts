@@ -10,13 +10,17 @@ import type { QuotaStore } from '../store/quota-store.ts'
  * API calls lock a user out.
  */
 
-/** One open engine. Plain data, since another copy of this package may read it. */
-interface OpenEngine {
-  /** Not kept alive: programs that never close an engine let go of it. */
-  readonly store: WeakRef<QuotaStore>
-  /** The limit of each counter, by a name that is the same for the same counter. */
-  readonly counters: ReadonlyMap<string, CounterLimit>
+/** Open engines, by the name and the limit of what they count in: a {@link WeakRef} to the store of each. */
+type OpenCounters = Map<string, Map<Limit, Set<WeakRef<QuotaStore>>>>
+
+/** Plain data, since other copies of this package read it. Programs that never close an engine let go of it all the same. */
+interface Register {
+  readonly byStore: WeakMap<QuotaStore, OpenCounters>
+  readonly byPlace: Map<string, OpenCounters>
 }
+
+/** The limit of each counter, by a name that is the same for the same counter. */
+type CounterLimits = ReadonlyMap<string, CounterLimit>
 
 interface CounterLimit {
   readonly limit: Limit
@@ -25,11 +29,13 @@ interface CounterLimit {
 }
 
 const REGISTER = Symbol.for('@scoregw/quota/open-engines')
+/** Engines of one limit after which those are forgotten whose store is gone, again and again. */
+const FORGET_EVERY = 64
 
-/** Every copy of the package, ESM or CommonJS, has the same set. */
-function openEngines(): Set<OpenEngine> {
-  const shared = globalThis as { [REGISTER]?: Set<OpenEngine> }
-  shared[REGISTER] ??= new Set()
+/** Every copy of the package, ESM or CommonJS, has the same one. */
+function register(): Register {
+  const shared = globalThis as { [REGISTER]?: Register }
+  shared[REGISTER] ??= { byStore: new WeakMap(), byPlace: new Map() }
   return shared[REGISTER]
 }
 
@@ -40,37 +46,67 @@ function openEngines(): Set<OpenEngine> {
  * @throws {QuotaError} `shared_counter` when both use the same store object
  */
 export function noteOpen(policy: Policy, store: QuotaStore, warn: (message: string) => void): () => void {
-  const open = openEngines()
+  const { byStore, byPlace } = register()
   const counters = countersOf(policy)
-  for (const other of open) {
-    const otherStore = other.store.deref()
-    if (otherStore === undefined) open.delete(other)
-    else if (isOnePlace(store, otherStore)) {
-      const conflict = conflictOf(counters, other.counters)
-      if (conflict !== undefined && store === otherStore) throw new QuotaError('shared_counter', conflict)
-      if (conflict !== undefined) warn(conflict)
-    }
+  const ofStore = byStore.get(store) ?? new Map()
+  const conflict = conflictOf(ofStore, counters)
+  if (conflict !== undefined) throw new QuotaError('shared_counter', conflict)
+  byStore.set(store, ofStore)
+  const engine = new WeakRef(store)
+  const ends = [note(ofStore, counters, engine)]
+  if (store.place !== undefined) {
+    const ofPlace = byPlace.get(store.place) ?? new Map()
+    const warning = conflictOf(ofPlace, counters)
+    if (warning !== undefined) warn(warning)
+    byPlace.set(store.place, ofPlace)
+    ends.push(note(ofPlace, counters, engine))
   }
-  const engine: OpenEngine = { store: new WeakRef(store), counters }
-  open.add(engine)
-  return () => void open.delete(engine)
-}
-
-function isOnePlace(store: QuotaStore, other: QuotaStore): boolean {
-  return store === other || (store.place !== undefined && store.place === other.place)
+  return () => {
+    for (const end of ends) end()
+  }
 }
 
 /** The first counter that two engines have with different limits, in a sentence that says what to do. */
-function conflictOf(counters: OpenEngine['counters'], others: OpenEngine['counters']): string | undefined {
+function conflictOf(open: OpenCounters, counters: CounterLimits): string | undefined {
   for (const [name, { limit, text }] of counters) {
-    const other = others.get(name)
-    if (other === undefined || other.limit === limit) continue
-    return `two open engines count in the same counter, ${text}, with the limits ${other.limit} and ${limit}: give each limiter a name of its own, simpleQuota({ name: 'login', .. }), or with createQuota() each policy its own layer names`
+    for (const [other, engines] of open.get(name) ?? []) {
+      if (other === limit || !hasOpen(engines)) continue
+      return `two open engines count in the same counter, ${text}, with the limits ${other} and ${limit}: give each limiter a name of its own, simpleQuota({ name: 'login', .. }), or with createQuota() each policy its own layer names`
+    }
   }
   return undefined
 }
 
-function countersOf(policy: Policy): OpenEngine['counters'] {
+function hasOpen(engines: Set<WeakRef<QuotaStore>>): boolean {
+  for (const engine of engines) {
+    if (engine.deref() !== undefined) return true
+    engines.delete(engine)
+  }
+  return false
+}
+
+/** @returns takes the engine out again */
+function note(open: OpenCounters, counters: CounterLimits, engine: WeakRef<QuotaStore>): () => void {
+  for (const [name, { limit }] of counters) {
+    const limits = open.get(name) ?? new Map<Limit, Set<WeakRef<QuotaStore>>>()
+    open.set(name, limits)
+    const engines = limits.get(limit) ?? new Set()
+    limits.set(limit, engines)
+    engines.add(engine)
+    if (engines.size % FORGET_EVERY === 0)
+      for (const each of engines) if (each.deref() === undefined) engines.delete(each)
+  }
+  return () => {
+    for (const [name, { limit }] of counters) {
+      const limits = open.get(name)
+      limits?.get(limit)?.delete(engine)
+      if (limits?.get(limit)?.size === 0) limits.delete(limit)
+      if (limits?.size === 0) open.delete(name)
+    }
+  }
+}
+
+function countersOf(policy: Policy): CounterLimits {
   const counters = new Map<string, CounterLimit>()
   const cells = policyCells(policy)
   for (const { name: layer } of policy.layers) {

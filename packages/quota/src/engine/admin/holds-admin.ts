@@ -28,7 +28,8 @@ export interface QuotaHolds<C extends Counting = Counting> {
    */
   list(subject: C['names']['subject']): Promise<readonly Hold<C>[]>
   /**
-   * Cancels a hold of a subject, in whichever process it was made: its tokens go back and its slots are free.
+   * Cancels a hold of a subject, in whichever process it was made: its tokens go back and its slots are free. A hold with a
+   * damaged record isn't listed and has no ref: a reset of its subject removes it.
    *
    * @param ref as {@link list} gives it
    * @returns whether there was such a hold, and open
