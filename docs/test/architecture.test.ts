@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
@@ -50,4 +51,25 @@ it('every function on the walk of a consume is in the file that its step links, 
     expect(names).not.toHaveLength(0)
     for (const name of names) expect(files, step).toMatch(new RegExp(`(?<![.\\w#])${name}[(<]|class ${name}\\b`))
   }
+})
+
+/** What a minimal Debian with Node has, `scripts/bare.sh`; and `ps`, for systems without `/proc`. */
+const ON_BARE_MACHINES = ['flock', 'mount', 'node', 'ps', 'sh', 'umount']
+
+it('tests start no program that a bare machine lacks: it is unpacked by findProgram()', () => {
+  const within = (folder: string, inner: string): string[] =>
+    readdirSync(join(root, folder)).map((name) => `${folder}/${name}/${inner}`)
+  const folders = [...within('packages', 'test'), ...within('examples', 'test'), ...within('internal', 'src')]
+  const files = [...folders, 'docs/test', 'scripts/test'].flatMap((folder) =>
+    existsSync(join(root, folder))
+      ? readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file))
+      : [],
+  )
+  expect(files.length).toBeGreaterThan(300)
+  const starts = /(?<![.\w])(?:spawn|exec|execFile)(?:Sync)?\(\s*['"`]([\w./-]+)/g
+  const sources = files.filter((file) => /\.(?:ts|mjs)$/.test(file))
+  const started = sources.flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(starts)].map(([, program = '']) => program),
+  )
+  expect([...new Set(started)].sort()).toEqual(ON_BARE_MACHINES)
 })
