@@ -53,7 +53,7 @@ it('every function on the walk of a consume is in the file that its step links, 
   }
 })
 
-/** What a minimal Debian with Node has, `scripts/bare.sh`; and `ps`, for systems without `/proc`. */
+/** Programs of a minimal Debian with Node, `scripts/bare.sh`; and `ps`, for systems without `/proc`. */
 const ON_BARE_MACHINES = ['flock', 'mount', 'node', 'ps', 'sh', 'umount']
 
 it('tests start no program that a bare machine lacks: it is unpacked by findProgram()', () => {

@@ -56,16 +56,16 @@ describe('two limiters that count in one counter', () => {
     expect(limiter(placed('here'), 5, { simple: copy.simpleQuota }).warnings).toEqual([CONFLICT])
   })
 
-  it('are found without a look at every open engine, and none is kept that nobody closed', () => {
+  it('are found without a walk over every open engine', () => {
     const deref = vi.spyOn(WeakRef.prototype, 'deref')
     const before = deref.mock.calls.length
     for (let i = 0; i < ENGINES; i++) {
       limiter(placed(`many ${i}`), i)
       limiter(placed('one'), 100)
     }
-    const looks = deref.mock.calls.length - before
+    const reads = deref.mock.calls.length - before
     deref.mockRestore()
-    expect(looks).toBeLessThan(ENGINES * 8)
+    expect(reads).toBeLessThan(ENGINES * 8)
     expect(limiter(placed('one'), 5).warnings).toEqual([CONFLICT])
   })
 

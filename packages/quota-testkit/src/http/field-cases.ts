@@ -28,7 +28,7 @@ function fieldsOf(name: string, reply: HttpReply, remaining: number): AnyStoreCa
 /** Makes some requests. Returns the status and fields of a refusal, else of the first response. */
 async function legacyOf(client: Parameters<HttpCase['run']>[0], requests = 1) {
   const replies = await Promise.all(Array.from({ length: requests }, () => client.ask('/x')))
-  const { status, headers } = replies.find((reply) => reply.status === 429) ?? replies[0]!
+  const { status, headers } = replies.reduce((first, reply) => (reply.status === 429 ? reply : first))
   const older = ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`])
   return [status, headers.ratelimit, headers['retry-after'], ...older]
 }

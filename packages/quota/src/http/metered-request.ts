@@ -266,7 +266,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return legacyFields(this.decision, this.#chargedSince(status, isHungUp))
   }
 
-  /** What is charged since the decision if the response has this status; negative: that goes back. */
+  /** The charge since the decision if the response has this status; negative: that goes back. */
   #chargedSince(status: number, isHungUp: boolean): Amount {
     const { cost } = this.decision
     const charged = this.gives(status, isHungUp) ? nothingOf(cost) : this.#charged
