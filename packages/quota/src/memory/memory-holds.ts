@@ -130,7 +130,7 @@ export class MemoryHolds implements SyncHolds {
     const record = this.#find(request, now)
     const plan = planSettlement(request, record, units)
     const reply = (outcome: SettleHoldOutcome, settled: Partial<Settled<Amounts>> = {}): SettleHoldReply => {
-      return { ...settledAmounts(settled, units), outcome, now, states: NO_STATES }
+      return { outcome, now, states: NO_STATES, ...settledAmounts(settled, units) }
     }
     if (plan.does === 'nothing') return reply(plan.outcome, plan.settled)
     if (plan.does === 'mark') ids.write(this.#keyOf(request), request.id, 'cancelled', NO_STATES, now)
@@ -143,7 +143,8 @@ export class MemoryHolds implements SyncHolds {
     ids.close(record as OpenRecord, 'committed', now, plan.mostBack, answerToKeep(settled, hold, units))
     // Read again: the slots are free by now.
     const states = plan.isMore ? (this.#rows.read(request, now) ?? []) : NO_STATES
-    return { ...settled, added, outcome: 'settled', now, states }
+    // The spread last: to add members behind one takes V8 a microsecond.
+    return { added, outcome: 'settled', now, states, ...settled }
   }
 
   /** Charges the amount above a hold, in the windows open now; `undefined`: the clock is outside of the periods. */
