@@ -127,7 +127,7 @@ export default {
         path: '^(?:packages|examples)/',
         pathNot: [
           '^$1/',
-          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|leases|mcp|model|otel|prometheus|score-gateway|top|torture)\\.ts$',
+          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|leases|mcp|model|otel|prometheus|score-gateway|sqlite|top|torture)\\.ts$',
           '^examples/client/(?:src/index|src/generated/gateway|scripts/types-of)\\.ts$',
         ],
       },
@@ -178,7 +178,7 @@ export default {
         'An import that cannot be found; a deep import of a package ends here, as its `exports` do not offer it.',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true },
+      to: { couldNotResolve: true, pathNot: '^cloudflare:' },
     },
     {
       name: 'sources-without-tests',

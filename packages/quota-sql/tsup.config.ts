@@ -1,1 +1,9 @@
-export { default } from '../../tsup.base.ts'
+import type { Options } from 'tsup'
+import base from '../../tsup.base.ts'
+
+const config: Options = {
+  ...(base as Options),
+  entry: ['src/index.ts', 'src/sqlite.ts'],
+  splitting: true,
+}
+export default config

@@ -7,11 +7,13 @@ const NAMES: Readonly<Record<SqliteKind, string>> = {
   shared: 'SQLite store beside a Kysely',
   own: 'SQLite store on a connection of its own',
   sync: 'SQLite store that answers at once',
+  transactions: 'SQLite store on a connection with transactions of its own',
   node: "SQLite store on Node's own SQLite",
 }
 
 // What they do in a transaction is the same; how they come to it is tried in full by the deep profile.
-const all: readonly SqliteKind[] = process.env.QUOTA_TEST_DEEP === '1' ? ['shared', 'own', 'sync'] : ['shared']
+const all: readonly SqliteKind[] =
+  process.env.QUOTA_TEST_DEEP === '1' ? ['shared', 'own', 'sync', 'transactions'] : ['shared', 'transactions']
 const kinds: readonly SqliteKind[] = hasNodeSqlite ? [...all, 'node'] : all
 
 for (const kind of kinds) {

@@ -4,6 +4,8 @@
 export interface SqliteConnection {
   prepare(text: string): SqliteStatement
   exec(text: string): unknown
+  /** Does some work in a transaction of its own, for connections that refuse `begin`: that of a Durable Object. */
+  transactionSync?<T>(work: () => T): T
   /** Whether a transaction is open, as better-sqlite3 and libsql call it. */
   readonly inTransaction?: boolean
   /** The same, as `node:sqlite` calls it. */
@@ -20,8 +22,9 @@ export interface TakesTurns {
   connection(): { execute<T>(work: () => Promise<T>): Promise<T> }
 }
 
-/** The file and the prefix of a store; `undefined` for a database in memory. */
+/** The file and the prefix of a store. `undefined`: it is in memory, or SQLite may not name it. */
 export function placeOf(database: SqliteConnection, prefix: string): string | undefined {
+  if (database.transactionSync !== undefined) return undefined
   const rows = database.prepare("select file from pragma_database_list where name = 'main'").all()
   const [{ file }] = rows as [{ readonly file: string }]
   return file === '' ? undefined : `sqlite ${file} ${prefix}`

@@ -56,19 +56,31 @@ export class SqliteFile {
   }
 
   #transacted<T>(begin: string, work: () => T, committing?: () => void): T {
+    const all = (): T => {
+      const result = work()
+      committing?.()
+      return result
+    }
+    try {
+      const database = this.#database
+      const result = database.transactionSync === undefined ? this.#begun(begin, all) : database.transactionSync(all)
+      for (const layout of this.#fresh) this.layouts.keep(layout)
+      return result
+    } finally {
+      this.#fresh = []
+    }
+  }
+
+  #begun<T>(begin: string, work: () => T): T {
     try {
       this.#database.exec(begin)
       const result = work()
-      committing?.()
       this.#database.exec('commit')
-      for (const layout of this.#fresh) this.layouts.keep(layout)
       return result
     } catch (error) {
       // SQLite rolls back by itself where it can do nothing else.
       if (isOpen(this.#database) !== false) this.#database.exec('rollback')
       throw error
-    } finally {
-      this.#fresh = []
     }
   }
 

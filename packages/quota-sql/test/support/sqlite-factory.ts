@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { manualClock, type RowName, type StoreFactory, type StoreHarness } from '@scoregw/quota-testkit'
 import type Database from 'libsql'
 import { afterAll } from 'vitest'
-import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '../../src/index.ts'
+import { quotaSchemaSql, type SqliteConnection, sqliteStore, syncSqliteStore } from '../../src/index.ts'
 import { rowRef } from '../../src/step/asked.ts'
 import { connectByNode, connectTo, kyselyOn } from './sqlite.ts'
 
-export type SqliteKind = 'own' | 'shared' | 'sync' | 'node'
+export type SqliteKind = 'own' | 'shared' | 'sync' | 'transactions' | 'node'
 
 /**
  * New stores for the testkit, two connections to one file as of two processes: its own, or shared with a Kysely.
@@ -34,6 +34,7 @@ export function sqliteFactory(kind: SqliteKind): StoreFactory {
     const clock = manualClock()
     admin.exec('delete from quota_rows; delete from quota_ids; delete from quota_settings')
     const open = (database: Database.Database) => {
+      if (kind === 'transactions') return syncSqliteStore({ database: withTransactions(database), clock })
       if (kind === 'sync') return syncSqliteStore({ database, clock })
       return sqliteStore({ database, clock, ...(kind === 'shared' ? { db: kyselyOn(database) } : {}) })
     }
@@ -49,7 +50,7 @@ export function sqliteFactory(kind: SqliteKind): StoreFactory {
     return {
       store,
       peer,
-      capabilities: kind === 'sync' ? [...capabilities, 'sync'] : capabilities,
+      capabilities: store.sync ? [...capabilities, 'sync'] : capabilities,
       clock,
       advance: clock.advance,
       stepClock: clock.advance,
@@ -76,6 +77,18 @@ export function sqliteFactory(kind: SqliteKind): StoreFactory {
         await Promise.all([store.close?.(), peer.close?.()])
       },
     }
+  }
+}
+
+/** As a Durable Object has it: transactions by a function, and no statement may begin one. */
+function withTransactions(database: Database.Database): SqliteConnection {
+  return {
+    prepare: (text) => database.prepare(text),
+    exec(text) {
+      if (/begin|commit|rollback|savepoint/i.test(text)) throw new Error(`${text}: use transactionSync()`)
+      database.exec(text)
+    },
+    transactionSync: (work) => database.transaction(work)() as ReturnType<typeof work>,
   }
 }
 
