@@ -36,5 +36,17 @@ export default [
     ignore: ['@scoregw/quota'],
     modifyEsbuildConfig: (config) => ({ ...config, platform: 'node' }),
   },
+  {
+    name: '@scoregw/quota-cloudflare, with the engine and SQLite',
+    limit: '66 kB',
+    gzip: true,
+    path: 'packages/quota-cloudflare/dist/index.js',
+    ignore: ['cloudflare:workers'],
+    modifyEsbuildConfig: (config) => ({
+      ...config,
+      platform: 'node',
+      external: [...(config.external ?? []), 'cloudflare:workers'],
+    }),
+  },
   { name: '@scoregw/quota-client', limit: '4 kB', gzip: true, path: 'packages/quota-client/dist/index.js' },
 ]

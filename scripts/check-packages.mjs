@@ -40,7 +40,9 @@ async function checkTarball(folder) {
   await step(`${name}: pack`, 'npx', [...pnpm, 'pack', '--pack-destination', out], join(root, folder))
   const tarball = join(out, readdirSync(out)[0] ?? 'missing.tgz')
   await step(`${name}: publint`, 'publint', [tarball, '--strict'])
-  if (exports['.'] !== undefined) await step(`${name}: are the types wrong`, 'attw', [tarball, '--no-color'])
+  const profile = isForWorkers(exports) ? ['--profile', 'esm-only'] : []
+  if (exports['.'] !== undefined)
+    await step(`${name}: are the types wrong`, 'attw', [tarball, '--no-color', ...profile])
   await step(`${name}: npm publish --dry-run`, 'npm', ['publish', tarball, '--dry-run', '--ignore-scripts'])
 
   const target = join(modules, name)
@@ -55,7 +57,8 @@ async function checkTarball(folder) {
 /** A library is loaded in both ways, a command is run. */
 async function checkMain(folder) {
   const { name, version, exports, bin = {} } = manifestOf(folder)
-  if (exports['.'] !== undefined) await checkLoads(name)
+  if (isForWorkers(exports)) await checkBundles(name)
+  else if (exports['.'] !== undefined) await checkLoads(name)
   for (const [command, file] of Object.entries(bin)) {
     await step(`${command} --version`, 'node', [join(modules, name, file), '--version'], undefined, `${version}\n`)
   }
@@ -86,6 +89,26 @@ async function checkLoads(name) {
   const some = 'if (Object.keys(loaded).length === 0) throw new Error("no exports")'
   await step(`${name}: import`, 'node', [file('mjs', `import * as loaded from '${name}'\n${some}`)])
   await step(`${name}: require`, 'node', [file('cjs', `const loaded = require('${name}')\n${some}`)])
+}
+
+/** Packages without CommonJS are for Workers, whose own modules Node does not have. */
+function isForWorkers(exports) {
+  return exports['.']?.default !== undefined
+}
+
+/** As wrangler does. */
+async function checkBundles(name) {
+  const path = join(temporary, 'worker.mjs')
+  writeFileSync(path, `export * from '${name}'`)
+  const external = ['--external:node:*', '--external:cloudflare:*']
+  await step(`${name}: bundle`, 'esbuild', [
+    path,
+    '--bundle',
+    '--format=esm',
+    '--outfile=/dev/null',
+    '--log-level=error',
+    ...external,
+  ])
 }
 
 /** Errors of one build are known to the class of the other. */

@@ -1,0 +1,169 @@
+/// <reference path="./workers-runtime.d.ts" />
+import { DurableObject, type DurableObjectStorage } from 'cloudflare:workers'
+import { QuotaError } from '@scoregw/quota'
+import { type EndedHold, errorText, type StoreSchema, type SyncCounters, type SyncStore } from '@scoregw/quota/store'
+import { type SqliteConnection, syncSqliteStore } from '@scoregw/quota-sql/sqlite'
+import type { Answered, CounterCall, SettingsCall } from './calls.ts'
+import { StoredSettings } from './stored-settings.ts'
+import { TABLES } from './tables.ts'
+
+/** How often an object that is used does its housekeeping. */
+const HOUR_MS = 3_600_000
+/** Most ended holds that are kept for the next `sweep`. */
+const MAX_ENDED = 1_000
+/** Holds end by their records, under any policy. */
+const NO_SCHEMA: StoreSchema = { units: [], cells: [], categories: [], layers: [] }
+const NEXT_END = `select min(at) as at from (select min(ends_at) as at from quota_rows
+  union all select min(expires_at) from quota_ids union all select min(hold_ends_at) from quota_ids where hold_ends_at is not null)`
+const NEXT_HOLD_END = 'select min(hold_ends_at) as at from quota_ids where hold_ends_at is not null'
+
+/**
+ * Counters in a Durable Object with SQLite. Export it from your Worker, or a class that extends it, and bind it as the namespace
+ * of `durableObjectStore()`. Each decision is one synchronous transaction, and the runtime holds back the answer until it is
+ * stored.
+ */
+export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
+  readonly #storage: DurableObjectStorage
+  readonly #settings: StoredSettings
+  readonly #schemas = new Map<string, SyncCounters>()
+  /** Opened by the first call, whose answer then has the error's code. */
+  #opened: { readonly store: SyncStore; readonly sweeper: SyncCounters } | undefined
+  /** Ended holds that no `sweep` has reported. */
+  readonly #ended: EndedHold[] = []
+  /** When the next alarm goes off, epoch milliseconds; 0: there is none. */
+  #alarmAt = 0
+
+  constructor(ctx: ConstructorParameters<typeof DurableObject>[0], env: Env) {
+    super(ctx, env)
+    this.#storage = ctx.storage as unknown as DurableObjectStorage
+    for (const text of TABLES) this.#storage.sql.exec(text)
+    this.#settings = new StoredSettings(this.#storage, () => this.now())
+    void ctx.blockConcurrencyWhile(async () => {
+      this.#alarmAt = (await this.#storage.getAlarm()) ?? 0
+    })
+  }
+
+  /** Epoch milliseconds. Tests override it to turn time by hand. */
+  protected now(): number {
+    return Date.now()
+  }
+
+  /**
+   * Receives holds that ended without being settled: with the next call to the object, else within the hour. Override it
+   * to act on them. What it throws is logged by the runtime, and changes nothing.
+   */
+  protected quotaHoldsEnded?(ended: readonly EndedHold[]): void | Promise<void>
+
+  /**
+   * Carries out calls of `durableObjectStore()`, one after the other.
+   *
+   * @param schema of the policy
+   * @param seen the mark of the caller's settings; takes under others are `stale`
+   */
+  quotaCalls(schema: StoreSchema, calls: readonly CounterCall[], seen?: string): readonly Answered[] {
+    return calls.map((call) => this.#answered(() => this.#counted(schema, call, seen)))
+  }
+
+  /** Carries out a call of `durableObjectSettings()`. */
+  quotaSettings({ method, request }: SettingsCall): Answered {
+    return this.#answered(() => this.#settings[method](request as never))
+  }
+
+  /** Housekeeping: settles holds that ended, and deletes what is over. */
+  override async alarm(): Promise<void> {
+    const now = this.now()
+    this.#settleDue(now)
+    for (const [table, column] of [
+      ['quota_rows', 'ends_at'],
+      ['quota_ids', 'expires_at'],
+    ]) {
+      this.#storage.sql.exec(`delete from ${table} where ${column} <= ?`, now)
+    }
+    this.#alarmAt = 0
+    const next = this.#first(NEXT_END)
+    // An object that is never used again sleeps until something ends, and for good when nothing is left.
+    if (next !== undefined) this.#wakeIn(Math.max(HOUR_MS, next - now))
+  }
+
+  #answered(work: () => unknown): Answered {
+    try {
+      const value = work()
+      return { value, mark: this.#settings.mark() }
+    } catch (error) {
+      return { code: error instanceof QuotaError ? error.code : 'store_error', message: errorText(error) }
+    }
+  }
+
+  #counted(schema: StoreSchema, call: CounterCall, seen: string | undefined): unknown {
+    const { method, request } = call
+    const now = this.now()
+    if (method === 'sweep') return { open: this.#sweep(), ended: this.#ended.splice(0) }
+    this.#settleDue(now)
+    const isMarked = 'settingsRevision' in request && request.settingsRevision !== undefined
+    if (isMarked && seen !== undefined && seen !== this.#settings.mark()) {
+      const settingsRevision = this.#settings.readText({ layer: '', subject: '' })?.revision ?? ''
+      return { outcome: 'stale', now, states: [], settingsRevision }
+    }
+    const value = carriedOut(this.#counters(schema), call)
+    const isRead = method === 'read' || method === 'list'
+    if (!isRead && (this.#alarmAt === 0 || this.#alarmAt > Date.now() + HOUR_MS)) this.#wakeIn(HOUR_MS)
+    return value
+  }
+
+  #counters(schema: StoreSchema): SyncCounters {
+    const name = JSON.stringify(schema)
+    const counters = this.#schemas.get(name) ?? this.#open().store.open(schema)
+    this.#schemas.set(name, counters)
+    return counters
+  }
+
+  #open(): { readonly store: SyncStore; readonly sweeper: SyncCounters } {
+    if (this.#opened === undefined) {
+      const store = syncSqliteStore({ database: connectionTo(this.#storage), clock: { now: () => this.now() } })
+      this.#opened = { store, sweeper: store.open(NO_SCHEMA) }
+    }
+    return this.#opened
+  }
+
+  /** Counters are seen by calls only: what ended is settled before each of them, so no timer is needed. */
+  #settleDue(now: number): void {
+    const next = this.#first(NEXT_HOLD_END)
+    if (next !== undefined && next <= now) this.#sweep()
+  }
+
+  /** Settles holds that ended. @returns how many are open */
+  #sweep(): number {
+    const { ended, open } = this.#open().sweeper.holds!.sweep()
+    this.#ended.push(...ended.slice(0, MAX_ENDED - this.#ended.length))
+    if (ended.length > 0) this.ctx.waitUntil((async () => this.quotaHoldsEnded?.(ended))())
+    return open
+  }
+
+  #first(text: string): number | undefined {
+    const [row] = this.#storage.sql.exec(text).toArray()
+    return (row?.at as number | null) ?? undefined
+  }
+
+  #wakeIn(ms: number): void {
+    this.#alarmAt = Date.now() + ms
+    void this.#storage.setAlarm(this.#alarmAt)
+  }
+}
+
+function carriedOut(counters: SyncCounters, { method, request }: CounterCall): unknown {
+  if (method === 'take' || method === 'read' || method === 'settle' || method === 'reset') {
+    return counters[method](request as never)
+  }
+  const holds = counters.holds!
+  return method === 'settleHold' ? holds.settle(request as never) : holds[method as 'list'](request as never)
+}
+
+/** The SQLite of an object as a connection. */
+function connectionTo(storage: DurableObjectStorage): SqliteConnection {
+  const all = (text: string, values: readonly unknown[]): unknown => storage.sql.exec(text, ...values).toArray()
+  return {
+    prepare: (text) => ({ all: (...values) => all(text, values), run: (...values) => all(text, values) }),
+    exec: (text) => storage.sql.exec(text),
+    transactionSync: (work) => storage.transactionSync(work),
+  }
+}

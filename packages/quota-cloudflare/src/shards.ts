@@ -1,0 +1,20 @@
+import { QuotaError } from '@scoregw/quota'
+import type { StoreSchema } from '@scoregw/quota/store'
+
+/**
+ * Whether counters can be spread over objects by a layer's keys.
+ *
+ * @throws {QuotaError} `store_unsupported`
+ */
+export function checkShards({ layers }: StoreSchema, shardBy: string): void {
+  const own = layers.filter(({ shared }) => !shared).map(({ name }) => name)
+  const shared = layers.find((layer) => layer.shared)?.name
+  if (!own.includes(shardBy)) throw refused(shardBy, `expected a layer of subjects: ${own.join(', ')}`)
+  if (shared === undefined) return
+  const why = `layer "${shared}" is shared, and no object sees what the others admit`
+  throw refused(shardBy, `${why}. Leave shardBy out, or define the policy without "${shared}"`)
+}
+
+function refused(shardBy: string, why: string): QuotaError {
+  return new QuotaError('store_unsupported', `durableObjectStore(): shardBy "${shardBy}": ${why}`)
+}

@@ -1,0 +1,17 @@
+/**
+ * The tables of `@scoregw/quota-sql` that an object needs, as statements that may run again: no migrations and no kysely in a
+ * Worker. A test compares them with `quotaSchemaSql()`.
+ */
+export const TABLES: readonly string[] = [
+  'create table if not exists quota_format (version integer not null)',
+  'insert into quota_format select 2 where not exists (select 1 from quota_format)',
+  'create table if not exists quota_rows (key text not null primary key, layout bigint not null, cells text not null, ends_at bigint) without rowid',
+  'create index if not exists quota_rows_by_end on quota_rows (ends_at)',
+  'create table if not exists quota_layouts (hash bigint primary key, list text not null)',
+  'create table if not exists quota_ids (category text not null, owner text not null, id text not null, record text not null, expires_at bigint, hold_ends_at bigint, primary key (category, owner, id)) without rowid',
+  'create index if not exists quota_ids_by_end on quota_ids (expires_at)',
+  'create index if not exists quota_ids_by_hold_end on quota_ids (hold_ends_at) where hold_ends_at is not null',
+  'create index if not exists quota_ids_by_owner on quota_ids (owner) where hold_ends_at is not null',
+  'create table if not exists quota_settings (layer text not null, subject text not null, version integer not null, revision text not null, document text, primary key (layer, subject))',
+  'create table if not exists quota_changes (seq bigint primary key, layer text not null, subject text not null, revision text not null, changed_by text, changed_at bigint not null, before text, after text)',
+]
