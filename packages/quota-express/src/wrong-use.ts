@@ -35,7 +35,7 @@ function fail(res: Response): void {
  */
 export function withoutOperation(logger: QuotaLogger): RequestHandler {
   const message =
-    'quotaMiddleware() without operation(req) meters single routes alone: mount quotaMiddleware({ ... }).operation(name)'
+    'this policy has several operations: pass operation(req) to quotaMiddleware(), or mount .operation(name) on each route'
   const refusing: RequestHandler = (_req, res) => {
     logOnce(logger, message)
     fail(res)

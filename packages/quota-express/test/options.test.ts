@@ -40,7 +40,7 @@ test('every fault of the options is named', () => {
 test.each([undefined, 'reject', 'skip'] as const)('who asks has to be said where anonymous is %s', (anonymous) => {
   const make = () => quotaMiddleware({ quota: syncQuota(), anonymous })
   expect(caught(make).faults).toEqual([
-    { path: 'subject', message: "missing: a function of the request, or anonymous: 'ip'" },
+    { path: 'subject', message: "missing; expected a function of the request, or anonymous: 'ip'" },
   ])
 })
 
@@ -53,7 +53,7 @@ test('a route refuses options that are not its own, and operations that the poli
 })
 
 test.each([
-  ['keyGenerator', /who asks is subject\(request\)/],
+  ['keyGenerator', /use subject\(request\)/],
   ['windowMs', /windows are part of the policy/],
   ['skipFailedRequests', /get their tokens back/],
   ['anonymus', /did you mean "anonymous"\?/],

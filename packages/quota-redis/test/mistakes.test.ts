@@ -57,13 +57,13 @@ const mistakes: readonly Mistake[] = [
     written: 'redisStore({})',
     make: make({}),
     code: 'invalid_options',
-    says: ['client: missing: an ioredis client, new Redis(...) or new Cluster(...)'],
+    says: ['client: missing; expected an ioredis client, new Redis(...) or new Cluster(...)'],
   },
   {
     written: 'redisStore({ redis })',
     make: make({ redis: client }),
     code: 'invalid_options',
-    says: ['client: missing', 'redis: unknown key; here it is `client`'],
+    says: ['client: missing', 'redis: unknown key; use `client`'],
   },
   {
     written: "redisStore({ client: 'redis://:secret@localhost' })",
@@ -81,7 +81,7 @@ const mistakes: readonly Mistake[] = [
     written: 'redisStore({ client: Redis })',
     make: make({ client: Redis }),
     code: 'invalid_options',
-    says: ['client: expected an ioredis client', 'got a class, not an instance'],
+    says: ['client: expected an ioredis client', 'got a class: pass an instance'],
   },
   {
     written: 'redisStore({ client: createClient() }), a client of another library',
@@ -119,7 +119,7 @@ const mistakes: readonly Mistake[] = [
     written: "redisStore({ client, keyPrefix: 'app' })",
     make: make({ client, keyPrefix: 'app' }),
     code: 'invalid_options',
-    says: ['keyPrefix: unknown key; here it is `prefix`'],
+    says: ['keyPrefix: unknown key; use `prefix`'],
   },
   {
     written: "redisStore({ client, prefix: 'app{1}' })",
@@ -137,7 +137,7 @@ const mistakes: readonly Mistake[] = [
     written: 'redisStore({ client, timeout: 100, deadlinMs: 100 })',
     make: make({ client, timeout: 100, deadlinMs: 100 }),
     code: 'invalid_options',
-    says: ['timeout: unknown key; here it is `deadlineMs`', 'deadlinMs: unknown key; did you mean "deadlineMs"?'],
+    says: ['timeout: unknown key; use `deadlineMs`', 'deadlinMs: unknown key; did you mean "deadlineMs"?'],
   },
   {
     written: "redisStore({ client, evictionPolicy: 'noeviction' })",
@@ -173,19 +173,19 @@ const mistakes: readonly Mistake[] = [
     written: 'redisFactor({ client, deadlineMs: 50 })',
     make: () => redisFactor({ client, deadlineMs: 50 } as Anything),
     code: 'invalid_options',
-    says: ['options of redisFactor()', 'deadlineMs: unknown key; known are client, prefix'],
+    says: ['options of redisFactor()', 'deadlineMs: unknown key; known keys: client, prefix'],
   },
   {
     written: 'redisOutcomes({ client: undefined })',
     make: () => redisOutcomes({ client: undefined } as Anything),
     code: 'invalid_options',
-    says: ['options of redisOutcomes()', 'client: missing: an ioredis client'],
+    says: ['options of redisOutcomes()', 'client: missing; expected an ioredis client'],
   },
   {
     written: 'createQuota({ policy, store: new Redis() })',
     make: () => createQuota({ policy: defaultPolicy(), store: client as Anything }),
     code: 'invalid_options',
-    says: ['store: expected a quota store, as memoryStore() or redisStore({ client }) makes it'],
+    says: ['store: expected a quota store, for example memoryStore() or redisStore({ client })'],
   },
   {
     written: 'createQuota(new Redis())',

@@ -61,7 +61,7 @@ const mistakes: readonly Mistake[] = [
   invalid('postgresStore(new Pool())', postgres(pool), 'write postgresStore({ pool })'),
   invalid("postgresStore('postgres://app:secret@localhost')", postgres('postgres://app:secret@localhost'), 'a string'),
   invalid("postgresStore({ pool: 'postgres://...' })", postgres({ pool: 'postgres://app:secret@h' }), 'pool: expected'),
-  invalid('postgresStore({ pool: Pool })', postgres({ pool: pg.Pool }), 'a class, not an instance'),
+  invalid('postgresStore({ pool: Pool })', postgres({ pool: pg.Pool }), 'a class: pass an instance'),
   invalid(
     'postgresStore({ pool: db }), a Kysely',
     postgres({ pool: postgresDb }),
@@ -72,9 +72,9 @@ const mistakes: readonly Mistake[] = [
     'postgresStore({ connectionString })',
     postgres({ connectionString: 'postgres://app:secret@localhost' }),
     'pool: missing',
-    'connectionString: unknown key; here the server is that of `pool`',
+    'connectionString: unknown key; pass `pool`',
   ),
-  invalid('postgresStore({ pool, tableName })', postgres({ pool, tableName: 'x' }), 'here it is `prefix`'),
+  invalid('postgresStore({ pool, tableName })', postgres({ pool, tableName: 'x' }), 'use `prefix`'),
   invalid('postgresStore({ pool, deadlineMs: 5 })', postgres({ pool, deadlineMs: 5 }), 'deadlineMs: expected'),
   invalid(
     "postgresStore({ pool, prefix: 'My-App' })",

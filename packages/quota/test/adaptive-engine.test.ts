@@ -52,7 +52,7 @@ describe('mode adaptive', () => {
     await expect(fixture().quota.settings.update({ mode: 'adaptive' })).rejects.toMatchObject({
       faults: [{ path: 'mode', message: 'not available: this engine has no adaptive factor' }],
     })
-    expect(() => fixture({ adaptive: {} as never })).toThrowError(/adaptive.factor: missing: a factor store/)
+    expect(() => fixture({ adaptive: {} as never })).toThrowError(/adaptive.factor: missing; expected a factor store/)
   })
 
   it('starts at factor 1, and follows it at once, in every layer', async () => {

@@ -82,16 +82,16 @@ describe('groups', () => {
       faults({ depth: 9, inner: { title: 'a', nam: 'b' }, list: [9, 9, 9], own: 'abc', depht: 1, title: 1 }),
     ).toEqual([
       'depth: expected a whole number from 1 to 5, got 9',
-      'table: missing: an object of depths',
-      'inner.name: missing: small letters',
-      'inner.title: unknown key; here it is `name`',
+      'table: missing; expected an object of depths',
+      'inner.name: missing; expected small letters',
+      'inner.title: unknown key; it is `name`',
       'inner.nam: unknown key; did you mean "name"?',
       'list.0: expected a whole number from 1 to 5, got 9',
       'list.1: expected a whole number from 1 to 5, got 9',
       'list.2: expected a whole number from 1 to 5, got 9',
       'list: expected 1 to 2 entries, got 3',
       'depht: unknown key; did you mean "depth"?',
-      'title: unknown key; here it is `name`',
+      'title: unknown key; it is `name`',
     ])
   })
 
@@ -105,7 +105,7 @@ describe("schemas of an author's own", () => {
     expect(faults(right)).toEqual([])
     expect(faults({ ...right, extra: null })).toEqual([])
     expect(faults({ ...right, own: 5 })).toEqual(['own: expected string, got a number'])
-    expect(faults({ ...right, own: undefined })).toEqual(['own: missing: string'])
+    expect(faults({ ...right, own: undefined })).toEqual(['own: missing; expected string'])
     expect(faults({ ...right, own: 'pw' })).toEqual(['own: expected >=3, got a string'])
   })
 })

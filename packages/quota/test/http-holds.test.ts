@@ -194,7 +194,7 @@ describe('a meter of holds', () => {
   it('cannot charge a slot first: an error at construction, or of the request', async () => {
     const { quota } = engine()
     const meter = httpMeter<Operation>({ quota, settle: 'charge-first' })
-    const faults = [{ path: 'settle', message: expect.stringMatching(/"work" takes a slot/) }]
+    const faults = [{ path: 'settle', message: expect.stringMatching(/"work" needs a slot/) }]
     expect(() => meter.operation('work')).toThrow(expect.objectContaining({ code: 'invalid_options', faults }))
     expect(() => meter.admit({ method: 'POST', operation: 'work', subject: 'u' })).toThrow(
       expect.objectContaining({ code: 'reservation_required' } satisfies Partial<QuotaError>),

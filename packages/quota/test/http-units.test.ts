@@ -83,7 +83,7 @@ describe('a metered request over several units', () => {
     const adapter = { name: 'own()', method: () => 'GET', languages: () => undefined }
     const make = (cost: unknown) => () => httpMeter({ ...options, cost: cost as { tokens: number } }, adapter)
     expect(make({ tokens: 5 })).not.toThrow()
-    expect(make({ token: 5 })).toThrow(/options of own\(\) refused: cost.token: not a unit: "token"/)
+    expect(make({ token: 5 })).toThrow(/invalid options of own\(\): cost.token: not a unit: "token"/)
     expect(make(5)).toThrow(/cost: this policy counts requests, tokens, microusd: write { tokens: 5 }/)
   })
 })

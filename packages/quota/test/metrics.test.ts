@@ -227,7 +227,7 @@ describe('registering', () => {
             message: "expected prom-client's register, or a new Registry(), got an object without registerMetric()",
           },
           { path: 'prefix', message: 'expected the beginning of a metric name: letters, digits, _ and :, got "1 x"' },
-          { path: 'labels', message: 'unknown key; known are quota, registry, prefix' },
+          { path: 'labels', message: 'unknown key; known keys: quota, registry, prefix' },
         ],
       }),
     )

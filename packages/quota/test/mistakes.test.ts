@@ -39,7 +39,7 @@ const construction: readonly Mistake[] = [
     written: 'createQuota({})',
     make: create({}),
     code: 'invalid_options',
-    says: ['policy: missing: a policy, as defaultPolicy() or definePolicy() makes it'],
+    says: ['policy: missing; expected a policy, for example from defaultPolicy() or definePolicy()'],
   },
   {
     written: 'createQuota(defaultPolicy())',
@@ -51,19 +51,19 @@ const construction: readonly Mistake[] = [
     written: 'createQuota(memoryStore())',
     make: create(memoryStore()),
     code: 'invalid_options',
-    says: ['belongs in "store"', 'createQuota({ policy, store })'],
+    says: ['a value for "store"', 'createQuota({ policy, store })'],
   },
   {
     written: 'createQuota({ policy: defaultPolicy })',
     make: create({ policy: defaultPolicy }),
     code: 'invalid_options',
-    says: ['policy: expected a policy', 'got a function, not called'],
+    says: ['policy: expected a policy', 'got a function: call it'],
   },
   {
     written: 'createQuota({ policy: {} })',
     make: create({ policy: {} }),
     code: 'invalid_options',
-    says: ['policy: expected a policy', 'definePolicy() makes it'],
+    says: ['policy: expected a policy', 'from defaultPolicy() or definePolicy()'],
   },
   {
     written: 'createQuota({ polcy })',
@@ -75,13 +75,13 @@ const construction: readonly Mistake[] = [
     written: "createQuota({ policy, store: 'memory' })",
     make: create({ policy, store: 'memory' }),
     code: 'invalid_options',
-    says: ['store: expected a quota store, as memoryStore() or redisStore({ client }) makes it, got a string'],
+    says: ['store: expected a quota store, for example memoryStore() or redisStore({ client }), got a string'],
   },
   {
     written: 'createQuota({ policy, store: memoryStore })',
     make: create({ policy, store: memoryStore }),
     code: 'invalid_options',
-    says: ['store: expected a quota store', 'got a function, not called'],
+    says: ['store: expected a quota store', 'got a function: call it'],
   },
   {
     written: 'createQuota({ policy, store: openStore() }), where openStore is async',
@@ -99,7 +99,7 @@ const construction: readonly Mistake[] = [
     written: 'createQuota({ policy, windowMs: 60_000, limit: 100 })',
     make: create({ policy, windowMs: 60_000, limit: 100 }),
     code: 'invalid_options',
-    says: ['windowMs: unknown key; here windows are part of the policy', 'limit: unknown key; here limits are part of'],
+    says: ['windowMs: unknown key; windows are part of the policy', 'limit: unknown key; limits are part of'],
   },
   {
     written: 'createQuota({ policy, points: 5, duration: 1, keyPrefix: "q" })',
@@ -111,13 +111,13 @@ const construction: readonly Mistake[] = [
     written: 'createQuota({ policy, keyGenerator, passOnStoreError: true })',
     make: create({ policy, keyGenerator: () => 'u', passOnStoreError: true }),
     code: 'invalid_options',
-    says: ['here who asks is the subject of a request', 'failurePolicy of createQuota()'],
+    says: ['pass the caller as `subject` of each request', 'failurePolicy of createQuota()'],
   },
   {
     written: 'createQuota({ policy, operations: { ... } })',
     make: create({ policy, operations: {} }),
     code: 'invalid_options',
-    says: ['operations: unknown key; here that is part of the policy', 'defaultPolicy()'],
+    says: ['operations: unknown key; pass it to defaultPolicy()', 'defaultPolicy()'],
   },
   {
     written: "createQuota({ policy, failurePolicy: 'open' })",
@@ -165,13 +165,13 @@ const construction: readonly Mistake[] = [
     written: 'memoryStore().restore(text)',
     make: () => memoryStore().restore('{"format":2}'),
     code: 'invalid_options',
-    says: ['snapshot refused: expected a part of a snapshot, got text: JSON.parse() it first'],
+    says: ['invalid snapshot: expected a part of a snapshot, got text: JSON.parse() it first'],
   },
   {
     written: 'adaptiveTicker({ outcomes })',
     make: () => adaptiveTicker({ outcomes: { add: () => undefined, read: () => [] } } as Anything),
     code: 'invalid_options',
-    says: ['adaptiveTicker()', 'factorStore: missing: a factor store'],
+    says: ['adaptiveTicker()', 'factorStore: missing; expected a factor store'],
   },
   {
     written: 'registerQuotaMetrics(quota)',
@@ -183,7 +183,7 @@ const construction: readonly Mistake[] = [
     written: 'registerQuotaMetrics({ quota, registry: Registry })',
     make: () => registerQuotaMetrics({ quota, registry: Registry as Anything }),
     code: 'invalid_options',
-    says: ["registry: expected prom-client's register, or a new Registry()", 'got a class, not an instance'],
+    says: ["registry: expected prom-client's register, or a new Registry()", 'got a class: pass an instance'],
   },
 ]
 
@@ -192,13 +192,13 @@ const requests: readonly Mistake[] = [
     written: "quota.consume('u42')",
     make: () => quota.consume('u42' as Anything),
     code: 'invalid_subject',
-    says: ['"u42" alone is no request; if it is the subject, write { subject: "u42", operation: "read" }'],
+    says: ['expected a request, got "u42": pass { subject: "u42", operation: "read" }'],
   },
   {
     written: "quota.consume({ key: 'u42', operation: 'write' })",
     make: () => quota.consume({ key: 'u42', operation: 'write' } as Anything),
     code: 'invalid_subject',
-    says: ['subject: missing', '"key" is unknown; a request has subject, operation, cost'],
+    says: ['subject: missing', '"key" is unknown; known keys: subject, operation, cost'],
   },
   {
     written: "quota.consume({ ..., subject: { taem: 't', user: 'u' } })",
@@ -282,7 +282,7 @@ const requests: readonly Mistake[] = [
     written: 'reservation.commit(more than reserved)',
     make: async () => (await quota.reserve({ subject: 'u1', operation: 'write' })).commit(5),
     code: 'commit_above_reservation',
-    says: ['5 tokens are more than the 1 reserved', 'reserve the most'],
+    says: ["can't commit 5 tokens, only 1 reserved", 'Reserve the most'],
   },
   {
     written: 'reservation.commit(), although it was refused',

@@ -248,7 +248,7 @@ describe('answers to refusals under a policy of one’s own', () => {
 
   it('are refused where they are none', () => {
     expect(() => createQuota({ policy: { ...layers, answers: {} as never } })).toThrow(
-      /answers: expected a function, as neutralAnswers/,
+      /answers: expected a function, for example neutralAnswers/,
     )
     expect(() => neutralAnswers({ supportUrl: 'nowhere' })).toThrow(/supportUrl: expected an address, got "nowhere"/)
   })

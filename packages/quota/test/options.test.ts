@@ -54,7 +54,7 @@ function refusal(options: unknown): QuotaError {
 
 /** The texts of all faults, without what every message begins with. */
 function faults(options: unknown): string {
-  return refusal(options).message.replace('options of thing() refused: ', '')
+  return refusal(options).message.replace('invalid options of thing(): ', '')
 }
 
 const line = { send: () => undefined }
@@ -91,7 +91,7 @@ describe('options that are right', () => {
 
 describe('options that are wrong', () => {
   it.each([
-    [{}, 'line: missing: a line'],
+    [{}, 'line: missing; expected a line'],
     [{ line, prefix: 'QUOTA' }, 'prefix: expected 1 to 8 small letters, got "QUOTA"'],
     [{ line, deadlineMs: '150' }, 'deadlineMs: expected a whole number of milliseconds from 10 to 1000, got "150"'],
     [{ line, deadlineMs: Number.NaN }, 'deadlineMs: expected a whole number of milliseconds from 10 to 1000, got NaN'],
@@ -99,7 +99,7 @@ describe('options that are wrong', () => {
     [{ line: Promise.resolve(line) }, 'line: expected a line, got a promise: await it first'],
     [{ line: 'redis://user:secret@host' }, 'line: expected a line, got a string'],
     [{ line: new Map() }, 'line: expected a line, got an instance of Map without send()'],
-    [{ line, inner: {} }, 'inner.depth: missing: a whole number, 1 or more'],
+    [{ line, inner: {} }, 'inner.depth: missing; expected a whole number, 1 or more'],
     [{ line, inner: 5 }, 'inner: expected an object, got a number'],
     [{ line, inner: { depth: 1, dept: 2 } }, 'inner.dept: unknown key; did you mean "depth"?'],
     [{ line, mode: 'fast', deadlineMs: 501 }, 'deadlineMs: expected at most 500 in mode fast'],
@@ -111,10 +111,10 @@ describe('options that are wrong', () => {
     ['perfix', 'unknown key; did you mean "prefix"?'],
     ['deadlineMS', 'unknown key; did you mean "deadlineMs"?'],
     ['onerror', 'unknown key; did you mean "onError"?'],
-    ['timeout', 'unknown key; here a call may take `deadlineMs`'],
-    ['windowMs', 'unknown key; here windows are part of the policy; one limit alone is simpleQuota({ limit, per })'],
-    ['banana', 'unknown key; known are line, prefix, deadlineMs, mode, onError, inner, labels'],
-    ['__proto__', 'unknown key; known are line, prefix, deadlineMs, mode, onError, inner, labels'],
+    ['timeout', 'unknown key; a call may take `deadlineMs`'],
+    ['windowMs', 'unknown key; windows are part of the policy; for one limit, use simpleQuota({ limit, per })'],
+    ['banana', 'unknown key; known keys: line, prefix, deadlineMs, mode, onError, inner, labels'],
+    ['__proto__', 'unknown key; known keys: line, prefix, deadlineMs, mode, onError, inner, labels'],
   ])('unknown key %s', (key, message) => {
     expect(faults(Object.defineProperty({ line }, key, { value: 1, enumerable: true }))).toBe(`${key}: ${message}`)
   })
@@ -126,8 +126,8 @@ describe('options that are wrong', () => {
     [[line], 'expected an object, thing({ line }), got an array'],
     [new Map(), 'expected an object, thing({ line }), got an instance of Map'],
     [Promise.resolve({ line }), 'expected an object, thing({ line }), got a promise: await it first'],
-    [line, 'expected an object, got what belongs in "line": write thing({ line })'],
-    [() => undefined, 'expected an object, got what belongs in "onError": write thing({ line, onError })'],
+    [line, 'expected an object, got a value for "line": write thing({ line })'],
+    [() => undefined, 'expected an object, got a value for "onError": write thing({ line, onError })'],
   ])('%s in place of options', (options, message) => {
     expect(faults(options)).toBe(message)
   })
@@ -138,7 +138,7 @@ it('takes what fits several options for the one that cannot be left out', () => 
     skip: optional(aFunction()),
     subject: aFunction(),
   }))
-  expect(() => parseNames(() => 'u42')).toThrow('got what belongs in "subject": write names({ subject })')
+  expect(() => parseNames(() => 'u42')).toThrow('got a value for "subject": write names({ subject })')
 })
 
 describe('long messages', () => {

@@ -89,7 +89,7 @@ describe('metrics', () => {
   })
 
   it.each([
-    [{}, 'quota: missing: an engine'],
+    [{}, 'quota: missing; expected an engine'],
     [{ quota: 5 }, 'quota: expected an engine: what createQuota() gives'],
     [{ quota: fixture().quota, meter: {} }, 'meter: expected a meter of @opentelemetry/api'],
     [{ quota: fixture().quota, span: false }, 'span: unknown key; did you mean "spans"?'],

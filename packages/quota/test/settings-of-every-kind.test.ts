@@ -95,7 +95,7 @@ const SETTINGS_FAULTS: readonly (readonly [patch: object, path: string, message:
     'thresholds.0.left',
     'expected a whole number of tokens from 0 to 100000000000, got -1',
   ],
-  [{ thresholds: [{ share: 0.5, left: 5 }] }, 'thresholds.0.share', 'unknown key; known are left'],
+  [{ thresholds: [{ share: 0.5, left: 5 }] }, 'thresholds.0.share', 'unknown key; known keys: left'],
   [{ thresholds: [0.8] }, 'thresholds.0', 'expected an object, got a number'],
   [{ thresholds: Array.from({ length: 9 }, () => ({ left: 1 })) }, 'thresholds', 'expected 0 to 8 entries, got 9'],
   [{ thresholds: { share: 0.8 } }, 'thresholds', 'expected an array, got an object'],
@@ -114,7 +114,7 @@ const SUBJECT_FAULTS: readonly (readonly [settings: object, path: string, messag
   [{ until: { override: 5 } }, 'until.override', 'unknown key; did you mean "overrides"?'],
   [{ until: 5 }, 'until', 'expected an object, got a number'],
   [{ anchor: { day: 32 } }, 'anchor.day', 'expected a whole number from 1 to 31, got 32'],
-  [{ anchor: { day: 5, hour: 3 } }, 'anchor.hour', 'unknown key; known are month, day, time'],
+  [{ anchor: { day: 5, hour: 3 } }, 'anchor.hour', 'unknown key; known keys: month, day, time'],
   [{ anchor: 15 }, 'anchor', 'expected an object, got a number'],
   [
     { overrides: { call: { running: -1 } } },

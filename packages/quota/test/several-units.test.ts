@@ -152,7 +152,7 @@ describe('a reservation over several units', () => {
     const { quota } = made()
     const reserved = quota.reserveSync({ subject: SUBJECT, operation: 'complete' })
     if (reserved.status !== 'reserved') throw new Error(reserved.status)
-    expect(() => reserved.commit({ microusd: 9_001 })).toThrow(/9001 microusd are more than the 9000 reserved/)
+    expect(() => reserved.commit({ microusd: 9_001 })).toThrow(/can't commit 9001 microusd, only 9000 reserved/)
     expect(reserved.commit({ microusd: 9_000 }).charged).toEqual({ requests: 1, tokens: 2_000, microusd: 9_000 })
   })
 

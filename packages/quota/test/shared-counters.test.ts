@@ -135,7 +135,7 @@ describe('the name of a limiter', () => {
 
   it('is what keyPrefix is called here', () => {
     expect(() => simpleQuota({ limit: 1, per: '1m', keyPrefix: 'login' } as never)).toThrow(
-      /name of the counters is `name`/,
+      /use `name` for the counters/,
     )
   })
 })

@@ -94,7 +94,7 @@ const mistakes: readonly Mistake[] = [
     written: "simpleQuota(...).consume('u42')",
     make: () => simpleQuota({ limit: 1, per: '1h' }).consume('u42' as never),
     code: 'invalid_subject',
-    says: ['write { subject: "u42" }'],
+    says: ['pass { subject: "u42" }'],
   },
   {
     written: "simpleQuota(...).consume({ key: 'u42' })",
@@ -108,7 +108,7 @@ const mistakes: readonly Mistake[] = [
     written: 'simpleQuota({})',
     make: made({}),
     code,
-    says: ['limit: missing: a whole number of tokens', 'per: missing: a time'],
+    says: ['limit: missing; expected a whole number of tokens', 'per: missing; expected a time'],
   },
   {
     written: "simpleQuota({ limit: '100', per: '15 minutes' })",
@@ -130,7 +130,7 @@ const mistakes: readonly Mistake[] = [
     written: 'simpleQuota({ max: 100, windowMs: 60_000 })',
     make: made({ max: 100, windowMs: 60_000 }),
     code,
-    says: ['how many requests a subject has is `limit`', 'how long a window lasts is `per`'],
+    says: ['use `limit`', 'use `per`'],
   },
   {
     written: "simpleQuota({ limt: 1, per: '1h' })",
@@ -142,7 +142,7 @@ const mistakes: readonly Mistake[] = [
     written: "simpleQuota({ limit: 1, per: '1h', policy })",
     make: made({ limit: 1, per: '1h', policy: {} }),
     code,
-    says: ['one of your own goes to createQuota({ policy })'],
+    says: ['call createQuota({ policy })'],
   },
   {
     written: "simpleQuota({ limit: 1, per: '1h', failurePolicy: { read: 'open' } })",

@@ -147,7 +147,7 @@ describe('top subjects', () => {
   it('refuse options and questions that nobody can mean', () => {
     const { quota, top } = counted()
     expect(() => topSubjects({ quota, layer: 'site' })).toThrow(
-      'options of topSubjects() refused: layer: no layer of subjects\' own "site"; the policy has personal',
+      'invalid options of topSubjects(): layer: no layer of subjects\' own "site"; the policy has personal',
     )
     expect(() => topSubjects({ quota, periodMs: 10 })).toThrow('periodMs')
     expect(() => top.spent('wirte')).toThrow('no category "wirte"; did you mean "write"?')

@@ -67,7 +67,7 @@ const ofPolicies: readonly Mistake[] = [
     written: "units: ['requests', 'tokens', 'requests', ..]",
     make: policy({ units: ['requests', 'tokens', 'requests', 'microusd'] }),
     code: 'invalid_policy',
-    says: ['units.2: "requests" is there twice'],
+    says: ['units.2: "requests" appears twice'],
   },
   {
     written: "units: [.., 'bytes'] that no window counts",
@@ -79,7 +79,7 @@ const ofPolicies: readonly Mistake[] = [
     written: 'a window without unit where there are several',
     make: windows(requests, { label: 'tokens-1m', per: '1m' }, budget),
     code: 'invalid_policy',
-    says: [`windows.1.unit: missing: one of ${COUNTS}`],
+    says: [`windows.1.unit: missing; expected one of ${COUNTS}`],
   },
   {
     written: "a window with unit: 'token'",
@@ -91,7 +91,7 @@ const ofPolicies: readonly Mistake[] = [
     written: 'two windows of one label and two units',
     make: windows(requests, { ...tokens, label: '1m' }, budget),
     code: 'invalid_policy',
-    says: ['windows: "1m" is there twice'],
+    says: ['windows: "1m" appears twice'],
   },
   {
     written: "{ label: 'short', per: '1 minute' }",
@@ -103,13 +103,13 @@ const ofPolicies: readonly Mistake[] = [
     written: "{ label: 'short', per: '1m', lengthMs: 60_000 }",
     make: windows({ label: 'short', per: '1m', lengthMs: 60_000, unit: 'requests' }, tokens, budget),
     code: 'invalid_policy',
-    says: ['windows.0: how long a window lasts is `per`, `lengthMs` or `every`: one of them'],
+    says: ['windows.0: use one of `per`, `lengthMs` and `every'],
   },
   {
     written: "{ label: 'short' } that says no length",
     make: windows({ label: 'short', unit: 'requests' }, tokens, budget),
     code: 'invalid_policy',
-    says: ['windows.0.lengthMs: missing: a whole number of milliseconds'],
+    says: ['windows.0.lengthMs: missing; expected a whole number of milliseconds'],
   },
   {
     written: 'a price that is a number where there are several units',
@@ -157,7 +157,7 @@ const ofPolicies: readonly Mistake[] = [
     written: 'createQuota({ policy, thresholds: [{ left: 5 }] })',
     make: () => createQuota({ policy: unitsPolicy, thresholds: [{ left: 5 }] as Anything }),
     code: 'invalid_options',
-    says: [`thresholds.0.unit: missing: a unit: ${COUNTS}, slots`],
+    says: [`thresholds.0.unit: missing; expected a unit: ${COUNTS}, slots`],
   },
 ]
 

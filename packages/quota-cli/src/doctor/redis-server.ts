@@ -40,7 +40,7 @@ function eviction(info: ServerInfo): ServerFinding {
     ? warning('eviction', 'maxmemory-policy is unknown', 'make sure that it is noeviction')
     : fault(
         'eviction',
-        `${policy}: counters may be dropped when it is full, and limits exceeded unseen`,
+        `${policy}: Redis may evict counters when it is full, and limits are then exceeded without notice`,
         'CONFIG SET maxmemory-policy noeviction, and write it into the configuration',
       )
 }

@@ -187,6 +187,6 @@ interface NodeBindings {
 /** What stands for a middleware of a whole app where there is no `operation(c)`. Hono calls it with a request first. */
 function withoutOperation({ options }: HttpMeter<Context>): MiddlewareHandler {
   const message =
-    'quotaMiddleware() without operation(c) meters single routes alone: mount quotaMiddleware({ ... }).operation(name)'
+    'this policy has several operations: pass operation(c) to quotaMiddleware(), or mount .operation(name) on each route'
   return async () => misused(options.logger, message)
 }

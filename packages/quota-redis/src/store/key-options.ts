@@ -4,16 +4,16 @@ import { isNodeRedis, type RedisClient } from '../line/line.ts'
 
 /** Names of options of the clients, and of other libraries' stores. */
 export const WORDS: Readonly<Record<string, string>> = {
-  redis: 'it is `client`',
-  storeClient: 'it is `client`',
-  sendCommand: 'it is `client`, an ioredis or node-redis client',
-  url: 'the server is that of `client`: new Redis(url)',
-  host: 'the server is that of `client`: new Redis({ host, port })',
-  port: 'the server is that of `client`: new Redis({ host, port })',
-  keyPrefix: 'it is `prefix`',
-  nameSpace: 'it is `prefix`',
-  timeout: 'it is `deadlineMs`',
-  commandTimeout: 'it is `deadlineMs`',
+  redis: 'use `client`',
+  storeClient: 'use `client`',
+  sendCommand: 'use `client`, an ioredis or node-redis client',
+  url: 'pass `client`: new Redis(url)',
+  host: 'pass `client`: new Redis({ host, port })',
+  port: 'pass `client`: new Redis({ host, port })',
+  keyPrefix: 'use `prefix`',
+  nameSpace: 'use `prefix`',
+  timeout: 'use `deadlineMs`',
+  commandTimeout: 'use `deadlineMs`',
 }
 
 /** What every store on Redis takes. */

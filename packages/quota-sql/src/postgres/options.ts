@@ -42,12 +42,12 @@ export type ParsedPostgresStoreOptions = PostgresStoreOptions & {
 
 /** Names of options of other libraries' stores. */
 const WORDS: Readonly<Record<string, string>> = {
-  storeClient: 'it is `pool`',
-  client: 'it is `pool`, a Pool of pg',
-  connectionString: 'the server is that of `pool`: new Pool({ connectionString })',
-  url: 'the server is that of `pool`: new Pool({ connectionString })',
-  tableName: 'it is `prefix`, the beginning of every name',
-  timeout: 'it is `deadlineMs`',
+  storeClient: 'use `pool`',
+  client: 'use `pool`, a Pool of pg',
+  connectionString: 'pass `pool`: new Pool({ connectionString })',
+  url: 'pass `pool`: new Pool({ connectionString })',
+  tableName: 'use `prefix`, the beginning of every name',
+  timeout: 'use `deadlineMs`',
 }
 
 function checks(): Checks<ParsedPostgresStoreOptions> {

@@ -57,11 +57,11 @@ export type ParsedSqliteStoreOptions = ParsedSync & SqliteStoreOptions & { reado
 
 /** Names of options of other libraries' stores. */
 const WORDS: Readonly<Record<string, string>> = {
-  storeClient: 'it is `database`',
-  client: 'it is `database`',
-  filename: 'the file is that of `database`: new Database(filename)',
-  tableName: 'it is `prefix`, the beginning of every name',
-  timeout: 'it is `deadlineMs`',
+  storeClient: 'use `database`',
+  client: 'use `database`',
+  filename: 'pass `database`: new Database(filename)',
+  tableName: 'use `prefix`, the beginning of every name',
+  timeout: 'use `deadlineMs`',
 }
 
 function syncChecks(): Checks<ParsedSync> {

@@ -30,7 +30,7 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
     cases: ['a refusal by window', 'a refusal opens no window', 'a refusal uses no id up', 'a refusal charges nothing'],
     rules: [['windows', 'A refusal charges nothing']],
   },
-  '`Retry-After` is true': {
+  '`Retry-After` is accurate': {
     cases: [
       'engine: Retry-After is true: refused before, admitted then',
       'the same request is admitted after Retry-After',
@@ -40,7 +40,7 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
       ['windows', 'A clock that steps back closes no window'],
     ],
   },
-  'A refund finds its window': {
+  'Refunds go back to their window': {
     cases: [
       'a refund under an id goes',
       'a refund finds its window',
@@ -86,7 +86,7 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
     cases: ['where there is no room a new subject gets store_full', 'no other subject evicts a live counter'],
     rules: [],
   },
-  'An outage is not a refusal': {
+  "An outage isn't a refusal": {
     cases: ['a full store is no refusal', 'a store that nothing answers rejects every call within its deadline'],
     rules: [],
   },
@@ -94,7 +94,7 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
 
 /** README's promises, in its order. */
 function promisesOfReadme(): readonly string[] {
-  const [, table = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split('## What is promised\n')
+  const [, table = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split('## What you can rely on\n')
   const rows = table.split('\n## ')[0]?.matchAll(/^\| ([^|]+?) +\|/gm) ?? []
   return [...rows].map(([, name = '']) => name).filter((name) => name !== 'Promise' && !name.startsWith('---'))
 }

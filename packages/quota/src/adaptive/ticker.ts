@@ -156,8 +156,8 @@ export interface AdaptiveTickerOptions {
 /** @throws {QuotaError} `invalid_options` naming every fault but those of the constants */
 const parseTickerOptions: (options: unknown) => AdaptiveTickerOptions =
   /* @__PURE__ */ optionsParser<AdaptiveTickerOptions>('adaptiveTicker()', () => ({
-    outcomes: having<OutcomeStore>(['add', 'read'], 'a store of outcomes, as memoryOutcomes() makes it'),
-    factorStore: having<FactorStore>(['read', 'compareAndSet', 'watch'], 'a factor store, as memoryFactor() makes it'),
+    outcomes: having<OutcomeStore>(['add', 'read'], 'a store of outcomes, for example memoryOutcomes()'),
+    factorStore: having<FactorStore>(['read', 'compareAndSet', 'watch'], 'a factor store, for example memoryFactor()'),
     settings: optional(
       having<NonNullable<AdaptiveTickerOptions['settings']>>(['get'], 'what says the mode, as quota.settings does'),
     ),

@@ -169,7 +169,7 @@ function isAsync(store: QuotaStore | SettingsStore): store is AsyncStore | Async
  */
 function clockOf(given: Clock | undefined, { clock: ofStore }: QuotaStore): Clock {
   if (given !== undefined && given !== systemClock && ofStore === systemClock) {
-    const message = "clock: the store goes by the machine's clock: pass the same clock to the store, or none to both"
+    const message = "clock: the store uses the machine's clock: pass the same clock to the store, or to neither"
     throw new QuotaError('invalid_options', `createQuota(): ${message}`)
   }
   return given ?? ofStore ?? systemClock
@@ -215,11 +215,11 @@ function checkAbilities(policy: Policy, { can = {} }: QuotaStore, calendar: Cale
   const { windows, concurrency, operations } = policy
   const ofCalendar = windows.find(({ every }) => every !== undefined)
   if (ofCalendar !== undefined && calendar === undefined) {
-    const message = `window "${ofCalendar.label}" is of the calendar: pass calendar: luxonCalendar() of @scoregw/quota/calendar`
+    const message = `"${ofCalendar.label}" is a calendar window: install luxon and pass calendar: luxonCalendar() from @scoregw/quota/calendar`
     throw new QuotaError('calendar_missing', message)
   }
   if (ofCalendar !== undefined && can.calendar !== true) {
-    throw unsupported(`windows of the calendar, such as "${ofCalendar.label}"`)
+    throw unsupported(`calendar windows, such as "${ofCalendar.label}"`)
   }
   const withBurst = windows.find(({ burst }) => burst !== undefined)
   if (withBurst !== undefined && can.bucket !== true) throw unsupported(`token buckets, such as "${withBurst.label}"`)

@@ -152,7 +152,7 @@ export type SharedOptions = Omit<ParsedOptions, 'policy' | 'failurePolicy'>
 export function sharedChecks(): Checks<SharedOptions> {
   return {
     store: optional(
-      objectWhere<QuotaStore>(isStore, 'a quota store, as memoryStore() or redisStore({ client }) makes it'),
+      objectWhere<QuotaStore>(isStore, 'a quota store, for example memoryStore() or redisStore({ client })'),
     ),
     settingsStore: optional(
       having<SettingsStore>(['read', 'write', 'readSubject', 'writeSubject', 'watch'], 'a settings store'),
@@ -164,7 +164,7 @@ export function sharedChecks(): Checks<SharedOptions> {
     maxTtlMs: withDefault(wholeNumber(1_000, MAX_TTL_MS, 'milliseconds'), 86_400_000),
     maxHolds: withDefault(wholeNumber(1, 100_000), 1_000),
     thresholds: withDefault(thresholdsCheck(), DEFAULT_THRESHOLDS),
-    calendar: optional(having<Calendar>(['periods', 'isTimeZone'], 'a calendar, as luxonCalendar() makes it')),
+    calendar: optional(having<Calendar>(['periods', 'isTimeZone'], 'a calendar, for example luxonCalendar()')),
     clock: optional(aClock()),
     createNonce: optional(aFunction<() => string>()),
     stopwatch: withDefault(aFunction<Stopwatch>(), systemStopwatch),
@@ -180,7 +180,7 @@ export function failurePolicyCheck(): Check<FailurePolicy> {
 const parse = /* @__PURE__ */ optionsParser<ParsedOptions>('createQuota()', () => ({
   policy: objectWhere<Policy>(
     (value) => ['windows', 'categories', 'layers', 'operations', 'base'].some((name) => Object.hasOwn(value, name)),
-    'a policy, as defaultPolicy() or definePolicy() makes it',
+    'a policy, for example from defaultPolicy() or definePolicy()',
   ),
   failurePolicy: withDefault(tableOf(failurePolicyCheck(), 'an object by category, { read: "open" }'), {}),
   ...sharedChecks(),

@@ -68,10 +68,10 @@ interface ParsedSimpleOptions extends SharedOptions {
 
 const OPERATION: SimpleOperation = 'request'
 
-const THE_LIMIT = 'how many requests a subject has is `limit`'
-const THE_WINDOW = 'how long a window lasts is `per`, "15m" for example'
+const THE_LIMIT = 'use `limit`'
+const THE_WINDOW = 'use `per`, for example "15m"'
 const THE_BURST = 'how many can be used together is `burst`; as many as `limit` come back each `per`'
-const THE_NAME = "the name of the counters is `name`; the prefix of all keys is the store's"
+const THE_NAME = 'use `name` for the counters; the prefix of all keys is an option of the store'
 const WORDS: Readonly<Record<string, string>> = {
   max: THE_LIMIT,
   points: THE_LIMIT,
@@ -87,14 +87,14 @@ const WORDS: Readonly<Record<string, string>> = {
   rate: THE_BURST,
   refill: THE_BURST,
   refillRate: THE_BURST,
-  policy: 'the policy is made of `limit` and `per`; one of your own goes to createQuota({ policy })',
-  passOnStoreError: 'what happens without a store is `failurePolicy`',
-  skipOnError: 'what happens without a store is `failurePolicy`',
-  insuranceLimiter: 'what happens without a store is `failurePolicy`',
-  windows: 'several windows need createQuota({ policy })',
+  policy: 'to use your own policy, call createQuota({ policy })',
+  passOnStoreError: 'use `failurePolicy`',
+  skipOnError: 'use `failurePolicy`',
+  insuranceLimiter: 'use `failurePolicy`',
+  windows: 'for several windows, use createQuota({ policy })',
   keyPrefix: THE_NAME,
   prefix: THE_NAME,
-  operations: 'several operations need createQuota({ policy })',
+  operations: 'for several operations, use createQuota({ policy })',
   base: THE_LIMIT,
 }
 

@@ -113,7 +113,7 @@ export function faultyDocument(code: QuotaErrorCode, what: string, faults: reado
     path: plain(path, MAX_PATH),
     message: plain(message, MAX_TEXT),
   }))
-  return new QuotaError(code, messageOf(`${what} refused: `, kept, faults.length), { faults: kept })
+  return new QuotaError(code, messageOf(`invalid ${what}: `, kept, faults.length), { faults: kept })
 }
 
 function messageOf(head: string, faults: readonly Fault[], total: number): string {

@@ -26,7 +26,7 @@ export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'function') return isClass(value) ? 'a class, not an instance' : 'a function, not called'
+  if (typeof value === 'function') return isClass(value) ? 'a class: pass an instance' : 'a function: call it'
   if (typeof value !== 'object') return `a ${typeof value}`
   if (typeof (value as { then?: unknown }).then === 'function') return 'a promise: await it first'
   const name: unknown = value.constructor?.name

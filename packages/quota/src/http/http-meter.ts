@@ -176,7 +176,7 @@ export class HttpMeter<Request> {
     const meter = new HttpMeter({ ...this.#given, ...overrides, operation: () => name }, this.#adapter, this.warnings)
     const { settle, quota } = meter.options
     if ((settle === 'charge-first' || settle === 'failures') && takesSlot(quota.policy, name)) {
-      const message = `"${name}" takes a slot, and '${settle}' is not for such operations: use 'outcome' or 'end'`
+      const message = `"${name}" needs a slot, which '${settle}' never frees: use 'outcome' or 'end'`
       throw refusedOptions(this.#adapter.name, [{ path: 'settle', message }])
     }
     return meter
@@ -291,7 +291,7 @@ export class HttpMeter<Request> {
   #operationOf(request: Request): string | undefined {
     const { operation } = this.options
     if (operation !== undefined) return operation(request)
-    const message = 'is missing: without operation(request) only single routes are metered, by operation(name)'
+    const message = 'missing; without operation(request), mount .operation(name) on each route'
     throw refusedOptions(this.#adapter.name, [{ path: 'operation', message }])
   }
 

@@ -46,19 +46,19 @@ export type ParsedOptions<Request> = Omit<HttpMeterOptions<Request>, Defaulted |
 
 /** What names of other libraries are here, beside those that the kit knows. */
 const WORDS: Readonly<Record<string, string>> = {
-  keyGenerator: 'who asks is subject(request)',
-  key: 'who asks is subject(request)',
-  message: 'messages are the texts of answers, by locale',
-  allowList: 'skip(request) lets requests pass unmetered',
-  statusCode: 'a handler of your own answers in another way',
-  errorResponseBuilder: 'a handler of your own answers in another way',
-  store: 'where counters live is the store of createQuota()',
+  keyGenerator: 'use subject(request)',
+  key: 'use subject(request)',
+  message: 'use messages, by locale',
+  allowList: 'use skip(request)',
+  statusCode: 'pass your own handler',
+  errorResponseBuilder: 'pass your own handler',
+  store: 'pass it to createQuota()',
   trustProxy: 'configure trusted proxies in the framework',
 }
 
 function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Checks<ParsedOptions<Request>> {
   const checks: Checks<ParsedOptions<never>> = {
-    quota: having(['reserve', 'consume'], 'an engine, as createQuota() makes it'),
+    quota: having(['reserve', 'consume'], 'an engine, for example from createQuota()'),
     subject: optional(aFunction('a function of the request')),
     operation: optional(aFunction('a function of the request')),
     cost: optional(where<Cost>(isCost, 'a whole number of tokens, 0 or more, or a function of the request')),
@@ -81,7 +81,7 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     ),
     logger: aLogger(),
     locale: optional(where(isLocale, `${LOCALES.join(', ')} or a function of the request`)),
-    answers: optional(aFunction('a function, as neutralAnswers() makes it')),
+    answers: optional(aFunction('a function, for example neutralAnswers()')),
     messages: optional(messagesCheck()),
     problemDetails: withDefault(oneOf(true, false), false),
     // What a field may hold; a line break would begin another field.
@@ -162,5 +162,5 @@ function costFaults({ cost, quota }: ParsedOptions<never>): Fault[] {
   return within('cost', faultsOf(costCheck(unitNames(quota.policy ?? {}), { least: 0 }), cost))
 }
 
-const NO_SUBJECT = "missing: a function of the request, or anonymous: 'ip'"
-const NO_ADDRESS = "missing: anonymous: 'ip' needs a function for an address that callers cannot choose"
+const NO_SUBJECT = "missing; expected a function of the request, or anonymous: 'ip'"
+const NO_ADDRESS = "missing; anonymous: 'ip' needs a function for an address that callers cannot choose"

@@ -207,7 +207,7 @@ const parse = /* @__PURE__ */ optionsParser<ParsedMemoryStoreOptions>(
     maxSubjects: withDefault(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1_000_000),
     maxIds: withDefault(wholeNumber(1, Number.MAX_SAFE_INTEGER), 500_000),
   }),
-  { words: { max: 'the bounds are `maxSubjects` and `maxIds`', maxKeys: 'the bound is `maxSubjects`' } },
+  { words: { max: 'use `maxSubjects` and `maxIds`', maxKeys: 'use `maxSubjects`' } },
 )
 
 /** @throws {QuotaError} `invalid_options` naming every fault */

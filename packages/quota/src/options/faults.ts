@@ -53,7 +53,7 @@ export function within(path: string, faults: readonly Fault[]): Fault[] {
 
 /** Messages for a value that is missing, and for one that is another than expected. */
 export function expectedText(what: string, value: unknown, show: (value: unknown) => string = shown): string {
-  return value === undefined ? `missing: ${what}` : `expected ${what}, got ${show(value)}`
+  return value === undefined ? `missing; expected ${what}` : `expected ${what}, got ${show(value)}`
 }
 
 /** An error for a schema of one's own, which shows the value. */
@@ -138,8 +138,8 @@ export function unknownKey(
   names: readonly string[],
   words: Readonly<Record<string, string>> = {},
 ): string {
-  if (Object.hasOwn(words, key)) return `unknown key; here ${words[key]!}`
+  if (Object.hasOwn(words, key)) return `unknown key; ${words[key]!}`
   const meant = nearest(key, names)
   if (meant !== undefined) return `unknown key; did you mean "${meant}"?`
-  return names.length === 0 ? 'unknown key' : `unknown key; known are ${listed(names)}`
+  return names.length === 0 ? 'unknown key' : `unknown key; known keys: ${listed(names)}`
 }

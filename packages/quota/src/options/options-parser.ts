@@ -60,7 +60,7 @@ function inPlaceOfOptions<T extends object>(call: string, checks: Checks<T>, giv
   const meant = fitting.find((name) => required.includes(name)) ?? fitting[0]
   if (meant !== undefined) {
     const needed = required.includes(meant) ? required : [...required, meant]
-    return `expected an object, got what belongs in "${meant}": write ${written(call, needed)}`
+    return `expected an object, got a value for "${meant}": write ${written(call, needed)}`
   }
   if (isPlain(given)) return undefined
   return `expected an object, ${written(call, required)}, got ${kindOf(given)}`
@@ -76,15 +76,15 @@ function belongs(check: Check<unknown>, value: unknown): boolean {
   return fits(check, value) && !fits(check, {})
 }
 
-const WINDOWS = 'windows are part of the policy; one limit alone is simpleQuota({ limit, per })'
-const LIMITS = 'limits are part of the policy; one alone is simpleQuota({ limit, per })'
-const SUBJECT = 'who asks is the subject of a request, or subject(req) of quotaMiddleware()'
-const AWAY = 'what happens without a store is failurePolicy of createQuota(), by category'
-const NEEDLESS = 'a refusal costs nothing here, so that it needs no blocking'
-const OF_POLICY = 'that is part of the policy: give it to defaultPolicy() or write it in `policy`'
-const COUNTED = 'requests that end with a status of 400 or above get their tokens back by themselves'
+const WINDOWS = 'windows are part of the policy; for one limit, use simpleQuota({ limit, per })'
+const LIMITS = 'limits are part of the policy; for one limit, use simpleQuota({ limit, per })'
+const SUBJECT = 'pass the caller as `subject` of each request, or use subject(req) of quotaMiddleware()'
+const AWAY = 'use failurePolicy of createQuota(), by category'
+const NEEDLESS = 'not needed: a refusal costs nothing'
+const OF_POLICY = 'pass it to defaultPolicy(), or write it in `policy`'
+const COUNTED = 'not needed: requests that end with a status of 400 or above get their tokens back'
 
-/** What options of other libraries are called here. */
+/** Options of other libraries, with what to use instead. */
 const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   windowMs: WINDOWS,
   timeWindow: WINDOWS,
@@ -103,17 +103,17 @@ const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   insuranceLimiter: AWAY,
   skipFailedRequests: COUNTED,
   requestWasSuccessful: COUNTED,
-  skipSuccessfulRequests: "requests that succeed get their tokens back by settle: 'failures'",
-  legacyHeaders: 'X-RateLimit headers are sent by legacyHeaders of quotaMiddleware()',
+  skipSuccessfulRequests: "use settle: 'failures' of quotaMiddleware()",
+  legacyHeaders: 'use legacyHeaders of quotaMiddleware()',
   blockDuration: NEEDLESS,
   inMemoryBlockOnConsumed: NEEDLESS,
-  allowList: 'skip(req) of quotaMiddleware() lets requests pass unmetered',
-  statusCode: 'handler of quotaMiddleware() answers in its place',
-  message: 'messages of quotaMiddleware() are the texts of a 429, by locale',
-  keyPrefix: 'the beginning of every key is `prefix` of redisStore()',
-  storeClient: 'a client of Redis is `client` of redisStore()',
-  redis: 'a client of Redis is `client` of redisStore()',
-  sendCommand: 'a client of Redis is `client` of redisStore()',
+  allowList: 'use skip(req) of quotaMiddleware()',
+  statusCode: 'use handler of quotaMiddleware()',
+  message: 'use messages of quotaMiddleware(), by locale',
+  keyPrefix: 'use `prefix` of redisStore()',
+  storeClient: 'pass it as `client` of redisStore()',
+  redis: 'pass it as `client` of redisStore()',
+  sendCommand: 'pass it as `client` of redisStore()',
   windows: OF_POLICY,
   operations: OF_POLICY,
   base: OF_POLICY,

@@ -193,13 +193,13 @@ export function unitFaults(units: readonly string[], windows: readonly PolicyWin
   return [
     ...units.flatMap((unit, at): Fault[] => {
       const isTwice = units.indexOf(unit) !== at
-      if (isTwice) return [{ path: `units.${at}`, message: `"${unit}" is there twice` }]
+      if (isTwice) return [{ path: `units.${at}`, message: `"${unit}" appears twice` }]
       const isCounted = !isSaid || windows.some((window) => window.unit === unit)
       return isCounted ? [] : [{ path: `units.${at}`, message: `no window counts ${unit}: give one unit: "${unit}"` }]
     }),
     ...windows.flatMap(({ unit }, at): Fault[] => {
       const path = `windows.${at}.unit`
-      if (unit === undefined) return isSeveral ? [{ path, message: `missing: one of ${listed(units)}` }] : []
+      if (unit === undefined) return isSeveral ? [{ path, message: `missing; expected one of ${listed(units)}` }] : []
       return units.includes(unit)
         ? []
         : [{ path, message: `not a unit: ${noSuchName(unit, units, 'the policy counts')}` }]

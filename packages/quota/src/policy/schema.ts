@@ -22,16 +22,16 @@ const REFILL = 'a bucket gets its limit back, evenly, each `per`'
 
 /** What members of other libraries' definitions are called in a policy. */
 const WORDS: Readonly<Record<string, string>> = {
-  windowMs: 'the length of a window is `lengthMs`',
-  length: 'the length of a window is `lengthMs`',
-  duration: 'the length of a window is `lengthMs`',
-  limit: 'limits are in `base`, by layer, category and window',
-  max: 'limits are in `base`, by layer, category and window',
-  points: 'a price is `cost`, and limits are in `base`',
-  price: 'a price is `cost`',
-  tokens: 'a price is `cost`',
-  weight: 'a price is `cost`',
-  limits: 'limits are in `base`, by layer, category and window',
+  windowMs: 'use `lengthMs`',
+  length: 'use `lengthMs`',
+  duration: 'use `lengthMs`',
+  limit: 'use `base`, by layer, category and window',
+  max: 'use `base`, by layer, category and window',
+  points: 'use `cost` for a price, and `base` for limits',
+  price: 'use `cost`',
+  tokens: 'use `cost`',
+  weight: 'use `cost`',
+  limits: 'use `base`, by layer, category and window',
   capacity: BURST,
   maxTokens: BURST,
   bucketSize: BURST,
@@ -60,13 +60,13 @@ function policyShape(units: readonly string[]): Check<Shape> {
     concurrency: optional(concurrencyCheck()),
     base: where<unknown>((value) => value !== undefined, 'the base limits, by layer, category and window'),
     plans: v.optional(v.unknown()),
-    answers: optional(aFunction<PolicyAnswers>('a function, as neutralAnswers() makes it')),
+    answers: optional(aFunction<PolicyAnswers>('a function, for example neutralAnswers()')),
   })
 }
 
 function windowCheck(): Check<PolicyWindow> {
   const named = { label: nameCheck(), unit: windowUnitCheck() }
-  const twice = refusing<PolicyWindow>('how long a window lasts is `per`, `lengthMs` or `every`: one of them')
+  const twice = refusing<PolicyWindow>('use one of `per`, `lengthMs` and `every`')
   return v.lazy<Check<PolicyWindow>>((value) => {
     const { per, lengthMs, every } = Object(value) as Readonly<Record<string, unknown>>
     if (per !== undefined && (lengthMs !== undefined || every !== undefined)) return twice
@@ -136,7 +136,7 @@ export function policyFaults(policy: unknown): readonly Fault[] {
 
 function duplicates(path: string, names: readonly string[]): Fault[] {
   const twice = names.filter((each, index) => names.indexOf(each) !== index)
-  return twice.map((each) => ({ path, message: `"${each}" is there twice` }))
+  return twice.map((each) => ({ path, message: `"${each}" appears twice` }))
 }
 
 function operationFaults({ operations, categories }: Shape, units: readonly string[]): Fault[] {
@@ -152,16 +152,16 @@ function operationFaults({ operations, categories }: Shape, units: readonly stri
 
 function overrunFaults({ overrun = 'refuse', maxOverrun }: OperationDefinition, units: readonly string[]): Fault[] {
   if (overrun === 'refuse') {
-    const message = 'has no effect while an overrun is refused; say overrun: "charge" or "fit"'
+    const message = 'has no effect while an overrun is refused: set overrun to "charge" or "fit"'
     return maxOverrun === undefined ? [] : [{ path: 'maxOverrun', message }]
   }
   if (maxOverrun === undefined) {
     const most = units.length === 1 ? `the most ${units[0]!}` : 'by unit, the most'
-    const message = `missing: ${most} that one commit charges beyond its hold, as overrun is "${overrun}"`
+    const message = `missing; expected ${most} that one commit charges beyond its hold, because overrun is "${overrun}"`
     return [{ path: 'maxOverrun', message }]
   }
   const unsaid = typeof maxOverrun === 'number' ? [] : units.filter((unit) => maxOverrun[unit] === undefined)
-  const message = 'missing: this unit has limits; 0 charges none of it beyond the hold'
+  const message = 'missing; this unit has limits: use 0 to charge no overrun'
   return unsaid.map((unit) => ({ path: `maxOverrun.${unit}`, message }))
 }
 
@@ -185,7 +185,7 @@ function concurrencyFaults({ concurrency, windows, operations, categories }: Sha
       ? [{ path: 'concurrency.label', message: `"${label}" is the label of a window: give it another` }]
       : []),
     ...(named === undefined && namedCategories === undefined
-      ? [{ path: 'concurrency', message: 'names nothing: say which `operations`, or `categories`, need a slot' }]
+      ? [{ path: 'concurrency', message: 'names nothing: list the `operations`, or `categories`, that need a slot' }]
       : []),
     ...strangers('operations', named ?? [], known, 'an operation'),
     ...strangers('categories', namedCategories ?? [], categories, 'a category'),

@@ -33,10 +33,10 @@ interface DefaultNames extends PolicyNames {
 
 const OPTIONS: readonly string[] = ['operations', 'base']
 const WORDS: Readonly<Record<string, string>> = {
-  limit: 'limits are `base`, by layer, category and window',
-  limits: 'limits are `base`, by layer, category and window',
-  max: 'limits are `base`, by layer, category and window',
-  points: 'limits are `base`, by layer, category and window',
+  limit: 'use `base`, by layer, category and window',
+  limits: 'use `base`, by layer, category and window',
+  max: 'use `base`, by layer, category and window',
+  points: 'use `base`, by layer, category and window',
   windows: 'other windows need definePolicy()',
   windowMs: 'other windows need definePolicy()',
   categories: 'other categories need definePolicy()',

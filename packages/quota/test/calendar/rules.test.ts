@@ -34,7 +34,7 @@ describe('faults say where, the expected value, and the value found', () => {
   it.each([
     [null, [': expected an object, got null']],
     ['month', [': expected an object, got a string']],
-    [{}, expect.arrayContaining([expect.stringMatching(/^timeZone: missing: an IANA time zone/)])],
+    [{}, expect.arrayContaining([expect.stringMatching(/^timeZone: missing; expected an IANA time zone/)])],
     [{ ...month, every: 'mounth' }, [expect.stringMatching(/^every: expected "hour" or .*"year", got "mounth"$/)]],
     [{ ...month, every: 'fortnight', weekStartsOn: 1 }, [expect.stringContaining('every: expected')]],
     [{ ...month, label: 'a month' }, [expect.stringContaining('label: expected 1 to 32 of')]],

@@ -29,7 +29,7 @@ export const POLICY_MISTAKES: readonly Mistake[] = [
     written: 'defaultPolicy({ windowMs: 60_000, limit: 100 })',
     make: () => defaultPolicy({ windowMs: 60_000, limit: 100 } as Anything),
     code: 'invalid_options',
-    says: ['definePolicy()', 'limits are `base`'],
+    says: ['definePolicy()', 'use `base`'],
   },
   {
     written: "a limit of '60'",
@@ -42,7 +42,7 @@ export const POLICY_MISTAKES: readonly Mistake[] = [
     make: made({ base: { personal: { read: windows, write: { '1h': 1, '5h': 2 } }, site: layer, sites: layer } }),
     code: 'invalid_policy',
     says: [
-      'base.personal.write.1d: missing: a whole number of tokens',
+      'base.personal.write.1d: missing; expected a whole number of tokens',
       'base.sites: unknown key; did you mean "site"?',
     ],
   },
@@ -50,7 +50,7 @@ export const POLICY_MISTAKES: readonly Mistake[] = [
     written: "windows: [{ label: '1h', windowMs: 3_600_000 }]",
     make: made({ windows: [{ label: '1h', windowMs: 3_600_000 }] }),
     code: 'invalid_policy',
-    says: ['windows.0.lengthMs: missing: a whole number of milliseconds', 'is `lengthMs`'],
+    says: ['windows.0.lengthMs: missing; expected a whole number of milliseconds', 'use `lengthMs`'],
   },
   {
     written: 'operations: { save: 5 }',
@@ -92,13 +92,13 @@ export const POLICY_MISTAKES: readonly Mistake[] = [
     written: "operations: { save: { category: 'write', cost: 5, overrun: 'charge' } }",
     make: made({ operations: { save: { category: 'write', cost: 5, overrun: 'charge' } } }),
     code: 'invalid_policy',
-    says: ['operations.save.maxOverrun: missing: the most tokens that one commit charges beyond its hold'],
+    says: ['operations.save.maxOverrun: missing; expected the most tokens that one commit charges beyond its hold'],
   },
   {
     written: "operations: { save: { category: 'write', cost: 5, maxOverrun: 5 } }",
     make: made({ operations: { save: { category: 'write', cost: 5, maxOverrun: 5 } } }),
     code: 'invalid_policy',
-    says: ['operations.save.maxOverrun: has no effect while an overrun is refused; say overrun: "charge" or "fit"'],
+    says: ['operations.save.maxOverrun: has no effect while an overrun is refused: set overrun to "charge" or "fit"'],
   },
   {
     written: "operations: { save: { category: 'write', cost: 5, overrun: 'allow', maxOverrun: 0 } }",
@@ -113,13 +113,13 @@ export const POLICY_MISTAKES: readonly Mistake[] = [
     written: "concurrency: { label: 'running' }",
     make: slots({ label: 'running' }),
     code: 'invalid_policy',
-    says: ['concurrency: names nothing: say which `operations`, or `categories`, need a slot'],
+    says: ['concurrency: names nothing: list the `operations`, or `categories`, that need a slot'],
   },
   {
     written: "concurrency: { label: 'running', max: 3, operation: 'write' }",
     make: slots({ label: 'running', max: 3, operation: 'write' }),
     code: 'invalid_policy',
-    says: ['concurrency.max: unknown key; here limits are in `base`', 'did you mean "operations"?'],
+    says: ['concurrency.max: unknown key; use `base`', 'did you mean "operations"?'],
   },
   {
     written: "concurrency: { label: 'running', operations: ['wriet'], categories: ['wirte'] }",

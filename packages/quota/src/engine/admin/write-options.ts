@@ -57,7 +57,7 @@ export async function writeDocument<T, N>(
 
 function conflict(expected: Versioned, stored: Versioned): QuotaError {
   const what = expected.version === stored.version ? 'but others than expected' : `not at ${expected.version}`
-  const message = `the settings are at version ${stored.version}, ${what}: read them again and decide anew`
+  const message = `the settings are at version ${stored.version}, ${what}: read them again, then retry`
   return new QuotaError('settings_conflict', message)
 }
 

@@ -76,7 +76,7 @@ export class RequestCheck {
   consumable({ costs, name }: CompiledOperation): void {
     if (!takesSlots(costs)) return
     const { label } = this.#policy.concurrency!
-    const message = `"${name}" takes a slot of "${label}", which has to be given back: use reserve() or run()`
+    const message = `"${name}" has the concurrency limit "${label}", and consume() can't release its slot: use reserve() or run()`
     throw new QuotaError('reservation_required', message)
   }
 
@@ -193,7 +193,7 @@ const REQUEST_KEYS: readonly string[] = ['subject', 'operation', 'cost', 'plan',
 function checkNamesSubject(request: QuotaRequest): void {
   const stranger = Object.keys(request).find((key) => !REQUEST_KEYS.includes(key))
   if (stranger === undefined) return
-  const message = `subject: missing, and ${shown(stranger)} is unknown; a request has ${listed(REQUEST_KEYS)}`
+  const message = `subject: missing, and ${shown(stranger)} is unknown; known keys: ${listed(REQUEST_KEYS)}`
   throw new QuotaError('invalid_subject', message)
 }
 
@@ -201,7 +201,7 @@ function noSuchRequest(request: unknown, policy: Policy): QuotaError {
   const names = Object.keys(policy.operations)
   if (typeof request === 'string') {
     const operation = names.length === 1 ? '' : `, operation: ${shown(names[0])}`
-    const message = `${shown(request)} alone is no request; if it is the subject, write { subject: ${shown(request)}${operation} }`
+    const message = `expected a request, got ${shown(request)}: pass { subject: ${shown(request)}${operation} }`
     return new QuotaError('invalid_subject', message)
   }
   if (typeof request !== 'object' || request === null) {

@@ -36,7 +36,7 @@ export function holdOfToken(token: unknown): HoldName {
   const got = typeof token === 'string' ? 'another text' : kindOf(token)
   throw new QuotaError(
     'invalid_token',
-    `token: expected the token of a hold, as reservation.token gives it, got ${got}`,
+    `token: expected the token of a hold, got ${got}: pass reservation.token unchanged`,
   )
 }
 

@@ -164,9 +164,9 @@ export class Hold implements Settleable {
   #gone(outcome: HoldReply['outcome']): QuotaError {
     const { operation } = this.#identity
     if (outcome === 'settled') {
-      return new QuotaError('reservation_expired', `this hold of "${operation}" was committed or cancelled already`)
+      return new QuotaError('reservation_expired', `this hold of "${operation}" was already committed or cancelled`)
     }
-    const message = `this hold of "${operation}" has ended, and its tokens went back: extend it while the work lasts`
+    const message = `this hold of "${operation}" has expired and its tokens went back: extend it while the work lasts`
     return new QuotaError('reservation_expired', message)
   }
 }
@@ -183,8 +183,8 @@ export function commitAbove(
   why: string,
 ): QuotaError {
   const above = units.flatMap((unit, at) =>
-    actual[at]! > reserved[at]! ? [`${actual[at]} ${unit} are more than the ${reserved[at]} reserved`] : [],
+    actual[at]! > reserved[at]! ? [`can't commit ${actual[at]} ${unit}, only ${reserved[at]} reserved`] : [],
   )
-  const message = `commit: ${above.join(', ')}, and ${why}; reserve the most the work may cost, or add()`
+  const message = `commit: ${above.join(', ')}; ${why}. Reserve the most that the work may cost, or use add()`
   return new QuotaError('commit_above_reservation', message)
 }

@@ -141,7 +141,7 @@ class Charge implements Settleable {
     const wanted = this.#wanted('committed', actual)
     const isAbove = wanted.some((amount, unit) => amount > this.#reserved[unit]!)
     if (!isAbove || this.#isUnrecorded) return
-    throw commitAbove(this.#deps.check.units, wanted, this.#reserved, 'it is no hold (`ttlMs`)')
+    throw commitAbove(this.#deps.check.units, wanted, this.#reserved, "it isn't a hold (`ttlMs`)")
   }
 
   *settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult> {
