@@ -135,12 +135,12 @@ export default {
     {
       name: 'what-leases-use',
       comment:
-        'Leases use connections, calls and keys; see ARCHITECTURE.md. Not the counters of one server, settings, factor or outcomes.',
+        'Leases use counters, connections, calls and keys; see ARCHITECTURE.md. Not settings, factor or outcomes.',
       severity: 'error',
       from: { path: '^packages/quota-redis/src/leases/' },
       to: {
         path: '^packages/quota-redis/src/',
-        pathNot: '^packages/quota-redis/src/(?:leases|line|lua|store)/',
+        pathNot: '^packages/quota-redis/src/(?:counters|leases|line|lua|store)/',
       },
     },
     {

@@ -11,7 +11,7 @@ const OPTIONS = [
   ...['--globals', 'redis', 'struct', 'cmsgpack', 'cjson', 'bit', 'KEYS', 'ARGV'],
 ]
 
-const INCLUDE = /^ *--- @include "([a-z-]+)"$/
+const INCLUDE = /^ *--- @include "([a-z./-]+)"$/
 
 /** The lines of a script, each with where it stands. */
 export function linesOf(path) {
@@ -58,8 +58,7 @@ if (process.argv[1] === import.meta.filename) {
   const folders = readdirSync(packages)
     .map((name) => join(packages, name, 'src'))
     .filter(existsSync)
-  // The leases' script is written out of a template for each policy.
-  const scripts = folders.flatMap(scriptsUnder).filter((path) => !path.includes('/leases/'))
+  const scripts = folders.flatMap(scriptsUnder)
   const faults = scripts.map(faultsOf)
   if (faults.includes(undefined)) {
     console.log('Lua was NOT checked: luacheck is not on PATH (Debian: apt-get install lua-check; Homebrew: luacheck)')

@@ -1,14 +1,13 @@
 import { cellsIn, type StoreSchema, slotsCell, type TakeRequest, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
-import { describe, expect, it } from 'vitest'
-import { batchScript } from '../src/leases/lua/batch-script.ts'
-import { Shard } from '../src/leases/shard.ts'
-import { lineTo } from '../src/line/lines.ts'
-import { Tick } from '../src/store/calls.ts'
+import { describe, expect, it, vi } from 'vitest'
+import type { LeasedRedisStore } from '../src/leases.ts'
 import { Keys } from '../src/store/keys.ts'
+import { batchScript, leasedRedisStore, lineTo, Shard, Tick } from './fixtures/version-60fd3be7.js'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useCleanups, useRedis } from './support/cleanups.ts'
+import { HOURS, Holder, type HolderOptions } from './support/holders.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later } = useCleanups()
@@ -31,7 +30,7 @@ const CELLS = SCHEMA.cells.length
 /** What the script of 60fd3be7 is called for three windows, since holds grow to 2^53 - 1 and no further. */
 const SCRIPT = '96164434be3d8e006f5cb03d607d16527cd993ae'
 
-/** The counters as 60fd3be7 has them, which leases still use. */
+/** The counters as 60fd3be7 has them. */
 type OldCounters = Pick<Shard, 'take' | 'settle' | 'settleHold' | 'extend' | 'grow' | 'list' | 'read' | 'sweeper'>
 
 describe.runIf(redisTests)('a version before and this one, at work on one server', () => {
@@ -183,5 +182,69 @@ describe.runIf(redisTests)('a version before and this one, at work on one server
     expect(outcomes.map(({ outcome }) => outcome)).toContain('settled')
     expect((await usedOf(counters)).filter((_, cell) => cell % CELLS === CELLS - 1)).toEqual([0, 0])
     expect(await usedOf(counters)).toEqual(all(3, 0))
+  })
+})
+
+describe.runIf(redisTests)('leases of a version before and of this one, at work on one server', () => {
+  const redis = useRedis()
+  const MANY = 1_000_000
+
+  async function both(siteLimit = MANY) {
+    const [prefix, clock] = [newPrefix(), manualClock()]
+    const options = { port: redis.port, prefix, clock, schema: HOURS, limits: [MANY], siteLimits: [siteLimit] }
+    const started = async (kind: Pick<HolderOptions, 'open' | 'isLeased'>): Promise<Holder> => {
+      const holder = new Holder({ ...options, ...kind })
+      later(() => holder.close())
+      await holder.store.ready()
+      return holder
+    }
+    const again = (): Promise<Holder> => started({ isLeased: true })
+    return { old: await started({ open: leasedRedisStore }), one: await again(), again, clock }
+  }
+
+  it('spend no more of a shared limit than there is, and nearly all of it', async () => {
+    const LIMIT = 20_000
+    const { old, one } = await both(LIMIT)
+    let admitted = 0
+    for (let wave = 0, isOpen = true; isOpen; wave++) {
+      const takes = [old, one].flatMap((each) => Array.from({ length: 50 }, (_, n) => each.take(4, `u${wave + n}`)))
+      const replies = await Promise.all(takes)
+      const fits = replies.filter(({ outcome }) => outcome === 'admitted').length
+      admitted += 4 * fits
+      isOpen = fits === replies.length
+    }
+    expect(admitted).toBeLessThanOrEqual(LIMIT)
+    expect(admitted).toBeGreaterThan(LIMIT * 0.9)
+  })
+
+  it('give back what a hold of the version before has of the site, once, whichever ends it', async () => {
+    // So near its limit the site leases nothing ahead.
+    const { old, one, clock } = await both(500)
+    for (const name of ['a', 'b', 'c']) expect(await old.hold(name, 10)).toMatchObject({ outcome: 'admitted' })
+    expect(await one.grow('a', 5)).toMatchObject({ outcome: 'held' })
+    expect([await one.used(), await one.siteUsed()]).toEqual([[35], [35]])
+    expect(await one.commit('a', 3)).toMatchObject({ outcome: 'settled', charged: 3 })
+    expect(await old.commit('b', 4)).toMatchObject({ outcome: 'settled', charged: 4 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([17]), { timeout: 15_000, interval: 5 })
+    clock.advance(60_000)
+    await Promise.all([one.holds.sweep(), old.holds.sweep(), one.holds.sweep()])
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([7]), { timeout: 15_000, interval: 5 })
+    expect([await one.used(), await old.used()]).toEqual([[7], [7]])
+  })
+
+  it('return leases to the same book', async () => {
+    const { old, one, again } = await both()
+    const takes = async (holder: Holder): Promise<number> => {
+      let taken = 0
+      while ((holder.store as LeasedRedisStore).leases().idleTokens < 100) {
+        await Promise.all(Array.from({ length: 20 }, (_, n) => holder.take(1, `v${n}`)))
+        taken += 20
+      }
+      return taken
+    }
+    const taken = (await takes(old)) + (await takes(one))
+    await Promise.all([old.store.close(), one.store.close()])
+    const last = await again()
+    expect(await last.siteUsed()).toEqual([taken])
   })
 })

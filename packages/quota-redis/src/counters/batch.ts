@@ -176,8 +176,13 @@ export class Batch {
     return [String(keys.length), ...keys, Buffer.from(numbers.buffer), list, rowHead(list), ...this.#texts]
   }
 
+  /** The rows as the script found them, and what else it answered. */
+  replayOf(reply: Reply): Replay {
+    return new Replay(reply as unknown as BatchReply, [...this.#rows.keys()], this.book, this.#instant)
+  }
+
   answer(reply: Reply): void {
-    const replay = new Replay(reply as unknown as BatchReply, [...this.#rows.keys()], this.book, this.#instant)
+    const replay = this.replayOf(reply)
     const { operations } = this
     for (let i = 0; i < operations.length; i++) operations[i]!.answer(replay, replay.statuses[i] ?? 'a')
   }

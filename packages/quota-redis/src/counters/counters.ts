@@ -15,10 +15,11 @@ import { Calls } from '../store/calls.ts'
 import { lookAtHolds } from '../store/hold-looks.ts'
 import { Keys } from '../store/keys.ts'
 import { Batch, type Operation } from './batch.ts'
+import type { Give } from './charges.ts'
 import { encodeGives, encodeReadable, givesOfStates, type PlacedGive, placedIn, replayGives, rowsOf } from './gives.ts'
 import { Holds, type LookAtHolds } from './holds.ts'
 import { ListBook } from './lists.ts'
-import { AGAIN, called, takeReply } from './operation.ts'
+import { AGAIN, type Caller, called, takeReply } from './operation.ts'
 import { RecordChanges } from './record-changes.ts'
 import { BATCH_SCRIPT } from './script.ts'
 import { TakesUnderIds } from './takes-under-ids.ts'
@@ -34,30 +35,36 @@ export interface CountersParts {
   readonly tick: Tick
 }
 
-/** Opens the counters of one policy. */
-export function openCounters(parts: CountersParts): Counters {
+/** Opens the counters of one policy. Holds are ended in time once `holds.sweeper` is started. */
+export function openCounters(
+  parts: CountersParts,
+  changesOf: (keys: Keys, book: ListBook, caller: Caller) => RecordChanges = (...all) => new RecordChanges(...all),
+): Counters {
   const { line, prefix, schema, deadlineMs, testClock, tick } = parts
   const keys = new Keys(prefix, schema)
   const book = new ListBook(keys.layout)
   const instant = new Instant(keys.layout)
   const newBatch = (): Batch => new Batch(keys, book, instant, testClock?.now())
   const caller = new Calls<Operation>({ line, deadlineMs, script: BATCH_SCRIPT, tick, newBatch })
-  return new Counters(keys, book, caller, (index, which, most) => lookAtHolds(parts, index, which, most), line)
+  const changes = changesOf(keys, book, caller)
+  const look: LookAtHolds = (index, which, most) => lookAtHolds(parts, index, which, most)
+  return new Counters(keys, caller, changes, new Holds(keys, changes, caller, look, line))
 }
 
 /** The counters of one policy on one server: what is not under an id here, the rest by the records of ids. */
 export class Counters {
+  readonly keys: Keys
+  readonly changes: RecordChanges
   readonly holds: Holds
-  readonly #keys: Keys
+  readonly underIds: TakesUnderIds
   readonly #caller: Calls<Operation>
-  readonly #underIds: TakesUnderIds
 
-  constructor(keys: Keys, book: ListBook, caller: Calls<Operation>, look: LookAtHolds, line: Pick<Line, 'usable'>) {
-    const changes = new RecordChanges(keys, book, caller)
-    this.#keys = keys
+  constructor(keys: Keys, caller: Calls<Operation>, changes: RecordChanges, holds: Holds) {
+    this.keys = keys
+    this.changes = changes
+    this.holds = holds
+    this.underIds = new TakesUnderIds(keys, caller, changes, holds)
     this.#caller = caller
-    this.holds = new Holds(keys, changes, caller, look, line)
-    this.#underIds = new TakesUnderIds(keys, caller, changes, this.holds)
   }
 
   /** Waits for the calls in flight, a deadline at most; later ones fail. The line is left open. */
@@ -68,7 +75,7 @@ export class Counters {
 
   take(request: TakeRequest): Promise<TakeReply> {
     const { id } = request
-    if (id !== undefined) return this.#underIds.take(request, id)
+    if (id !== undefined) return this.underIds.take(request, id)
     return called(this.#caller, {
       repeatable: false,
       encode: (batch) => batch.onlyTake(request),
@@ -101,8 +108,11 @@ export class Counters {
     })
   }
 
-  settle(request: SettleRequest): Promise<void> {
-    return request.id === undefined ? this.#refund(request) : this.#underIds.settle(request, request.id)
+  /** Resolves to whether the reservation was this nonce's to settle, and open; without an id it is. */
+  async settle(request: SettleRequest): Promise<boolean> {
+    if (request.id !== undefined) return this.underIds.settle(request, request.id)
+    await this.giveBack(givesOfStates(request, this.keys))
+    return true
   }
 
   reset({ subject, categories, layers }: ResetRequest): Promise<void> {
@@ -114,7 +124,7 @@ export class Counters {
       repeatable: false,
       encode: (batch) => {
         rows = categories.flatMap((category) => layers.map((layer) => batch.row(layer, category, subject)))
-        gives = rows.flatMap((row) => closings(row, this.#keys.layout.width))
+        gives = rows.flatMap((row) => closings(row, this.keys.layout.width))
         batch.steps(() => {
           for (const [i, row] of rows.entries()) batch.step(damaged.has(i) ? 'repair' : 'readable', row)
           encodeGives(batch, gives)
@@ -131,20 +141,21 @@ export class Counters {
 
   #refundLate(request: TakeRequest, { states }: TakeReply): void {
     const { subject, category, quotas, costs } = request
-    const all = costs.slice(0, this.#keys.schema.units.length)
+    const all = costs.slice(0, this.keys.schema.units.length)
     const settle = { subject, category, layers: quotas.layers, states, giveBack: all, as: 'cancelled' } as const
     // One that fails leaves the tokens charged.
-    this.#refund(settle, true).catch(() => undefined)
+    this.giveBack(givesOfStates(settle, this.keys), true).catch(() => undefined)
   }
 
-  #refund(request: SettleRequest, anyway = false): Promise<void> {
+  /** @param anyway whatever the breaker says */
+  giveBack(all: readonly Give[], anyway = false): Promise<void> {
     let gives: readonly PlacedGive[] = []
     return called<void>(
       this.#caller,
       {
         repeatable: false,
         encode: (batch) => {
-          gives = placedIn(batch, givesOfStates(request, this.#keys))
+          gives = placedIn(batch, all)
           let rows: readonly number[] = []
           batch.steps(() => {
             rows = encodeReadable(batch, rowsOf(gives))

@@ -5,7 +5,6 @@ import {
   type ExtendRequest,
   extendedEnd,
   type GrowRequest,
-  grownCosts,
   type HoldRecord,
   type HoldRef,
   type HoldReply,
@@ -27,18 +26,16 @@ import { HoldSweeper } from '../store/hold-sweeper.ts'
 import type { Keys, RecordPlace } from '../store/keys.ts'
 import type { RedisHolds } from '../store/redis-holds.ts'
 import type { Operation } from './batch.ts'
-import { chargedIn, chargesOf, givesOf, merged } from './charges.ts'
-import { type HoldOfRecord, type IdRecord, newMark, withGrowth } from './record.ts'
-import { type Change, type Decided, isOpenHold, type RecordChanges } from './record-changes.ts'
+import { chargedIn } from './charges.ts'
+import { growthOf, growthReply } from './growth.ts'
+import { type IdRecord, newMark } from './record.ts'
+import { type Decided, type HeldRecord, isOpenHold, type RecordChanges, seenAt } from './record-changes.ts'
 
 /** Most holds that are listed; the engine's bound of a subject's holds is far below it by default. */
 const MOST_LISTED = 10_000
 
 /** Looks into an index of holds, for so many at the most. */
 export type LookAtHolds = (index: string, which: 'ended' | 'open', most: number) => Promise<HoldLook>
-
-/** A record that has a hold. */
-type HeldRecord = IdRecord & { readonly hold: HoldOfRecord }
 
 /** Holds: decided on their records by the rules that every store shares. */
 export class Holds implements RedisHolds {
@@ -81,49 +78,9 @@ export class Holds implements RedisHolds {
     return { ...result, now }
   }
 
-  async grow({ costs, quotas, periods, settingsRevision, ...ref }: GrowRequest): Promise<HoldReply> {
-    const { units } = this.#keys.schema
-    const { subject, category } = ref
-    const place = this.#placeOf(ref)
-    const terms = { subject, category, quotas, periods, settingsRevision }
-    const mark = newMark()
-    const { now, result, states, status, isDone, ...applied } = await this.#changes.change<
-      Omit<HoldReply, 'now' | 'states'> & { readonly grown?: HeldRecord }
-    >(place, (stored, at) => {
-      const { record, ended } = seenAt(stored, at)
-      // A sending whose answer was lost has made it.
-      const isMade = record?.hold?.growths.includes(mark) === true
-      const outcome = holdOutcome(record, ref.id)
-      if (outcome !== 'held') return { result: { outcome }, change: ended }
-      const { hold } = record as HeldRecord
-      if (isMade) return { result: { outcome, endsAt: hold.endsAt } }
-      const all = grownCosts(hold.costs, named(units, costs))
-      if (all === undefined) {
-        // Nothing is charged; the states are read in the same step that finds the hold open.
-        const nothing = { mode: 'charge', terms, costs: units.map(() => 0) } as const
-        const after = { ...record!, mark: newMark() }
-        return {
-          result: { outcome: 'refused' },
-          change: { after, keepMs: hold.keepMs, until: hold.endsAt, more: nothing },
-        }
-      }
-      const grownHold = { ...hold, costs: all, growths: withGrowth(hold.growths, mark) }
-      const grown = { ...record!, mark: newMark(), hold: grownHold }
-      const more = { mode: 'take', terms, costs: costs.slice(0, units.length), behind: { of: 'growth' } } as const
-      const change = { after: grown, keepMs: hold.keepMs, until: hold.endsAt, more }
-      return { result: { outcome, endsAt: hold.endsAt, grown }, change }
-    })
-    const { grown, ...reply } = result
-    if (grown === undefined && status !== 's' && status !== 't') return { ...reply, now, states }
-    if (isDone && grown !== undefined) {
-      const rows = quotas.layers.map((layer) => this.#keys.nameOf(this.#keys.row(layer, category, subject)))
-      const charges = merged(grown.hold.charges, chargesOf(rows, states, costs, this.#keys.layout))
-      this.#changes.remember(place.key, { ...grown, hold: { ...grown.hold, charges } })
-      return { ...reply, now, states }
-    }
-    if (status === 'r') return { outcome: 'refused', now, states }
-    const { settingsRevision: revision } = applied
-    return { outcome: 'stale', now, states: [], ...(status === 's' && { settingsRevision: revision }) }
+  async grow(request: GrowRequest): Promise<HoldReply> {
+    const decide = growthOf(request, newMark(), this.#keys.schema.units)
+    return growthReply(await this.#changes.change(this.#placeOf(request), decide))
   }
 
   async settle(request: SettleHoldRequest): Promise<SettleHoldReply> {
@@ -223,15 +180,13 @@ export class Holds implements RedisHolds {
       ended === undefined ? { until: record!.state === 'reserved' ? hold.endsAt : undefined } : { from: ended.from }
     const base = { keepMs: hold.keepMs, ...within }
     if (plan.does === 'cancel') {
-      return {
-        result,
-        change: { ...base, after: { ...record!, ...settled, state: 'cancelled' }, gives: givesOf(hold) },
-      }
+      return { result, change: { ...base, after: { ...record!, ...settled, state: 'cancelled' } } }
     }
     const isFit = overrun === 'fit' && plan.isMore
     const answer = isFit ? undefined : answerToKeep(commitAnswer(plan, plan.excess), hold, units)
     const after = { ...record!, ...settled, state: 'committed', hold: { ...settled.hold, answer } } as const
-    const gives = ended?.gives ?? (record!.state === 'reserved' ? givesOf(hold, plan.mostBack) : [])
+    // Of one that is due and was never swept all goes back: the commit pays for itself.
+    const mostBack = ended === undefined ? plan.mostBack : undefined
     const terms = { subject, category, quotas, periods, settingsRevision: undefined }
     const { actual, within: held, excess } = plan
     const of = { actual: named(units, actual), within: named(units, held), excess: named(units, excess) }
@@ -239,7 +194,7 @@ export class Holds implements RedisHolds {
       ...({ mode: isFit ? 'fit' : 'charge', terms, costs: excess } as const),
       behind: isFit ? ({ of: 'commit', plan: of } as const) : undefined,
     }
-    return { result, change: { ...base, after, gives, more: plan.isMore ? more : undefined } }
+    return { result, change: { ...base, after, mostBack, more: plan.isMore ? more : undefined } }
   }
 
   #placeOf({ category, subject, id }: HoldRef & { readonly subject: Subject }): RecordPlace {
@@ -250,16 +205,4 @@ export class Holds implements RedisHolds {
 interface Planned {
   readonly plan: ReturnType<typeof planSettlement>
   readonly record: IdRecord | undefined
-}
-
-/** A record as it is at an instant: a hold past its end is one that expired, which `ended` makes it. */
-function seenAt(
-  stored: IdRecord | undefined,
-  now: number,
-): { readonly record: IdRecord | undefined; readonly ended?: Change } {
-  if (!isOpenHold(stored)) return { record: stored }
-  const { hold } = stored as HeldRecord
-  if (now < hold.endsAt) return { record: stored }
-  const expired = { ...stored!, mark: newMark(), state: 'expired', hold: { ...hold, charges: [] } } as const
-  return { record: expired, ended: { after: expired, keepMs: hold.keepMs, from: hold.endsAt, gives: givesOf(hold) } }
 }

@@ -21,12 +21,14 @@ export interface OperationParts<T> {
   /**
    * The value of an answer; `AGAIN`: what `encode` writes now has to be carried out.
    * @param found of statuses `k` and `o` the record that was found, of a step `list` the list
+   * @param isRepeated it was sent again before an answer: the first sending may be carried out yet
    */
   readonly read: (
     replay: Replay,
     status: string,
     rows: readonly number[],
     found: Buffer | undefined,
+    isRepeated: boolean,
   ) => T | typeof AGAIN
   /** It has a step `list`. */
   readonly hasList?: boolean | undefined
@@ -53,6 +55,9 @@ class Call<T> implements Operation {
   readonly #reject: (error: unknown) => void
   #rows: readonly number[] = []
   #isFailed = false
+  /** It was sent, and not answered since. */
+  #isOut = false
+  #isRepeated = false
 
   constructor(caller: Caller, parts: OperationParts<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
     this.repeatable = parts.repeatable
@@ -63,10 +68,13 @@ class Call<T> implements Operation {
   }
 
   encode(batch: Batch): void {
+    this.#isRepeated = this.#isOut
+    this.#isOut = true
     this.#rows = this.#parts.encode(batch)
   }
 
   answer(replay: Replay, status: string): void {
+    this.#isOut = false
     try {
       // Not carried out: it, or one before it, has a row of a list that was not known here.
       if (status === 'l') {
@@ -74,7 +82,7 @@ class Call<T> implements Operation {
         return
       }
       const found = status === 'k' || status === 'o' || this.#parts.hasList ? replay.found() : undefined
-      const value = this.#parts.read(replay, status, this.#rows, found)
+      const value = this.#parts.read(replay, status, this.#rows, found, this.#isRepeated)
       if (value === AGAIN) this.#caller.again(this)
       else if (status === 'b') this.fail(replay.damage(this.#rows))
       else if (this.#isFailed) this.#parts.late?.(value)

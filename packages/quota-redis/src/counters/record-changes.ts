@@ -2,12 +2,12 @@ import { cellOfIdentity, notDone, PERIOD_NUMBERS, type WindowStates } from '@sco
 import { damagedRow } from '../line/errors.ts'
 import type { Keys, RecordPlace } from '../store/keys.ts'
 import type { Batch, TermsRequest } from './batch.ts'
-import type { Give } from './charges.ts'
+import { chargesOf, type Give, givesOf, merged } from './charges.ts'
 import { encodeGives, encodeReadable, type PlacedGive, placedIn, replayGives, rowsOf } from './gives.ts'
 import type { ListBook } from './lists.ts'
 import { readOldRecord } from './old-records.ts'
 import { AGAIN, type Caller, called } from './operation.ts'
-import { type Behind, type Found, type IdRecord, readRecord, recordText } from './record.ts'
+import { type Behind, type Found, type HoldOfRecord, type IdRecord, newMark, readRecord, recordText } from './record.ts'
 import type { Replay } from './replay.ts'
 
 /** When an index learns that a hold ends which is open no more. */
@@ -33,11 +33,17 @@ export interface Change {
   /** It counts only at this instant of the store's clock or later, epoch milliseconds, and before that one. */
   readonly from?: number | undefined
   readonly until?: number | undefined
+  /** What goes back to rows. @default of a hold that ends what it has, at most `mostBack` of a unit */
   readonly gives?: readonly Give[] | undefined
+  /** @default all */
+  readonly mostBack?: ((unit: string) => number) | undefined
   readonly more?: More | undefined
   /** Rows that cannot be read get nothing back, and stop nothing. */
   readonly skipsDamaged?: boolean | undefined
 }
+
+/** A record that has a hold. */
+export type HeldRecord = IdRecord & { readonly hold: HoldOfRecord }
 
 /** What is to be done about a record. */
 export interface Decided<T> {
@@ -62,6 +68,8 @@ interface Applied {
   readonly states: WindowStates
   readonly added?: readonly number[] | undefined
   readonly settingsRevision: string
+  /** It was sent again before an answer, and its first sending may be carried out yet. */
+  readonly isRepeated: boolean
 }
 
 /** What became of a decision. */
@@ -128,12 +136,23 @@ export class RecordChanges {
   }
 
   /** Whether a change was applied, which is remembered. */
-  #noted({ key }: RecordPlace, change: Change | 'forget', { status }: Applied): boolean {
+  #noted({ key }: RecordPlace, change: Change | 'forget', { status, states }: Applied): boolean {
     if (status !== 'a' || change === 'forget') return status === 'a'
-    // What the script wrote behind a record is not known here.
-    if (change.more?.behind === undefined) this.remember(key, change.after)
+    const { after, more } = change
+    if (more?.behind === undefined) this.remember(key, after)
+    else if (more.behind.of === 'growth') this.remember(key, this.#grown(after, more, states))
+    // What the script wrote behind any other record is not known here.
     else this.#known.delete(key)
     return true
+  }
+
+  /** A record with what its hold was charged when it grew. @param states after that */
+  #grown(record: IdRecord, { terms, costs }: More, states: WindowStates): IdRecord {
+    const { quotas, category, subject } = terms
+    const keys = this.#keys
+    const rows = quotas.layers.map((layer) => keys.nameOf(keys.row(layer, category, subject)))
+    const hold = record.hold!
+    return { ...record, hold: { ...hold, charges: merged(hold.charges, chargesOf(rows, states, costs, keys.layout)) } }
   }
 
   /** Notes how this process left a record. */
@@ -184,7 +203,9 @@ export class RecordChanges {
 
   #apply(place: RecordPlace, basis: Basis, change: Change | 'forget'): Promise<Applied> {
     if (change === 'forget') return this.#expect(place, basis, true)
-    const { from, until, gives = [], more, skipsDamaged } = change
+    const { from, until, more, skipsDamaged } = change
+    const ended = endedBy(basis.record, change)
+    const gives = change.gives ?? (ended === undefined ? [] : givesOf(ended, change.mostBack))
     let damaged: ReadonlySet<string> = new Set()
     let given: readonly PlacedGive[] = []
     let charged: readonly number[] = []
@@ -207,9 +228,9 @@ export class RecordChanges {
         })
         return [...charged, ...rows]
       },
-      read: (replay, status, rows, found) => {
+      read: (replay, status, rows, found, isRepeated) => {
         const { now, settingsRevision } = replay
-        const applied = { ...NOTHING, now, status, found, settingsRevision }
+        const applied = { ...NOTHING, now, status, found, settingsRevision, isRepeated }
         if (status === 'b' && skipsDamaged === true) {
           const unread = rows.filter((row) => replay.isDamaged(row))
           damaged = new Set([...damaged, ...unread.map((row) => replay.nameOf(row))])
@@ -267,6 +288,11 @@ export class RecordChanges {
   }
 }
 
+/** The hold that a change ends. */
+export function endedBy(before: IdRecord | undefined, { after }: Change): HoldOfRecord | undefined {
+  return isOpenHold(before) && !isOpenHold(after) ? before!.hold : undefined
+}
+
 /** Whether an earlier sending of a change has done it, its answer being lost. What one charged only its record says. */
 function isDoneBy(change: Change | 'forget', { mark }: Found): boolean {
   return change !== 'forget' && change.more === undefined && change.after.mark === mark
@@ -307,7 +333,7 @@ export function encodeExpect(
 }
 
 const NO_BYTES: Buffer = Buffer.alloc(0)
-const NOTHING = { status: 'a', states: [], settingsRevision: '' } as const
+const NOTHING = { status: 'a', states: [], settingsRevision: '', isRepeated: false } as const
 
 /** Whether a record is that of a hold that was not settled. */
 export function isOpenHold(record: IdRecord | undefined): boolean {
@@ -332,4 +358,16 @@ export function behindOf(
       : undefined,
     periods: periods && order.flatMap((slot) => periods.slice(slot * width, (slot + 1) * width)),
   }
+}
+
+/** A record as it is at an instant: a hold past its end is one that expired, which `ended` makes it. */
+export function seenAt(
+  stored: IdRecord | undefined,
+  now: number,
+): { readonly record: IdRecord | undefined; readonly ended?: Change } {
+  if (!isOpenHold(stored)) return { record: stored }
+  const { hold } = stored as HeldRecord
+  if (now < hold.endsAt) return { record: stored }
+  const expired = { ...stored!, mark: newMark(), state: 'expired', hold: { ...hold, charges: [] } } as const
+  return { record: expired, ended: { after: expired, keepMs: hold.keepMs, from: hold.endsAt } }
 }

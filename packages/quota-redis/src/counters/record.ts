@@ -33,6 +33,24 @@ export interface HoldOfRecord extends HoldFactsOf {
   readonly charges: readonly Charge[]
   /** Marks of its last growths, so that one whose answer was lost is not made again. */
   readonly growths: readonly string[]
+  /** There where it has something in rows of another slot. Who ends the hold gives that back. */
+  readonly shared?: SharedPart | undefined
+}
+
+/** What a hold has in rows of another slot. */
+export interface SharedPart {
+  /** Of the take whose charge this is, also once it was given back. */
+  readonly mark: string
+  /** None: what that take is charged there is yet to be said, or was given back. */
+  readonly rows: readonly SharedRows[]
+}
+
+/** What was charged in some rows; where a hold has several of these, its policy changed in between. */
+export interface SharedRows {
+  /** Which rows, as text. */
+  readonly of: string
+  /** Of each window in turn: when it was opened, epoch milliseconds, and what was charged to it. */
+  readonly cells: readonly number[]
 }
 
 /** The record of an id. */
@@ -88,6 +106,7 @@ export function recordText(record: IdRecord, behind?: Behind): string {
   const ofHold = hold && [
     ...[hold.category, hold.owner, hold.costs, hold.takenAt, hold.endsAt, hold.keepMs],
     ...[byRow(hold.charges), hold.growths.join(''), hold.answer ?? 0],
+    ...(hold.shared === undefined ? [] : [hold.shared]),
   ]
   const ofFacts = behind && [behind.of, behind.rows ?? 0, behind.periods ?? 0, behind.plan ?? 0]
   const ofStates = states.length > 0 ? [headOf(limits.join('\n')), states] : 0
@@ -115,6 +134,7 @@ type Line = readonly [
         charges: ChargesByRow,
         growths: string,
         answer: 0 | Settled<Amounts>,
+        shared?: SharedPart,
       ],
   facts:
     | 0
@@ -208,7 +228,7 @@ const STATES: Readonly<Record<string, IdRecord['state']>> = {
   E: 'expired',
 }
 
-function holdOf([category, owner, costs, takenAt, endsAt, keepMs, charges, growths, answer]: Exclude<
+function holdOf([category, owner, costs, takenAt, endsAt, keepMs, charges, growths, answer, shared]: Exclude<
   Line[5],
   0
 >): HoldOfRecord {
@@ -216,6 +236,7 @@ function holdOf([category, owner, costs, takenAt, endsAt, keepMs, charges, growt
     ...{ category, owner, costs, takenAt, endsAt, keepMs, charges: fromRows(charges) },
     growths: growths.match(/.{8}/g) ?? [],
     answer: answer === 0 ? undefined : answer,
+    shared,
   }
 }
 

@@ -80,6 +80,16 @@ export class Replay {
     return this.#damaged.has(row)
   }
 
+  /** The cells of rows, one row behind the other: pairs `[startedAt, used]`. */
+  cellsOf(rows: readonly number[]): Float64Array {
+    const { rowCells } = this.layout
+    const cells = new Float64Array(rows.length * rowCells)
+    for (const [at, row] of rows.entries()) {
+      cells.set(this.#cells.subarray(row * rowCells, (row + 1) * rowCells), at * rowCells)
+    }
+    return cells
+  }
+
   charge(rows: readonly number[], { costs, periods, quotas }: Charge): void {
     const { units, rowCells, size } = this.layout
     this.#instant.moveTo(this.now, periods, rows.length)

@@ -1,9 +1,12 @@
 import revision from '../lua/revision.lua'
 import { type Script, scriptOf } from '../lua/script.ts'
 import batch from './lua/batch.lua'
+import begin from './lua/begin.lua'
 import constants from './lua/constants.lua'
+import finish from './lua/finish.lua'
 import lists from './lua/lists.lua'
 import numbers from './lua/numbers.lua'
+import state from './lua/state.lua'
 import steps from './lua/steps.lua'
 import takes from './lua/takes.lua'
 import tariffs from './lua/tariffs.lua'
@@ -13,9 +16,12 @@ import writes from './lua/writes.lua'
 /** The script that carries out batches. */
 export const BATCH_SCRIPT: Script = scriptOf(batch, {
   '../../lua/revision': revision,
+  begin,
   constants,
+  finish,
   lists,
   numbers,
+  state,
   steps,
   takes,
   tariffs,

@@ -21,10 +21,20 @@ import { type Caller, called, takeReply } from './operation.ts'
 import { type IdRecord, newMark, recordText, startIn, statesFor } from './record.ts'
 import { behindOf, encodeExpect, isOpenHold, type RecordChanges } from './record-changes.ts'
 
-/** A reply, and where the id was known, its record. */
-interface Taken {
+/** What a take came to. */
+export interface Taken {
   readonly reply: TakeReply
-  readonly known?: { readonly status: string; readonly now: number; readonly found: Buffer | undefined } | undefined
+  /** The record of the id, as far as there is one. */
+  readonly record?: IdRecord | undefined
+  /** It was sent again before an answer, and its first sending may be carried out yet. */
+  readonly isRepeated: boolean
+}
+
+/** The id was known, and this is what its key holds. */
+interface Known {
+  readonly status: string
+  readonly now: number
+  readonly found: Buffer | undefined
 }
 
 /** Reservations under an id: each is charged once, and settled once. */
@@ -42,43 +52,51 @@ export class TakesUnderIds {
   }
 
   async take(request: TakeRequest, id: ReservationId): Promise<TakeReply> {
+    const { reply } = await this.taken(request, id, this.begun(request, id))
+    return reply
+  }
+
+  /** @param begun its record, as {@link begun} makes it */
+  async taken(request: TakeRequest, id: ReservationId, begun: IdRecord): Promise<Taken> {
     const place = this.#placeOf(request, id)
-    const begun = this.#begun(request, id)
-    const { reply, known } = await called<Taken>(this.#caller, {
+    const { known, ...taken } = await called<Taken & { readonly known?: Known }>(this.#caller, {
       repeatable: true,
       encode: (batch) => this.#encode(batch, request, place, begun),
-      read: (replay, status, rows, found) => {
+      read: (replay, status, rows, found, isRepeated) => {
         const { now } = replay
         const isKnown = status === 'k' || status === 'o'
-        if (isKnown) return { reply: { outcome: 'duplicate', now, states: [] }, known: { status, now, found } }
-        if (status === 'h') return { reply: { outcome: 'too_many_holds', now, states: [] } }
-        const answered = takeReply(replay, status, rows, request)
-        if (answered.outcome !== 'admitted') return { reply: answered }
-        const record = this.#asTaken(request, begun, answered)
+        if (isKnown)
+          return { reply: { outcome: 'duplicate', now, states: [] }, isRepeated, known: { status, now, found } }
+        if (status === 'h') return { reply: { outcome: 'too_many_holds', now, states: [] }, isRepeated }
+        const reply = takeReply(replay, status, rows, request)
+        if (reply.outcome !== 'admitted') return { reply, isRepeated }
+        const record = this.#asTaken(request, begun, reply)
         this.#changes.remember(place.key, record)
-        return { reply: { ...answered, ...(record.hold && { endsAt: record.hold.endsAt }) } }
+        return { reply: { ...reply, ...(record.hold && { endsAt: record.hold.endsAt }) }, record, isRepeated }
       },
       late: ({ reply }) => {
         if (reply.outcome === 'admitted') this.#cancelLate(request, id, reply)
       },
     })
-    return known === undefined ? reply : this.#repeated(request, id, place, known)
+    return known === undefined ? taken : this.#repeated(request, id, begun, known)
   }
 
-  async settle(request: SettleRequest, id: ReservationId): Promise<void> {
+  /** Resolves to whether the reservation was this nonce's to settle, and open. */
+  async settle(request: SettleRequest, id: ReservationId): Promise<boolean> {
     const { as } = request
     const { nonce, fingerprint, ttlMs } = id
-    await this.#changes.change(this.#placeOf(request, id), (record) => {
+    const { isDone, result } = await this.#changes.change(this.#placeOf(request, id), (record) => {
       // A cancel that overtook its reserve: the id is marked, so that the reserve cannot charge when it arrives.
       if (record === undefined && as === 'cancelled') {
         const after: IdRecord = { mark: newMark(), state: as, nonce, fingerprint, tables: '', states: [], limits: [] }
-        return { result: undefined, change: { after, keepMs: ttlMs } }
+        return { result: false, change: { after, keepMs: ttlMs } }
       }
       // The end of a hold goes by what its record has.
-      if (!isToSettle(record, id)) return { result: undefined }
+      if (!isToSettle(record, id)) return { result: false }
       const gives = [...givesOfStates(request, this.#keys), ...othersGives(record, request, this.#keys)]
-      return { result: undefined, change: { after: { ...record, mark: newMark(), state: as }, keepMs: ttlMs, gives } }
+      return { result: true, change: { after: { ...record, mark: newMark(), state: as }, keepMs: ttlMs, gives } }
     })
+    return isDone && result
   }
 
   #encode(batch: Batch, request: TakeRequest, at: RecordPlace, record: IdRecord): readonly number[] {
@@ -106,7 +124,7 @@ export class TakesUnderIds {
   }
 
   /** The record of a take, before it is known when it is carried out and what it is charged. */
-  #begun({ subject, category, costs, hold, quotas }: TakeRequest, id: ReservationId): IdRecord {
+  begun({ subject, category, costs, hold, quotas }: TakeRequest, id: ReservationId): IdRecord {
     const { nonce, fingerprint, ttlMs } = id
     const { schema } = this.#keys
     const { layers } = schema
@@ -137,22 +155,18 @@ export class TakesUnderIds {
   }
 
   /** The answer to a take under an id that is known. */
-  async #repeated(
-    request: TakeRequest,
-    id: ReservationId,
-    place: RecordPlace,
-    known: NonNullable<Taken['known']>,
-  ): Promise<TakeReply> {
+  async #repeated(request: TakeRequest, id: ReservationId, begun: IdRecord, known: Known): Promise<Taken> {
     const { now } = known
     const { record, isDamaged } = await this.#changes.read(known)
     if (isDamaged) throw notDone(damagedRow(undefined))
-    if (record === undefined) return this.take(request, id)
+    if (record === undefined) return this.taken(request, id, begun)
     const isDue = isOpenHold(record) && record.hold!.endsAt <= now
-    if (isDue) await this.#holds.endAt(place)
+    if (isDue) await this.#holds.endAt(this.#placeOf(request, id))
     const { quotas, category } = request
     const tables = quotas.layers.map((layer) => this.#keys.table(layer, category))
     const states = statesFor(record, tables, this.#keys.layout)
-    return repeatedTake({ ...record, states, state: isDue ? 'expired' : record.state }, id, now)
+    const seen: IdRecord = { ...record, state: isDue ? 'expired' : record.state }
+    return { reply: repeatedTake({ ...seen, states }, id, now), record: seen, isRepeated: false }
   }
 
   /** An admission whose caller was turned away before it arrived. */

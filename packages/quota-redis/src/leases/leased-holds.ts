@@ -2,6 +2,7 @@ import {
   type EndedHold,
   type ExtendRequest,
   type GrowRequest,
+  type HoldOutcome,
   type HoldReply,
   isNotDone,
   type ListHoldsReply,
@@ -12,13 +13,12 @@ import {
   type TakeReply,
   type WindowStates,
 } from '@scoregw/quota/store'
+import { newMark } from '../counters/record.ts'
 import { atLeastOne, isNothing, type UnitAmounts } from './amounts.ts'
-import { type Grown, newMark } from './operations/hold-grow.ts'
-import type { Undone } from './operations/hold-others.ts'
-import type { SharedCharge } from './operations/hold-shared.ts'
-import type { HoldTaken, HoldTakeRequest } from './operations/hold-take.ts'
+import type { SharedCharge } from './hold-records.ts'
 import type { QuotaParts } from './parts.ts'
 import type { Places } from './places.ts'
+import type { Grown, HoldTaken, HoldTakeRequest } from './shard.ts'
 import { chargeOf, UNSAID } from './shared-amounts.ts'
 import type { SharedAnswer } from './shared-answer.ts'
 import { without } from './shared-rows.ts'
@@ -132,14 +132,14 @@ export class LeasedHolds {
     try {
       shared = await this.#places.takeShared(request, parts, true)
     } catch (error) {
-      await this.#undo(request, parts, own.now, undefined).catch(() => undefined)
+      await this.#undo(request, own.now, undefined).catch(() => undefined)
       throw error
     }
     if (shared.outcome === 'charged') {
       await this.#attach(request, parts, shared, request.costs)
       return this.#answer(parts, own, shared.states)
     }
-    await this.#undo(request, parts, own.now, undefined)
+    await this.#undo(request, own.now, undefined)
     if (shared.outcome === 'refused') return this.#refusedByShared(request, parts, shared)
     return stale(shared)
   }
@@ -155,7 +155,7 @@ export class LeasedHolds {
     if (own.outcome === 'too_many_holds' && !hasOwn) return refused
     if (own.outcome === 'refused') return { ...refused, states: this.#places.joined(parts, own.states, shared.states) }
     if (own.isPartial !== true) return this.#answer(parts, own, shared.states)
-    await this.#undo(request, parts, own.now, undefined)
+    await this.#undo(request, own.now, undefined)
     return this.#refusedByShared(request, parts, shared)
   }
 
@@ -190,7 +190,7 @@ export class LeasedHolds {
       this.#growOwn(request, parts, charge.mark, charge),
     )
     const { hasGrown, isInDoubt, ...own } = grown
-    if (own.outcome === 'held') return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
+    if (own.outcome === 'held') return { ...own, states: this.#grownStates(parts, own, shared.states) }
     if (hasGrown !== true) await this.#putBack(category, parts, shared, costs, { isInDoubt })
     if (own.outcome !== 'refused') return own
     return {
@@ -212,16 +212,22 @@ export class LeasedHolds {
     try {
       shared = await this.#places.takeShared(request, parts, true)
     } catch (error) {
-      await this.#undo(request, parts, own.now, mark).catch(() => undefined)
+      await this.#undo(request, own.now, mark).catch(() => undefined)
       throw error
     }
     if (shared.outcome === 'charged') {
       await this.#attach(request, parts, shared, request.costs)
-      return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
+      return { ...own, states: this.#grownStates(parts, own, shared.states) }
     }
-    const { states } = await this.#undo(request, parts, own.now, mark)
-    if (shared.outcome !== 'refused' || states.length === 0) return stale(shared)
-    return { outcome: 'refused', now: shared.now, states: this.#places.joined(parts, states, shared.states) }
+    const isUndone = (await this.#undo(request, own.now, mark)) === 'held'
+    if (shared.outcome !== 'refused' || !isUndone) return stale(shared)
+    const { subject, category } = request
+    const [layers, periods] = [parts.own, parts.periodsOf(request.periods).own]
+    const { states, isStale } = await this.#places
+      .shard(subject)
+      .read({ subject, categories: [category], layers, periods })
+    if (isStale === true) return stale(shared)
+    return { outcome: 'refused', now: shared.now, states: this.#places.joined(parts, states[0]!, shared.states) }
   }
 
   async #growRefused(request: GrowRequest, parts: QuotaParts, shared: SharedAnswer): Promise<HoldReply> {
@@ -234,6 +240,11 @@ export class LeasedHolds {
     const own = await this.#places.shard(request.subject).grow(asked)
     if (own.outcome !== 'refused') return own
     return { ...refused, states: this.#places.joined(parts, own.states, shared.states) }
+  }
+
+  /** A growth that was made before, and whose answer was lost, is answered without states. */
+  #grownStates(parts: QuotaParts, own: Grown, shared: WindowStates): WindowStates {
+    return own.states.length === 0 && parts.own.length > 0 ? [] : this.#places.joined(parts, own.states, shared)
   }
 
   // What both need ---------------------------------------------------------------------------------------------------
@@ -276,12 +287,9 @@ export class LeasedHolds {
   ): Promise<void> {
     const { subject, category, id } = request
     const charge = chargeOf(this.#places, parts, category, shared.states, costs)
-    const nothing = { subject, category, id, quotas: NO_QUOTAS, costs: costs.map(() => 0) }
     try {
-      const { outcome, hasGrown } = await this.#places
-        .shard(subject)
-        .grow(nothing, { mark: charge.mark, shared: charge })
-      if (outcome !== 'held' && hasGrown !== true) await this.#places.putBack(category, parts, shared.states, costs)
+      const isAttached = await this.#places.shard(subject).attach({ subject, category, id }, charge)
+      if (!isAttached) await this.#places.putBack(category, parts, shared.states, costs)
     } catch {
       // The hold stands, and so does the charge: it will not be given back.
       this.#places.strand(costs)
@@ -289,14 +297,11 @@ export class LeasedHolds {
   }
 
   #undo(
-    request: HoldTakeRequest | GrowRequest,
-    { own, periodsOf }: QuotaParts,
+    { subject, category, id, costs }: HoldTakeRequest | GrowRequest,
     takenAt: number,
     growth: string | undefined,
-  ): Promise<Undone> {
-    const { subject, category, id, costs } = request
-    const periods = periodsOf(request.periods).own
-    return this.#places.shard(subject).undoHold({ subject, category, id, growth, costs, takenAt, layers: own, periods })
+  ): Promise<HoldOutcome> {
+    return this.#places.shard(subject).undoHold({ subject, category, id, growth, costs, takenAt })
   }
 
   /** Charges the shared layers what a commit cost beyond its hold, whatever the limits; resolves to the states after it. */

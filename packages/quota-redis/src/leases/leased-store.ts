@@ -8,9 +8,9 @@ import { type ParsedRedisStoreOptions, parseLeasedStoreOptions, type RedisStoreO
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { total } from './amounts.ts'
 import { groupPrefixes } from './groups.ts'
+import type { FreedAmounts } from './hold-records.ts'
 import { LeaseCounts, type LeaseReport } from './lease-report.ts'
 import { LeasedCounters } from './leased-counters.ts'
-import type { FreedAmounts } from './operations/hold-shared.ts'
 import { Pools } from './pools.ts'
 import { ReplicaCount } from './replica-count.ts'
 import { Shard } from './shard.ts'
@@ -122,7 +122,10 @@ class Store implements LeasedRedisStore {
   #shardAt(prefix: string, schema: StoreSchema, freed?: (freed: FreedAmounts) => void): Shard {
     const { deadlineMs, testClock } = this.#options
     const line = this.#lines.to(`{${prefix}}`)
-    const hasHolds = freed !== undefined
-    return new Shard({ line, prefix, schema, deadlineMs, testClock, hasHolds, tick: this.#tick, freed })
+    const parts = { line, prefix, schema, deadlineMs, testClock, tick: this.#tick }
+    const shard = new Shard(parts, freed ?? (() => undefined))
+    // A manual clock turns no timers.
+    if (freed !== undefined && testClock === undefined) shard.sweeper.start()
+    return shard
   }
 }

@@ -1,149 +1,117 @@
-import type { Clock } from '@scoregw/quota'
 import {
-  type EndedHold,
+  cellOfIdentity,
   type ExtendRequest,
   type GrowRequest,
-  type HoldRecord,
+  type HoldOutcome,
+  type HoldRef,
   type HoldReply,
-  Instant,
+  type HoldTerms,
+  holdOutcome,
+  isToSettle,
   type ListHoldsReply,
   type ListHoldsRequest,
+  named,
   type ReadReply,
   type ReadRequest,
+  type ReservationId,
   type ResetRequest,
   type SettleHoldReply,
   type SettleHoldRequest,
   type SettleRequest,
-  type StoreSchema,
+  SLOTS,
   type Subject,
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
-import type { Line } from '../line/line.ts'
-import type { Tick } from '../store/calls.ts'
-import { Calls } from '../store/calls.ts'
-import { lookAtHolds } from '../store/hold-looks.ts'
-import { HoldSweeper } from '../store/hold-sweeper.ts'
-import { Keys } from '../store/keys.ts'
-import { batchScript } from './lua/batch-script.ts'
-import type { ScriptOfShape } from './lua/script.ts'
-import { LeaseBatch, type LeaseOperation } from './operations/batch.ts'
-import { type Grown, GrowOperation, type GrowthTerms, newMark } from './operations/hold-grow.ts'
-import type { HoldDesk, NamedRecord } from './operations/hold-operation.ts'
-import {
-  ExtendOperation,
-  ShowOperation,
-  SweepOperation,
-  UndoHoldOperation,
-  type UndoHoldRequest,
-  type Undone,
-} from './operations/hold-others.ts'
-import { SettleHoldOperation } from './operations/hold-settle.ts'
-import type { FreedAmounts, SharedCharge } from './operations/hold-shared.ts'
-import { type HoldTaken, HoldTakeOperation, type HoldTakeRequest, isHoldTake } from './operations/hold-take.ts'
-import type { Waiter } from './operations/operation.ts'
-import { readOperation, resetOperation, settleOperation, undoOperation } from './operations/rows-operation.ts'
-import { TakeOperation } from './operations/take.ts'
+import type { Give } from '../counters/charges.ts'
+import { type Counters, type CountersParts, openCounters } from '../counters/counters.ts'
+import { givesOfStates } from '../counters/gives.ts'
+import { growthOf, growthReply } from '../counters/growth.ts'
+import { type HoldOfRecord, newMark, withGrowth } from '../counters/record.ts'
+import { type HeldRecord, seenAt } from '../counters/record-changes.ts'
+import type { Taken } from '../counters/takes-under-ids.ts'
+import type { HoldSweeper } from '../store/hold-sweeper.ts'
+import type { Keys, RecordPlace } from '../store/keys.ts'
+import { type FreedAmounts, HoldRecords, type SharedCharge, withCharge } from './hold-records.ts'
 
-/** Most holds that are listed; the engine's bound of a subject's holds is far below it by default. */
-const MOST_LISTED = 10_000
+/** A take that is a hold. */
+export type HoldTakeRequest = TakeRequest & { readonly id: ReservationId; readonly hold: HoldTerms }
 
-/** What a {@link Shard} works with. */
-export interface ShardParts {
-  readonly line: Line
-  /** The beginning of every key: all are in one slot. */
-  readonly prefix: string
-  readonly schema: StoreSchema
-  readonly deadlineMs: number
-  readonly testClock: Clock | undefined
-  /** Whether there may be holds in its slot, which have to be ended in time. */
-  readonly hasHolds: boolean
-  /** Makes the script that carries out batches, by default one that knows no leases. */
-  readonly script?: ScriptOfShape | undefined
-  /** Shared with other shards, so that what they send goes out together. */
-  readonly tick: Tick
-  /** Hears what goes back in another slot when a hold ends here. Without: holds have nothing elsewhere. */
-  readonly freed?: ((freed: FreedAmounts) => void) | undefined
+/** Whether a take is a hold; its port says that those have an id. */
+export function isHoldTake(request: TakeRequest): request is HoldTakeRequest {
+  return request.hold !== undefined && request.id !== undefined
 }
 
-/** The counters of one policy in one slot, and the calls on their way to it. Every decision is one script's. */
-export class Shard {
-  readonly keys: Keys
-  readonly sweeper: HoldSweeper
-  readonly #parts: ShardParts
-  readonly #calls: Calls<LeaseOperation>
-  readonly #desk: HoldDesk = {
-    askAgain: (operation) => this.#calls.again(operation),
-    freed: (freed) => this.#parts.freed?.(freed),
-  }
-  readonly #instant: Instant
+/** The answer to a take, with what its record says of another slot. */
+export interface HoldTaken extends TakeReply {
+  /** Of the take whose charge the record has; absent where it has none of another slot, and never had. */
+  readonly mark?: string
+  /** What it was charged in another slot is yet to be said. */
+  readonly isPartial?: boolean
+  /** For a request that is no hold: it may still become one, as it was sent twice. */
+  readonly isInDoubt?: boolean
+}
 
-  constructor(parts: ShardParts) {
-    const { line, prefix, schema, deadlineMs, tick } = parts
-    this.#parts = parts
-    this.keys = new Keys(prefix, schema)
-    this.#instant = new Instant(this.keys.layout)
-    const script = (parts.script ?? batchScript)({ cells: this.keys.layout.cells, units: schema.units.length })
-    const newBatch = () => new LeaseBatch(this.keys, this.#instant, parts.testClock?.now())
-    this.#calls = new Calls({ line, deadlineMs, script, tick, newBatch })
-    this.sweeper = new HoldSweeper({
-      isUsable: () => line.usable,
-      look: (most) => lookAtHolds(parts, this.keys.holds, 'ended', most),
-      settle: (name) => this.#sweep(name),
-    })
-    // A manual clock turns no timers.
-    if (parts.hasHolds && parts.testClock === undefined) this.sweeper.start()
+/** The answer to a growth, also where its first answer was lost and the hold has ended since. */
+export interface Grown extends HoldReply {
+  /** Of a hold that does not grow any more: it did, by this growth. */
+  readonly hasGrown?: boolean
+  /** Of one that was not made: it may be yet, as it was sent twice. */
+  readonly isInDoubt?: boolean
+}
+
+/** What makes a growth one and no other. */
+export interface GrowthTerms {
+  readonly mark: string
+  readonly shared: SharedCharge | undefined
+}
+
+/** A take or a growth to be undone. */
+export interface UndoHoldRequest extends HoldRef {
+  /** Of the growth; `undefined`: the take, and the hold with it. */
+  readonly growth: string | undefined
+  readonly costs: readonly number[]
+  /** When it was charged, epoch milliseconds: windows that start no earlier were opened by it. */
+  readonly takenAt: number
+}
+
+/** The counters of one policy in one slot, and what leases do to them beyond what every store does. */
+export class Shard {
+  readonly #counters: Counters
+
+  /** @param freed gets what a hold that ends here had in another slot */
+  constructor(parts: CountersParts, freed: (freed: FreedAmounts) => void) {
+    this.#counters = openCounters(parts, (keys, book, caller) => new HoldRecords(keys, book, caller, freed))
+  }
+
+  get keys(): Keys {
+    return this.#counters.keys
+  }
+
+  get sweeper(): HoldSweeper {
+    return this.#counters.holds.sweeper
   }
 
   take(request: TakeRequest): Promise<TakeReply> {
-    if (isHoldTake(request)) return this.takeHold(request)
-    return new Promise((resolve, reject) => {
-      this.#calls.call(new TakeOperation(request, { resolve, reject }, this.#giveBack))
-    })
-  }
-
-  /** @param shared what it has in another slot */
-  takeHold(request: HoldTakeRequest, shared?: SharedCharge): Promise<HoldTaken> {
-    const cancel = ({ subject, category, quotas, id }: HoldTakeRequest): void => {
-      const settle = { subject, category, quotas, id, as: 'cancelled', overrun: 'refuse', maxOverrun: [] } as const
-      this.#later((waiter) => new SettleHoldOperation(settle, waiter, this.#desk))
-    }
-    return this.#asked((waiter) => new HoldTakeOperation(request, shared, waiter, this.#desk, cancel))
-  }
-
-  /** Makes a hold one that never was, or a growth of it: windows that it opened and nothing else used are closed again. */
-  undoHold(request: UndoHoldRequest): Promise<Undone> {
-    return this.#asked((waiter) => new UndoHoldOperation(request, waiter, this.#desk))
-  }
-
-  extend(request: ExtendRequest): Promise<HoldReply> {
-    return this.#asked((waiter) => new ExtendOperation(request, waiter, this.#desk))
-  }
-
-  grow(request: GrowRequest, terms: GrowthTerms = { mark: newMark(), shared: undefined }): Promise<Grown> {
-    return this.#asked((waiter) => new GrowOperation(request, terms, waiter, this.#desk))
-  }
-
-  settleHold(request: SettleHoldRequest): Promise<SettleHoldReply> {
-    return this.#asked((waiter) => new SettleHoldOperation(request, waiter, this.#desk))
-  }
-
-  /** Open holds of a subject, those of categories that are not known here left out. */
-  async list({ subject }: ListHoldsRequest): Promise<ListHoldsReply> {
-    return this.#calls.followed(async () => {
-      const { now, names } = await lookAtHolds(this.#parts, this.keys.holdsOf(subject), 'open', MOST_LISTED)
-      const holds = await Promise.all(names.map((name) => this.#show(name, subject)))
-      return { now, holds: holds.filter((hold) => hold !== undefined) }
-    })
+    return this.#counters.take(request)
   }
 
   read(request: ReadRequest): Promise<ReadReply> {
-    return this.#asked((waiter) => readOperation(request, waiter))
+    return this.#counters.read(request)
   }
 
   /** Resolves to whether the reservation was this nonce's to settle, and open. */
   settle(request: SettleRequest): Promise<boolean> {
-    return this.#asked((waiter) => settleOperation(request, waiter))
+    return this.#counters.settle(request)
+  }
+
+  reset(request: ResetRequest): Promise<void> {
+    return this.#counters.reset(request)
+  }
+
+  /** Waits for the calls in flight, a deadline at most; later ones fail. The line is left open. */
+  close(): Promise<void> {
+    return this.#counters.close()
   }
 
   /**
@@ -152,50 +120,131 @@ export class Shard {
    *
    * @param takenAt the time of the reply that admitted it
    */
-  undo(request: SettleRequest, takenAt: number): Promise<void> {
-    return this.#asked((waiter) => undoOperation(request, takenAt, waiter))
-  }
-
-  reset(request: ResetRequest): Promise<void> {
-    return this.#asked((waiter) => resetOperation(request, waiter))
-  }
-
-  /** Waits for the calls in flight, a deadline at most; later ones fail. The line is left open. */
-  close(): Promise<void> {
-    this.sweeper.stop()
-    return this.#calls.close()
-  }
-
-  async #show(name: string, subject: Subject): Promise<HoldRecord | undefined> {
-    const record = this.#recordOf(name)
-    if (record === undefined || record.category === -1) return undefined
-    return new Promise((resolve, reject) => {
-      this.#calls.again(new ShowOperation(record, subject, { resolve, reject }, this.#desk))
+  async undo(request: SettleRequest, takenAt: number): Promise<void> {
+    const { category, subject, id } = request
+    const gives = givesOfStates(request, this.keys).map((give) => ({ ...give, closes: give.startedAt >= takenAt }))
+    if (id === undefined) return this.#counters.giveBack(gives)
+    await this.#counters.changes.change(this.#placeOf({ category, subject, id }), (record) => {
+      if (!isToSettle(record, id)) return { result: undefined }
+      const after = { ...record, mark: newMark(), state: 'cancelled' } as const
+      return { result: undefined, change: { after, keepMs: 0, gives } }
     })
   }
 
-  async #sweep(name: string): Promise<EndedHold | undefined> {
-    const record = this.#recordOf(name)
-    if (record === undefined) return undefined
-    return this.#asked((waiter) => new SweepOperation(record, waiter, this.#desk))
+  // Holds --------------------------------------------------------------------------------------------------------------
+
+  /** @param shared what it has in another slot */
+  async takeHold(request: HoldTakeRequest, shared?: SharedCharge): Promise<HoldTaken> {
+    const { id } = request
+    const { underIds } = this.#counters
+    const begun = underIds.begun(request, id)
+    const part = shared && { mark: shared.mark, rows: shared.of === '' ? [] : [{ of: shared.of, cells: shared.cells }] }
+    const hold = { ...begun.hold!, shared: part }
+    const taken = await underIds.taken(request, id, { ...begun, hold })
+    return { ...taken.reply, ...sharedFacts(taken, id) }
   }
 
-  #recordOf(name: string): NamedRecord | undefined {
-    const record = this.keys.readRecord(name)
-    return record?.isOld ? { ...record, name } : undefined
+  async grow(
+    request: GrowRequest,
+    { mark, shared }: GrowthTerms = { mark: newMark(), shared: undefined },
+  ): Promise<Grown> {
+    const decide = growthOf(request, mark, this.keys.schema.units)
+    let hasGrown = false
+    const changed = await this.#counters.changes.change(this.#placeOf(request), (stored, now) => {
+      const decided = decide(stored, now)
+      hasGrown = stored?.nonce === request.id.nonce && stored.hold?.growths.includes(mark) === true
+      return shared !== undefined && decided.result.isCharged ? withCharge(decided, shared) : decided
+    })
+    const reply = growthReply(changed)
+    return reply.outcome === 'held' ? reply : { ...reply, hasGrown, isInDoubt: changed.isRepeated }
   }
 
-  #asked<T>(operation: (waiter: Waiter<T>) => LeaseOperation): Promise<T> {
-    return new Promise((resolve, reject) => this.#calls.call(operation({ resolve, reject })))
+  /** Notes what an open hold was charged in another slot. Resolves to whether its record has that, or had it. */
+  async attach(ref: HoldRef, charge: SharedCharge): Promise<boolean> {
+    const { result } = await this.#counters.changes.change<boolean>(this.#placeOf(ref), (stored, now) => {
+      const { record, ended } = seenAt(stored, now)
+      const isMade = record?.hold?.growths.includes(charge.mark) === true
+      if (holdOutcome(record, ref.id) !== 'held') return { result: isMade, change: ended }
+      if (isMade) return { result: true }
+      const { hold } = record as HeldRecord
+      const after = { ...record!, mark: newMark(), hold: { ...hold, growths: withGrowth(hold.growths, charge.mark) } }
+      return withCharge({ result: true, change: { after, keepMs: hold.keepMs, until: hold.endsAt } }, charge)
+    })
+    return result
   }
 
-  /** An admission whose caller was turned away before it arrived. A refund that fails leaves the tokens charged. */
-  readonly #giveBack = (request: SettleRequest): void => {
-    this.#later((waiter) => settleOperation(request, waiter))
+  /** Makes a hold one that never was, or a growth of it: windows that it opened and nothing else used are closed again. */
+  async undoHold({ growth, costs, takenAt, ...ref }: UndoHoldRequest): Promise<HoldOutcome> {
+    const back = named(this.keys.schema.units, costs)
+    const { result } = await this.#counters.changes.change<HoldOutcome>(this.#placeOf(ref), (stored, now) => {
+      const { record, ended } = seenAt(stored, now)
+      const outcome = holdOutcome(record, ref.id)
+      if (outcome !== 'held') return { result: outcome, change: ended }
+      const { hold } = record as HeldRecord
+      if (growth !== undefined && !hold.growths.includes(growth)) return { result: 'unknown' }
+      const gives = undoneGives(hold, back, takenAt, growth === undefined)
+      const within = { keepMs: hold.keepMs, until: hold.endsAt, gives }
+      const mark = newMark()
+      if (growth === undefined) {
+        return { result: outcome, change: { ...within, after: { ...record!, mark, state: 'cancelled' }, keepMs: 0 } }
+      }
+      const after = { ...record!, mark, hold: withoutGrowth(hold, growth, back, gives) }
+      return { result: outcome, change: { ...within, after } }
+    })
+    return result
   }
 
-  #later(operation: (waiter: Waiter<unknown>) => LeaseOperation): void {
-    const ignored = () => undefined
-    this.#calls.callAnyway(operation({ resolve: ignored, reject: ignored }))
+  extend(request: ExtendRequest): Promise<HoldReply> {
+    return this.#counters.holds.extend(request)
   }
+
+  settleHold(request: SettleHoldRequest): Promise<SettleHoldReply> {
+    return this.#counters.holds.settle(request)
+  }
+
+  /** Open holds of a subject, those of categories that are not known here left out. */
+  list(request: ListHoldsRequest): Promise<ListHoldsReply> {
+    return this.#counters.holds.list(request)
+  }
+
+  #placeOf({ category, subject, id }: HoldRef & { readonly subject: Subject }): RecordPlace {
+    return this.keys.recordPlace(category, subject, id.id)
+  }
+}
+
+/** What the record of a take says of another slot, to the one whose record it is. */
+function sharedFacts({ reply, record, isRepeated }: Taken, id: ReservationId): Partial<HoldTaken> {
+  const shared = record?.nonce === id.nonce && reply.outcome !== 'conflict' ? record.hold?.shared : undefined
+  if (shared === undefined) return isRepeated ? { isInDoubt: true } : {}
+  return { mark: shared.mark, isPartial: record?.state === 'reserved' && shared.rows.length === 0 }
+}
+
+/** What goes back when a charge is undone. @param withSlots slots as well */
+function undoneGives(
+  { charges }: HoldOfRecord,
+  back: Readonly<Record<string, number>>,
+  takenAt: number,
+  withSlots: boolean,
+): Give[] {
+  return charges.flatMap(([row, identity, startedAt, charged]): Give[] => {
+    const { unit = '' } = cellOfIdentity(identity) ?? {}
+    const ofSlots = withSlots ? charged : 0
+    const amount = unit === SLOTS ? ofSlots : Math.min(charged, back[unit] ?? 0)
+    return amount === 0 ? [] : [{ row, identity, startedAt, amount, closes: unit === SLOTS || startedAt >= takenAt }]
+  })
+}
+
+/** A hold as if a growth had never been. */
+function withoutGrowth(
+  hold: HoldOfRecord,
+  growth: string,
+  back: Readonly<Record<string, number>>,
+  gives: readonly Give[],
+): HoldOfRecord {
+  const costs = Object.entries(hold.costs).map(([unit, cost]) => [unit, cost - (back[unit] ?? 0)] as const)
+  const charges = hold.charges.flatMap(([row, identity, startedAt, charged]) => {
+    const { amount = 0 } = gives.find((give) => give.row === row && give.identity === identity) ?? {}
+    return charged > amount ? [[row, identity, startedAt, charged - amount] as const] : []
+  })
+  return { ...hold, costs: Object.fromEntries(costs), charges, growths: hold.growths.filter((each) => each !== growth) }
 }

@@ -10,9 +10,9 @@ import {
   type StoreSchema,
   type WindowStates,
 } from '@scoregw/quota/store'
+import { newMark, type SharedRows } from '../counters/record.ts'
 import type { UnitAmounts } from './amounts.ts'
-import { newMark } from './operations/hold-grow.ts'
-import type { FreedAmounts, FreedRows, SharedCharge } from './operations/hold-shared.ts'
+import type { FreedAmounts, SharedCharge } from './hold-records.ts'
 import { type Parts, statesOf } from './parts.ts'
 import type { Shard } from './shard.ts'
 import type { SharedPool } from './shared-pool.ts'
@@ -130,7 +130,7 @@ interface Charged {
  * each window no more goes back than the hold's tokens. As in a record a newer opening takes the place of an older one, which
  * has ended.
  */
-function folded(rows: readonly FreedRows[]): { readonly names: RowNames; readonly cells: readonly Charged[] } {
+function folded(rows: readonly SharedRows[]): { readonly names: RowNames; readonly cells: readonly Charged[] } {
   const known = new Map<string, Charged>()
   const [layers, identities] = [new Set<string>(), new Set<string>()]
   let category = ''

@@ -1,5 +1,8 @@
 import type { Clock } from '@scoregw/quota'
 import { Breaker, Instant, notDone } from '@scoregw/quota/store'
+import { Batch } from '../counters/batch.ts'
+import { ListBook } from '../counters/lists.ts'
+import type { Replay } from '../counters/replay.ts'
 import { isReplyOf, refusal, storeError, verdictOf } from '../line/errors.ts'
 import type { Line, Reply, Word } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
@@ -7,25 +10,48 @@ import { Deadline } from '../store/deadline.ts'
 import type { Keys } from '../store/keys.ts'
 import type { UnitAmounts } from './amounts.ts'
 import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
-import { LeaseBatch } from './operations/batch.ts'
-import type { Waiter } from './operations/operation.ts'
-import type { LeaseBatchReply } from './operations/replay.ts'
-import {
-  type Granted,
-  GrantOperation,
-  type GrantRequest,
-  leaseScript,
-  ReturnOperation,
-  type SharedRowsAt,
-} from './shared-operations.ts'
+import { GRANT_SCRIPT, RETURN_SCRIPT } from './scripts.ts'
+import type { Terms } from './shared-answer.ts'
 
 /** A return is sent when the lease ends: every grant reads and writes all that are remembered, spent ones as well. */
-const TIMES = { rememberedMs: 5_000, countedMs: 5_000, usableMs: MAX_LEASE_MS }
+const TIMES = { keep: 5_000, counted: 5_000, usable: MAX_LEASE_MS }
 /** Pause before a call that was not carried out is made again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
+/** The status of a call that met a list of limits which was not known here: nothing was done, and now it is known. */
+const UNKNOWN_LIST = 'l'
+const DAMAGED = 'b'
+
+/** Which rows a call is about: those of one category and some shared layers. */
+export interface SharedRowsAt {
+  readonly category: number
+  readonly layers: readonly number[]
+}
+
+/** What a grant is asked for. */
+export interface GrantRequest extends Terms {
+  /** Of each request. */
+  readonly costs: readonly UnitAmounts[]
+  /** Wanted beyond the costs, at the most. */
+  readonly wanted: UnitAmounts
+  /** What the process has left in its leases. */
+  readonly idle: UnitAmounts
+  readonly mayOpen: boolean
+  readonly leaseId: string
+}
 
 /** The result of a grant, and the state of its call. */
-export interface GrantReply extends Granted {
+export interface GrantReply {
+  readonly now: number
+  /** One a request: see `lua/grant.lua`. */
+  readonly letters: string
+  /** Charged and leased in all, of each unit. */
+  readonly amounts: UnitAmounts
+  /** What live leases of other processes may have left, of each unit. */
+  readonly leasedByOthers: UnitAmounts
+  /** Of the settings that the shared layers know, if it was asked. */
+  readonly settingsRevision: string
+  /** Cells of the rows before the grant. */
+  readonly cells: Float64Array
   readonly sentAt: Moment
   /** Whether every replica has it. */
   readonly isReplicated: boolean
@@ -47,10 +73,12 @@ export interface SharedCallsParts {
 export class SharedCalls {
   readonly #parts: SharedCallsParts
   readonly #breaker = new Breaker(() => performance.now())
+  readonly #book: ListBook
   readonly #instant: Instant
 
   constructor(parts: SharedCallsParts) {
     this.#parts = parts
+    this.#book = new ListBook(parts.keys.layout)
     this.#instant = new Instant(parts.keys.layout)
   }
 
@@ -63,17 +91,7 @@ export class SharedCalls {
   async grant(at: SharedRowsAt, request: GrantRequest, late: (reply: GrantReply) => void): Promise<GrantReply> {
     if (!this.#breaker.admits())
       throw notDone(storeError('the shared layers gave no answers for a while and are not called now'))
-    const { testClock, deadlineMs, process } = this.#parts
-    const work = async (server: Line): Promise<GrantReply> => {
-      const replicas = await this.#parts.replicas(server)
-      const sentAt = momentBy(testClock)
-      const batch = this.#batch()
-      const granted = answerOf<Granted>((waiter) => batch.add(new GrantOperation(at, request, process, TIMES, waiter)))
-      const [raw, acknowledged] = await waited(server, this.#script(), batch.args(), replicas, deadlineMs)
-      batch.answer(raw as unknown as LeaseBatchReply)
-      return { ...(await granted), sentAt, isReplicated: acknowledged >= replicas }
-    }
-    return this.#within(work, late)
+    return this.#within((server) => this.#granted(server, at, request), late)
   }
 
   /**
@@ -82,24 +100,59 @@ export class SharedCalls {
    * @throws {QuotaError} `store_error`
    */
   async giveBack(at: SharedRowsAt, lease: Lease['terms'], amounts: UnitAmounts): Promise<UnitAmounts> {
-    const { line } = this.#parts
+    const { line, keys } = this.#parts
+    const { units } = keys.schema
     await line.ready()
-    const batch = this.#batch()
-    // What goes back goes by starts, whatever periods there are by now.
-    const returned = answerOf<UnitAmounts>((waiter) => batch.add(new ReturnOperation(at, lease, amounts, waiter)))
-    const [raw] = await waited(line.server, this.#script(), batch.args(), 0, 0)
-    batch.answer(raw as unknown as LeaseBatchReply)
-    return returned
+    for (;;) {
+      const batch = this.#batch(at, { lease: lease.id, units, amounts, starts: lease.starts })
+      for (const layer of at.layers) batch.row(layer, at.category, '')
+      const [reply] = await waited(line.server, RETURN_SCRIPT, batch.args(), 0, 0)
+      const replay = batch.replayOf(reply)
+      if (replay.statuses !== UNKNOWN_LIST) return amountsOf(replay)
+    }
   }
 
-  #batch(): LeaseBatch {
+  async #granted(server: Line, at: SharedRowsAt, request: GrantRequest): Promise<GrantReply> {
+    const { testClock, deadlineMs, process, keys } = this.#parts
+    const { units } = keys.schema
+    const { leaseId: lease, mayOpen: may_open, costs, wanted, idle: has, limits, settingsRevision, periods } = request
+    const all = costs.map((each) => each.slice(0, units.length))
+    const replicas = await this.#parts.replicas(server)
+    for (;;) {
+      const batch = this.#batch(at, { process, lease, units, may_open, costs: all, wanted, has, ...TIMES })
+      const terms = {
+        subject: '',
+        category: at.category,
+        quotas: { layers: at.layers, limits },
+        settingsRevision,
+        periods,
+      }
+      let rows: readonly number[] = []
+      batch.steps(() => {
+        rows = batch.take(terms, [], 'charge')
+      })
+      const sentAt = momentBy(testClock)
+      const [reply, acknowledged] = await waited(server, GRANT_SCRIPT, batch.args(), replicas, deadlineMs)
+      const replay = batch.replayOf(reply)
+      const { now, statuses: letters, settingsRevision: known } = replay
+      const amounts = amountsOf(replay)
+      if (letters.startsWith(DAMAGED)) throw replay.damage(rows)
+      if (letters.startsWith(UNKNOWN_LIST)) continue
+      return {
+        ...{ now, letters, settingsRevision: known, cells: replay.cellsOf(rows) },
+        ...{ amounts: amounts.slice(0, units.length), leasedByOthers: amounts.slice(units.length) },
+        ...{ sentAt, isReplicated: acknowledged >= replicas },
+      }
+    }
+  }
+
+  /** A batch of the counters with what the scripts of leases read beside it: see `lua/book.lua`. */
+  #batch({ category, layers }: SharedRowsAt, call: object): Batch {
     const { keys, testClock } = this.#parts
-    return new LeaseBatch(keys, this.#instant, testClock?.now())
-  }
-
-  #script(): Script {
-    const { layout, schema } = this.#parts.keys
-    return leaseScript({ cells: layout.cells, units: schema.units.length })
+    const batch = new Batch(keys, this.#book, this.#instant, testClock?.now())
+    batch.text(JSON.stringify(call))
+    batch.index(keys.book(category, layers))
+    return batch
   }
 
   async #within<T>(work: (server: Line) => Promise<T>, late: (answer: T) => void): Promise<T> {
@@ -168,9 +221,6 @@ async function waited(
   }
 }
 
-/** The reply of an operation that may be answered before it is awaited. */
-function answerOf<T>(add: (waiter: Waiter<T>) => void): Promise<T> {
-  const answer = new Promise<T>((resolve, reject) => add({ resolve, reject }))
-  answer.catch(() => undefined)
-  return answer
+function amountsOf(replay: Replay): number[] {
+  return replay.found().toString().split(' ').map(Number)
 }

@@ -7,8 +7,7 @@ import { areUsable, Lease, type LeaseTerms, type Moment } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import type { Seen } from './seen.ts'
 import { areSameTerms, isSame, OUTCOMES, type SharedAnswer, type SharedRequest, type Terms } from './shared-answer.ts'
-import type { GrantReply, SharedCalls } from './shared-calls.ts'
-import type { SharedRowsAt } from './shared-operations.ts'
+import type { GrantReply, SharedCalls, SharedRowsAt } from './shared-calls.ts'
 import { SharedRows, startsOf, without } from './shared-rows.ts'
 
 /** Most requests of one script call. */

@@ -95,7 +95,7 @@ class Store implements RedisStore {
     return {
       take: (request) => counters.take(request),
       read: (request) => counters.read(request),
-      settle: (request) => counters.settle(request),
+      settle: (request) => counters.settle(request).then(() => undefined),
       reset: (request) => counters.reset(request),
       holds: counters.holds,
     }

@@ -1,5 +1,5 @@
 import { HOLD_TICKS, type ModelOwn } from './model-own.ts'
-import type { Lease, Message, Rule, Shared, Work } from './model-parts.ts'
+import type { HoldRecord, Lease, Message, Rule, Shared, Work } from './model-parts.ts'
 import { checkBalance, type Played } from './model-promises.ts'
 
 /** The model that holds are a part of. */
@@ -33,7 +33,7 @@ export class ModelHolds {
 
   granted(work: Work, lease: Lease, open: boolean): void {
     if (!open) this.send(work, lease)
-    else this.#model.send({ kind: 'attach', work, process: work.process, shared: this.#shared(work, lease) })
+    else this.#sendAttach(work, work.process, this.#shared(work, lease))
   }
 
   /** The own rows first, in a record that is yet to say what the site charged. */
@@ -61,8 +61,9 @@ export class ModelHolds {
     else if (message.kind === 'attach') this.#attach(message)
     else if (message.kind === 'attach says') this.#attachSays(message)
     else if (message.kind === 'sweep') this.#sweep(message.process)
+    else if (message.kind === 'read hold') this.#readToEnd(message.work, message.process)
     else if (message.kind === 'end hold') this.#end(message)
-    else if (message.kind === 'freed') this.#model.putBack(message.process, message.shared)
+    else if (message.kind === 'end says') this.#endSays(message)
     else return false
     return true
   }
@@ -111,13 +112,21 @@ export class ModelHolds {
     })
   }
 
-  #attach({ work, process, shared }: Message & { kind: 'attach' }): void {
+  #attach({ work, process, shared, version }: Message & { kind: 'attach' }): void {
     const record = this.#own(work).recordOf(work)
     const isMine = record?.shared?.mark === shared.mark
-    if (record?.state === 'open' && !isMine) {
+    const isOther = record?.version !== version && !this.#left('apply to the record that was decided on')
+    if (record?.state === 'open' && isOther && !isMine) {
+      // Another change came first: it is decided on again.
+      this.#sendAttach(work, process, shared)
+      return
+    }
+    if (record !== undefined && !isMine && (record.state === 'open' || !isOther)) {
       // Of two tries one was enough: what the other charged stays charged.
-      if (record.shared !== undefined) this.#model.isLossless = false
+      if (record.shared !== undefined && record.state === 'open') this.#model.isLossless = false
       else {
+        record.version = ++this.#marks
+        record.state = 'open'
         record.shared = shared
         this.#isCharged(work, shared)
       }
@@ -132,33 +141,54 @@ export class ModelHolds {
     work.state = 'doubt'
   }
 
-  /** The process that finds that a hold has ended, or ends it, gets the tokens to give back. */
-  #sweep(process: number): void {
-    for (const own of this.#model.owns) {
-      for (const record of own.endedBy(this.#model.now)) this.#hand(process, own.end(record, 'ended'))
-    }
-  }
-
-  #end({ work, process }: Message & { kind: 'end hold' }): void {
-    const own = this.#own(work)
-    const record = own.recordOf(work)
-    if (record === undefined) return
-    this.#hand(process, own.end(record, this.#model.now >= record.endsAt ? 'ended' : 'cancelled'))
-  }
-
-  #hand(process: number, shared: Shared | undefined): void {
-    if (shared === undefined || this.#left('put what the site charged into the record')) return
-    this.#model.send({ kind: 'freed', process, shared })
+  #end({ kind: _, ...end }: Message & { kind: 'end hold' }): void {
+    const isApplied = this.#own(end.work).end(end)
+    this.#model.send({ kind: 'end says', end, process: end.process, isApplied })
   }
 
   // In a process -----------------------------------------------------------------------------------------------------
+
+  #sendAttach(work: Work, process: number, shared: Shared): void {
+    const version = this.#own(work).recordOf(work)?.version ?? 0
+    this.#model.send({ kind: 'attach', work, process, shared, version })
+  }
+
+  /** Reads which holds are due, and decides to end them. */
+  #sweep(process: number): void {
+    for (const own of this.#model.owns) {
+      for (const record of own.endedBy(this.#model.now)) this.#sendEnd(record, process)
+    }
+  }
+
+  #readToEnd(work: Work, process: number): void {
+    const record = this.#own(work).recordOf(work)
+    if (record !== undefined && (record.state === 'open' || this.#left('hand over once')))
+      this.#sendEnd(record, process)
+  }
+
+  #sendEnd({ work, version, shared, endsAt }: HoldRecord, process: number): void {
+    const as = this.#model.now >= endsAt ? 'ended' : 'cancelled'
+    this.#model.send({ kind: 'end hold', work, process, version, next: ++this.#marks, as, shared })
+  }
+
+  /** The process whose change was applied has the tokens of the site, and gives them back. */
+  #endSays({ end, isApplied }: Message & { kind: 'end says' }): void {
+    if (this.#answered.has(end.next)) return
+    this.#answered.add(end.next)
+    if (!isApplied && !this.#left('hand over what was applied')) {
+      this.#readToEnd(end.work, end.process)
+      return
+    }
+    if (end.shared === undefined || this.#left('put what the site charged into the record')) return
+    this.#model.putBack(end.process, end.shared)
+  }
 
   #holdSays({ work, process, shared, says, mark, isPartial }: Message & { kind: 'hold says' }): void {
     if (this.#answered.has(shared.mark)) return
     this.#answered.add(shared.mark)
     if (says === 'refused') work.state = 'refused'
     if (isPartial && !this.#left('complete what is partial')) {
-      this.#model.send({ kind: 'attach', work, process, shared })
+      this.#sendAttach(work, process, shared)
       return
     }
     if ((says === 'new' || says === 'stored') && work.state === 'doubt') work.state = 'admitted'

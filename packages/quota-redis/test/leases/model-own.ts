@@ -1,4 +1,4 @@
-import type { HoldRecord, Rule, Shared, Work } from './model-parts.ts'
+import type { End, HoldRecord, Rule, Shared, Work } from './model-parts.ts'
 import { endOf, Window, type WindowKind } from './model-windows.ts'
 
 const KIND: WindowKind = { ticks: 7 }
@@ -53,19 +53,23 @@ export class ModelOwn {
   hold(work: Work, now: number, mark: number, shared: Shared | undefined): boolean {
     if (!this.charge(work, now)) return false
     const { personalStart } = work
-    this.records.push({ work, mark, shared, personalStart, endsAt: now + HOLD_TICKS, state: 'open' })
+    this.records.push({ version: mark, work, mark, shared, personalStart, endsAt: now + HOLD_TICKS, state: 'open' })
     return true
   }
 
-  /** Ends a hold; returns what goes back to the site, to be given back by the caller. */
-  end(record: HoldRecord, as: 'ended' | 'cancelled'): Shared | undefined {
-    const wasOpen = record.state === 'open'
-    if (wasOpen) {
+  /** Ends a hold if its record is the one that this was decided on; whether it did, by this sending or an earlier one. */
+  end({ work, version, next, as }: End): boolean {
+    const record = this.recordOf(work)
+    if (record === undefined) return false
+    if (record.version === next) return true
+    if (record.version !== version && this.#without !== 'apply to the record that was decided on') return false
+    record.version = next
+    if (record.state === 'open') {
       record.state = 'gone'
       record.work.state = as
       this.window.giveBack(record.personalStart, record.work.cost)
     }
-    return wasOpen || this.#without === 'hand over once' ? record.shared : undefined
+    return true
   }
 
   endedBy(now: number): HoldRecord[] {

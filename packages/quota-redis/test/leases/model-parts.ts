@@ -28,6 +28,8 @@ export type Rule =
   | 'complete what is partial'
   | 'give back what a gone hold does not need'
   | 'undo a hold as a whole'
+  | 'apply to the record that was decided on'
+  | 'hand over what was applied'
 
 export const RULES: readonly Rule[] = [
   'debit every window',
@@ -59,6 +61,8 @@ export const RULES_OF_KINDS: readonly Rule[] = [
   'complete what is partial',
   'give back what a gone hold does not need',
   'undo a hold as a whole',
+  'apply to the record that was decided on',
+  'hand over what was applied',
 ]
 
 export type Step =
@@ -129,7 +133,14 @@ export type Message =
       readonly period: number
     }
   | { readonly kind: 'hold'; readonly work: Work; readonly process: number; readonly shared: Shared }
-  | { readonly kind: 'attach'; readonly work: Work; readonly process: number; readonly shared: Shared }
+  | {
+      readonly kind: 'attach'
+      readonly work: Work
+      readonly process: number
+      readonly shared: Shared
+      /** Of the record that it was decided on. */
+      readonly version: number
+    }
   | {
       readonly kind: 'hold says'
       readonly work: Work
@@ -142,8 +153,10 @@ export type Message =
     }
   | { readonly kind: 'attach says'; readonly process: number; readonly shared: Shared; readonly isGone: boolean }
   | { readonly kind: 'sweep'; readonly process: number }
-  | { readonly kind: 'end hold'; readonly work: Work; readonly process: number }
-  | { readonly kind: 'freed'; readonly process: number; readonly shared: Shared }
+  /** A process reads a record, to end its hold. */
+  | { readonly kind: 'read hold'; readonly work: Work; readonly process: number }
+  | ({ readonly kind: 'end hold' } & End)
+  | { readonly kind: 'end says'; readonly end: End; readonly process: number; readonly isApplied: boolean }
   | { readonly kind: 'personal'; readonly work: Work; readonly process: number }
   | { readonly kind: 'record'; readonly work: Work; readonly process: number }
   | { readonly kind: 'personal says'; readonly work: Work; readonly process: number; readonly admitted: boolean }
@@ -165,8 +178,22 @@ export interface Shared {
   isRepeated: boolean
 }
 
+/** The end of a hold, as a process decided it on a record that it had read. */
+export interface End {
+  readonly work: Work
+  readonly process: number
+  /** Of the record that it was decided on, and of the one that it becomes. */
+  readonly version: number
+  readonly next: number
+  readonly as: 'ended' | 'cancelled'
+  /** What goes back to the site then. */
+  readonly shared: Shared | undefined
+}
+
 /** A hold in the slot of its subject. */
 export interface HoldRecord {
+  /** Another one after each change. */
+  version: number
   readonly work: Work
   readonly mark: number
   readonly endsAt: number

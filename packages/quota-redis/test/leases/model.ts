@@ -396,7 +396,7 @@ export class LeaseModel implements HoldsModel {
     const work = admitted[of % Math.max(1, admitted.length)]
     if (work === undefined) return
     if (work.isHold) {
-      this.send({ kind: 'end hold', work, process: of % this.processes.length })
+      this.send({ kind: 'read hold', work, process: of % this.processes.length })
       return
     }
     work.state = 'cancelled'

@@ -1,7 +1,6 @@
 import type { UnitAmounts } from '../../src/leases/amounts.ts'
 import type { Lease, Moment } from '../../src/leases/lease.ts'
-import type { GrantReply } from '../../src/leases/shared-calls.ts'
-import type { GrantRequest, SharedRowsAt } from '../../src/leases/shared-operations.ts'
+import type { GrantReply, GrantRequest, SharedRowsAt } from '../../src/leases/shared-calls.ts'
 
 const CLOSED = -1
 const COUNTED_MS = 5_000

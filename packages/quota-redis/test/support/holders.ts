@@ -18,6 +18,7 @@ import {
 import { Redis } from 'ioredis'
 import { type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
 import { leasedRedisStore } from '../../src/leases.ts'
+import type { RedisStoreOptions } from '../../src/store/options.ts'
 import type { RedisHolds } from '../../src/store/redis-holds.ts'
 
 const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })
@@ -45,6 +46,8 @@ export interface HolderOptions {
   readonly siteLimits?: readonly number[] | undefined
   /** Whether the shared layer is leased. */
   readonly isLeased?: boolean | undefined
+  /** Makes the store, where that is not one of this version. */
+  readonly open?: ((options: RedisStoreOptions) => RedisStore) | undefined
   readonly clock?: Clock | undefined
   readonly deadlineMs?: number | undefined
 }
@@ -82,7 +85,7 @@ export class Holder {
     const now = new Date(clock?.now() ?? Date.now())
     this.#began = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)
     const open = options.isLeased === true ? leasedRedisStore : redisStore
-    this.store = open({ client, prefix, deadlineMs, testClock: clock })
+    this.store = (options.open ?? open)({ client, prefix, deadlineMs, testClock: clock })
     this.counters = this.store.open(schema)
   }
 

@@ -19,17 +19,7 @@
 -- a full or read-only server refuses: then nothing was done. A server makes every function of a script again at each call; so
 -- what most takes do not need is made by `rare`, once it is needed.
 
--- What all parts know:
-local n -- the numbers
-local now, size, units -- epoch ms; how many cells a row of the policy's own has; how many units costs have
-local unit_of, kind_of, length_of -- where the numbers have that of each cell
-local raw, rows, changes -- by place: bytes; rows (UNREAD, or false: cannot be read); how often one changed: see takes.lua
-local row_bytes, row_format -- of a row of the policy's own list: how long it is, its cells
-local latest -- a cell that starts later was opened by a clock that ran ahead
-local lists_at -- where the numbers have other lists
-local answers = {}
-local is_stopped = false -- an operation met a list that the process does not know: from there on nothing is carried out
-local read, take
+--- @include "state"
 
 -- What few operations need.
 local made
@@ -46,17 +36,7 @@ local function rare()
   return made
 end
 
---- @include "constants"
-n = { unpack_text('<' .. rep('d', #ARGV[1] / 8), ARGV[1]) }
-now, size, units = n[NOW], n[SIZE], n[UNITS]
-if now < 0 then
-  local time = call('TIME')
-  now = time[1] * 1000 + math.floor(time[2] / 1000)
-end
---- @include "tariffs"
-lists_at = at
-for _ = 1, n[LISTS] do at = at + 4 + n[at + 4] + 1 + n[at + 5 + n[at + 4]] end
---- @include "takes"
+--- @include "begin"
 
 -- By operation: 'a' (admitted, or done), or why not. Nothing while all are admitted takes.
 local statuses
@@ -110,21 +90,4 @@ while done < n[OPERATIONS] do
   end
 end
 
-local BLANK, USED_OF_ROW = rep('\0', row_bytes), '<' .. rep('i7', size)
-for place = 1, n[ROWS] do
-  local row, change = rows[place], changes[place]
-  if change >= MOVED or change > 0 and row.is_whole then rare().write_row(row, place, change)
-  elseif change > 0 then call('SETRANGE', KEYS[FIRST_ROW - 1 + place], '5', pack(USED_OF_ROW, unpack(row, 1, size))) end
-  -- Of another list, or not read: the process has no use for it.
-  if not raw[place] or row == UNREAD then raw[place] = BLANK end
-end
-if run then made.write_others() end
-
-raw[n[ROWS] + 1] = pack('<d', now)
-if statuses then
-  for operation = 1, done do statuses[operation] = statuses[operation] or 'a' end
-  raw[n[ROWS] + 2] = table.concat(statuses)
-end
-if revision then answers[#answers + 1], answers[#answers + 2] = 'revision', revision end
-if answers[1] then return { table.concat(raw), answers } end
-return table.concat(raw)
+--- @include "finish"

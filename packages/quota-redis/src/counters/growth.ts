@@ -1,0 +1,46 @@
+import { type GrowRequest, grownCosts, type HoldReply, holdOutcome, named } from '@scoregw/quota/store'
+import { newMark, withGrowth } from './record.ts'
+import { type Changed, type Decide, type Decided, type HeldRecord, seenAt } from './record-changes.ts'
+
+/** What a growth comes to, if it is applied. */
+export type GrowthResult = Pick<HoldReply, 'outcome' | 'endsAt'> & { readonly isCharged?: boolean | undefined }
+
+/**
+ * Decides on a growth.
+ *
+ * @param mark of this growth: the record keeps it, so that one whose answer was lost is not charged again
+ */
+export function growthOf(request: GrowRequest, mark: string, units: readonly string[]): Decide<GrowthResult> {
+  const { subject, category, quotas, periods, settingsRevision, costs, id } = request
+  const terms = { subject, category, quotas, periods, settingsRevision }
+  return (stored, at): Decided<GrowthResult> => {
+    const { record, ended } = seenAt(stored, at)
+    const outcome = holdOutcome(record, id)
+    if (outcome !== 'held') return { result: { outcome }, change: ended }
+    const { hold } = record as HeldRecord
+    const { endsAt } = hold
+    // A sending whose answer was lost has made it.
+    if (hold.growths.includes(mark)) return { result: { outcome, endsAt } }
+    const within = { keepMs: hold.keepMs, until: endsAt }
+    const all = grownCosts(hold.costs, named(units, costs))
+    if (all === undefined) {
+      // Nothing is charged; the states are read in the same step that finds the hold open.
+      const nothing = { mode: 'charge', terms, costs: units.map(() => 0) } as const
+      const change = { ...within, after: { ...record!, mark: newMark() }, more: nothing }
+      return { result: { outcome: 'refused' }, change }
+    }
+    const grown = { ...hold, costs: all, growths: withGrowth(hold.growths, mark) }
+    const more = { mode: 'take', terms, costs: costs.slice(0, units.length), behind: { of: 'growth' } } as const
+    const change = { ...within, after: { ...record!, mark: newMark(), hold: grown }, more }
+    return { result: { outcome, endsAt, isCharged: true }, change }
+  }
+}
+
+/** The answer to a growth. */
+export function growthReply({ result, now, states, status, settingsRevision }: Changed<GrowthResult>): HoldReply {
+  const { isCharged, ...reply } = result
+  if (status === 's') return { outcome: 'stale', now, states: [], settingsRevision }
+  if (status === 't') return { outcome: 'stale', now, states: [] }
+  if (isCharged === true && status === 'r') return { outcome: 'refused', now, states }
+  return { ...reply, now, states }
+}

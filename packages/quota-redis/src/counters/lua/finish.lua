@@ -1,0 +1,20 @@
+-- Writes rows that changed, then what else did, and replies.
+
+local BLANK, USED_OF_ROW = rep('\0', row_bytes), '<' .. rep('i7', size)
+for place = 1, n[ROWS] do
+  local row, change = rows[place], changes[place]
+  if change >= MOVED or change > 0 and row.is_whole then rare().write_row(row, place, change)
+  elseif change > 0 then call('SETRANGE', KEYS[FIRST_ROW - 1 + place], '5', pack(USED_OF_ROW, unpack(row, 1, size))) end
+  -- Of another list, or not read: the process has no use for it.
+  if not raw[place] or row == UNREAD then raw[place] = BLANK end
+end
+if made and made.write_others then made.write_others() end
+
+raw[n[ROWS] + 1] = pack('<d', now)
+if statuses then
+  for operation = 1, done do statuses[operation] = statuses[operation] or 'a' end
+  raw[n[ROWS] + 2] = table.concat(statuses)
+end
+if revision then answers[#answers + 1], answers[#answers + 2] = 'revision', revision end
+if answers[1] then return { table.concat(raw), answers } end
+return table.concat(raw)

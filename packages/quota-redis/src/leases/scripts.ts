@@ -1,0 +1,34 @@
+import begin from '../counters/lua/begin.lua'
+import constants from '../counters/lua/constants.lua'
+import finish from '../counters/lua/finish.lua'
+import lists from '../counters/lua/lists.lua'
+import numbers from '../counters/lua/numbers.lua'
+import state from '../counters/lua/state.lua'
+import takes from '../counters/lua/takes.lua'
+import tariffs from '../counters/lua/tariffs.lua'
+import unusualTakes from '../counters/lua/unusual-takes.lua'
+import writes from '../counters/lua/writes.lua'
+import revision from '../lua/revision.lua'
+import { type Script, scriptOf } from '../lua/script.ts'
+import book from './lua/book.lua'
+import grant from './lua/grant.lua'
+import giveBack from './lua/return.lua'
+
+/** Rows are read and written by what carries out batches of the counters. */
+const PARTS = {
+  '../../counters/lua/begin': begin,
+  '../../counters/lua/finish': finish,
+  '../../counters/lua/lists': lists,
+  '../../counters/lua/state': state,
+  '../../counters/lua/unusual-takes': unusualTakes,
+  '../../counters/lua/writes': writes,
+  '../../lua/revision': revision,
+  book,
+  constants,
+  numbers,
+  takes,
+  tariffs,
+} as const
+
+export const GRANT_SCRIPT: Script = scriptOf(grant, PARTS)
+export const RETURN_SCRIPT: Script = scriptOf(giveBack, PARTS)
