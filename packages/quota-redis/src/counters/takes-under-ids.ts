@@ -31,7 +31,7 @@ export interface Taken {
 }
 
 /** The id was known, and this is what its key holds. */
-interface Known {
+interface FoundKey {
   readonly status: string
   readonly now: number
   readonly found: Buffer | undefined
@@ -59,7 +59,7 @@ export class TakesUnderIds {
   /** @param begun its record, as {@link begun} makes it */
   async taken(request: TakeRequest, id: ReservationId, begun: IdRecord): Promise<Taken> {
     const place = this.#placeOf(request, id)
-    const { known, ...taken } = await called<Taken & { readonly known?: Known }>(this.#caller, {
+    const { known, ...taken } = await called<Taken & { readonly known?: FoundKey }>(this.#caller, {
       repeatable: true,
       encode: (batch) => this.#encode(batch, request, place, begun),
       read: (replay, status, rows, found, isRepeated) => {
@@ -155,7 +155,7 @@ export class TakesUnderIds {
   }
 
   /** The answer to a take under an id that is known. */
-  async #repeated(request: TakeRequest, id: ReservationId, begun: IdRecord, known: Known): Promise<Taken> {
+  async #repeated(request: TakeRequest, id: ReservationId, begun: IdRecord, known: FoundKey): Promise<Taken> {
     const { now } = known
     const { record, isDamaged } = await this.#changes.read(known)
     if (isDamaged) throw notDone(damagedRow(undefined))

@@ -5,7 +5,7 @@ import type { SharedPart, SharedRows } from '../counters/record.ts'
 import { type Changed, type Decide, type Decided, endedBy, RecordChanges } from '../counters/record-changes.ts'
 import type { Keys, RecordPlace } from '../store/keys.ts'
 
-/** What a hold that was ended had in another slot. Its receiver gives it back: nobody else will. */
+/** What a hold that was ended had in another slot. Its receiver gives it back, and no other process does. */
 export interface FreedAmounts {
   /** So much goes back, of each window at most what it was charged. */
   readonly amounts: Amounts
