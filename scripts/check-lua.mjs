@@ -11,7 +11,8 @@ const OPTIONS = [
   ...['--globals', 'redis', 'struct', 'cmsgpack', 'cjson', 'bit', 'KEYS', 'ARGV'],
 ]
 
-const INCLUDE = /^ *--- @include "([a-z./-]+)"$/
+// What stands in place of another script is not read: its name begins with a dot.
+const INCLUDE = /^ *--- @include "((?:\.\.\/)*(?:[a-z]+\/)*[a-z-]+)"$/
 
 /** The lines of a script, each with where it stands. */
 export function linesOf(path) {

@@ -111,7 +111,7 @@ export class Counters {
   /** Resolves to whether the reservation was this nonce's to settle, and open; without an id it is. */
   async settle(request: SettleRequest): Promise<boolean> {
     if (request.id !== undefined) return this.underIds.settle(request, request.id)
-    await this.giveBack(givesOfStates(request, this.keys))
+    await this.refund(givesOfStates(request, this.keys))
     return true
   }
 
@@ -144,11 +144,11 @@ export class Counters {
     const all = costs.slice(0, this.keys.schema.units.length)
     const settle = { subject, category, layers: quotas.layers, states, giveBack: all, as: 'cancelled' } as const
     // One that fails leaves the tokens charged.
-    this.giveBack(givesOfStates(settle, this.keys), true).catch(() => undefined)
+    this.refund(givesOfStates(settle, this.keys), true).catch(() => undefined)
   }
 
   /** @param anyway whatever the breaker says */
-  giveBack(all: readonly Give[], anyway = false): Promise<void> {
+  refund(all: readonly Give[], anyway = false): Promise<void> {
     let gives: readonly PlacedGive[] = []
     return called<void>(
       this.#caller,

@@ -71,7 +71,7 @@ class Store implements RedisHttpStore {
     return {
       take: (request) => sweeps.around(request, () => counters.take(request)),
       read: (request) => counters.read(request),
-      settle: (request) => counters.settle(request),
+      settle: (request) => counters.settle(request).then(() => undefined),
       reset: (request) => counters.reset(request),
       holds: {
         extend: (request) => holds.extend(request),

@@ -20,12 +20,12 @@ export interface SharedCharge extends SharedRows {
 
 /** Changes to records of holds with a part in another slot: the process that ends one gets that part, once. */
 export class HoldRecords extends RecordChanges {
-  readonly #freed: (freed: FreedAmounts) => void
+  readonly #refund: (freed: FreedAmounts) => Promise<void>
 
-  /** @param freed gets what a hold had that was ended here */
-  constructor(keys: Keys, book: ListBook, caller: Caller, freed: (freed: FreedAmounts) => void) {
+  /** @param refund gets what a hold had that was ended here; never rejects */
+  constructor(keys: Keys, book: ListBook, caller: Caller, refund: (freed: FreedAmounts) => Promise<void>) {
     super(keys, book, caller)
-    this.#freed = freed
+    this.#refund = refund
   }
 
   override async change<T>(place: RecordPlace, decide: Decide<T>, isAny = false): Promise<Changed<T>> {
@@ -50,7 +50,7 @@ export class HoldRecords extends RecordChanges {
     }
     const changed = await super.change(place, decideAndFree, isAny)
     const { end, isApplied } = last
-    if (end !== undefined && end.freed.rows.length > 0 && (isApplied || changed.isDone)) this.#freed(end.freed)
+    if (end !== undefined && end.freed.rows.length > 0 && (isApplied || changed.isDone)) await this.#refund(end.freed)
     return changed
   }
 }

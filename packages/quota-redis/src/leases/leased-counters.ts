@@ -20,10 +20,6 @@ import { isHoldTake } from './shard.ts'
 import type { SharedAnswer } from './shared-answer.ts'
 import { startsOf, without } from './shared-rows.ts'
 
-export interface LeasedCountersParts extends PlacesParts {
-  readonly deadlineMs: number
-}
-
 /** Counters of one policy whose shared layers are leased. */
 export class LeasedCounters implements RedisCounters {
   readonly #places: Places
@@ -31,7 +27,7 @@ export class LeasedCounters implements RedisCounters {
   readonly #deadlineMs: number
   #isClosed = false
 
-  constructor(parts: LeasedCountersParts) {
+  constructor(parts: PlacesParts) {
     this.#places = new Places(parts)
     this.#holds = new LeasedHolds(this.#places)
     this.#deadlineMs = parts.deadlineMs

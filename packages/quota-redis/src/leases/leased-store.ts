@@ -83,7 +83,7 @@ class Store implements LeasedRedisStore {
       schema,
       sharedShard: this.#shardAt(prefix, schema),
       sharedOf: (other) => this.#shardAt(prefix, other),
-      shardOf: (group, freed) => this.#shardAt(this.#groups[group]!, schema, freed),
+      shardOf: (group, refund) => this.#shardAt(this.#groups[group]!, schema, refund),
       pools: this.#pools,
       deadlineMs,
       counts: this.#counts,
@@ -118,14 +118,14 @@ class Store implements LeasedRedisStore {
     this.#sharedLines.close()
   }
 
-  /** @param freed there where holds are: of each subject in its own slot */
-  #shardAt(prefix: string, schema: StoreSchema, freed?: (freed: FreedAmounts) => void): Shard {
+  /** @param refund there where holds are: of each subject in its own slot */
+  #shardAt(prefix: string, schema: StoreSchema, refund?: (freed: FreedAmounts) => Promise<void>): Shard {
     const { deadlineMs, testClock } = this.#options
     const line = this.#lines.to(`{${prefix}}`)
     const parts = { line, prefix, schema, deadlineMs, testClock, tick: this.#tick }
-    const shard = new Shard(parts, freed ?? (() => undefined))
+    const shard = new Shard(parts, refund ?? (() => Promise.resolve()))
     // A manual clock turns no timers.
-    if (freed !== undefined && testClock === undefined) shard.sweeper.start()
+    if (refund !== undefined && testClock === undefined) shard.sweeper.start()
     return shard
   }
 }

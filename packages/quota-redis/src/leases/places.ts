@@ -14,8 +14,9 @@ import { startsOf, without } from './shared-rows.ts'
 export interface PlacesParts {
   readonly schema: StoreSchema
   readonly sharedShard: Shard
-  /** Makes that of a group of subjects. `freed` hears what holds had at the shared layers that end there. */
-  readonly shardOf: (group: number, freed: (freed: FreedAmounts) => void) => Shard
+  /** Makes that of a group of subjects. `refund` gets what holds had at the shared layers that end there. */
+  readonly shardOf: (group: number, refund: (freed: FreedAmounts) => Promise<void>) => Shard
+  readonly deadlineMs: number
   /** Makes the shared layers' shard under another schema. */
   readonly sharedOf: (schema: StoreSchema) => Shard
   readonly pools: Pools
@@ -49,9 +50,10 @@ export class Places {
       pool: (category, layers) => this.pool(category, layers),
       strand: (amounts) => this.strand(amounts),
       sharedOf: parts.sharedOf,
+      mostWaitMs: parts.deadlineMs / 2,
     })
-    const freed = (amounts: FreedAmounts): void => this.#shared.giveBack(amounts)
-    this.shards = Array.from({ length: GROUPS }, (_, group) => parts.shardOf(group, freed))
+    const refund = (freed: FreedAmounts): Promise<void> => this.#shared.refund(freed)
+    this.shards = Array.from({ length: GROUPS }, (_, group) => parts.shardOf(group, refund))
   }
 
   /** Waits for the calls under way, a deadline at most for each kind; later ones fail. */

@@ -79,9 +79,9 @@ export interface UndoHoldRequest extends HoldRef {
 export class Shard {
   readonly #counters: Counters
 
-  /** @param freed gets what a hold that ends here had in another slot */
-  constructor(parts: CountersParts, freed: (freed: FreedAmounts) => void) {
-    this.#counters = openCounters(parts, (keys, book, caller) => new HoldRecords(keys, book, caller, freed))
+  /** @param refund gets what a hold that ends here had in another slot; never rejects */
+  constructor(parts: CountersParts, refund: (freed: FreedAmounts) => Promise<void>) {
+    this.#counters = openCounters(parts, (keys, book, caller) => new HoldRecords(keys, book, caller, refund))
   }
 
   get keys(): Keys {
@@ -123,7 +123,7 @@ export class Shard {
   async undo(request: SettleRequest, takenAt: number): Promise<void> {
     const { category, subject, id } = request
     const gives = givesOfStates(request, this.keys).map((give) => ({ ...give, closes: give.startedAt >= takenAt }))
-    if (id === undefined) return this.#counters.giveBack(gives)
+    if (id === undefined) return this.#counters.refund(gives)
     await this.#counters.changes.change(this.#placeOf({ category, subject, id }), (record) => {
       if (!isToSettle(record, id)) return { result: undefined }
       const after = { ...record, mark: newMark(), state: 'cancelled' } as const

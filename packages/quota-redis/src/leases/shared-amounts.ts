@@ -11,6 +11,7 @@ import {
   type WindowStates,
 } from '@scoregw/quota/store'
 import { newMark, type SharedRows } from '../counters/record.ts'
+import { Deadline } from '../store/deadline.ts'
 import type { UnitAmounts } from './amounts.ts'
 import type { FreedAmounts, SharedCharge } from './hold-records.ts'
 import { type Parts, statesOf } from './parts.ts'
@@ -58,6 +59,8 @@ export interface SharedAmountsParts {
   readonly strand: (amounts: UnitAmounts) => void
   /** Makes the shared layers' shard under another schema. */
   readonly sharedOf: (schema: StoreSchema) => Shard
+  /** How long the end of a hold waits for its tokens to be back, in milliseconds. */
+  readonly mostWaitMs: number
 }
 
 /** Gives back at the shared layers the tokens of holds that ended in slots of their own: sent once, never repeated. */
@@ -75,13 +78,16 @@ export class SharedAmounts {
     await Promise.all([...this.#others.values()].map((shard) => shard.close()))
   }
 
-  /** Never throws. */
-  giveBack({ amounts, rows }: FreedAmounts): void {
+  /** Resolves when it is back, or was sent a while ago. Never rejects. */
+  async refund({ amounts, rows }: FreedAmounts): Promise<void> {
     const { names, cells } = folded(rows)
     const of = JSON.stringify(names)
-    for (const { back, starts } of refundsOf(names, cells, amounts)) {
-      this.#send(of, names, back, starts).catch(() => this.#parts.strand(Object.values(back)))
-    }
+    const sent = refundsOf(names, cells, amounts).map(({ back, starts }) =>
+      this.#send(of, names, back, starts).catch(() => this.#parts.strand(Object.values(back))),
+    )
+    const limit = new Deadline(this.#parts.mostWaitMs, () => undefined)
+    await Promise.race([Promise.all(sent), limit.settled])
+    limit.met()
   }
 
   async #send(of: string, names: RowNames, back: Amounts, starts: readonly number[]): Promise<void> {
