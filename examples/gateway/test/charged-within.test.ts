@@ -246,13 +246,15 @@ describe('a purchase is decided once', () => {
   })
 
   it('before any transaction, when it is refused: a flood takes no write lock', async () => {
-    const { buy, transactionsOf } = await shop(true)
+    const { buy, quota, transactionsOf } = await shop(true)
     await buy(5)
     await buy(5)
+    const reported = vi.fn()
+    quota.on('refused', reported)
     const refused = await transactionsOf(async () => {
       for (let each = 0; each < 20; each++) expect((await buy(5)).status).toBe(429)
     })
-    expect(refused).toEqual({ writing: 0, reading: 20 })
+    expect([refused, reported.mock.calls.length]).toEqual([{ writing: 0, reading: 20 }, 20])
   })
 
   it('without a wait for another process that writes, when it is refused', async () => {
@@ -277,6 +279,7 @@ describe('a purchase is decided once', () => {
     expect([tokens, refused.mock.calls.length]).toEqual([{ writing: 1, reading: 0 }, 1])
     // From here on a refusal is likely, and seen before a transaction begins.
     expect(await transactionsOf(() => buy(5))).toEqual({ writing: 0, reading: 1 })
+    expect(refused).toHaveBeenCalledTimes(2)
   })
 })
 

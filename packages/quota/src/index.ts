@@ -44,6 +44,7 @@ export type {
   Violation,
   WindowStatus,
 } from './engine/public-types.ts'
+export type { PeekOptions } from './engine/requests.ts'
 export {
   type SimpleQuota,
   type SimpleQuotaOptions,

@@ -83,7 +83,7 @@ export function chargingWithin(options: MeteringOptions): (charging: Charging) =
     if (!outlook.isTight(userId, operation)) return workWithin(charging, asked)
     let ahead: Decision
     try {
-      ahead = await quota.peek(asked)
+      ahead = await quota.peek(asked, { reportsRefusal: true })
     } catch {
       return beforeWork()
     }

@@ -20,6 +20,7 @@ import { type ParsedOptions, parseQuotaOptions, type QuotaOptions } from './opti
 import type { Quota, QuotaWithin, SyncQuota } from './quota.ts'
 import type {
   HeldReservation,
+  PeekOptions,
   QuotaRequest,
   QuotaStatus,
   Reservation,
@@ -88,8 +89,14 @@ class QuotaEngine implements Quota {
     return this.#parts.takes.takeSync(request, purpose)
   }
 
-  async peek(request: QuotaRequest): Promise<Decision> {
-    return this.sync ? this.peekingSync(request) : runAsync(this.#peeking(request))
+  async peek(request: QuotaRequest, { reportsRefusal = false }: PeekOptions = {}): Promise<Decision> {
+    const startedAtMs = reportsRefusal ? this.#parts.reports.start() : undefined
+    const decision = this.sync ? this.peekingSync(request) : await runAsync(this.#peeking(request))
+    if (reportsRefusal && !decision.allowed) {
+      const { policy, reports } = this.#parts
+      reports.decided(decision, { category: policy.categories.indexOf(decision.category), costs: [] }, startedAtMs)
+    }
+    return decision
   }
 
   /** {@link peek} over synchronous stores. */

@@ -7,6 +7,7 @@ import type { QuotaSubjects } from './admin/subject-admin.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
 import type {
   HeldReservation,
+  PeekOptions,
   QuotaRequest,
   QuotaStatus,
   Reservation,
@@ -38,7 +39,7 @@ export interface Quota<Operation extends string = string, C extends Counting = C
   consume(request: QuotaRequest<Operation, C>): Promise<Decision<C>>
 
   /** What {@link consume} would answer now; changes nothing. */
-  peek(request: QuotaRequest<Operation, C>): Promise<Decision<C>>
+  peek(request: QuotaRequest<Operation, C>, options?: PeekOptions): Promise<Decision<C>>
 
   /**
    * Charges a request before its work, to be settled by its outcome. With `ttlMs`, and for operations that need a slot, it is

@@ -175,6 +175,15 @@ export interface HeldWindowStatus<C extends Counting = Counting> extends WindowS
   readonly held?: number | undefined
 }
 
+/** Options of a peek. */
+export interface PeekOptions {
+  /**
+   * Reports a refusal to listeners and metrics, as `consume` does: for a caller who refuses the request by it.
+   * @default false
+   */
+  readonly reportsRefusal?: boolean | undefined
+}
+
 /** Options of `quota.status()`. */
 export interface StatusOptions<C extends Counting = Counting> {
   /** As of a request. */
