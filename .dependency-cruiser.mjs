@@ -41,7 +41,7 @@ const roomRules = Object.entries(rooms).map(([room, imports]) => ({
 
 /**
  * The rooms of the gateway and what each imports: no two of them import each other. `app.ts` and `services.ts` put them
- * together; any of them may use the files in `leaves`.
+ * together; any of them may use the files in `leaves`. `extras` goes beyond the specification: only `app.ts` and `services.ts` import it.
  */
 const gatewayRooms = {
   start: [],
@@ -72,10 +72,7 @@ const gatewayRooms = {
   console: ['pages'],
   demo: ['players', 'gates', 'items', 'scores', 'credentials', 'users', 'config', 'quota', 'log', 'start'],
   cli: ['charts', 'credentials', 'users', 'audit', 'config', 'quota', 'db', 'http', 'start'],
-  alerts: ['quota', 'audit', 'db', 'http', 'log'],
-  overview: ['alerts', 'usage', 'quota', 'http'],
-  uploads: ['usage', 'scores', 'charts', 'quota', 'db', 'http', 'log'],
-  why: ['usage', 'quota', 'users', 'http'],
+  extras: ['adaptive', 'usage', 'scores', 'charts', 'quota', 'users', 'audit', 'config', 'db', 'http', 'log', 'start'],
 }
 const leaves = ['addresses', 'beijing-day', 'chores']
 const gateway = '^examples/gateway/src'
@@ -165,6 +162,20 @@ export default {
       to: { circular: true },
     },
     ...gatewayRoomRules,
+    {
+      name: 'gateway-extras-apart',
+      comment: 'An extra imports no other extra: of extras/ only its own folder, and extra.ts.',
+      severity: 'error',
+      from: { path: `${gateway}/extras/([^/]+)/` },
+      to: { path: `${gateway}/extras/`, pathNot: `${gateway}/extras/(?:$1/|extra\\.ts$)` },
+    },
+    {
+      name: 'gateway-extras-listed',
+      comment: 'Only extras/index.ts imports the folders of extras.',
+      severity: 'error',
+      from: { path: `${gateway}/`, pathNot: `${gateway}/extras/(?:index\\.ts$|[^/]+/)` },
+      to: { path: `${gateway}/extras/[^/]+/` },
+    },
     {
       name: 'gateway-known-rooms',
       comment: 'A folder of the gateway is not in the table of its rooms.',

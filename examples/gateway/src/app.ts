@@ -4,7 +4,6 @@ import type { Express } from 'express'
 import type { Registry } from 'prom-client'
 import { type AdaptiveMode, adaptiveMode } from './adaptive/adaptive-mode.ts'
 import { type Addresses, addressesOf, type Ports } from './addresses.ts'
-import { Alerts } from './alerts/alerts.ts'
 import { AuditLog } from './audit/audit-log.ts'
 import { ChartRepository } from './charts/chart-repository.ts'
 import { SAMPLE_CHARTS } from './charts/sample-charts.ts'
@@ -15,13 +14,12 @@ import { openDatabase } from './db/connect.ts'
 import { changesPool, countersPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { connectionOf, readerOf } from './db/sqlite.ts'
+import { runExtras } from './extras/run-extras.ts'
 import { checksOf } from './health/readiness.ts'
 import { failureLimit } from './http/failure-limit.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics } from './metrics/gateway-metrics.ts'
 import { registerUsageMetrics } from './metrics/usage-metrics.ts'
-import { LiveOverview } from './overview/live-overview.ts'
-import { Overview } from './overview/overview.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
 import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
 import { configuredPolicy } from './quota/configured-policy.ts'
@@ -37,10 +35,6 @@ import { createSources } from './sources/sources.ts'
 import { forgetSnapshots } from './sync/forget-snapshots.ts'
 import { forgetRatingDays } from './sync/rating-days.ts'
 import { SyncService } from './sync/sync-service.ts'
-import { UploadHolds } from './uploads/upload-holds.ts'
-import { UploadRepository } from './uploads/upload-repository.ts'
-import { UploadService } from './uploads/upload-service.ts'
-import { HeldUsage } from './usage/held-usage.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 import { UsageRecords } from './usage/usage-records.ts'
 import { UserRepository } from './users/user-repository.ts'
@@ -117,27 +111,9 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const usageRecords = new UsageRecords(db)
   const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
 
-  const uploads = new UploadService({
-    ...{ db, clock, logger },
-    uploads: new UploadRepository(db, clock),
-    holds: new UploadHolds(quota),
-    usage: new HeldUsage(usage.recorder, clock),
-  })
-
   const metrics = gatewayMetrics(quota, backend.leases)
   registerUsageMetrics(usage.recorder, metrics.registry)
-  const { factorStore } = adaptive
-  const { webhookAllowPrivate: allowPrivate } = config
-  const alerts = new Alerts({ db, clock, logger, audit, quota, factorStore, allowPrivate })
-  await alerts.readLayers()
-  const overview = new Overview({
-    alerts: alerts.book,
-    quota,
-    clock,
-    outcomes: adaptive.outcomes,
-    recorder: adaptive.recorder,
-  })
-  const live = new LiveOverview(() => overview.read(), clock)
+  const extras = await runExtras(config.extras, { config, db, clock, logger, quota, users, audit, usage, adaptive })
 
   let isClosing = false
   let addresses = addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort })
@@ -149,9 +125,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     adaptive,
     metrics,
     usage,
-    overview,
-    live,
-    alerts,
+    extras,
     checks: checksOf(db, backend, config.dataDir, clock),
     users,
     audit,
@@ -161,7 +135,6 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     resources,
     sources,
     sync: new SyncService(db, clock),
-    uploads,
     quota,
     failures: failureLimit({ ...config.failures, clock }),
     chargesWithin: backend.chargesWithin === true,
@@ -184,9 +157,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       forgetRatingDays(db, clock),
       adaptive.choreFor(quota),
       ...usage.recorder.chores(),
-      uploads.chore,
-      live.chore,
-      ...alerts.chores,
+      ...extras.all.flatMap(({ chores = [] }) => chores),
     ],
     listening(ports) {
       addresses = addressesOf(config, ports)
@@ -194,15 +165,13 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     },
     refuse() {
       isClosing = true
-      live.end()
-      alerts.refuse()
+      for (const extra of extras.all) extra.refuse?.()
     },
     async close() {
       await inOrder(logger, {
-        'ending imports and uploads': () => Promise.allSettled([sources.imports.close(), uploads.close()]),
+        'ending imports': () => sources.imports.close(),
+        'ending extras': () => settledAll(extras.all.map((extra) => extra.close?.())),
         'saving the counters': () => backend.finish(),
-        'ending alerts': () => alerts.close(),
-        'ending the overview': () => overview.close(),
         'ending metrics': () => metrics.close(),
         'ending the quota': () => quota.close(),
         'leaving the counters': () => backend.close?.(),
@@ -213,6 +182,12 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       })
     },
   }
+}
+
+/** Waits for all of them. @throws the first failure */
+async function settledAll(work: readonly (Promise<void> | undefined)[]): Promise<void> {
+  await Promise.allSettled(work)
+  await Promise.all(work)
 }
 
 /** Runs every step, even if earlier ones fail; each failure is logged in a line. */

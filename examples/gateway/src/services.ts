@@ -3,8 +3,6 @@ import { type Express, Router } from 'express'
 import type { AdaptiveMode } from './adaptive/adaptive-mode.ts'
 import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
 import type { Addresses } from './addresses.ts'
-import type { Alerts } from './alerts/alerts.ts'
-import { alertRoutes } from './alerts/routes.ts'
 import type { AuditLog } from './audit/audit-log.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { ChartRepository } from './charts/chart-repository.ts'
@@ -17,6 +15,7 @@ import { jwtVerifier } from './credentials/jwt.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import type { ServiceCredentials } from './credentials/service-credentials.ts'
 import type { Db } from './db/schema.ts'
+import type { RunningExtras } from './extras/run-extras.ts'
 import type { ReadinessCheck } from './health/readiness.ts'
 import { healthRoutes, probeRoutes } from './health/routes.ts'
 import { holdersOnly, usersOnly } from './http/auth.ts'
@@ -27,9 +26,6 @@ import type { Logger } from './log/logger.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { gatewayRoutesWithDocument } from './openapi/gateway.ts'
-import type { LiveOverview } from './overview/live-overview.ts'
-import type { Overview } from './overview/overview.ts'
-import { overviewRoutes } from './overview/routes.ts'
 import { frontPage } from './pages/front-page.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
@@ -51,12 +47,8 @@ import { syncRoutesWithDocument } from './sync/sync-document.ts'
 import { syncErrorBody } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
 import { SyncStatus } from './sync/sync-status.ts'
-import { addPart } from './uploads/add-part.ts'
-import { uploadRoutes } from './uploads/routes.ts'
-import type { UploadService } from './uploads/upload-service.ts'
 import { observeOutcomes } from './usage/observe.ts'
 import { observeMetered } from './usage/observe-metered.ts'
-import { ownUsageRoutes } from './usage/own-usage-routes.ts'
 import type { UsageRecorder } from './usage/usage-recorder.ts'
 import type { UsageRecords } from './usage/usage-records.ts'
 import { usageRoutes } from './usage/usage-routes.ts'
@@ -65,9 +57,6 @@ import { GatewayTokens } from './users/gateway-tokens.ts'
 import { adminUserRoutes } from './users/routes.ts'
 import { tokenRoutes } from './users/token-routes.ts'
 import type { UserRepository } from './users/user-repository.ts'
-import { LatestRefusals } from './why/latest-refusals.ts'
-import { whyRoutes } from './why/routes.ts'
-import { Why } from './why/why.ts'
 
 /** What the services are made of. */
 export interface Parts {
@@ -78,9 +67,7 @@ export interface Parts {
   readonly adaptive: AdaptiveMode
   readonly metrics: GatewayMetrics
   readonly usage: { readonly records: UsageRecords; readonly recorder: UsageRecorder }
-  readonly overview: Overview
-  readonly live: LiveOverview
-  readonly alerts: Alerts
+  readonly extras: RunningExtras
   readonly checks: readonly ReadinessCheck[]
   readonly users: UserRepository
   readonly audit: AuditLog
@@ -90,7 +77,6 @@ export interface Parts {
   readonly resources: PlayerResources
   readonly sources: Sources
   readonly sync: SyncService
-  readonly uploads: UploadService
   readonly quota: Quota<OperationName>
   readonly failures: FailureLimit
   /** Whether requests are charged within the transactions of their work, where they have any. */
@@ -102,15 +88,15 @@ export interface Parts {
 
 /** The gateway: players and administrators. */
 export function gatewayService(parts: Parts): Express {
-  const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota } = parts
+  const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota, extras } =
+    parts
   const adminQuota = new AdminQuota(quota, users, audit)
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(parts),
     routes: gatewayRoutesWithDocument(() => parts.addresses().gateway, quota.policy, [
       ...healthRoutes(checks),
-      ...scoreRoutes(scores, addPart(parts.uploads, config.supportForumUrl)),
-      ...uploadRoutes(parts.uploads),
+      ...scoreRoutes(scores, extras.all.find(({ upsert }) => upsert)?.upsert),
       ...playerResourceRoutes(parts.resources),
       ...sourceRoutes(sources),
       ...statusRoutes(quota),
@@ -118,17 +104,14 @@ export function gatewayService(parts: Parts): Express {
       ...administrationRoutes(parts, adminQuota),
       ...adaptiveRoutes({ ...adaptive, quota, audit, clock }),
       ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
-      ...ownUsageRoutes({ ...usage, clock }),
-      ...overviewRoutes(parts.overview, parts.live),
-      ...whyRoutes(
-        new Why({ quota, users, usage, factorStore: adaptive.factorStore, clock }),
-        new LatestRefusals({ usage, clock }),
-        quota.policy,
-      ),
-      ...alertRoutes({ alerts: parts.alerts, policy: quota.policy, clock, allowPrivate: config.webhookAllowPrivate }),
+      ...extras.routes,
       ...metricsRoutes(metrics.registry),
     ]),
-    observe: [observeOutcomes(parts.overview.recorder), metrics.observe],
+    observe: [
+      observeOutcomes(adaptive.recorder),
+      ...extras.all.flatMap(({ observe = [] }) => observe),
+      metrics.observe,
+    ],
     pages: Router().use(frontPage('gateway', parts.addresses), referencePages(parts.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,

@@ -51,6 +51,7 @@ describe('the configuration', () => {
       webhookAllowPrivate: false,
       logLevel: 'info',
       isFailureRatePublic: false,
+      extras: 'all',
       supportForumUrl: 'https://forum.example.com/quota',
       demo: { userToken: undefined, adminToken: undefined, botToken: undefined, chartApiKey: undefined },
     }

@@ -42,7 +42,7 @@ describe('the settings of everybody', () => {
       ['base.personal.read.1h', 'mode', 'nothing'],
     ])
     expect((await patch([1], '*')).status).toBe(422)
-    // A member of the library's own form is none of the document's.
+    // The document has no such member.
     expect((await patch({ layers: { site: { enabled: false } } }, '*')).status).toBe(422)
     expect((await patch({ base: null, site: null, prices: [] }, '*')).status).toBe(422)
     expect((await send('GET', path, { token: ADMIN_TOKEN })).body).toMatchObject({ version: 4 })

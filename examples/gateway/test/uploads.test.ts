@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { manualClock } from '@scoregw/quota-testkit'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
+import { storeUpload } from '../src/extras/uploads/store-upload.ts'
+import { ClaimLost, UploadRepository } from '../src/extras/uploads/upload-repository.ts'
 import type { Play } from '../src/scores/score.ts'
-import { storeUpload } from '../src/uploads/store-upload.ts'
-import { ClaimLost, UploadRepository } from '../src/uploads/upload-repository.ts'
 import {
   ADMIN_TOKEN,
   type Answer,

@@ -155,50 +155,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/upsert/session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin an upload in parts
-         * @description Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then call `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.
-         *
-         *     Free.
-         */
-        post: operations["createUploadSession"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/upsert/check": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * End an upload in parts
-         * @description If all scores have arrived they are stored, all or nothing, and charged once: the price of one upsert for each 20 scores or part of them. A repeat gets the same answer. A session that is over is 409 `session_expired` at once, with and without `sync=1`.
-         *
-         *     Free.
-         */
-        post: operations["checkUploadSession"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/user/data": {
         parameters: {
             query?: never;
@@ -979,7 +935,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/me/usage": {
+    "/admin/extras": {
         parameters: {
             query?: never;
             header?: never;
@@ -987,146 +943,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's last requests, the newest first
-         * @description Metered requests of the last 30 days, 1,000 at most: when, what, how it ended, what it was charged, and which limit refused it. Follow `nextCursor` until it is `null`.
+         * The extras that this gateway runs
+         * @description What goes beyond the specification, by name. The console shows the pages of these.
          *
          *     Free.
          */
-        get: operations["ownUsage"];
+        get: operations["listExtras"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/me/usage/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Outcomes of the caller's requests, day by day
-         * @description Metered requests, tokens and failures of each day in Beijing; days without requests have zeros.
-         *
-         *     Free.
-         */
-        get: operations["ownUsageStats"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/overview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Overview of the service
-         * @description Requests and their outcomes, refusals, the rest of shared limits, and the users who spend and are refused most. Each member says whether it covers one process or all.
-         *
-         *     Free.
-         */
-        get: operations["overview"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/overview/requests": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Requests and their outcomes over the last day or week
-         * @description Of all processes, in steps of 10 minutes or of an hour; those without requests are included.
-         *
-         *     Free.
-         */
-        get: operations["requestHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/overview/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Overview of the service, each second
-         * @description Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, when the credential is revoked, and when the service stops; reconnect with the credential.
-         *
-         *     Free.
-         */
-        get: operations["overviewEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/refusals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Who was refused lately, by which limit
-         * @description Refusals of the last hour, of all processes, grouped by user, operation and limit, the newest first. At most the newest 1,000 refusals are counted.
-         *
-         *     Free.
-         */
-        get: operations["latestRefusals"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/users/{id}/quota/why": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Why a user is refused, and what another limit would change
-         * @description What a request would be answered now, which limit binds, and until when; the user's last refusals; and the last days decided again under a proposal. Changes nothing.
-         *
-         *     Free.
-         */
-        post: operations["whyRefused"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1227,6 +1051,204 @@ export interface paths {
          *     Free.
          */
         post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Overview of the service
+         * @description Requests and their outcomes, refusals, the rest of shared limits, and the users who spend and are refused most. Each member says whether it covers one process or all.
+         *
+         *     Free.
+         */
+        get: operations["overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/overview/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests and their outcomes over the last day or week
+         * @description Of all processes, in steps of 10 minutes or of an hour; those without requests are included.
+         *
+         *     Free.
+         */
+        get: operations["requestHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/overview/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Overview of the service, each second
+         * @description Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, when the credential is revoked, and when the service stops; reconnect with the credential.
+         *
+         *     Free.
+         */
+        get: operations["overviewEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upsert/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin an upload in parts
+         * @description Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then call `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.
+         *
+         *     Free.
+         */
+        post: operations["createUploadSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upsert/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End an upload in parts
+         * @description If all scores have arrived they are stored, all or nothing, and charged once: the price of one upsert for each 20 scores or part of them. A repeat gets the same answer. A session that is over is 409 `session_expired` at once, with and without `sync=1`.
+         *
+         *     Free.
+         */
+        post: operations["checkUploadSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's last requests, the newest first
+         * @description Metered requests of the last 30 days, 1,000 at most: when, what, how it ended, what it was charged, and which limit refused it. Follow `nextCursor` until it is `null`.
+         *
+         *     Free.
+         */
+        get: operations["ownUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/usage/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Outcomes of the caller's requests, day by day
+         * @description Metered requests, tokens and failures of each day in Beijing; days without requests have zeros.
+         *
+         *     Free.
+         */
+        get: operations["ownUsageStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who was refused lately, by which limit
+         * @description Refusals of the last hour, of all processes, grouped by user, operation and limit, the newest first. At most the newest 1,000 refusals are counted.
+         *
+         *     Free.
+         */
+        get: operations["latestRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Why a user is refused, and what another limit would change
+         * @description What a request would be answered now, which limit binds, and until when; the user's last refusals; and the last days decided again under a proposal. Changes nothing.
+         *
+         *     Free.
+         */
+        post: operations["whyRefused"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1822,6 +1844,9 @@ export interface components {
                 createdAt: string;
             }[];
         };
+        ListExtrasAnswer: {
+            extras: string[];
+        };
         ListHoldsAnswer: {
             items: components["schemas"]["Hold"][];
         };
@@ -1903,7 +1928,7 @@ export interface components {
             /** @description When the window ends, ISO 8601 UTC; `null`: it is not open. */
             resetAt: string | null;
             /**
-             * @description What ends its count: its length, the next period of the calendar, or the end of the work that has slots.
+             * @description What ends its count: its length, the next period of the calendar, or the end of the work that has slots; the tokens of a bucket come back one by one.
              * @enum {string}
              */
             kind: "rolling" | "calendar" | "bucket" | "concurrency";
@@ -4314,86 +4339,6 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
-    createUploadSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /** @example {} */
-                "application/json": components["schemas"]["CreateUploadSessionBody"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateUploadSessionAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["UserDisabled"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
-        };
-    };
-    checkUploadSession: {
-        parameters: {
-            query?: {
-                /** @description `1`: answer when it is done. */
-                sync?: "0" | "1";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "sessionId": "3b17827f-ce92-497f-8624-a8eb28cc72b4"
-                 *     }
-                 */
-                "application/json": components["schemas"]["CheckUploadSessionBody"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CheckUploadSessionAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["UserDisabled"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["ConflictOrSessionExpired"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
-        };
-    };
     readUser: {
         parameters: {
             query?: never;
@@ -5979,71 +5924,7 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
-    ownUsage: {
-        parameters: {
-            query?: {
-                /** @description `nextCursor` of the previous page. */
-                cursor?: string;
-                /** @description The largest number of requests on the page. */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OwnUsageAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["UserDisabled"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    ownUsageStats: {
-        parameters: {
-            query?: {
-                /** @description How many days, today among them. */
-                days?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OwnUsageStatsAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["UserDisabled"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    overview: {
+    listExtras: {
         parameters: {
             query?: never;
             header?: never;
@@ -6059,7 +5940,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Overview"];
+                    "application/json": components["schemas"]["ListExtrasAnswer"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6068,138 +5949,6 @@ export interface operations {
             429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    requestHistory: {
-        parameters: {
-            query?: {
-                /** @description how far back */
-                range?: "24h" | "7d";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RequestHistoryAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    overviewEvents: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": components["schemas"]["OverviewEventsAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    latestRefusals: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LatestRefusalsAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    whyRefused: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The user's id. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "operation": "music.upsert",
-                 *       "proposal": {
-                 *         "mode": "lenient"
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["WhyRefusedBody"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Why"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     listAlerts: {
@@ -6400,6 +6149,309 @@ export interface operations {
             429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    requestHistory: {
+        parameters: {
+            query?: {
+                /** @description how far back */
+                range?: "24h" | "7d";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestHistoryAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    overviewEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["OverviewEventsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    createUploadSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["CreateUploadSessionBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateUploadSessionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UserDisabled"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    checkUploadSession: {
+        parameters: {
+            query?: {
+                /** @description `1`: answer when it is done. */
+                sync?: "0" | "1";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "sessionId": "3b17827f-ce92-497f-8624-a8eb28cc72b4"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CheckUploadSessionBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckUploadSessionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UserDisabled"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConflictOrSessionExpired"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    ownUsage: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the previous page. */
+                cursor?: string;
+                /** @description The largest number of requests on the page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnUsageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UserDisabled"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    ownUsageStats: {
+        parameters: {
+            query?: {
+                /** @description How many days, today among them. */
+                days?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnUsageStatsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UserDisabled"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    latestRefusals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LatestRefusalsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    whyRefused: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "operation": "music.upsert",
+                 *       "proposal": {
+                 *         "mode": "lenient"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WhyRefusedBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Why"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     metrics: {

@@ -51,6 +51,8 @@ export interface Config {
   /** Whether everybody may see how requests ended. */
   readonly isFailureRatePublic: boolean
   readonly supportForumUrl: string
+  /** Names of the extras that run. */
+  readonly extras: 'all' | readonly string[]
   /** Unknown variables that look like one of ours. In production they are a fault. */
   readonly misspelt: readonly Misspelt[]
   /** The demo's users, data and credentials; absent in production. */
@@ -127,6 +129,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: values.LOG_LEVEL,
     isFailureRatePublic: values.FAILURE_RATE_PUBLIC,
     supportForumUrl: values.SUPPORT_FORUM_URL,
+    extras: values.EXTRAS,
     misspelt: unread,
     demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),
   }

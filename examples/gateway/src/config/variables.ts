@@ -137,6 +137,11 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** Where tokens are counted. */
 const STORES = ['embedded', 'postgres', 'redis'] as const
 
+/** What is to run beyond the specification: `extras/` knows the names. */
+const extras = z
+  .string()
+  .transform((text): 'all' | string[] => (text === 'all' ? text : listOf(text === 'none' ? '' : text)))
+
 /** Every environment variable that the gateway reads. */
 export const VARIABLES = {
   PORT: variable(port, '8080'),
@@ -173,6 +178,7 @@ export const VARIABLES = {
   TRUST_PROXY: variable(trustProxy, 'false'),
   LOG_LEVEL: variable(z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }), 'info'),
   FAILURE_RATE_PUBLIC: variable(onOrOff, 'false'),
+  EXTRAS: variable(extras, 'all'),
   SUPPORT_FORUM_URL: variable(httpUrl, 'https://forum.example.com/quota'),
   DEMO_USER_TOKEN: variable(gatewayToken.optional()),
   DEMO_ADMIN_TOKEN: variable(gatewayToken.optional()),

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { chartText, LEVELS } from '../charts/chart.ts'
 import { envelope } from '../http/envelope.ts'
-import { isoInstant } from '../http/instant.ts'
 import { MAX_ACHIEVEMENT, parseAchievement } from './achievement.ts'
 import { LEVEL, MUSIC_ID, scoreSchema } from './score.ts'
 import { comboStatusSchema, syncStatusSchema } from './statuses.ts'
+import type { UpsertExtension } from './upsert-extension.ts'
 
 /** Most entries of one list. */
 const MAX_LIST = 20
@@ -46,10 +46,6 @@ function listOf<T extends z.ZodType<{ musicId: number; level: number }>>(entry: 
 }
 
 export const upsertBody = z.object({
-  sessionId: z
-    .uuid('expected the sessionId of an upload session')
-    .nullish()
-    .describe('Of an upload in parts: the scores are kept for it, and neither stored nor charged yet.'),
   musicList: listOf(
     z.object({
       musicId,
@@ -100,18 +96,20 @@ export const upsertAnswer = envelope(
         score: scoreSchema,
       }),
     ),
-    session: z
-      .object({
-        sessionId: z.uuid(),
-        expiresAt: isoInstant,
-        expected: z.int().nullable(),
-        receivedMusicCount: z.int().describe('Scores that have come, of different charts.'),
-        tokensHeld: z.int().describe('What all of them are going to be charged.'),
-      })
-      .optional()
-      .describe('There with `sessionId`: what has come so far. Nothing is stored before `POST /v1/upsert/check`.'),
   }),
 )
+export type UpsertAnswer = z.output<typeof upsertAnswer>
+
+/** The two of an upsert that an extra extends. Its member comes first, as in the reference. */
+export function extendedUpsert({ member, body, answer }: UpsertExtension): {
+  body: typeof upsertBody
+  answer: typeof upsertAnswer
+} {
+  const { businessData } = upsertAnswer.shape
+  const extended = z.object({ [member]: body, ...upsertBody.shape })
+  const answered = envelope(businessData.extend(answer))
+  return { body: extended as unknown as typeof upsertBody, answer: answered as unknown as typeof upsertAnswer }
+}
 
 export const deleteAnswer = envelope(
   z.object({

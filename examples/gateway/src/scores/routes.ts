@@ -1,5 +1,3 @@
-import type { Request } from 'express'
-import type * as z from 'zod'
 import { success } from '../http/envelope.ts'
 import { type Reply, type Route, route } from '../http/route.ts'
 import {
@@ -8,31 +6,27 @@ import {
   deleteAnswer,
   deleteBody,
   deleteForm,
+  extendedUpsert,
   listAnswer,
   listBody,
+  type UpsertAnswer,
   upsertAnswer,
   upsertBody,
 } from './bodies.ts'
 import type { ChartedPlay } from './resolve-plays.ts'
-import type { Play } from './score.ts'
 import type { ScoreService } from './score-service.ts'
+import type { UpsertExtension } from './upsert-extension.ts'
 
-/** What an upsert writes, and the session that it is a part of. */
+/** The scores that an upsert writes, and the member that an extra takes it for. */
 interface Upsert {
   readonly plays: readonly ChartedPlay[]
-  readonly sessionId: string | null | undefined
+  readonly taken: string | undefined
 }
 
-/** Adds plays to an upload session of a user, as the answer to a request. */
-export type AddPart = (
-  req: Request,
-  userId: string,
-  sessionId: string,
-  plays: readonly Play[],
-) => Promise<Reply<z.output<typeof upsertAnswer>>>
-
 /** Writing, deleting, reading and clearing scores. */
-export function scoreRoutes(service: ScoreService, addPart: AddPart): Route[] {
+export function scoreRoutes(service: ScoreService, extension?: UpsertExtension): Route[] {
+  const { body, answer } =
+    extension === undefined ? { body: upsertBody, answer: upsertAnswer } : extendedUpsert(extension)
   return [
     route({
       method: 'post',
@@ -41,31 +35,31 @@ export function scoreRoutes(service: ScoreService, addPart: AddPart): Route[] {
         id: 'upsertMusic',
         tag: 'Score',
         summary: 'Write or overwrite scores',
-        description:
-          'Writes 1 to 20 scores over existing ones, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged only by `/v1/upsert/check`.',
+        description: [
+          'Writes 1 to 20 scores over existing ones, all of them or none. A chart must not be in the list twice.',
+          extension?.description,
+        ]
+          .join(' ')
+          .trimEnd(),
         operations: ['music.upsert'],
         example: {
           musicList: [{ musicId: 10106, level: 3, achievement: 100.5, dxScore: 2871, comboStatus: 'fc' }],
         },
-        errors: ['unknown_chart', 'dx_score_too_high', 'not_found', 'conflict', 'session_expired'],
+        errors: ['unknown_chart', 'dx_score_too_high', ...(extension?.errors ?? [])],
       },
       access: 'user',
-      body: upsertBody,
-      answer: upsertAnswer,
+      body,
+      answer,
       chargesWithin: true,
-      // An upload in parts calls the quota itself.
-      operation: ({ sessionId }: Upsert) => (typeof sessionId === 'string' ? undefined : 'music.upsert'),
-      async prepare(body): Promise<Upsert> {
-        return { plays: await service.resolve(body), sessionId: body.sessionId }
+      operation: ({ taken }: Upsert) => (taken === undefined ? 'music.upsert' : undefined),
+      async prepare(sent): Promise<Upsert> {
+        const value = extension && (sent as Readonly<Record<string, unknown>>)[extension.member]
+        return { plays: await service.resolve(sent), taken: typeof value === 'string' ? value : undefined }
       },
-      async handle({ req, user, input: { plays, sessionId }, charge }) {
-        if (typeof sessionId === 'string') {
-          return addPart(
-            req,
-            user.id,
-            sessionId,
-            plays.map(({ play }) => play),
-          )
+      async handle({ req, user, input: { plays, taken }, charge }): Promise<Reply<UpsertAnswer>> {
+        if (extension !== undefined && taken !== undefined) {
+          const written = plays.map(({ play }) => play)
+          return (await extension.take(req, user.id, taken, written)) as Reply<UpsertAnswer>
         }
         const results = await service.upsert(user.id, plays, charge)
         const skippedMusicCount = results.filter(({ status }) => status === 'unchanged').length

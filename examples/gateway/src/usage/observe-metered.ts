@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock, Decision } from '@scoregw/quota'
 import { contextOf } from '../http/request-context.ts'
 import type { ObserveMetered } from '../quota/metering.ts'
-import { refusingLimit } from './held-usage.ts'
-import type { UsageRecord } from './usage-record.ts'
+import { refusingLimit, type UsageRecord } from './usage-record.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 
 /** The status of a request whose caller went away before there was one. */

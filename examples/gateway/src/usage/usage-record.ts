@@ -1,4 +1,4 @@
-import type { LimitKind } from '@scoregw/quota'
+import type { LimitKind, RefusedDecision } from '@scoregw/quota'
 
 /** The limit that refused a request. */
 export interface RefusingLimit {
@@ -41,4 +41,10 @@ export interface UsageRecord {
 /** Whether a request counts as failed. */
 export function isFailure({ status }: Pick<UsageRecord, 'status'>): boolean {
   return status >= 400
+}
+
+/** The limit that a refusal reports. */
+export function refusingLimit({ binding }: RefusedDecision): RefusingLimit {
+  const { layer, scope, window, kind, limit, used, requested, resetAt } = binding
+  return { layer, scope, window, kind, limit, used, requested, resetAt }
 }

@@ -1,0 +1,90 @@
+import { MODES } from '@scoregw/quota/store'
+import * as z from 'zod'
+import { isoInstant } from '../../http/instant.ts'
+import type { OverviewMember } from '../extra.ts'
+
+const count = z.int().min(0)
+
+const endings = {
+  succeeded: count,
+  refused: count.describe('By a limit.'),
+  clientError: count.describe("By other faults of the caller's."),
+  serverError: count.describe('By ours, or those of whom we asked.'),
+}
+
+const ofLimit = { layer: z.string(), scope: z.string(), category: z.string(), window: z.string() }
+
+const limit = z.union([z.int(), z.literal('unlimited')])
+
+const sharedLimit = z.object({
+  ...ofLimit,
+  kind: z.enum(['rolling', 'calendar', 'bucket', 'concurrency']),
+  limit,
+  used: count,
+  remaining: limit,
+  resetAt: isoInstant.nullable(),
+  enforced: z.boolean(),
+})
+
+const topSubject = z.object({
+  userId: z.string(),
+  amount: count.describe('Tokens, or refusals.'),
+  atLeast: count.describe('As much as that for certain.'),
+})
+
+const byCategory = z.record(z.string(), z.array(topSubject))
+
+/** How the requests of one step of time ended. */
+export const requestStep = z.object({ ts: isoInstant, calls: count, ...endings })
+
+/** How requests of the last day or week ended. */
+export const requestHistoryDocument = z.object({ until: isoInstant, series: z.array(requestStep) })
+
+const figures = {
+  at: isoInstant,
+  process: z
+    .object({ id: z.string(), since: isoInstant })
+    .describe('Which of the processes answered; it has a new id with each start.'),
+  requests: z.object({
+    perSecond: z.number().min(0).describe('Of this process, over the last ten seconds.'),
+    seconds: z.array(z.object(endings)).describe('Of this process: the last 60 whole seconds, the oldest first.'),
+    minutes: z
+      .array(requestStep)
+      .nullable()
+      .describe('Of all processes: the last 60 minutes, the last one under way; `null`: the database is away.'),
+  }),
+  refusals: z
+    .object({ since: isoInstant, limits: z.array(z.object({ ...ofLimit, count })), degraded: count })
+    .describe('Of this process. `degraded`: decisions by the failure policy, since the counters did not answer.'),
+  shared: z
+    .array(sharedLimit)
+    .nullable()
+    .describe('What everybody shares, over all processes; `null`: the counters are away.'),
+  disabled: z.array(z.string()).describe('Shared layers that are switched off, by name.'),
+  adaptive: z
+    .object({ mode: z.enum(MODES), isActive: z.boolean(), factor: z.number(), min: z.number(), max: z.number() })
+    .describe('Of all processes, as this one has heard of it.'),
+  top: z
+    .object({ since: isoInstant, spent: byCategory, refused: byCategory })
+    .describe('Of this process: who spent and who was refused most, by category.'),
+}
+
+const settings = z.object({
+  version: z.int(),
+  faults: z
+    .array(z.object({ path: z.string(), msg: z.string() }))
+    .nullable()
+    .describe('Stored values that are not in force; `null`: the database is unavailable.'),
+})
+
+const document = z.object({ ...figures, settings })
+
+export type OverviewDocument = z.output<typeof document>
+
+/** The overview for administrators, with what other extras show in it. */
+export function overviewDocument(members: readonly OverviewMember[]): z.ZodType<OverviewDocument> {
+  const others = Object.fromEntries(members.map(({ name, schema }) => [name, schema]))
+  return z
+    .object({ ...figures, ...others, settings })
+    .meta({ id: 'Overview' }) as unknown as z.ZodType<OverviewDocument>
+}

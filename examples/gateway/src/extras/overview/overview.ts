@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock, Quota } from '@scoregw/quota'
+import { ADAPTIVE_DEFAULTS, type CallOutcome, type OutcomeRecorder, type OutcomeStore } from '@scoregw/quota/adaptive'
+import type * as z from 'zod'
+import { instantText } from '../../http/instant.ts'
+import { outerPath, sharedLayers } from '../../quota/layer-members.ts'
+import type { OperationName } from '../../quota/policy.ts'
+import { subjectsOf } from '../../quota/subjects.ts'
+import { bucketRange } from '../../usage/failure-rate.ts'
+import type { OverviewMember } from '../extra.ts'
+import { DecisionCounts } from './decision-counts.ts'
+import type { OverviewDocument, requestHistoryDocument } from './documents.ts'
+import { RequestRates, rateOf } from './request-rates.ts'
+import { type RequestStep, requestSeries } from './request-series.ts'
+import { inTime } from './time-limit.ts'
+
+const MINUTE_MS = 60_000
+const MINUTES = 60
+/** Of each list. */
+const TOP = 10
+/** Most faults that are listed. */
+const MAX_FAULTS = 20
+
+/** A subject that no user can be, since no id has a space: its own windows are empty, the shared ones are everybody's. */
+const NOBODY = ' '
+
+export interface OverviewParts {
+  readonly quota: Quota<OperationName>
+  readonly clock: Clock
+  readonly outcomes: OutcomeStore
+  readonly recorder: OutcomeRecorder
+  /** Members that other extras add. */
+  readonly members: readonly OverviewMember[]
+}
+
+/** The overview: counted in this process since its start, and read from the stores on request. */
+export class Overview {
+  readonly #parts: OverviewParts
+  readonly #id = randomUUID().slice(0, 8)
+  readonly #startedAt: number
+  readonly #rates: RequestRates
+  readonly #decisions: DecisionCounts
+  #underWay: Promise<OverviewDocument> | undefined
+
+  constructor(parts: OverviewParts) {
+    const { quota, clock } = parts
+    this.#parts = parts
+    this.#startedAt = clock.now()
+    this.#rates = new RequestRates(clock.now())
+    this.#decisions = new DecisionCounts(quota, clock)
+  }
+
+  /** Counts a call of this process. */
+  record(outcome: CallOutcome): void {
+    this.#rates.record(outcome, this.#parts.clock.now())
+  }
+
+  /** Calls that come while it is being computed get the same document. */
+  read(): Promise<OverviewDocument> {
+    this.#underWay ??= this.#read().finally(() => {
+      this.#underWay = undefined
+    })
+    return this.#underWay
+  }
+
+  close(): void {
+    this.#decisions.close()
+  }
+
+  /** A store that is away takes none of the other figures with it. */
+  async #read(): Promise<OverviewDocument> {
+    const { clock, quota, members } = this.#parts
+    const now = clock.now()
+    const [minutes, shared, faults, ...others] = await Promise.all([
+      inTime(this.#minutes(now)),
+      inTime(this.#shared()),
+      inTime(quota.settings.faults()),
+      ...members.map((member) => inTime(member.read())),
+    ])
+    const { settings, adaptiveFactor: factor } = quota.inForce()
+    const { minHundredths, maxHundredths } = ADAPTIVE_DEFAULTS
+    const seconds = this.#rates.seconds(now)
+    const decisions = this.#decisions
+    return {
+      at: instantText(now),
+      process: { id: this.#id, since: instantText(this.#startedAt) },
+      requests: { perSecond: rateOf(seconds), seconds, minutes },
+      refusals: {
+        since: instantText(decisions.sinceAt()),
+        limits: decisions.refusals(),
+        degraded: decisions.degraded(),
+      },
+      shared,
+      disabled: sharedLayers(quota.policy).filter((name) => settings.layers[name]?.enabled === false),
+      adaptive: {
+        mode: settings.mode,
+        isActive: settings.mode === 'adaptive',
+        factor,
+        min: minHundredths / 100,
+        max: maxHundredths / 100,
+      },
+      top: this.#top(),
+      ...Object.fromEntries(members.map(({ name }, index) => [name, others[index] ?? null])),
+      settings: {
+        version: settings.version,
+        faults:
+          faults?.slice(0, MAX_FAULTS).map(({ path, message }) => ({ path: outerPath(path), msg: message })) ?? null,
+      },
+    }
+  }
+
+  /** How the requests of the last days ended, in steps of so many minutes; over all processes. */
+  async history(days: number, bucketMinutes: number): Promise<z.output<typeof requestHistoryDocument>> {
+    const range = bucketRange(this.#parts.clock.now(), days, bucketMinutes)
+    return { until: instantText(range.toMinute * MINUTE_MS), series: await requestSeries(this.#parts, range) }
+  }
+
+  #minutes(now: number): Promise<RequestStep[]> {
+    const toMinute = Math.floor(now / MINUTE_MS) + 1
+    return requestSeries(this.#parts, { bucketMinutes: 1, fromMinute: toMinute - MINUTES, toMinute })
+  }
+
+  async #shared(): Promise<NonNullable<OverviewDocument['shared']>> {
+    const { quota } = this.#parts
+    const { windows } = await quota.status(subjectsOf(quota.policy)(NOBODY))
+    const shared = sharedLayers(quota.policy)
+    const limits = Object.values(windows).flatMap((list) => list.filter(({ layer }) => shared.includes(layer)))
+    return limits.map((each) => {
+      const { layer, scope, category, window, kind, limit, used, remaining, resetAt, enforced } = each
+      const ends = resetAt === null ? null : instantText(resetAt)
+      return { layer, scope, category, window, kind, limit, used, remaining, resetAt: ends, enforced }
+    })
+  }
+
+  #top(): OverviewDocument['top'] {
+    const { top } = this.#decisions
+    const byCategory = (of: 'spent' | 'refused'): OverviewDocument['top']['spent'] =>
+      Object.fromEntries(
+        this.#parts.quota.policy.categories.map((category) => [
+          category,
+          top[of](category, TOP).map(({ subject, ...rest }) => ({ userId: subject, ...rest })),
+        ]),
+      )
+    return { since: instantText(top.sinceAt()), spent: byCategory('spent'), refused: byCategory('refused') }
+  }
+}

@@ -1,0 +1,48 @@
+import { success } from '../../http/envelope.ts'
+import { type Route, route } from '../../http/route.ts'
+import { checkAnswer, checkBody, checkedShown, checkQuery, createAnswer, createBody, createdShown } from './bodies.ts'
+import type { UploadService } from './upload-service.ts'
+
+/** Beginning an upload in parts, and its end; the parts come by `POST /v1/music/upsert`. */
+export function uploadRoutes(uploads: UploadService): Route[] {
+  return [
+    route({
+      method: 'post',
+      path: '/v1/upsert/session',
+      docs: {
+        id: 'createUploadSession',
+        tag: 'Score',
+        summary: 'Begin an upload in parts',
+        description:
+          'Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then call `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.',
+        errors: ['conflict'],
+      },
+      access: 'user',
+      body: createBody,
+      answer: createAnswer,
+      async handle({ user, input: { expected = null } }) {
+        return { body: success(createdShown(await uploads.create(user.id, expected))) }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/upsert/check',
+      docs: {
+        id: 'checkUploadSession',
+        tag: 'Score',
+        summary: 'End an upload in parts',
+        description:
+          'If all scores have arrived they are stored, all or nothing, and charged once: the price of one upsert for each 20 scores or part of them. A repeat gets the same answer. A session that is over is 409 `session_expired` at once, with and without `sync=1`.',
+        errors: ['not_found', 'conflict', 'session_expired'],
+        example: { sessionId: '3b17827f-ce92-497f-8624-a8eb28cc72b4' },
+      },
+      access: 'user',
+      query: checkQuery,
+      body: checkBody,
+      answer: checkAnswer,
+      async handle({ user, input: { sessionId }, query: { sync } }) {
+        return { body: success(checkedShown(await uploads.check(user.id, sessionId, sync === '1'))) }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,39 @@
+import * as z from 'zod'
+import { success } from '../../http/envelope.ts'
+import { instantText, isoInstant } from '../../http/instant.ts'
+import { refusalReply } from '../../quota/refusal-reply.ts'
+import type { UpsertExtension } from '../../scores/upsert-extension.ts'
+import type { UploadService } from './upload-service.ts'
+
+/** Upserts with a `sessionId`: their scores are kept for an upload in parts, their tokens held. */
+export function upsertInParts(uploads: UploadService, supportForumUrl: string): UpsertExtension {
+  return {
+    member: 'sessionId',
+    body: z
+      .uuid('expected the sessionId of an upload session')
+      .nullish()
+      .describe('Of an upload in parts: the scores are kept for it, and neither stored nor charged yet.'),
+    answer: {
+      session: z
+        .object({
+          sessionId: z.uuid(),
+          expiresAt: isoInstant,
+          expected: z.int().nullable(),
+          receivedMusicCount: z.int().describe('Scores that have come, of different charts.'),
+          tokensHeld: z.int().describe('What all of them are going to be charged.'),
+        })
+        .optional()
+        .describe('There with `sessionId`: what has come so far. Nothing is stored before `POST /v1/upsert/check`.'),
+    },
+    description:
+      'With `sessionId` they are kept for an upload in parts: their tokens are held, and charged only by `/v1/upsert/check`.',
+    errors: ['not_found', 'conflict', 'session_expired'],
+    async take(req, userId, id, plays) {
+      const added = await uploads.add(userId, id, plays)
+      if ('allowed' in added) return refusalReply(req, added, supportForumUrl)
+      const { expiresAt, expected, received: receivedMusicCount, tokens: tokensHeld } = added
+      const session = { sessionId: id, expiresAt: instantText(expiresAt), expected, receivedMusicCount, tokensHeld }
+      return { body: success({ uploadedMusicCount: 0, skippedMusicCount: 0, results: [], session }) }
+    },
+  }
+}

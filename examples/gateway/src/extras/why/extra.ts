@@ -1,0 +1,12 @@
+import type { Extra } from '../extra.ts'
+import { LatestRefusals } from './latest-refusals.ts'
+import { whyRoutes } from './routes.ts'
+import { Why } from './why.ts'
+
+/** Why a user is refused: past requests decided again by a real engine under other rules. */
+export const why: Extra = {
+  begin({ quota, users, usage, adaptive: { factorStore }, clock }) {
+    const why = new Why({ quota, users, usage, factorStore, clock })
+    return { routes: whyRoutes(why, new LatestRefusals({ usage, clock }), quota.policy) }
+  },
+}

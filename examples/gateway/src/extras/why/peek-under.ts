@@ -1,0 +1,40 @@
+import type { Decision, QuotaStatus } from '@scoregw/quota'
+import { type StoreSchema, storeSchema } from '@scoregw/quota/store'
+import type { OperationName } from '../../quota/policy.ts'
+import { subjectsOf } from '../../quota/subjects.ts'
+import { type TrialParts, trialEngine } from './trial-engine.ts'
+
+/**
+ * What a decision would be under other rules: the counters as they are, the shared ones among them, are put into a memory
+ * store, and a real engine decides. The real counters are only read.
+ */
+export async function peekUnder(parts: TrialParts, operation: OperationName, status: QuotaStatus): Promise<Decision> {
+  const { policy, userId, clock } = parts
+  const { quota, store } = await trialEngine(parts)
+  try {
+    store.restore(snapshotOf(storeSchema(policy), userId, status, clock.now()))
+    return await quota.peek({ subject: subjectsOf(policy)(userId), operation })
+  } finally {
+    await quota.close()
+  }
+}
+
+const NOT_OPEN = [-1, -1]
+
+function snapshotOf({ cells, layers, categories }: StoreSchema, userId: string, status: QuotaStatus, now: number) {
+  const identities = cells.map(({ identity }) => identity)
+  const places = layers.flatMap((layer) => categories.map((category) => ({ layer, category })))
+  return {
+    format: 4,
+    tables: places.map(({ layer, category }) => ({ layer: layer.name, category, cells: identities })),
+    rows: places.map(({ layer, category }, index) => {
+      const known = (status.windows[category] ?? []).filter((window) => window.layer === layer.name)
+      const numbers = cells.flatMap(({ label }) => {
+        const window = known.find((each) => each.window === label)
+        return window === undefined || window.used === 0 ? NOT_OPEN : [window.startedAt ?? now, window.used]
+      })
+      return [index, layer.shared ? '' : userId, numbers]
+    }),
+    ids: [],
+  }
+}
