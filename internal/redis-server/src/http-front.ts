@@ -33,12 +33,17 @@ export interface HttpFront {
   stop(): Promise<void>
 }
 
-/** A flag of Upstash's, which Redis refuses. @ratelimit's scripts begin with it, and are loaded by the hash of the whole. */
-const FLAG = /^#!lua flags=allow-key-locking\s*/
-
 const TOKEN = 'secret-token'
 
-export async function startHttpFront(redisPort: number): Promise<HttpFront> {
+export interface HttpFrontOptions {
+  /** Lua before each script, for example `local struct = nil`: a database without that library. */
+  readonly lua?: string
+  /** Longest script, in characters. */
+  readonly maxScript?: number
+}
+
+export async function startHttpFront(redisPort: number, options: HttpFrontOptions = {}): Promise<HttpFront> {
+  const { lua = '', maxScript = Number.POSITIVE_INFINITY } = options
   const redis = new Redis({ port: redisPort, maxRetriesPerRequest: 0 })
   const token = TOKEN
   const faults: (FrontFault | undefined)[] = []
@@ -48,7 +53,9 @@ export async function startHttpFront(redisPort: number): Promise<HttpFront> {
 
   async function carriedOut([name = '', script = '', ...args]: readonly string[], isBase64: boolean): Promise<object> {
     seen.commands.push(name)
-    const words = /^eval$/i.test(name) ? [script.replace(FLAG, ''), ...args] : [script, ...args]
+    if (lua !== '' && /^evalsha$/i.test(name)) return { error: 'NOSCRIPT No matching script' }
+    if (script.length > maxScript) return { error: 'ERR max request size exceeded' }
+    const words = [/^eval$/i.test(name) && lua !== '' ? `${lua}\n${script}` : script, ...args]
     try {
       return { result: shown(await redis.callBuffer(name, ...(script === '' ? [] : words)), isBase64) }
     } catch (error) {

@@ -104,8 +104,13 @@ function serverCommands(program: Command, io: Io, end: (code: ExitCode) => void)
     .action(async (url: string, options: TopOptions) => end(await topSubjects(url, options, io)))
   program
     .command('doctor')
-    .description('examine a Redis or Valkey: version, eviction, persistence, clock, latency, keys')
-    .argument('<redis>', 'redis://host:6379; a password may be in REDIS_PASSWORD')
+    .description(
+      'examine a Redis or Valkey: version, eviction, persistence, clock, latency, keys; by HTTP: Lua, scripts, flags',
+    )
+    .argument(
+      '<redis>',
+      'redis://host:6379, its password in REDIS_PASSWORD; or https://host, its token in UPSTASH_REDIS_REST_TOKEN',
+    )
     .option('--policy <file>', 'report which keys belong to this policy')
     .option('--prefix <prefix>', 'the prefix of every key', 'quota')
     .option('--timeout <seconds>', 'how long the server may take for an answer', wholeNumber, 4)

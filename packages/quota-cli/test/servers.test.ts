@@ -161,7 +161,7 @@ describe('servers that are none', () => {
       /^quota-cli: redis:\/\/127.0.0.1:1: nothing listens there\n {2}start the server/,
     ],
     ['doctor', 'redis://nowhere.invalid', 3, /^quota-cli: redis:\/\/nowhere.invalid:6379: unknown host\n/],
-    ['doctor', `http://user:${SECRET}@host`, 2, /^quota-cli: not the address of a Redis\n {2}write redis:/],
+    ['doctor', `ftp://user:${SECRET}@host`, 2, /^quota-cli: not the address of a Redis\n {2}write redis:/],
     ['doctor', SECRET, 2, /^quota-cli: not the address of a Redis\n/],
     ['top', 'redis://127.0.0.1:1', 3, /nothing listens there/],
   ])('%s %s', async (command, url, expected, message) => {

@@ -5,6 +5,7 @@ import { redisAddress } from '../redis/address.ts'
 import { connectionError, connectRedis } from '../redis/connect.ts'
 import { plain, several } from '../text.ts'
 import type { ServerFinding } from './finding.ts'
+import { examineHttp, httpAddress } from './http.ts'
 import { clock, latency, scripts } from './measures.ts'
 import { judgeInfo, parseInfo } from './redis-server.ts'
 import { storedKeys } from './stored-keys.ts'
@@ -13,7 +14,7 @@ export interface DoctorOptions {
   readonly prefix: string
   /** How long the server may take for an answer, in seconds. */
   readonly timeout: number
-  readonly policy?: string
+  readonly policy?: string | undefined
   readonly json?: boolean
 }
 
@@ -23,34 +24,55 @@ export async function doctor(
   { prefix, timeout, policy: file, json = false }: DoctorOptions,
   io: Io,
 ): Promise<ExitCode> {
+  const { shown, findings } = /^https?:/.test(url)
+    ? await findingsByHttp(url, timeout, io)
+    : await findingsByConnection(url, { prefix, timeout, policy: file }, io)
+  const faults = findings.filter(({ level }) => level === 'fault').length
+  const code = faults > 0 ? EXIT.found : EXIT.ok
+  if (json) {
+    io.out(`${JSON.stringify({ server: shown, ok: faults === 0, findings }, undefined, 2)}\n`)
+    return code
+  }
+  for (const finding of findings) io.out(line(finding, io))
+  const warnings = findings.filter(({ level }) => level === 'warning').length
+  io.out(`${shown}: ${several(faults, 'fault')}, ${several(warnings, 'warning')}\n`)
+  return code
+}
+
+interface Examined {
+  /** The server's address, without credentials. */
+  readonly shown: string
+  readonly findings: readonly ServerFinding[]
+}
+
+async function findingsByHttp(url: string, timeout: number, io: Io): Promise<Examined> {
+  const address = httpAddress(url, io.env)
+  return { shown: new URL(url).origin, findings: await examineHttp(address, timeout * 1_000) }
+}
+
+async function findingsByConnection(
+  url: string,
+  { prefix, timeout, policy: file }: Omit<DoctorOptions, 'json'>,
+  io: Io,
+): Promise<Examined> {
   const address = redisAddress(url, io.env)
   const policy = file === undefined ? undefined : await readPolicy(file)
   const connection = await connectRedis(address, timeout * 1_000)
   const { redis } = connection
-  let findings: ServerFinding[]
   try {
-    findings = [
+    const findings = [
       ...judgeInfo(parseInfo(await redis.info())),
       await scripts(redis),
       await clock(redis, () => Date.now()),
       await latency(redis),
       ...(await storedKeys(connection.servers(), prefix, policy, io.signal)),
     ]
+    return { shown: address.shown, findings }
   } catch (error) {
     throw connectionError(address, error)
   } finally {
     connection.close()
   }
-  const faults = findings.filter(({ level }) => level === 'fault').length
-  const code = faults > 0 ? EXIT.found : EXIT.ok
-  if (json) {
-    io.out(`${JSON.stringify({ server: address.shown, ok: faults === 0, findings }, undefined, 2)}\n`)
-    return code
-  }
-  for (const finding of findings) io.out(line(finding, io))
-  const warnings = findings.filter(({ level }) => level === 'warning').length
-  io.out(`${address.shown}: ${several(faults, 'fault')}, ${several(warnings, 'warning')}\n`)
-  return code
 }
 
 const PAINTS: Readonly<Record<ServerFinding['level'], Paint>> = { ok: 'green', warning: 'yellow', fault: 'red' }

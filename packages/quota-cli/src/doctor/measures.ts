@@ -19,14 +19,17 @@ export async function latency(redis: Redis): Promise<ServerFinding> {
   return judgeLatency(times)
 }
 
-/** @param times of answers, in milliseconds */
-export function judgeLatency(times: readonly number[]): ServerFinding {
+/**
+ * @param times of answers, in milliseconds
+ * @param slowMs a third of the store's default deadline
+ */
+export function judgeLatency(times: readonly number[], slowMs: number = SLOW_MS): ServerFinding {
   const sorted = times.toSorted((a, b) => a - b)
   const [half = 0, worst = 0] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
   const text = `median ${half.toFixed(2)} ms, slowest of ${sorted.length} ${worst.toFixed(2)} ms`
-  return half < SLOW_MS
+  return half < slowMs
     ? ok('latency', text)
-    : warning('latency', text, 'a store waits 150 ms: move closer to the server, or raise deadlineMs')
+    : warning('latency', text, `a store waits ${3 * slowMs} ms: move closer to the server, or raise deadlineMs`)
 }
 
 /** How far the server's clock is from this machine's. @param now of this machine, epoch milliseconds */

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import { createQuota, defaultPolicy } from '@scoregw/quota'
+import { redisHttpStore } from '@scoregw/quota-redis/http'
+import { CliError, EXIT } from '../cli-error.ts'
+import { plain } from '../text.ts'
+import { fault, ok, type ServerFinding, warning } from './finding.ts'
+import { judgeClock, judgeLatency } from './measures.ts'
+import { parseInfo } from './redis-server.ts'
+
+const PINGS = 10
+/** A third of the default deadline of a store by HTTP. */
+const SLOW_MS = 333
+/** Room above the store's own script, in bytes. */
+const SCRIPT_BYTES = 48 * 1024
+
+/** A database that is reached by HTTP. */
+export interface HttpAddress {
+  readonly url: string
+  readonly token: string
+}
+
+/** @throws {CliError} `usage`, which shows nothing of an address that cannot be read */
+export function httpAddress(text: string, env: Readonly<Record<string, string | undefined>>): HttpAddress {
+  const token = env.UPSTASH_REDIS_REST_TOKEN
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || `${url.username}${url.password}${url.search}` !== '') {
+    const fix = 'write https://host; the token goes into UPSTASH_REDIS_REST_TOKEN'
+    throw failure(EXIT.usage, 'not the address of a database by HTTP', fix)
+  }
+  if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) {
+    const fix = 'set UPSTASH_REDIS_REST_TOKEN to the token of the database'
+    throw failure(EXIT.usage, 'the token is missing, or is no token', fix)
+  }
+  return { url: text, token }
+}
+
+/**
+ * Tries a database: Lua libraries, script size and flags. Then it makes decisions under a prefix of their own.
+ * @throws {CliError} `server`: it does not answer, or refuses the token
+ */
+export async function examineHttp(address: HttpAddress, patienceMs: number): Promise<ServerFinding[]> {
+  const send = sender(address, patienceMs)
+  const first = await send('EVAL', 'return 1', 0)
+  if ('error' in first) throw serverError(address, first.error)
+  return [
+    ...(await libraries(send)),
+    await scriptSize(send),
+    await flags(send),
+    await decisions(address, patienceMs, send),
+    await eviction(send),
+    await clock(send),
+    await latency(send),
+  ]
+}
+
+type Answer = { readonly result: unknown } | { readonly error: string }
+type Send = (...words: readonly (string | number)[]) => Promise<Answer>
+
+function sender(address: HttpAddress, patienceMs: number): Send {
+  const { url, token } = address
+  return async (...words) => {
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(words),
+        redirect: 'manual',
+        signal: AbortSignal.timeout(patienceMs),
+      })
+      const answer = Object((await response.json()) as unknown) as { result?: unknown; error?: unknown }
+      if (typeof answer.error === 'string') return { error: answer.error.replaceAll(token, '[token]') }
+      if ('result' in answer) return { result: answer.result }
+      throw new Error(`HTTP ${response.status}, and no answer of Redis`)
+    } catch (error) {
+      throw serverError(address, error)
+    }
+  }
+}
+
+function serverError({ url, token }: HttpAddress, error: unknown): CliError {
+  const { cause, message } = Object(error) as { readonly cause?: { readonly code?: string }; readonly message?: string }
+  const text = String(cause?.code ?? message ?? error).replaceAll(token, '[token]')
+  const fix = /WRONGPASS|Unauthorized|NOPERM/i.test(text)
+    ? 'set UPSTASH_REDIS_REST_TOKEN to a token of this database that may write'
+    : 'check the address; it has to speak the REST protocol of Upstash'
+  return failure(EXIT.server, `${new URL(url).origin}: ${plain(text, 120)}`, fix)
+}
+
+function failure(exitCode: 2 | 3, message: string, fix: string): CliError {
+  return new CliError(message, { exitCode, mend: fix })
+}
+
+async function libraries(send: Send): Promise<ServerFinding[]> {
+  const has = async (name: string): Promise<boolean> => {
+    const answer = await send('EVAL', `return type(${name})`, 0)
+    return 'result' in answer && answer.result === 'table'
+  }
+  const struct = (await has('struct'))
+    ? ok('lua', 'struct is there')
+    : fault('lua', 'struct is missing: no decision can be made', 'use another database; the store needs this library')
+  const others = ['cjson', 'cmsgpack', 'bit']
+  const found = await Promise.all(others.map(has))
+  const shown = others.map((name, i) => `${name} ${found[i] === true ? 'there' : 'missing'}`)
+  return [struct, ok('lua', `not needed: ${shown.join(', ')}`)]
+}
+
+async function scriptSize(send: Send): Promise<ServerFinding> {
+  const answer = await send('EVAL', `return 1 --${'-'.repeat(SCRIPT_BYTES)}`, 0)
+  const size = `${SCRIPT_BYTES / 1024} KiB`
+  return 'result' in answer
+    ? ok('scripts', `of ${size} are accepted`)
+    : fault('scripts', `of ${size} are refused: ${answer.error}`, 'use a database that takes larger requests')
+}
+
+async function flags(send: Send): Promise<ServerFinding> {
+  const answer = await send('EVAL', '#!lua flags=allow-key-locking\nreturn 1', 0)
+  return ok('flags', `allow-key-locking is ${'result' in answer ? 'known' : 'unknown'}; the store does not set it`)
+}
+
+/** One decision that is admitted, one that is refused, and settings that are written and read. */
+async function decisions({ url, token }: HttpAddress, deadlineMs: number, send: Send): Promise<ServerFinding> {
+  const prefix = `quota-doctor-${randomUUID()}`
+  const store = redisHttpStore({ url, token, prefix, deadlineMs: Math.min(10_000, deadlineMs) })
+  const limits = { '1h': 1, '5h': 1, '1d': 1 }
+  const base = { personal: { read: limits, write: limits }, site: { read: limits, write: limits } }
+  const quota = createQuota({ policy: defaultPolicy({ base }), store, settingsStore: store.settings, logger: false })
+  try {
+    const request = { subject: 'doctor', operation: 'write', cost: 1 } as const
+    const [first, second] = [await quota.consume(request), await quota.consume(request)]
+    const { settings } = await quota.settings.update({ mode: 'lenient' })
+    if (first.allowed && !second.allowed && settings.mode === 'lenient')
+      return ok('decisions', 'made and refused; settings kept')
+    return fault('decisions', 'a limit of 1 is not kept', 'use another database')
+  } catch (error) {
+    const { cause } = error as { readonly cause?: unknown }
+    const why = plain(String((cause as Error | undefined)?.message ?? error), 200)
+    return fault('decisions', `cannot be made: ${why}`, 'see what is said above of Lua and scripts')
+  } finally {
+    await quota.close()
+    // The rows go by themselves.
+    await send('DEL', ...[':settings', ':settings:changes', ':limits'].map((key) => `{${prefix}}${key}`))
+  }
+}
+
+async function eviction(send: Send): Promise<ServerFinding> {
+  const answer = await send('INFO')
+  const policy = 'result' in answer ? parseInfo(String(answer.result)).maxmemory_policy : undefined
+  if (policy === 'noeviction') return ok('eviction', 'noeviction')
+  return policy === undefined
+    ? warning('eviction', 'cannot be seen by HTTP', "turn it off in the provider's console")
+    : fault('eviction', `${policy}: counters may be dropped, and limits exceeded`, 'turn it off')
+}
+
+async function clock(send: Send): Promise<ServerFinding> {
+  const before = Date.now()
+  const answer = await send('TIME')
+  const [seconds = 0, microseconds = 0] = 'result' in answer ? (answer.result as unknown[]).map(Number) : []
+  return judgeClock(seconds * 1_000 + microseconds / 1_000, before, Date.now())
+}
+
+async function latency(send: Send): Promise<ServerFinding> {
+  const times: number[] = []
+  for (let count = 0; count < PINGS; count++) {
+    const startedAt = performance.now()
+    await send('PING')
+    times.push(performance.now() - startedAt)
+  }
+  return judgeLatency(times, SLOW_MS)
+}
