@@ -25,6 +25,9 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
     'units',
     'plans',
     'saas-plans',
+    'credits',
+    'shares',
+    'api-keys',
     'settings',
     'calendar-limits',
     'concurrency',
@@ -51,7 +54,15 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
   ],
   Operate: ['metrics', 'opentelemetry', 'events', 'top-subjects', 'cli', 'changing-a-policy'],
   Migrate: ['comparison', 'coming-from', 'from-the-first-version'],
-  'How it works': ['algorithms', 'time-and-clocks', 'redis-internals', 'benchmarks', 'scale', 'torture'],
+  'How it works': [
+    'algorithms',
+    'sliding-window',
+    'time-and-clocks',
+    'redis-internals',
+    'benchmarks',
+    'scale',
+    'torture',
+  ],
   Extend: ['write-a-store', 'write-an-adapter'],
 }
 

@@ -17,7 +17,7 @@ function placed(place: string): QuotaStore {
 interface LimiterOptions {
   readonly per?: '15m' | '1d' | '1s'
   readonly name?: string
-  /** Of another copy of the package. */
+  /** Another copy's. */
   readonly simple?: typeof simpleQuota
 }
 

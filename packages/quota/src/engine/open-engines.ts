@@ -13,7 +13,7 @@ import type { QuotaStore } from '../store/quota-store.ts'
 /** Open engines, by the name and the limit of what they count in: a {@link WeakRef} to the store of each. */
 type OpenCounters = Map<string, Map<Limit, Set<WeakRef<QuotaStore>>>>
 
-/** Plain data, since other copies of this package read it. Programs that never close an engine let go of it all the same. */
+/** Plain data, since other copies of this package read it. An engine that isn't closed can still be collected. */
 interface Register {
   readonly byStore: WeakMap<QuotaStore, OpenCounters>
   readonly byPlace: Map<string, OpenCounters>
