@@ -37,8 +37,8 @@ export default [
     modifyEsbuildConfig: (config) => ({ ...config, platform: 'node' }),
   },
   {
-    name: '@scoregw/quota-cloudflare, with the engine and SQLite',
-    limit: '66 kB',
+    name: '@scoregw/quota-cloudflare, with SQLite',
+    limit: '25.5 kB',
     gzip: true,
     path: 'packages/quota-cloudflare/dist/index.js',
     ignore: ['cloudflare:workers'],

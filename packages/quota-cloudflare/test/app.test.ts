@@ -102,6 +102,9 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker whose counters are 
     const alarmAt = Number(await answerOf(`/alarm-at?${object}`))
     expect(alarmAt - Date.now()).toBeLessThanOrEqual(3_600_000)
     await answerOf(`/abort?${object}`)
+    await answerOf('/consume', 'eve', 'alarms')
+    expect(await answerOf(`/alarm-at?${object}`)).toBe(alarmAt)
+    await answerOf(`/abort?${object}`)
     const before = Number(await answerOf('/ended'))
     await expect
       .poll(async () => {
@@ -136,6 +139,13 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker whose counters are 
 
   it.each(['one', 'sharded'])('decides by settings that another Worker just changed: %s', async (how) => {
     expect(await answerOf(`/followed?how=${how}`, `f-${how}`)).toEqual([true, false, true, false, true])
+  })
+
+  it('names what several objects cannot keep, and settings that only the engine knows', async () => {
+    expect(await answerOf('/mistakes')).toEqual([
+      expect.stringMatching(/^store_unsupported: .* shardBy "user": layer "team" is shared/),
+      expect.stringMatching(/^quota_unavailable: .* pass durableObjectSettings\(\) to both$/),
+    ])
   })
 
   it('costs what the guide says', async () => {

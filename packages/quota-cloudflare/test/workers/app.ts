@@ -1,5 +1,5 @@
 import { env as bound, DurableObject } from 'cloudflare:workers'
-import { createQuota, definePolicy } from '@scoregw/quota'
+import { createQuota, definePolicy, type QuotaError } from '@scoregw/quota'
 import type { EndedHold } from '@scoregw/quota/store'
 import { quotaFetch } from '@scoregw/quota-fetch'
 import { durableObjectSettings, durableObjectStore, QuotaDurableObject } from '../../src/index.ts'
@@ -117,6 +117,21 @@ async function followed(name: keyof typeof live, user: string): Promise<boolean[
   return answers
 }
 
+/** The errors of a shared layer over several objects, and of settings that the store does not know. */
+async function mistakes(subject: { readonly user: string; readonly team?: string }): Promise<string[]> {
+  const messages: string[] = []
+  const caught = (error: unknown): void => void messages.push(`${(error as QuotaError).code}: ${error}`)
+  try {
+    createQuota({ policy: policyOf(many, true), store: durableObjectStore({ namespace, shardBy: 'user' }) })
+  } catch (error) {
+    caught(error)
+  }
+  const settingsStore = durableObjectSettings({ namespace })
+  const quota = createQuota({ policy: policyOf(many, true), store: durableObjectStore({ namespace }), settingsStore })
+  await quota.consume({ subject: { user: subject.user }, operation: 'chat' }).catch(caught)
+  return messages
+}
+
 const subjectOf = (request: Request) => ({ user: request.headers.get('x-user')!, team: request.headers.get('x-team')! })
 const strict = createQuota({
   policy: policyOf(limits, false),
@@ -159,6 +174,8 @@ async function answer(request: Request): Promise<unknown> {
       return named<CountedObject>(namespace, searchParams.get('name')!).ring()
     case '/alarm-at':
       return named<CountedObject>(namespace, searchParams.get('name')!).alarmAt()
+    case '/mistakes':
+      return mistakes(subject)
     case '/followed':
       return followed(searchParams.get('how') as keyof typeof live, user)
     case '/slow-calls':
