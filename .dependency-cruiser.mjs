@@ -18,6 +18,7 @@ const rooms = {
   'score-gateway': ['options', 'http', 'decision', 'policy', 'time'],
   metrics: ['options', 'engine', 'decision', 'policy'],
   top: ['options', 'engine', 'policy', 'store', 'time'],
+  waiting: ['options', 'engine', 'decision', 'policy', 'store', 'windows', 'time'],
 }
 
 /** Outside packages that only some rooms may use. */
@@ -112,7 +113,7 @@ export default {
       from: {},
       to: {
         path: `${core}/`,
-        pathNot: `${core}/(?:(?:index|store|adaptive|calendar|options|http|hono|otel|prometheus|score-gateway|top)\\.ts$|${anyOf(Object.keys(rooms))}/)`,
+        pathNot: `${core}/(?:(?:index|store|adaptive|calendar|options|http|hono|otel|prometheus|score-gateway|top|waiting)\\.ts$|${anyOf(Object.keys(rooms))}/)`,
       },
     },
     {
@@ -124,7 +125,7 @@ export default {
         path: '^(?:packages|examples)/',
         pathNot: [
           '^$1/',
-          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|leases|mcp|model|otel|prometheus|score-gateway|sqlite|top|torture)\\.ts$',
+          '^packages/[^/]+/src/(?:index|store|adaptive|calendar|options|http|hono|leases|mcp|model|otel|prometheus|score-gateway|sqlite|top|torture|waiting)\\.ts$',
           '^examples/client/(?:src/index|src/generated/gateway|scripts/types-of)\\.ts$',
         ],
       },

@@ -19,6 +19,7 @@ export default [
   budget('@scoregw/quota/calendar', '2.2 kB', undefined, 'calendar'),
   budget('@scoregw/quota/prometheus', '7.6 kB', undefined, 'prometheus'),
   budget('@scoregw/quota/top', '6.8 kB', undefined, 'top'),
+  budget('@scoregw/quota/waiting', '9 kB', undefined, 'waiting'),
   budget('@scoregw/quota/otel', '7.8 kB', undefined, 'otel'),
   ...['index', 'mcp'].map((entry) => ({
     name: `@scoregw/quota-ai, ${entry}`,

@@ -31,6 +31,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
     'settings',
     'calendar-limits',
     'concurrency',
+    'waiting',
     'reservations',
     'holds',
     'thresholds',

@@ -24,6 +24,7 @@ it.each([
   ['packages/quota/src/prometheus.ts', 'docs/reference/prometheus.md'],
   ['packages/quota/src/score-gateway.ts', 'docs/reference/score-gateway.md'],
   ['packages/quota/src/top.ts', 'docs/reference/top.md'],
+  ['packages/quota/src/waiting.ts', 'docs/reference/waiting.md'],
   ['packages/quota/src/http.ts', 'docs/reference/http.md'],
 ])('every export of %s is in %s, once, and nothing else is', (source, page) => {
   const exported = exportsOf(source)

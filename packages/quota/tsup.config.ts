@@ -14,6 +14,7 @@ const config: Options = {
     'prometheus',
     'score-gateway',
     'top',
+    'waiting',
   ].map((entry) => `src/${entry}.ts`),
   // One QuotaError for all entries, in CommonJS too.
   splitting: true,

@@ -4,6 +4,7 @@ import { describe } from 'vitest'
 import { adaptiveTicker } from '../src/adaptive.ts'
 import { createQuota, defaultPolicy, memoryStore, type SyncQuota } from '../src/index.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
+import { waitingQueue } from '../src/waiting.ts'
 import { POLICY_MISTAKES } from './mistakes/policies.ts'
 
 /** What JavaScript, or a cast, lets through. */
@@ -418,6 +419,47 @@ const settings: readonly Mistake[] = [
   },
 ]
 
+const queue = waitingQueue(createQuota({ policy }))
+
+const queues: readonly Mistake[] = [
+  {
+    written: 'waitingQueue({ quota })',
+    make: () => waitingQueue({ quota } as Anything),
+    code: 'invalid_options',
+    says: ['expected an engine, as createQuota() makes it'],
+  },
+  {
+    written: 'waitingQueue(quota, { concurrency: 5 })',
+    make: () => waitingQueue(createQuota({ policy }), { concurrency: 5 } as Anything),
+    code: 'invalid_options',
+    says: ['slots are `concurrency` of the policy'],
+  },
+  {
+    written: 'waitingQueue(quota, { maxQueueSize: 5 })',
+    make: () => waitingQueue(createQuota({ policy }), { maxQueueSize: 5 } as Anything),
+    code: 'invalid_options',
+    says: ['the longest queue is `maxWaiting`'],
+  },
+  {
+    written: 'waitingQueue(quota) twice',
+    make: () => [quota, quota].map((each) => waitingQueue(each)),
+    code: 'queue_exists',
+    says: ['this engine has a queue'],
+  },
+  {
+    written: "queue.reserve({ ..., maxWaitMs: '30s' })",
+    make: () => queue.reserve({ ...request, maxWaitMs: '30s' as Anything }),
+    code: 'invalid_wait',
+    says: ['maxWaitMs: expected a whole number from 0 to 86400000'],
+  },
+  {
+    written: 'queue.reserve({ ..., priority: 20 })',
+    make: () => queue.reserve({ ...request, priority: 20 }),
+    code: 'invalid_wait',
+    says: ['priority: expected a whole number from -10 to 10, got 20'],
+  },
+]
+
 describe('messages about mistakes', () => {
-  testMistakes([...construction, ...POLICY_MISTAKES, ...requests, ...settings], './mistakes.txt')
+  testMistakes([...construction, ...POLICY_MISTAKES, ...requests, ...settings, ...queues], './mistakes.txt')
 })

@@ -10,7 +10,7 @@ import { unitNames } from '../policy/units.ts'
 import { policyWarnings } from '../policy/warnings.ts'
 import type { FactorStore } from '../store/factor-store.ts'
 import type { AsyncStore, Counters, QuotaStore } from '../store/quota-store.ts'
-import { storeSchema } from '../store/schema.ts'
+import { type Subject, storeSchema } from '../store/schema.ts'
 import type { AsyncSettingsStore, SettingsStore } from '../store/settings-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import type { Calendar } from '../windows/kinds/calendar.ts'
@@ -60,6 +60,11 @@ export class EngineParts {
   /** Whether the counters and the settings both answer at once. */
   readonly sync: boolean
   readonly frames: readonly DecisionFrame[]
+  /** Reports that something went back. @param subject absent: of anybody */
+  readonly freed = (category: number, subject?: Subject): void => {
+    if (this.events.hasListeners('freed'))
+      this.events.emit('freed', { category: this.policy.categories[category]!, subject })
+  }
   readonly #closed: () => void
 
   constructor(options: ParsedOptions) {
@@ -117,6 +122,7 @@ export class EngineParts {
       decisions,
       endWithoutStore: (ttlMs = options.holdTtlMs) => clock.now() + check.ttl(ttlMs),
       hold: (identity, endsAt) => this.hold(identity, endsAt),
+      freed: this.freed,
     })
   }
 
@@ -127,6 +133,7 @@ export class EngineParts {
   async close(): Promise<void> {
     this.#closed()
     this.live.close()
+    this.events.emit('closed', undefined)
     this.events.clear()
     await this.store.close?.()
     await this.settingsStore.close?.()
@@ -154,7 +161,10 @@ export class EngineParts {
       hold === undefined
         ? this.calls.settle({ subject, category, layers: quotas.layers, states, giveBack, id, as: 'cancelled' })
         : this.hold(identityOf(demand), endsAt!).settle('cancelled', undefined)
-    runAsync(cancel).catch(() => undefined)
+    runAsync(cancel).then(
+      () => this.freed(category, subject),
+      () => undefined,
+    )
   }
 }
 

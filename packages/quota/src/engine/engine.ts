@@ -3,7 +3,7 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { noSuchName } from '../options/faults.ts'
 import type { Policy } from '../policy/policy.ts'
 import { type Counting, isFree, type OneUnit, takesSlots } from '../policy/units.ts'
-import type { SyncStore } from '../store/quota-store.ts'
+import type { ResetRequest, SyncStore } from '../store/quota-store.ts'
 import { type ReservationId, type Subject, storeSchema } from '../store/schema.ts'
 import type { SyncSettingsStore } from '../store/settings-store.ts'
 import { callHolds, holdsAdmin, type QuotaHolds } from './admin/holds-admin.ts'
@@ -14,6 +14,7 @@ import type { TakeDemand } from './decide/demands.ts'
 import { CallDeadline, unavailable } from './decide/store-call.ts'
 import { type Purpose, Takes } from './decide/takes.ts'
 import { answered, type Run, runAsync, runSync, type Task } from './decide/task.ts'
+import { openDoor } from './door.ts'
 import { EngineParts } from './engine-parts.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
 import { type ParsedOptions, parseQuotaOptions, type QuotaOptions } from './options.ts'
@@ -33,6 +34,7 @@ import type {
 } from './requests.ts'
 import { HoldWatch, handleOf, orAborted } from './reservations/handle.ts'
 import { holdOfToken } from './reservations/hold-token.ts'
+import { worked } from './reservations/worked.ts'
 
 /** Every engine. Takes have two forms, synchronous and asynchronous; all other operations are tasks. */
 class QuotaEngine implements Quota {
@@ -62,6 +64,11 @@ class QuotaEngine implements Quota {
     this.#consumption = consumption(parts)
     this.#reservation = reservation(parts, runAsync)
     this.#syncReservation = reservation(parts, runSync)
+    openDoor(this, {
+      demand: (request) => this.#reservation.demand(request),
+      attempt: (request) => (this.sync ? this.#takeSync(request, this.#reservation) : this.reserve(request)),
+      ended: (end) => parts.events.emit('waited', end),
+    })
   }
 
   consume(request: QuotaRequest): Promise<Decision> {
@@ -174,19 +181,7 @@ class QuotaEngine implements Quota {
     const reservation = await this.reserve(request)
     if (reservation.status === 'refused') return { allowed: false, status: 'refused', decision: reservation.decision }
     if (reservation.status !== 'reserved') return { allowed: false, status: reservation.status }
-    const stop = reservation.keepAlive()
-    let value: T
-    try {
-      value = await work(reservation)
-    } catch (error) {
-      stop()
-      // The caller gets what the work threw; tokens whose cancel failed stay charged.
-      await reservation.cancel().catch(() => undefined)
-      throw error
-    }
-    stop()
-    await reservation.commit()
-    return { allowed: true, decision: reservation.decision, value }
+    return worked(reservation, work)
   }
 
   async resume(token: string): Promise<ResumedReservation> {
@@ -217,7 +212,7 @@ class QuotaEngine implements Quota {
 
   async reset(subject: Subject, { layer, category }: ResetOptions = {}): Promise<void> {
     this.#requireOpen()
-    const { check, calls } = this.#parts
+    const { check } = this.#parts
     const layers = this.policy.layers.flatMap(({ name, shared }, index) =>
       (layer === undefined ? !shared : name === layer) ? [index] : [],
     )
@@ -228,8 +223,13 @@ class QuotaEngine implements Quota {
     if (layers.length === 0) throw noSuch('layer', layer, layerNames)
     if (categories.length === 0) throw noSuch('category', category, this.policy.categories)
     check.subject(subject)
-    const request = { subject, layers, categories }
-    await runAsync(calls.reset(request))
+    await runAsync(this.#resetting({ subject, layers, categories }))
+  }
+
+  *#resetting(request: ResetRequest): Task<void> {
+    const { calls, freed } = this.#parts
+    yield* calls.reset(request)
+    for (const category of request.categories) freed(category, request.subject)
   }
 
   within(transaction: unknown): QuotaWithin {
@@ -271,10 +271,10 @@ class QuotaEngine implements Quota {
   on<E extends QuotaEvent>(event: E, listener: QuotaListener<E>): () => void {
     const { events, store } = this.#parts
     const off = events.on(event, listener)
-    if (event === 'holdEnded' && store.can?.holds === true) this.#watch.start()
+    if (OF_ENDED_HOLDS.includes(event) && store.can?.holds === true) this.#watch.start()
     return () => {
       off()
-      if (!events.hasListeners('holdEnded')) this.#watch.stop()
+      if (!OF_ENDED_HOLDS.some((each) => events.hasListeners(each))) this.#watch.stop()
     }
   }
 
@@ -352,6 +352,9 @@ function reservation(parts: EngineParts, run: Run): Purpose<ReserveRequest, Rese
     of: (taken) => reservations.of(taken, run),
   }
 }
+
+/** Events for which ended holds are polled. */
+const OF_ENDED_HOLDS: readonly QuotaEvent[] = ['holdEnded', 'freed']
 
 function closed(): QuotaError {
   return new QuotaError('quota_closed', 'the engine is closed; close it after all work has finished')

@@ -35,9 +35,43 @@ export interface QuotaEvents<C extends Counting = Counting> {
   overrun: QuotaOverrun<C>
   /** The store did not answer, and the failure policy decided. Logged where it has no listener. */
   degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }
+  /** Tokens or slots went back, so that a refused request may fit now. */
+  freed: Freed<C>
+  /** A request left a waiting queue: see `@scoregw/quota/waiting`. */
+  waited: WaitEnd
+  /** The engine is closing. No event follows. */
+  closed: undefined
   /** A decision was made, however it came out; emitted before the event that says more about it. */
   decided: DecisionTime
 }
+
+/** Where tokens or slots went back: by a settlement, a reset, a release, or a hold that ended. */
+export interface Freed<C extends Counting = Counting> {
+  readonly category: C['names']['category']
+  /** Absent for a hold that ended by itself: it may be anybody's. */
+  readonly subject?: C['names']['subject'] | undefined
+}
+
+/** How a request left a waiting queue. */
+export interface WaitEnd {
+  readonly category: string
+  readonly outcome: WaitOutcome
+  /** From the request to its answer, in milliseconds with fractions. */
+  readonly waitedMs: number
+}
+
+/**
+ * Why a waiting queue refused a request.
+ *
+ * - `timeout`: `maxWaitMs` passed.
+ * - `too_late`: nothing fits within `maxWaitMs`. Answered immediately.
+ * - `too_large`: the cost is above a limit, so waiting won't help.
+ * - `queue_full`: too many requests wait already.
+ */
+export type WaitRefusal = 'timeout' | 'too_late' | 'too_large' | 'queue_full'
+
+/** `admitted`, a refusal, or: the caller aborted, the engine was closed, an error was thrown. */
+export type WaitOutcome = 'admitted' | WaitRefusal | 'aborted' | 'closed' | 'failed'
 
 /** How long a decision took; measured while there is a listener. */
 export interface DecisionTime {
@@ -117,6 +151,9 @@ const NAMES: Readonly<Record<QuotaEvent, true>> = {
   holdEnded: true,
   overrun: true,
   degraded: true,
+  freed: true,
+  waited: true,
+  closed: true,
   decided: true,
 }
 

@@ -18,6 +18,8 @@ export type QuotaErrorCode =
   | 'commit_refused'
   | 'invalid_plan'
   | 'invalid_ttl'
+  | 'invalid_wait'
+  | 'queue_exists'
   | 'too_many_holds'
   | 'reservation_required'
   | 'hold_required'

@@ -18,6 +18,7 @@ export interface HoldsAdminDeps {
   readonly calls: CounterCalls
   readonly check: RequestCheck
   readonly events: Events
+  readonly freed: (category: number, subject?: Subject) => void
 }
 
 /** The open holds of an engine's subjects. */
@@ -46,7 +47,10 @@ export interface QuotaHolds<C extends Counting = Counting> {
 }
 
 /** @param requireOpen throws where the engine was closed */
-export function holdsAdmin({ policy, calls, check, events }: HoldsAdminDeps, requireOpen: () => void): QuotaHolds {
+export function holdsAdmin(
+  { policy, calls, check, events, freed }: HoldsAdminDeps,
+  requireOpen: () => void,
+): QuotaHolds {
   const { categories } = policy
 
   async function open(subject: Subject): Promise<readonly HoldRecord[]> {
@@ -71,6 +75,7 @@ export function holdsAdmin({ policy, calls, check, events }: HoldsAdminDeps, req
         quotas: { layers: [], limits: [] },
       }
       await callHolds(calls, (holds) => holds.settle(request))
+      freed(category, subject)
       return true
     },
     async sweep() {
@@ -78,6 +83,7 @@ export function holdsAdmin({ policy, calls, check, events }: HoldsAdminDeps, req
       const { ended, open: count } = await callHolds(calls, (holds) => holds.sweep())
       const shown = ended.map((end) => shownEnd(policy, end))
       for (const end of shown) events.emit('holdEnded', end)
+      for (const category of new Set(ended.map((end) => categories.indexOf(end.category)))) freed(category)
       return { open: count, ended: shown }
     },
   }

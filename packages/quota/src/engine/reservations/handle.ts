@@ -3,13 +3,7 @@ import { QuotaError } from '../../errors/quota-error.ts'
 import type { Amount, Cost } from '../../policy/units.ts'
 import { type Answer, isNotDone } from '../../store/quota-store.ts'
 import { answered, type Run, runAsync, runSync, type Task } from '../decide/task.ts'
-import type {
-  CommitResult,
-  RefusedReservation,
-  RepeatedReservation,
-  Reservation,
-  ReservationCalls,
-} from '../requests.ts'
+import type { CommitResult, RefusedReservation, RepeatedReservation, ReservationCalls } from '../requests.ts'
 
 /** How a reservation ends. */
 export type SettleAs = 'committed' | 'cancelled'
@@ -124,10 +118,14 @@ export function holdRequired(call: 'extend' | 'add'): QuotaError {
 
 /** The handle of a refused request. */
 export function refusedReservation(run: Run, decision: RefusedDecision): RefusedReservation {
-  const commitRefused = (): never => {
-    throw new QuotaError('commit_refused', `"${decision.operation}" was refused: look at \`allowed\` before the work`)
-  }
-  return { status: 'refused', allowed: false, decision, ...emptyCalls(run, commitRefused) }
+  return { status: 'refused', allowed: false, decision, ...refusedCalls(run, decision.operation) }
+}
+
+/** The calls of a refused request. */
+export function refusedCalls(run: Run, operation: string): Pick<RefusedReservation, 'commit' | 'cancel'> {
+  return emptyCalls(run, () => {
+    throw new QuotaError('commit_refused', `"${operation}" was refused: look at \`allowed\` before the work`)
+  })
 }
 
 /**
@@ -143,12 +141,12 @@ export function repeatedReservation(
   return { status, allowed: false, ...emptyCalls(run, () => ({ charged: nothing, uncharged: nothing })) }
 }
 
-function emptyCalls(run: Run, commit: () => CommitResult): Pick<Reservation, 'commit' | 'cancel'> {
+function emptyCalls(run: Run, commit: () => CommitResult): Pick<RefusedReservation, 'commit' | 'cancel'> {
   function* committed(): Task<CommitResult> {
     return yield* answered(true, commit())
   }
   return { commit: () => run(committed()), cancel: () => run(answered(true, undefined)) } as Pick<
-    Reservation,
+    RefusedReservation,
     'commit' | 'cancel'
   >
 }

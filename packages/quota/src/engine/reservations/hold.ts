@@ -4,6 +4,7 @@ import { admitted, refused } from '../../decision/outcome.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import { type Amount, amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { GrowRequest, HoldRef, HoldReply, SettleHoldReply, SettleHoldRequest } from '../../store/hold-port.ts'
+import type { Subject } from '../../store/schema.ts'
 import { MAX_USED } from '../../windows/row.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
@@ -23,6 +24,7 @@ export interface HoldDeps {
   readonly periods: LivePeriods
   readonly frames: readonly DecisionFrame[]
   readonly reports: Reports
+  readonly freed: (category: number, subject: Subject) => void
 }
 
 /** Which hold, and for whom: what its token says. */
@@ -106,7 +108,14 @@ export class Hold implements Settleable {
       },
       (holds, request) => holds.settle(request),
     )
+    this.#freed(as, reply)
     return this.#settled(request, reply)
+  }
+
+  #freed(as: SettleAs, { outcome, reserved, charged }: SettleHoldReply): void {
+    const { category, subject, slot } = this.#identity
+    const isLess = as === 'cancelled' || slot || reserved.some((amount, unit) => charged[unit]! < amount)
+    if (outcome === 'settled' && isLess) this.#deps.freed(category, subject)
   }
 
   /** @throws {QuotaError} `reservation_expired`; `invalid_cost` for more than a hold can have */

@@ -2,6 +2,7 @@ import type { AdmittedDecision, Decision } from '../../decision/decision.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import { amountOf, type Cost, noneOf } from '../../policy/units.ts'
 import type { SettleRequest } from '../../store/quota-store.ts'
+import type { Subject } from '../../store/schema.ts'
 import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Decisions } from '../decide/decisions.ts'
@@ -102,6 +103,7 @@ interface ChargeDeps {
    * @throws {QuotaError} `invalid_ttl`
    */
   readonly endWithoutStore: (ttlMs: number | undefined) => number
+  readonly freed: (category: number, subject: Subject) => void
 }
 
 /**
@@ -155,6 +157,8 @@ class Charge implements Settleable {
     const request = isFull ? undefined : this.#settlement(giveBack, as)
     if (request !== undefined && sync) calls.settleSync(request)
     else if (request !== undefined) yield* calls.settle(request)
+    const isLess = charged.some((amount, unit) => amount < this.#reserved[unit]!)
+    if (isLess) this.#deps.freed(this.#demand.category, this.#demand.subject)
     return { charged: amountOf(check.units, charged), uncharged: amountOf(check.units, uncharged) }
   }
 

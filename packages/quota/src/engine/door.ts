@@ -1,0 +1,25 @@
+import type { TakeDemand } from './decide/demands.ts'
+import type { WaitEnd } from './events.ts'
+import type { Quota } from './quota.ts'
+import type { Reservation, ReserveRequest } from './requests.ts'
+
+/** Calls of an engine for its waiting queue. */
+export interface EngineDoor {
+  /** Checks a request and prices it under the settings in force. Throws what `reserve` rejects with. */
+  demand(request: ReserveRequest): TakeDemand
+  /** `reserve`, without a promise where the stores are synchronous. */
+  attempt(request: ReserveRequest): Reservation | Promise<Reservation>
+  /** Emits the event `waited`. */
+  ended(end: WaitEnd): void
+}
+
+const doors = new WeakMap<object, EngineDoor>()
+
+export function openDoor(quota: Quota, door: EngineDoor): void {
+  doors.set(quota, door)
+}
+
+/** The door of an engine; `undefined` for anything else. */
+export function doorOf(quota: unknown): EngineDoor | undefined {
+  return doors.get(quota as object)
+}

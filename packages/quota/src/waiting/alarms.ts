@@ -1,0 +1,46 @@
+import { systemStopwatch } from '../time/clock.ts'
+import { Heap } from './heap.ts'
+import type { Alarm } from './waiter.ts'
+
+/** All alarms of a queue, with one timer. It keeps the process alive while there is an alarm. */
+export class Alarms {
+  readonly #alarms: Heap<Alarm> = new Heap((a, b) => a.due < b.due)
+  readonly #ring: (due: readonly Alarm[]) => void
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #timerDue = Number.POSITIVE_INFINITY
+
+  /** @param ring called with the alarms that are due, which are no longer set */
+  constructor(ring: (due: readonly Alarm[]) => void) {
+    this.#ring = ring
+  }
+
+  /** Sets an alarm, or moves it. {@link start} follows. */
+  put(alarm: Alarm): void {
+    this.#alarms.put(alarm)
+  }
+
+  remove(alarm: Alarm): void {
+    this.#alarms.remove(alarm)
+  }
+
+  /** Sets the timer for the next alarm. One that fires early finds nothing due, and is set again. */
+  start(): void {
+    const due = this.#alarms.first?.due ?? Number.POSITIVE_INFINITY
+    if (due === this.#timerDue || (due > this.#timerDue && due < Number.POSITIVE_INFINITY)) return
+    clearTimeout(this.#timer)
+    this.#timerDue = due
+    if (due < Number.POSITIVE_INFINITY)
+      this.#timer = setTimeout(() => this.#rang(), Math.max(0, Math.ceil(due - systemStopwatch())))
+  }
+
+  #rang(): void {
+    this.#timerDue = Number.POSITIVE_INFINITY
+    const now = systemStopwatch()
+    const due: Alarm[] = []
+    for (let first = this.#alarms.first; first !== undefined && first.due <= now; first = this.#alarms.first) {
+      this.#alarms.remove(first)
+      due.push(first)
+    }
+    this.#ring(due)
+  }
+}

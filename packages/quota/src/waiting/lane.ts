@@ -1,0 +1,157 @@
+import { Heap } from './heap.ts'
+import type { Need } from './needs.ts'
+import type { Alarm, Place, Waiter } from './waiter.ts'
+
+/** One of the limits that a try needs. */
+export interface Flight {
+  readonly needs: readonly Need[]
+  readonly at: number
+}
+
+const NO_FLIGHT: Flight = { needs: [], at: 0 }
+
+/** How long a lane is closed after a refusal. */
+export interface Closing {
+  /** Requests of this cost or more were refused. */
+  readonly cost: number
+  /** `undefined`: at an unknown time. */
+  readonly waitMs?: number | undefined
+}
+
+/**
+ * Who waits for one limit of one key, and what is known of that limit. It lives while a waiter stands in it or a try that
+ * needs it is in flight.
+ */
+export class Lane {
+  readonly name: string
+  readonly isSlots: boolean
+  readonly places: Heap<Place> = new Heap((a, b) => a.waiter.isBefore(b.waiter))
+  readonly alarm: Alarm
+  /** When the refusing limit opens, by the stopwatch, and when the first is tried again: 60 s later at most. */
+  opensAt = 0
+  retryAt = 0
+  /** When something was last freed here, as a number of the queue's events. */
+  freedAt = 0
+  #refusedCost = Number.POSITIVE_INFINITY
+  #flights = 0
+  /** The sum of costs in flight. */
+  #flyingCost = 0
+  /** Tries in flight that may be refused, how many there may be, and in which turn of the event loop they were sent. */
+  #unsure = 0
+  #most = 1
+  #turn = -1
+  /** The last of them. */
+  #last: Flight = NO_FLIGHT
+  /** How often something was freed since they were sent. */
+  #freed = 0
+  /** Certain to be left when all flights are admitted. */
+  #room = 0
+  #emptyTries = 0
+
+  constructor(name: string, isSlots: boolean) {
+    this.name = name
+    this.isSlots = isSlots
+    this.alarm = { at: -1, due: 0, lane: name }
+  }
+
+  get isIdle(): boolean {
+    return this.places.size === 0 && this.#flights === 0
+  }
+
+  /**
+   * Why a waiter can't be tried now. `flights`: answers in flight decide. `limit`: the limit is known to
+   * refuse it. `order`: an earlier one stands here.
+   */
+  blocks(waiter: Waiter, at: number, now: number, turn: number): 'flights' | 'limit' | 'order' | undefined {
+    if (now < this.retryAt && waiter.needs[at]!.cost >= this.#refusedCost) return 'limit'
+    const first = this.places.first?.waiter
+    if (first !== undefined && first !== waiter && first.isBefore(waiter)) return 'order'
+    return this.#unsure > 0 && !this.#mayFollow({ needs: waiter.needs, at }, turn) ? 'flights' : undefined
+  }
+
+  /**
+   * Whether one more can be sent after those in flight. Stores decide in order what is sent together: where one is refused,
+   * so is a later one that costs as much of the same limits, from this one to the widest.
+   */
+  #mayFollow({ needs, at }: Flight, turn: number): boolean {
+    const before = this.#last.needs.slice(this.#last.at)
+    const isSent = turn === this.#turn && this.#unsure < this.#most && before.length === needs.length - at
+    return isSent && before.every(({ lane, cost }, i) => lane === needs[at + i]!.lane && cost <= needs[at + i]!.cost)
+  }
+
+  /** Whether there is so much room that a try can't be refused here. */
+  isSafe(cost: number): boolean {
+    return this.#flyingCost + cost <= this.#room / FAIR_PART
+  }
+
+  /** @param isSure whether it can't be refused anywhere */
+  sent(flight: Flight, isSure: boolean, turn: number): void {
+    this.#flights++
+    this.#flyingCost += flight.needs[flight.at]!.cost
+    if (isSure) return
+    if (this.#unsure === 0) {
+      this.#turn = turn
+      this.#most = this.isSlots ? Math.max(1, this.#freed) : FIRST_TRIES
+      this.#freed = 0
+    }
+    this.#unsure++
+    this.#last = flight
+  }
+
+  landed(cost: number, isSure: boolean): void {
+    this.#flights--
+    this.#flyingCost -= cost
+    if (!isSure) this.#unsure--
+  }
+
+  /** @param remaining of the limit, after an admission */
+  hasRoom(remaining: number): void {
+    this.#emptyTries = 0
+    const room = remaining - this.#flyingCost
+    this.#room = this.#flights === 0 ? room : Math.min(this.#room, room)
+  }
+
+  close({ cost, waitMs }: Closing, now: number): void {
+    this.#refusedCost = now < this.retryAt ? Math.min(this.#refusedCost, cost) : cost
+    this.#room = 0
+    this.opensAt = waitMs === undefined ? 0 : now + waitMs
+    this.retryAt = now + Math.min(waitMs ?? this.#probeMs(), RECHECK_MS)
+    this.alarm.due = this.retryAt
+  }
+
+  /** Something was given back. Answers that are in flight may not know. */
+  freed(event: number): void {
+    this.freedAt = event
+    this.#freed++
+    this.#open()
+  }
+
+  /** Other settings are in force. */
+  changed(): void {
+    this.#room = 0
+    this.#open()
+  }
+
+  #open(): void {
+    this.retryAt = 0
+    this.#refusedCost = Number.POSITIVE_INFINITY
+    this.#emptyTries = 0
+  }
+
+  /** 25 to 50 ms for ten tries, then twice as long each time, up to a second. */
+  #probeMs(): number {
+    this.#emptyTries++
+    const factor = 2 ** Math.max(0, this.#emptyTries - QUICK_TRIES)
+    return Math.min(PROBE_MS * factor, MAX_PROBE_MS) * (0.5 + Math.random() / 2)
+  }
+}
+
+const PROBE_MS = 50
+const QUICK_TRIES = 10
+const MAX_PROBE_MS = 1_000
+/** Other processes may raise or reset limits: the first in a lane never sleeps longer. */
+const RECHECK_MS = 60_000
+/** Tries at a window with an unknown rest. */
+const FIRST_TRIES = 8
+/** One process takes this part of what is left at a time, so that the queues of others get theirs. */
+const FAIR_PART = 8

@@ -1,0 +1,395 @@
+import type { AdmittedDecision, RefusedDecision } from '../decision/decision.ts'
+import { runAsync } from '../engine/decide/task.ts'
+import type { EngineDoor } from '../engine/door.ts'
+import type { Freed, WaitRefusal } from '../engine/events.ts'
+import type { Quota } from '../engine/quota.ts'
+import type { Reservation } from '../engine/requests.ts'
+import { refusedCalls } from '../engine/reservations/handle.ts'
+import { QuotaError } from '../errors/quota-error.ts'
+import type { Counting } from '../policy/units.ts'
+import { systemStopwatch } from '../time/clock.ts'
+import { Alarms } from './alarms.ts'
+import { Heap } from './heap.ts'
+import { Lane } from './lane.ts'
+import { type Need, Needs } from './needs.ts'
+import { checkWaits, type ParsedOptions } from './options.ts'
+import type { WaitedReservation, WaitRequest } from './requests.ts'
+import { type Alarm, type End, outcomeOf, Waiter } from './waiter.ts'
+
+type Answered = WaitedReservation<Counting>
+
+/**
+ * The lanes of one engine's limits, and who stands where. A waiter stands in the lane of the limit that refuses it, and in
+ * those of all narrower limits that it needs, so that no later one takes there what it needs. None is tried while an
+ * earlier one stands in a lane that both need.
+ */
+export class Lanes {
+  readonly #quota: Quota
+  readonly #door: EngineDoor
+  readonly #options: ParsedOptions
+  readonly #needs: Needs
+  readonly #forget: () => void
+  readonly #lanes = new Map<string, Lane>()
+  readonly #alarms: Alarms = new Alarms((due) => this.#ring(due))
+  /** Who may have become first everywhere. */
+  readonly #ready: Heap<Waiter> = new Heap((a, b) => a.isBefore(b))
+  readonly #all = new Set<Waiter>()
+  readonly #waitingByKey = new Map<string, number>()
+  readonly #off: readonly (() => void)[]
+  #waiting = 0
+  /** Counts what was freed and changed. */
+  #events = 0
+  #changedAt = 0
+  #turn = 0
+  #isTurnOpen = false
+  #isDraining = false
+  #isClosed = false
+
+  /** @param forget called when the queue closes */
+  constructor(quota: Quota, door: EngineDoor, options: ParsedOptions, forget: () => void) {
+    this.#quota = quota
+    this.#door = door
+    this.#options = options
+    this.#needs = new Needs(quota.policy)
+    this.#forget = forget
+    this.#off = [
+      quota.on('freed', (freed) => this.#freed(freed)),
+      quota.on('settings', () => this.#changed()),
+      quota.on('closed', () => this.close()),
+    ]
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  /** Puts a request into the queue. Settles when it leaves. */
+  enter(given: WaitRequest<string, Counting>): Promise<Answered> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) throw closed()
+      const demand = this.#door.demand(given)
+      checkWaits(given)
+      const { signal, maxWaitMs = this.#options.maxWaitMs, priority = 0, expectGiveBacks = false, ...request } = given
+      signal?.throwIfAborted()
+      const cameAt = systemStopwatch()
+      const onAbort = (): void => {
+        this.#end(waiter, { error: signal!.reason, outcome: 'aborted' })
+        this.#drain()
+      }
+      const waiter: Waiter = new Waiter({
+        request,
+        category: this.#quota.policy.categories[demand.category]!,
+        needs: this.#needs.of(demand),
+        key: this.#needs.key(demand.subject),
+        cameAt,
+        rank: cameAt - priority * this.#options.headStartMs,
+        deadline: cameAt + maxWaitMs,
+        expectsGiveBacks: expectGiveBacks,
+        end: (how) => {
+          signal?.removeEventListener('abort', onAbort)
+          if ('error' in how) reject(how.error as Error)
+          else if ('reservation' in how) resolve(how.reservation)
+          else resolve(this.#refused(waiter, how.refusal, how.decision))
+        },
+      })
+      signal?.addEventListener('abort', onAbort)
+      this.#all.add(waiter)
+      this.#ready.put(waiter)
+      this.#drain()
+    })
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#forget()
+    for (const off of this.#off) off()
+    for (const waiter of this.#all) this.#end(waiter, { error: closed(), outcome: 'closed' })
+    while (this.#ready.pop() !== undefined);
+    for (const lane of this.#lanes.values()) this.#alarms.remove(lane.alarm)
+    this.#alarms.start()
+  }
+
+  /** Considers all who may be tried, in order. */
+  #drain(): void {
+    if (this.#isDraining) return
+    this.#isDraining = true
+    for (let waiter = this.#ready.pop(); waiter !== undefined; waiter = this.#ready.pop()) this.#consider(waiter)
+    this.#isDraining = false
+    this.#alarms.start()
+  }
+
+  #consider(waiter: Waiter): void {
+    if (waiter.isOver || waiter.isFlying) return
+    const blocked = this.#blocked(waiter)
+    if (blocked === undefined) this.#try(waiter)
+    else if (blocked.isTooLate) this.#end(waiter, { refusal: 'too_late' })
+    else this.#stand(waiter, blocked.upTo)
+  }
+
+  /** Where a waiter has to stand; `undefined`: it may be tried. */
+  #blocked(waiter: Waiter): { readonly upTo: number; readonly isTooLate: boolean } | undefined {
+    const now = systemStopwatch()
+    const { needs, deadline, expectsGiveBacks } = waiter
+    for (let at = 0; at < needs.length; at++) {
+      const lane = this.#lanes.get(needs[at]!.lane)
+      const reason = lane?.blocks(waiter, at, now, this.#turn)
+      // Until answers in flight name the refusing limit, it keeps its place in all lanes.
+      if (reason === 'flights') return { upTo: needs.length - 1, isTooLate: false }
+      const isTooLate = reason === 'limit' && lane!.opensAt > deadline && !expectsGiveBacks
+      if (reason !== undefined) return { upTo: at, isTooLate }
+    }
+    return undefined
+  }
+
+  /** Gives a waiter its places in the lanes up to one of its needs, and takes it out of the wider ones. */
+  #stand(waiter: Waiter, upTo: number): void {
+    if (!waiter.isWaiting && !this.#mayWait(waiter)) return
+    const { places, needs } = waiter
+    for (let at = places.length; at <= upTo; at++) {
+      const place = { at: -1, waiter }
+      places.push(place)
+      this.#laneOf(needs[at]!).places.put(place)
+    }
+    this.#leave(waiter, upTo + 1)
+  }
+
+  #mayWait(waiter: Waiter): boolean {
+    const { maxWaiting, maxWaitingPerSubject } = this.#options
+    const ofKey = this.#waitingByKey.get(waiter.key) ?? 0
+    if (this.#waiting >= maxWaiting || ofKey >= maxWaitingPerSubject) {
+      this.#end(waiter, { refusal: 'queue_full' })
+      return false
+    }
+    waiter.isWaiting = true
+    this.#waiting++
+    this.#waitingByKey.set(waiter.key, ofKey + 1)
+    this.#alarms.put(waiter.alarm)
+    return true
+  }
+
+  /** Takes a waiter out of its wider lanes, from one on. */
+  #leave({ places, needs }: Waiter, from: number): void {
+    while (places.length > from) {
+      const lane = this.#laneOf(needs[places.length - 1]!)
+      lane.places.remove(places.pop()!)
+      this.#wakeFirst(lane)
+    }
+  }
+
+  #try(waiter: Waiter): void {
+    try {
+      const answer = this.#door.attempt(waiter.request)
+      if (answer instanceof Promise) this.#fly(waiter, answer)
+      else this.#answered(waiter, answer, false)
+    } catch (error) {
+      this.#failed(waiter, error)
+    }
+  }
+
+  #fly(waiter: Waiter, answer: Promise<Reservation>): void {
+    waiter.isFlying = true
+    const sentAt = this.#events
+    const turn = this.#thisTurn()
+    const { needs } = waiter
+    const lanes = needs.map((need) => this.#laneOf(need))
+    const isSure = lanes.every((lane, at) => lane.isSafe(needs[at]!.cost))
+    for (const [at, lane] of lanes.entries()) lane.sent({ needs, at }, isSure, turn)
+    this.#leave(waiter, 0)
+    const land = (answered: (isOutdated: boolean) => void): void => {
+      waiter.isFlying = false
+      for (const [at, lane] of lanes.entries()) lane.landed(needs[at]!.cost, isSure)
+      answered(this.#changedAt > sentAt || lanes.some(({ freedAt }) => freedAt > sentAt))
+      for (const lane of lanes) this.#wakeFirst(lane)
+      this.#drain()
+    }
+    answer.then(
+      (reservation) =>
+        land((isOutdated) => {
+          if (reservation.status === 'reserved') this.#learn(waiter, reservation.decision)
+          this.#answered(waiter, reservation, isOutdated)
+        }),
+      (error: unknown) => land(() => this.#failed(waiter, error)),
+    )
+  }
+
+  /** One number for all that is sent before the event loop turns. */
+  #thisTurn(): number {
+    if (!this.#isTurnOpen) {
+      this.#isTurnOpen = true
+      queueMicrotask(() => {
+        this.#isTurnOpen = false
+        this.#turn++
+      })
+    }
+    return this.#turn
+  }
+
+  /** @param isOutdated whether something was freed or changed while the answer was in flight */
+  #answered(waiter: Waiter, reservation: Reservation, isOutdated: boolean): void {
+    if (waiter.isOver) {
+      // The caller is gone.
+      reservation.cancel().catch(() => undefined)
+      return
+    }
+    if (reservation.status === 'refused') this.#refusedBy(waiter, reservation.decision, isOutdated)
+    else this.#end(waiter, { reservation })
+  }
+
+  #refusedBy(waiter: Waiter, decision: RefusedDecision, isOutdated: boolean): void {
+    const { binding, retryable, retryAfterMs, category, subject } = decision
+    const { deadline, needs, expectsGiveBacks } = waiter
+    waiter.outage = undefined
+    const now = systemStopwatch()
+    const waitMs = binding.kind === 'concurrency' ? undefined : retryAfterMs
+    const name = this.#needs.lane(category, binding.layer, binding.window, subject)
+    const at = needs.findIndex(({ lane }) => lane === name)
+    if (!retryable) this.#end(waiter, { refusal: 'too_large', decision })
+    else if (now >= deadline || needs.length === 0) this.#end(waiter, { refusal: 'timeout', decision })
+    else if (isOutdated) this.#again(waiter)
+    else if (now + (waitMs ?? 0) > deadline && !expectsGiveBacks) this.#end(waiter, { refusal: 'too_late', decision })
+    else this.#closeAt(waiter, at === -1 ? needs.length - 1 : at, { waitMs })
+  }
+
+  #failed(waiter: Waiter, error: unknown): void {
+    const isOutage = error instanceof QuotaError && error.code === 'quota_unavailable'
+    const isOver = systemStopwatch() >= waiter.deadline || waiter.needs.length === 0
+    if (isOutage && !isOver && !waiter.isOver) {
+      waiter.outage = error
+      // All that need the widest limit wait with it.
+      this.#closeAt(waiter, waiter.needs.length - 1, { cost: 0 })
+    } else {
+      this.#end(waiter, { error })
+    }
+  }
+
+  /** Keeps a waiter, and closes one of its lanes. */
+  #closeAt(
+    waiter: Waiter,
+    at: number,
+    { cost, waitMs }: { readonly cost?: number; readonly waitMs?: number | undefined },
+  ): void {
+    this.#stand(waiter, at)
+    if (waiter.isOver) return
+    const need = waiter.needs[at]!
+    const lane = this.#laneOf(need)
+    lane.close({ cost: cost ?? need.cost, waitMs }, systemStopwatch())
+    this.#alarms.put(lane.alarm)
+  }
+
+  /** Has a waiter considered under the prices in force. */
+  #again(waiter: Waiter): void {
+    try {
+      const needs = this.#needs.of(this.#door.demand(waiter.request))
+      this.#leave(waiter, 0)
+      waiter.needs = needs
+      this.#ready.put(waiter)
+    } catch (error) {
+      this.#end(waiter, { error })
+    }
+  }
+
+  /** Takes over what an admission says of limits that others wait for. */
+  #learn({ needs }: Waiter, { category, subject, windows }: AdmittedDecision): void {
+    if (!needs.some(({ lane }) => this.#lanes.get(lane)?.isIdle === false)) return
+    for (const { layer, window, remaining } of windows) {
+      const lane = this.#lanes.get(this.#needs.lane(category, layer, window, subject) ?? '')
+      if (remaining !== null) lane?.hasRoom(remaining === 'unlimited' ? Number.MAX_SAFE_INTEGER : remaining)
+    }
+  }
+
+  #end(waiter: Waiter, how: End): void {
+    if (waiter.isOver) return
+    waiter.isOver = true
+    this.#all.delete(waiter)
+    this.#ready.remove(waiter)
+    this.#alarms.remove(waiter.alarm)
+    this.#leave(waiter, 0)
+    if (waiter.isWaiting) {
+      this.#waiting--
+      const left = this.#waitingByKey.get(waiter.key)! - 1
+      if (left === 0) this.#waitingByKey.delete(waiter.key)
+      else this.#waitingByKey.set(waiter.key, left)
+    }
+    const waitedMs = systemStopwatch() - waiter.cameAt
+    const isReported = waiter.isWaiting || 'refusal' in how
+    if (isReported) this.#door.ended({ category: waiter.category, outcome: outcomeOf(how), waitedMs })
+    waiter.end(how)
+  }
+
+  #freed({ category, subject }: Freed): void {
+    if (this.#all.size === 0) return
+    const event = ++this.#events
+    const names = subject === undefined ? this.#lanes.keys() : this.#needs.lanesOf(category, subject)
+    for (const name of [...names]) {
+      const lane = this.#lanes.get(name)
+      if (lane === undefined || !this.#needs.isOf(name, category)) continue
+      lane.freed(event)
+      this.#wakeFirst(lane)
+    }
+    this.#drain()
+  }
+
+  /** Other settings: prices may be others, and so the limits that requests need. */
+  #changed(): void {
+    this.#changedAt = ++this.#events
+    for (const lane of this.#lanes.values()) lane.changed()
+    for (const waiter of this.#all) if (!waiter.isFlying) this.#again(waiter)
+    this.#drain()
+  }
+
+  /** Has the first of a lane considered; forgets a lane without use. */
+  #wakeFirst(lane: Lane): void {
+    const first = lane.places.first?.waiter
+    if (first !== undefined) {
+      this.#ready.put(first)
+    } else if (lane.isIdle) {
+      this.#lanes.delete(lane.name)
+      this.#alarms.remove(lane.alarm)
+    }
+  }
+
+  #laneOf({ lane: name, isSlots }: Need): Lane {
+    const known = this.#lanes.get(name)
+    if (known !== undefined) return known
+    const lane = new Lane(name, isSlots)
+    this.#lanes.set(name, lane)
+    return lane
+  }
+
+  #ring(due: readonly Alarm[]): void {
+    for (const { lane: name = '', waiter } of due) {
+      const lane = this.#lanes.get(name)
+      if (lane !== undefined) this.#wakeFirst(lane)
+      // A try that is in flight at the deadline decides.
+      if (waiter !== undefined && !waiter.isFlying)
+        this.#end(waiter, waiter.outage === undefined ? { refusal: 'timeout' } : { error: waiter.outage })
+    }
+    this.#drain()
+  }
+
+  /** The answer of a refusal. One that was never tried reads what its limits say. */
+  async #refused({ request }: Waiter, reason: WaitRefusal, known: RefusedDecision | undefined): Promise<Answered> {
+    let decision = known
+    if (decision === undefined && reason !== 'queue_full') {
+      const peeked = await this.#quota.peek(request).catch(() => undefined)
+      if (peeked?.allowed === false) decision = peeked
+    }
+    const retryAfterMs = decision?.retryAfterMs ?? RETRY_MS
+    return {
+      status: 'refused',
+      allowed: false,
+      reason,
+      decision,
+      retryAfterMs,
+      ...refusedCalls(runAsync, request.operation),
+    }
+  }
+}
+
+/** Where the time of an opening is unknown. */
+const RETRY_MS = 1_000
+
+function closed(): QuotaError {
+  return new QuotaError('quota_closed', 'the queue was closed while this request waited, or before')
+}

@@ -1,0 +1,109 @@
+import type { TakeDemand } from '../engine/decide/demands.ts'
+import { hasLimit, policyCells } from '../policy/cells.ts'
+import type { Policy } from '../policy/policy.ts'
+import { noneOf, unitNames, vectorOf } from '../policy/units.ts'
+import type { Subject } from '../store/schema.ts'
+import { Layout } from '../windows/layout.ts'
+
+/** One limit of one key that a request needs something of. */
+export interface Need {
+  readonly lane: string
+  readonly cost: number
+  readonly isSlots: boolean
+}
+
+/** A limit of a category. */
+interface Limited {
+  readonly layer: string
+  readonly layerIndex: number
+  /** Its place in a row. */
+  readonly cell: number
+  readonly isShared: boolean
+  readonly label: string
+  /** Its place among the costs of a request. */
+  readonly unit: number
+  readonly isSlots: boolean
+}
+
+/** Names the limits that requests of a policy need. */
+export class Needs {
+  /** By category, from the narrowest to the widest. */
+  readonly #limits: readonly (readonly Limited[])[]
+  readonly #categories: readonly string[]
+  readonly #firstOwn: string
+  readonly #layout: Layout
+
+  constructor(policy: Policy) {
+    this.#layout = new Layout(policyCells(policy))
+    this.#categories = policy.categories
+    this.#limits = policy.categories.map((category) => limitsOf(policy, category))
+    this.#firstOwn = policy.layers.find(({ shared }) => !shared)!.name
+  }
+
+  /** Layers of the subject's own come first; in a layer slots, then what few operations cost before what many do. */
+  of({ category, subject, costs, quotas, hasSubjectSettings }: TakeDemand): readonly Need[] {
+    const needs: Need[] = []
+    for (const limit of this.#limits[category]!) {
+      const { layerIndex, cell, unit, isSlots } = limit
+      const cost = costs[unit]!
+      const slot = quotas.layers.indexOf(layerIndex)
+      const isLimited = slot !== -1 && quotas.limits[this.#layout.limitAt(slot, cell)] !== Number.POSITIVE_INFINITY
+      if (cost > 0 && (isLimited || !hasSubjectSettings)) {
+        needs.push({ lane: laneOf(category, limit, subject), cost, isSlots })
+      }
+    }
+    return needs
+  }
+
+  /** The lane of a limit that a decision names. */
+  lane(category: string, layer: string, label: string, subject: Subject): string | undefined {
+    const at = this.#categories.indexOf(category)
+    const limit = this.#limits[at]!.find((each) => each.layer === layer && each.label === label)
+    return limit && laneOf(at, limit, subject)
+  }
+
+  /** All lanes of a subject's keys. */
+  lanesOf(category: string, subject: Subject): readonly string[] {
+    const at = this.#categories.indexOf(category)
+    return this.#limits[at]!.map((limit) => laneOf(at, limit, subject))
+  }
+
+  /** Whether a lane is one of a category. */
+  isOf(lane: string, category: string): boolean {
+    return lane.startsWith(`${this.#categories.indexOf(category)} `)
+  }
+
+  /** The subject's key in the first layer of its own. */
+  key(subject: Subject): string {
+    return keyOf(subject, this.#firstOwn)
+  }
+}
+
+function laneOf(category: number, { layer, label, isShared }: Limited, subject: Subject): string {
+  const name = `${category} ${layer} ${label}`
+  return isShared ? name : `${name} ${keyOf(subject, layer)}`
+}
+
+function keyOf(subject: Subject, layer: string): string {
+  return typeof subject === 'string' ? subject : subject[layer]!
+}
+
+/** From the narrowest to the widest. */
+function limitsOf(policy: Policy, category: string): readonly Limited[] {
+  const { layers, operations } = policy
+  const units = unitNames(policy)
+  const costs = Object.values(operations)
+    .filter((operation) => operation.category === category)
+    .map(({ cost }) => vectorOf(units, cost, noneOf(units)))
+  /** How many operations cost something of a unit; of slots none, so that they come first. */
+  const usersOf = (unit: number): number => costs.filter((cost) => (cost[unit] ?? 0) > 0).length
+  const cells = policyCells(policy)
+    .map(({ label, unit, kind }, cell) => ({ label, unit, cell, isSlots: kind === 'concurrency' }))
+    .sort((a, b) => usersOf(a.unit) - usersOf(b.unit))
+  const narrowFirst = layers
+    .map(({ name: layer, shared = false }, layerIndex) => ({ layer, layerIndex, isShared: shared }))
+    .sort((a, b) => Number(a.isShared) - Number(b.isShared))
+  return narrowFirst.flatMap((of) =>
+    cells.filter(({ label }) => hasLimit(policy, of.layer, category, label)).map((cell) => ({ ...of, ...cell })),
+  )
+}

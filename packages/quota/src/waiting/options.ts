@@ -1,0 +1,92 @@
+import { QuotaError } from '../errors/quota-error.ts'
+import { shown } from '../errors/shown.ts'
+import { wholeNumber, withDefault } from '../options/checks.ts'
+import { optionsParser } from '../options/options-parser.ts'
+
+/** Options of a waiting queue. */
+export interface WaitingQueueOptions {
+  /**
+   * Most requests that wait. One more is refused as `queue_full`.
+   * @default 10_000
+   */
+  readonly maxWaiting?: number | undefined
+  /**
+   * Most requests that wait for one subject, by its key in the first layer of its own.
+   * @default maxWaiting
+   */
+  readonly maxWaitingPerSubject?: number | undefined
+  /**
+   * How long requests wait that don't set `maxWaitMs` themselves, in milliseconds.
+   * @default 30_000
+   */
+  readonly maxWaitMs?: number | undefined
+  /**
+   * The head start that one step of priority gives, in milliseconds.
+   * @default 1_000
+   */
+  readonly headStartMs?: number | undefined
+}
+
+export type ParsedOptions = Readonly<Record<keyof WaitingQueueOptions, number>>
+
+/** How a request waits. */
+export interface Waits {
+  /**
+   * How long to wait for admission, in milliseconds, 0 to 86_400_000. The work may take longer.
+   * @default the queue's `maxWaitMs`
+   */
+  readonly maxWaitMs?: number | undefined
+  /**
+   * A whole number, -10 to 10. Higher goes first: each step counts as one `headStartMs` earlier in the queue.
+   * @default 0
+   */
+  readonly priority?: number | undefined
+  /**
+   * Waits on where the limit opens too late, because reservations are often settled below their estimate.
+   * @default false: such a request is refused as `too_late`
+   */
+  readonly expectGiveBacks?: boolean | undefined
+}
+
+const MAX_WAIT_MS = 86_400_000
+const MAX_PRIORITY = 10
+
+/** Options of other queues. */
+const WORDS: Readonly<Record<string, string>> = {
+  concurrency: 'slots are `concurrency` of the policy',
+  maxConcurrent: 'slots are `concurrency` of the policy',
+  minTime: 'the pace is a bucket of the policy',
+  reservoir: 'a reservoir is a window of the policy',
+  intervalCap: 'limits are windows of the policy',
+  highWater: 'the longest queue is `maxWaiting`',
+  maxQueueSize: 'the longest queue is `maxWaiting`',
+  timeout: 'the longest wait is `maxWaitMs`; work is never timed out',
+}
+
+const parse = /* @__PURE__ */ optionsParser<ParsedOptions>(
+  'waitingQueue()',
+  () => ({
+    maxWaiting: withDefault(wholeNumber(0, 1_000_000), 10_000),
+    maxWaitingPerSubject: withDefault(wholeNumber(1, 1_000_000), 1_000_000),
+    maxWaitMs: withDefault(wholeNumber(0, MAX_WAIT_MS, 'milliseconds'), 30_000),
+    headStartMs: withDefault(wholeNumber(0, 3_600_000, 'milliseconds'), 1_000),
+  }),
+  { words: WORDS },
+)
+
+export function parseQueueOptions(options: unknown): ParsedOptions {
+  return parse(options)
+}
+
+/** @throws {QuotaError} `invalid_wait` */
+export function checkWaits({ maxWaitMs = 0, priority = 0, expectGiveBacks = false }: Waits): void {
+  requireWhole('maxWaitMs', maxWaitMs, 0, MAX_WAIT_MS)
+  requireWhole('priority', priority, -MAX_PRIORITY, MAX_PRIORITY)
+  if (typeof expectGiveBacks === 'boolean') return
+  throw new QuotaError('invalid_wait', `expectGiveBacks: expected true or false, got ${shown(expectGiveBacks)}`)
+}
+
+function requireWhole(name: string, value: unknown, min: number, max: number): void {
+  if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return
+  throw new QuotaError('invalid_wait', `${name}: expected a whole number from ${min} to ${max}, got ${shown(value)}`)
+}

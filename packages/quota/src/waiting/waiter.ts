@@ -1,0 +1,79 @@
+import type { RefusedDecision } from '../decision/decision.ts'
+import type { WaitOutcome, WaitRefusal } from '../engine/events.ts'
+import type { HeldReservation, RepeatedReservation, ReserveRequest } from '../engine/requests.ts'
+import type { Node } from './heap.ts'
+import type { Need } from './needs.ts'
+
+/** How a request leaves the queue. */
+export type End =
+  | { readonly reservation: HeldReservation | RepeatedReservation }
+  | { readonly refusal: WaitRefusal; readonly decision?: RefusedDecision | undefined }
+  | { readonly error: unknown; readonly outcome?: WaitOutcome }
+
+export function outcomeOf(how: End): WaitOutcome {
+  if ('reservation' in how) return 'admitted'
+  return 'refusal' in how ? how.refusal : (how.outcome ?? 'failed')
+}
+
+/** A waiter in the lane of one limit. */
+export interface Place extends Node {
+  readonly waiter: Waiter
+}
+
+/** An instant of the stopwatch at which a lane is tried again, by its name, or a waiter gives up. */
+export interface Alarm extends Node {
+  due: number
+  readonly lane?: string
+  readonly waiter?: Waiter
+}
+
+/** A request as it comes. */
+export type WaiterOf = Pick<
+  Waiter,
+  'request' | 'category' | 'needs' | 'key' | 'rank' | 'cameAt' | 'deadline' | 'expectsGiveBacks' | 'end'
+>
+
+/** One request in the queue. */
+export class Waiter implements Node {
+  at = -1
+  readonly request: ReserveRequest
+  readonly category: string
+  /** From the narrowest limit to the widest. */
+  needs: readonly Need[]
+  /** Its subject in the first own layer. */
+  readonly key: string
+  /** By the stopwatch, with the head start of its priority: fixed, so that no request waits forever. */
+  readonly rank: number
+  readonly cameAt: number
+  readonly deadline: number
+  readonly expectsGiveBacks: boolean
+  readonly end: (how: End) => void
+  readonly alarm: Alarm
+  /** Its places in the lanes of its first needs. */
+  readonly places: Place[] = []
+  isWaiting = false
+  isFlying = false
+  isOver = false
+  /** Why its store did not answer, last. */
+  outage: unknown
+  readonly #number = count++
+
+  constructor(of: WaiterOf) {
+    this.request = of.request
+    this.category = of.category
+    this.needs = of.needs
+    this.key = of.key
+    this.rank = of.rank
+    this.cameAt = of.cameAt
+    this.deadline = of.deadline
+    this.expectsGiveBacks = of.expectsGiveBacks
+    this.end = of.end
+    this.alarm = { at: -1, due: of.deadline, waiter: this }
+  }
+
+  isBefore(other: Waiter): boolean {
+    return this.rank < other.rank || (this.rank === other.rank && this.#number < other.#number)
+  }
+}
+
+let count = 0

@@ -1,0 +1,82 @@
+import { doorOf } from '../engine/door.ts'
+import type { Quota } from '../engine/quota.ts'
+import type { HeldReservation } from '../engine/requests.ts'
+import { worked } from '../engine/reservations/worked.ts'
+import { QuotaError } from '../errors/quota-error.ts'
+import type { Counting, OneUnit } from '../policy/units.ts'
+import { Lanes } from './lanes.ts'
+import { parseQueueOptions, type WaitingQueueOptions } from './options.ts'
+import type { WaitedReservation, WaitedRun, WaitRequest } from './requests.ts'
+
+/** Requests wait here for their limits. */
+export interface WaitingQueue<Operation extends string = string, C extends Counting = OneUnit> {
+  /** Requests that have no answer yet. */
+  readonly size: number
+
+  /**
+   * Reserves when the limits allow it and no earlier request waits for the same limit. An aborted `signal` leaves the queue.
+   * @throws {QuotaError} what `quota.reserve` throws; `invalid_wait`; `quota_closed`
+   */
+  reserve(request: WaitRequest<Operation, C>): Promise<WaitedReservation<C>>
+
+  /** Waits, works, and settles by the outcome, as `quota.run` does. */
+  run<T>(
+    request: WaitRequest<Operation, C>,
+    work: (reservation: HeldReservation<C>) => T | PromiseLike<T>,
+  ): Promise<WaitedRun<T, C>>
+
+  /** Rejects all who wait with `quota_closed`. The engine stays open. */
+  close(): void
+}
+
+/**
+ * Makes the queue of an engine: requests wait for their limits instead of being refused. An engine has one queue at a time,
+ * and `quota.close()` closes it.
+ *
+ * @throws {QuotaError} `invalid_options` naming every fault; `queue_exists`
+ * @example
+ * const queue = waitingQueue(quota, { maxWaiting: 10_000, maxWaitMs: 30_000 })
+ * await queue.run({ subject: 'openai', operation: 'chat' }, () => callModel())
+ */
+export function waitingQueue<Operation extends string, C extends Counting>(
+  quota: Quota<Operation, C>,
+  options: WaitingQueueOptions = {},
+): WaitingQueue<Operation, C> {
+  const door = doorOf(quota)
+  if (door === undefined) {
+    throw new QuotaError('invalid_options', 'waitingQueue(): expected an engine, as createQuota() makes it')
+  }
+  const parsed = parseQueueOptions(options)
+  if (queues.has(quota)) {
+    throw new QuotaError('queue_exists', 'waitingQueue(): this engine has a queue; use that one, or close it first')
+  }
+  const lanes = new Lanes(quota as unknown as Quota, door, parsed, () => queues.delete(quota))
+  const queue = queueOver(lanes)
+  queues.set(quota, queue)
+  return queue as unknown as WaitingQueue<Operation, C>
+}
+
+/** The open queue of each engine. */
+const queues = new WeakMap<object, WaitingQueue<string, Counting>>()
+
+/** The queue of an engine, made with the default options if it has none. */
+export function queueOf(quota: Quota): WaitingQueue<string, Counting> {
+  return queues.get(quota) ?? waitingQueue(quota)
+}
+
+function queueOver(lanes: Lanes): WaitingQueue<string, Counting> {
+  return {
+    get size() {
+      return lanes.size
+    },
+    reserve: (request) => lanes.enter(request),
+    async run(request, work) {
+      const reservation = await lanes.enter(request)
+      if (reservation.status === 'reserved') return worked(reservation, work)
+      if (reservation.status !== 'refused') return { allowed: false, status: reservation.status }
+      const { reason, decision, retryAfterMs } = reservation
+      return { status: 'refused', allowed: false, reason, decision, retryAfterMs }
+    },
+    close: () => lanes.close(),
+  }
+}

@@ -1,0 +1,389 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  createQuota,
+  definePolicy,
+  memorySettings,
+  memoryStore,
+  QuotaError,
+  type QuotaOptions,
+  simpleQuota,
+} from '../src/index.ts'
+import type { QuotaStore } from '../src/store.ts'
+import { waitingQueue } from '../src/waiting.ts'
+import { asAnotherProcess, asyncStore } from './support.ts'
+
+/** Work with slots, and calls with tokens, on the same requests a second. */
+const POLICY = definePolicy({
+  units: ['requests', 'tokens'],
+  windows: [
+    { label: '1s', lengthMs: 1_000, unit: 'requests' },
+    { label: 't1s', lengthMs: 1_000, unit: 'tokens' },
+  ],
+  categories: ['api'],
+  layers: [{ name: 'user' }, { name: 'service', shared: true }],
+  operations: {
+    list: { category: 'api', cost: { requests: 1 } },
+    call: { category: 'api', cost: { requests: 1, tokens: 10 } },
+    work: { category: 'api', cost: { requests: 1 } },
+  },
+  concurrency: { label: 'running', operations: ['work'] },
+  base: {
+    user: { api: { '1s': 3, t1s: 'unlimited', running: 1 } },
+    service: { api: { '1s': 100, t1s: 30 } },
+  },
+})
+
+function engine(options: Pick<QuotaOptions, 'store' | 'settingsStore'> = {}) {
+  return createQuota({ policy: POLICY, logger: false, ...options })
+}
+
+const list = { subject: 'ada', operation: 'list' } as const
+const work = { subject: 'ada', operation: 'work' } as const
+
+/** The status of a promise so far. */
+async function statusOf(promise: Promise<{ readonly status: string }>): Promise<string> {
+  let status = 'open'
+  promise.then(
+    (reservation) => {
+      status = reservation.status
+    },
+    () => undefined,
+  )
+  await vi.advanceTimersByTimeAsync(0)
+  return status
+}
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+describe('a waiting queue', () => {
+  it('reserves what fits without a wait', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    const reservation = await queue.reserve(list)
+    expect(reservation).toMatchObject({ status: 'reserved', allowed: true })
+    await quota.close()
+  })
+
+  it('holds a request until its window opens', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    for (let i = 0; i < 3; i++) await queue.reserve(list)
+    const fourth = queue.reserve(list)
+    await vi.advanceTimersByTimeAsync(999)
+    expect(await statusOf(fourth)).toBe('open')
+    expect(queue.size).toBe(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await statusOf(fourth)).toBe('reserved')
+    expect(queue.size).toBe(0)
+    await quota.close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('runs work, commits what returns, cancels what throws, and passes the reservation', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    const done = await queue.run(work, ({ decision }) => decision.operation)
+    expect(done).toMatchObject({ allowed: true, value: 'work' })
+    await expect(queue.run(work, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+    expect(await quota.holds.list('ada')).toEqual([])
+    const refused = await queue.run({ ...work, maxWaitMs: 0, cost: { requests: 9 } }, () => 'never')
+    expect(refused).toMatchObject({ allowed: false, status: 'refused', reason: 'too_large' })
+    await quota.close()
+  })
+
+  it('passes on what an id says', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    await queue.reserve({ ...list, id: 'one' })
+    expect(await queue.reserve({ ...list, id: 'one' })).toMatchObject({ status: 'duplicate' })
+    expect(await queue.run({ ...list, id: 'one' }, () => 'never')).toEqual({ allowed: false, status: 'duplicate' })
+    await quota.close()
+  })
+
+  it('lets requests pass that wait for nothing, and stops those behind what they need', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    await queue.reserve({ ...work })
+    // It waits for the slot, and keeps its place in no other limit.
+    const waits = queue.reserve(work)
+    expect(await queue.reserve(list)).toMatchObject({ status: 'reserved' })
+    // The tokens of all are gone: the large one waits, and small ones go behind it.
+    await queue.reserve({ subject: 'bob', operation: 'call', cost: { tokens: 25 } })
+    const large = queue.reserve({ subject: 'cy', operation: 'call', cost: { tokens: 20 } })
+    const small = queue.reserve({ subject: 'dan', operation: 'call', cost: { tokens: 1 } })
+    await vi.advanceTimersByTimeAsync(10)
+    expect(await Promise.all([waits, large, small].map(statusOf))).toEqual(['open', 'open', 'open'])
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await Promise.all([large, small].map(statusOf))).toEqual(['reserved', 'reserved'])
+    await expect(Promise.all([quota.close(), waits])).rejects.toMatchObject({ code: 'quota_closed' })
+  })
+
+  it('serves higher priorities first, up to their head start', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota, { headStartMs: 100 })
+    for (let i = 0; i < 3; i++) await queue.reserve(list)
+    const order: string[] = []
+    const call = (name: string, priority: number): void => {
+      void queue.reserve({ ...list, priority }).then(() => order.push(name))
+    }
+    call('first', 0)
+    await vi.advanceTimersByTimeAsync(150)
+    call('late', 1)
+    call('urgent', 2)
+    call('low', -1)
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(order).toEqual(['urgent', 'first', 'late', 'low'])
+    await quota.close()
+  })
+})
+
+describe('a request that cannot be served', () => {
+  it('is too late where its limit opens after the deadline, unless it expects give-backs', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    const held = await Promise.all([1, 2, 3].map(() => queue.reserve(list)))
+    const late = await queue.reserve({ ...list, maxWaitMs: 500 })
+    expect(late).toMatchObject({ status: 'refused', reason: 'too_late', retryAfterMs: 1_000 })
+    expect(late.decision).toMatchObject({ allowed: false, operation: 'list' })
+    await expect(late.commit()).rejects.toMatchObject({ code: 'commit_refused' })
+    const hopes = queue.reserve({ ...list, maxWaitMs: 500, expectGiveBacks: true })
+    // What is known to refuse is refused without a try, and says what the limits say.
+    const second = await queue.reserve({ ...list, maxWaitMs: 500 })
+    expect(second).toMatchObject({ reason: 'too_late', decision: { allowed: false } })
+    await held[0]!.cancel()
+    expect(await hopes).toMatchObject({ status: 'reserved' })
+    await quota.close()
+  })
+
+  it('times out with what its limits say', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    const ends: unknown[] = []
+    quota.on('waited', (end) => ends.push(end))
+    await queue.reserve(work)
+    const waits = queue.reserve({ ...work, maxWaitMs: 700 })
+    await vi.advanceTimersByTimeAsync(700)
+    expect(await waits).toMatchObject({ reason: 'timeout', decision: { binding: { window: 'running' } } })
+    expect(ends).toEqual([{ category: 'api', outcome: 'timeout', waitedMs: 700 }])
+    await quota.close()
+  })
+
+  it('is refused where too many wait already', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota, { maxWaiting: 3, maxWaitingPerSubject: 2 })
+    for (const subject of ['ada', 'bob']) await queue.reserve({ ...work, subject })
+    const waiting = [work, work, { ...work, subject: 'bob' }].map((request) => queue.reserve(request))
+    const refused = { status: 'refused', reason: 'queue_full', decision: undefined, retryAfterMs: 1_000 }
+    expect(await queue.reserve(work)).toMatchObject(refused)
+    expect(await queue.reserve({ ...work, subject: 'cy' })).toMatchObject({ status: 'reserved' })
+    expect(await queue.reserve({ ...work, subject: 'cy' })).toMatchObject(refused)
+    queue.close()
+    for (const each of await Promise.allSettled(waiting))
+      expect(each).toMatchObject({ reason: { code: 'quota_closed' } })
+    await quota.close()
+  })
+
+  it('leaves when its caller aborts, and rejects at that moment', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    const first = await queue.reserve(work)
+    const abort = new AbortController()
+    const leaves = queue.reserve({ ...work, signal: abort.signal })
+    const stays = queue.reserve(work)
+    abort.abort(new Error('gone'))
+    await expect(leaves).rejects.toThrow('gone')
+    await first.commit()
+    expect(await stays).toMatchObject({ status: 'reserved' })
+    await expect(queue.reserve({ ...work, signal: abort.signal })).rejects.toThrow('gone')
+    expect(queue.size).toBe(0)
+    await quota.close()
+  })
+})
+
+describe('a waiting request is tried when', () => {
+  async function full() {
+    const settingsStore = memorySettings()
+    const store = memoryStore()
+    const quota = engine({ store, settingsStore })
+    const queue = waitingQueue(quota)
+    const held = await queue.reserve({ ...work, ttlMs: 60_000 })
+    if (held.status !== 'reserved') throw new Error('refused')
+    const waits = queue.reserve({ ...work, maxWaitMs: 600_000 })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(await statusOf(waits)).toBe('open')
+    return { quota, queue, held, waits, store, settingsStore }
+  }
+
+  it('a hold is settled', async () => {
+    const { quota, held, waits } = await full()
+    await held.commit()
+    expect(await statusOf(waits)).toBe('reserved')
+    await quota.close()
+  })
+
+  it('an administrator releases a hold', async () => {
+    const { quota, waits } = await full()
+    const [hold] = await quota.holds.list('ada')
+    await quota.holds.release('ada', hold!.ref)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(await statusOf(waits)).toBe('reserved')
+    await quota.close()
+  })
+
+  it('a hold ends by itself', async () => {
+    const freed: unknown[] = []
+    const { quota, waits } = await full()
+    quota.on('freed', (each) => freed.push(each))
+    await vi.advanceTimersByTimeAsync(61_000)
+    expect(await statusOf(waits)).toBe('reserved')
+    expect(freed).toEqual([{ category: 'api', subject: undefined }])
+    await quota.close()
+  })
+
+  it('windows are reset', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    for (let i = 0; i < 3; i++) await queue.reserve(list)
+    const waits = queue.reserve(list)
+    await quota.reset('ada')
+    expect(await statusOf(waits)).toBe('reserved')
+    await quota.close()
+  })
+
+  it('limits are raised', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    const call = { subject: 'ada', operation: 'call', cost: { tokens: 30 } } as const
+    await queue.reserve(call)
+    const waits = queue.reserve(call)
+    await quota.settings.update({ layers: { service: { multiplier: 2 } } } as never)
+    expect(await statusOf(waits)).toBe('reserved')
+    await quota.close()
+  })
+
+  it('another process frees a slot, within a second and a half', async () => {
+    const { quota, queue, held, waits, store } = await full()
+    const other = engine({ store: asAnotherProcess(store) })
+    const taken = await other.resume(held.token!)
+    await vi.advanceTimersByTimeAsync(20_000)
+    await taken.cancel()
+    await vi.advanceTimersByTimeAsync(1_500)
+    expect(await statusOf(waits)).toBe('reserved')
+    queue.close()
+    await quota.close()
+  })
+})
+
+describe('prices', () => {
+  it('are those in force while a request waits', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    await queue.reserve({ subject: 'ada', operation: 'call', cost: { tokens: 30 } })
+    const call = queue.reserve({ subject: 'bob', operation: 'call' })
+    await vi.advanceTimersByTimeAsync(0)
+    // It costs no tokens any more, and so waits for none.
+    await quota.settings.update({ prices: { call: { tokens: 0 } } } as never)
+    expect(await statusOf(call)).toBe('reserved')
+    await quota.close()
+  })
+
+  it('and requests are checked before they wait', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    for (let i = 0; i < 3; i++) await queue.reserve(list)
+    void queue.reserve(list).catch(() => undefined)
+    await expect(queue.reserve({ ...list, cost: { requests: -1 } })).rejects.toMatchObject({ code: 'invalid_cost' })
+    await expect(queue.reserve({ ...list, id: '' })).rejects.toMatchObject({ code: 'invalid_id' })
+    await expect(queue.reserve({ ...list, ttlMs: 0 })).rejects.toMatchObject({ code: 'invalid_ttl' })
+    await expect(queue.reserve({ subject: 'ada', operation: 'no' as never })).rejects.toMatchObject({
+      code: 'unknown_operation',
+    })
+    await expect(queue.reserve(undefined as never)).rejects.toMatchObject({ code: 'unknown_operation' })
+    for (const wrong of [{ maxWaitMs: -1 }, { maxWaitMs: 1.5 }, { priority: 11 }, { expectGiveBacks: 1 as never }])
+      await expect(queue.reserve({ ...list, ...wrong })).rejects.toMatchObject({ code: 'invalid_wait' })
+    await quota.close()
+  })
+})
+
+describe('a store that is away', () => {
+  function breaking() {
+    const memory = memoryStore()
+    let isAway = false
+    const gate = async (): Promise<void> => {
+      if (isAway) throw new Error('away')
+    }
+    const store: QuotaStore = asyncStore(memory, gate)
+    const away = (is: boolean): void => {
+      isAway = is
+    }
+    return { quota: engine({ store }), away }
+  }
+
+  it('keeps requests in their places until it answers', async () => {
+    const { quota, away } = breaking()
+    const queue = waitingQueue(quota)
+    await queue.reserve(list)
+    away(true)
+    const order: number[] = []
+    for (const nr of [1, 2]) void queue.reserve(list).then(() => order.push(nr))
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(order).toEqual([])
+    away(false)
+    await vi.advanceTimersByTimeAsync(1_500)
+    expect(order).toEqual([1, 2])
+    await quota.close()
+  })
+
+  it('rejects at the deadline with its error', async () => {
+    const { quota, away } = breaking()
+    const queue = waitingQueue(quota)
+    away(true)
+    const waits = queue.reserve({ ...list, maxWaitMs: 300 }).catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await waits).toMatchObject({ code: 'quota_unavailable' })
+    await quota.close()
+  })
+})
+
+describe('waitingQueue()', () => {
+  it('takes an engine, and says which options are wrong', () => {
+    const quota = simpleQuota({ limit: 1, per: '1s' })
+    expect(() => waitingQueue({} as never)).toThrow(/expected an engine/)
+    expect(() => waitingQueue(quota, { maxWaiting: -1 })).toThrow(/maxWaiting: expected a whole number from 0/)
+    expect(() => waitingQueue(quota, { concurrency: 2 } as never)).toThrow(/slots are `concurrency` of the policy/)
+  })
+
+  it('makes one queue at a time for an engine', async () => {
+    const quota = simpleQuota({ limit: 1, per: '1s' })
+    const queue = waitingQueue(quota)
+    expect(() => waitingQueue(quota)).toThrow(QuotaError)
+    expect(() => waitingQueue(quota)).toThrow(/this engine has a queue/)
+    queue.close()
+    await expect(queue.reserve({ subject: 'u' } as never)).rejects.toMatchObject({ code: 'quota_closed' })
+    waitingQueue(quota).close()
+    await quota.close()
+  })
+
+  it('listens to nothing after close', async () => {
+    const quota = engine()
+    const stops = vi.fn()
+    const on = quota.on.bind(quota)
+    let open = 0
+    quota.on = ((event: never, listener: never) => {
+      const stop = on(event, listener)
+      open++
+      return () => {
+        open--
+        stops()
+        stop()
+      }
+    }) as never
+    const queue = waitingQueue(quota)
+    expect(open).toBeGreaterThan(0)
+    queue.close()
+    expect(open).toBe(0)
+    expect(vi.getTimerCount()).toBe(0)
+    await quota.close()
+  })
+})
