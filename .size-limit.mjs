@@ -10,12 +10,12 @@ const budget = (name, limit, names, entry = 'index') => ({
 })
 
 export default [
-  budget('@scoregw/quota, everything', '52 kB'),
-  budget('@scoregw/quota, createQuota and defaultPolicy', '47.3 kB', '{ createQuota, defaultPolicy }'),
-  budget('@scoregw/quota, simpleQuota', '42.6 kB', '{ simpleQuota }'),
+  budget('@scoregw/quota, everything', '55 kB'),
+  budget('@scoregw/quota, createQuota and defaultPolicy', '50 kB', '{ createQuota, defaultPolicy }'),
+  budget('@scoregw/quota, simpleQuota', '45 kB', '{ simpleQuota }'),
   budget('@scoregw/quota, QuotaError', '0.7 kB', '{ QuotaError }'),
   budget('@scoregw/quota/options', '5.5 kB', undefined, 'options'),
-  budget('@scoregw/quota/http', '23.4 kB', undefined, 'http'),
+  budget('@scoregw/quota/http', '24.5 kB', undefined, 'http'),
   budget('@scoregw/quota/calendar', '2.2 kB', undefined, 'calendar'),
   budget('@scoregw/quota/prometheus', '7.6 kB', undefined, 'prometheus'),
   budget('@scoregw/quota/top', '6.8 kB', undefined, 'top'),
@@ -31,7 +31,7 @@ export default [
   // With all that it imports: a TCP driver would not fit.
   {
     name: '@scoregw/quota-redis/http',
-    limit: '38.5 kB',
+    limit: '39.5 kB',
     gzip: true,
     path: 'packages/quota-redis/dist/http.js',
     ignore: ['@scoregw/quota'],

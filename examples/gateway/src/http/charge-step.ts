@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '../db/schema.ts'
 
 /** The charge of a request. */
-export interface Charged {
+interface Charged {
   /** In tokens. */
   readonly cost: number
 }

@@ -22,7 +22,7 @@ export function shownInAudit(shared: readonly string[]): (action: AuditAction, s
  * Settings as they were stored once, by this policy or another, in the form in which administrators have them. They are
  * not validated: a document that could not be sent is shown as it is.
  */
-export function shownSettings(stored: unknown): Document {
+function shownSettings(stored: unknown): Document {
   const { layers, ...rest } = membersOf(stored)
   const { prices, ...others } = rest
   return { ...others, ...membersOf(layers), ...(prices === undefined ? {} : { prices }) }
@@ -33,7 +33,7 @@ export function shownSettings(stored: unknown): Document {
  *
  * @param shared the layers that everybody shares now; others may be named in the document
  */
-export function shownUserQuota(stored: unknown, shared: readonly string[]): Document {
+function shownUserQuota(stored: unknown, shared: readonly string[]): Document {
   const { bypass, until, ...rest } = membersOf(stored)
   const bypassed = Array.isArray(bypass) ? bypass.map(String) : []
   const layers = [...new Set([...shared, ...bypassed])]

@@ -9,7 +9,7 @@ import { systemStopwatch } from '../../time/clock.ts'
  * @param late hears of an answer that came after the limit
  * @throws {QuotaError} `store_error` when there was no answer in time; else what `answer` rejects with
  */
-export function withinTime<T>(answer: Answer<T>, ms: number, late?: (value: T) => void): Promise<T> {
+function withinTime<T>(answer: Answer<T>, ms: number, late?: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     let isOver = false
     const giveUp = (): void => {
