@@ -57,6 +57,9 @@ export function durableObjectSettings(options: DurableObjectSettingsOptions): Du
   return new ObjectSettings(parseOptions(options))
 }
 
+/** A poll without an answer for so long is made again: the runtime may have ended its request. In milliseconds. */
+const LOST_AFTER_MS = 10_000
+
 const EVERYONE: Place = { layer: '', subject: '' }
 
 function placeOf(layer: string, key: string): Place {
@@ -116,9 +119,9 @@ export class ObjectSettings implements DurableObjectSettings {
 
   /** Polls if the settings may be too old. @returns whether they changed */
   changedOnUse(): Promise<boolean> {
-    const now = performance.now()
-    if (this.#polling === undefined && now - this.#polledAt >= this.#options.maxAgeMs) {
-      this.#polledAt = now
+    const ageMs = performance.now() - this.#polledAt
+    if (ageMs >= (this.#polling === undefined ? this.#options.maxAgeMs : LOST_AFTER_MS)) {
+      this.#polledAt = performance.now()
       const before = this.#seen
       // While the object does not answer, requests are decided by the last known settings.
       const changed = this.poll().then(
