@@ -44,6 +44,25 @@ const tests: TestProjectInlineConfiguration = {
   },
 }
 
+/** Tests of the gateway's specification, by file. */
+const specification = [
+  ...['adaptive', 'audit', 'charts', 'credentials', 'http', 'idempotency', 'metrics', 'players'],
+  ...['quota', 'scores', 'settings-patch', 'sources', 'sync', 'tickets', 'usage'],
+]
+
+/** They run once more without any extra; `scripts/without-extras.mjs` has copies of the gateway tested, each without one. */
+const bare: TestProjectInlineConfiguration = {
+  ...tests,
+  test: {
+    ...tests.test,
+    name: 'specification',
+    include: readdirSync(join(root, 'examples'))
+      .filter((name) => name.startsWith('gateway'))
+      .flatMap((name) => specification.map((file) => `examples/${name}/test/${file}.test.ts`)),
+    env: { EXTRAS: process.env.EXTRAS ?? 'none' },
+  },
+}
+
 /** Type tests run once, in a project of their own: the compiler starts once instead of once a project. */
 const types: TestProjectInlineConfiguration = {
   test: {
@@ -62,7 +81,7 @@ const types: TestProjectInlineConfiguration = {
 
 export default defineConfig({
   test: {
-    projects: [tests, types],
+    projects: [tests, bare, types],
     // Many tests wait for servers and processes of their own, so more of them than there are cores go side by side.
     maxWorkers: 4,
     coverage: {

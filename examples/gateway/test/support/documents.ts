@@ -54,7 +54,8 @@ export async function documentOf(service: Service): Promise<Json> {
 /** Asks a gateway that is there for this alone, so that asking leaves no trace in a test's log and counts. */
 async function readDocuments(): Promise<ReadonlyMap<Service, Served>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-documents-'))
-  const env = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir }
+  const extras = process.env.EXTRAS ?? ''
+  const env = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir, EXTRAS: extras }
   const gateway = await startGateway(loadConfig(env), createLogger('silent'))
   try {
     const services = Object.entries(gateway.ports) as [Service, number][]

@@ -86,6 +86,7 @@ export async function testGateway({
     // The clock stands still, and some tests are wrong a hundred times on purpose.
     FAILURE_LIMIT: '1000000',
     REDIS_DEADLINE_MS: String(DEADLINE_MS),
+    EXTRAS: process.env.EXTRAS ?? '',
     ...env,
   })
   const gateway = await startGateway(config, createLogger(config.logLevel, { write: (line) => log.push(line) }), {
@@ -96,8 +97,9 @@ export async function testGateway({
   const stop = (): Promise<void> => (stopped ??= gateway.stop())
   onTestFinished(stop)
   const baseUrl = `http://127.0.0.1:${gateway.ports.gateway}`
-  // Under another policy a gateway has another document: its own.
+  // Under another policy, and with other extras, a gateway has another document: its own.
   const isOwn =
+    env.EXTRAS === undefined &&
     gateway.app.quota.policy.windows.length === gatewayPolicy.windows.length &&
     !policy &&
     gateway.app.quota.policy.concurrency === undefined

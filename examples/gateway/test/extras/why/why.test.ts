@@ -1,8 +1,16 @@
 import { initialSettings } from '@scoregw/quota/store'
 import { describe, expect, it } from 'vitest'
-import { replay } from '../src/extras/why/replay.ts'
-import { gatewayPolicy } from '../src/quota/policy.ts'
-import { ADMIN_TOKEN, type Answer, ENTRY, HOUR_MS, START, type TestGateway, testGateway } from './support/gateway.ts'
+import { replay } from '../../../src/extras/why/replay.ts'
+import { gatewayPolicy } from '../../../src/quota/policy.ts'
+import {
+  ADMIN_TOKEN,
+  type Answer,
+  ENTRY,
+  HOUR_MS,
+  START,
+  type TestGateway,
+  testGateway,
+} from '../../support/gateway.ts'
 
 const upsert = { body: { musicList: [ENTRY] } }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ADMIN_TOKEN, HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
-import { receiver } from './support/receiver.ts'
+import { ADMIN_TOKEN, HOUR_MS, type TestGateway, testGateway } from '../../support/gateway.ts'
+import { receiver } from '../../support/receiver.ts'
 
 const PATH = '/admin/alerts/webhook'
 const admin = { token: ADMIN_TOKEN }

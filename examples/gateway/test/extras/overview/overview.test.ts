@@ -2,9 +2,9 @@ import { Agent, request } from 'node:http'
 import { manualClock } from '@scoregw/quota-testkit'
 import { ownTime } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { RequestRates, rateOf } from '../src/extras/overview/request-rates.ts'
-import { SlidingCounts } from '../src/extras/overview/sliding-counts.ts'
-import { ADMIN_TOKEN, ENTRY, HOUR_MS, START, type TestGateway, testGateway } from './support/gateway.ts'
+import { RequestRates, rateOf } from '../../../src/extras/overview/request-rates.ts'
+import { SlidingCounts } from '../../../src/extras/overview/sliding-counts.ts'
+import { ADMIN_TOKEN, ENTRY, HOUR_MS, START, type TestGateway, testGateway } from '../../support/gateway.ts'
 
 const upsert = { body: { musicList: [ENTRY] } }
 const admin = { token: ADMIN_TOKEN }

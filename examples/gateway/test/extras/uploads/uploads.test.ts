@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { manualClock } from '@scoregw/quota-testkit'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
-import { storeUpload } from '../src/extras/uploads/store-upload.ts'
-import { ClaimLost, UploadRepository } from '../src/extras/uploads/upload-repository.ts'
-import type { Play } from '../src/scores/score.ts'
+import { storeUpload } from '../../../src/extras/uploads/store-upload.ts'
+import { ClaimLost, UploadRepository } from '../../../src/extras/uploads/upload-repository.ts'
+import type { Play } from '../../../src/scores/score.ts'
 import {
   ADMIN_TOKEN,
   type Answer,
@@ -15,10 +15,10 @@ import {
   tempDir,
   testGateway,
   USER_TOKEN,
-} from './support/gateway.ts'
-import { runGateway } from './support/process.ts'
-import { createPlayers, embeddedDatabase } from './support/test-database.ts'
-import { addCharts, begun, scoresOf, type UploadCalls, uploadCalls } from './support/uploads.ts'
+} from '../../support/gateway.ts'
+import { runGateway } from '../../support/process.ts'
+import { createPlayers, embeddedDatabase } from '../../support/test-database.ts'
+import { addCharts, begun, scoresOf, type UploadCalls, uploadCalls } from '../../support/uploads.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 

@@ -1,10 +1,10 @@
 import { manualClock } from '@scoregw/quota-testkit'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { Db } from '../src/db/schema.ts'
-import { type Metered, UsageRecorder } from '../src/usage/usage-recorder.ts'
-import { UsageRecords } from '../src/usage/usage-records.ts'
-import { ownContract } from './support/documents.ts'
+import type { Db } from '../../../src/db/schema.ts'
+import { type Metered, UsageRecorder } from '../../../src/usage/usage-recorder.ts'
+import { UsageRecords } from '../../../src/usage/usage-records.ts'
+import { ownContract } from '../../support/documents.ts'
 import {
   ADMIN_TOKEN,
   ENTRY,
@@ -14,8 +14,8 @@ import {
   type TestGateway,
   tempDir,
   testGateway,
-} from './support/gateway.ts'
-import { createPlayers, embeddedDatabase } from './support/test-database.ts'
+} from '../../support/gateway.ts'
+import { createPlayers, embeddedDatabase } from '../../support/test-database.ts'
 
 const upsert = ({ send }: TestGateway) => send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })
 

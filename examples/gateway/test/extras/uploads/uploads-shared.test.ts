@@ -4,10 +4,10 @@ import { redisTests } from '@scoregw/redis-server'
 import { processTests } from '@scoregw/server-kit'
 import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
-import { type Answer, type TestGateway, testGateway } from './support/gateway.ts'
-import { postgresServer } from './support/postgres.ts'
-import { redisServer } from './support/redis.ts'
-import { begun, chartStatements, scoresOf, type UploadCalls, uploadCalls } from './support/uploads.ts'
+import { type Answer, type TestGateway, testGateway } from '../../support/gateway.ts'
+import { postgresServer } from '../../support/postgres.ts'
+import { redisServer } from '../../support/redis.ts'
+import { begun, chartStatements, scoresOf, type UploadCalls, uploadCalls } from '../../support/uploads.ts'
 
 /** Two processes' worth of gateways on one database. */
 async function pair(counters: Record<string, string>): Promise<[TestGateway, TestGateway]> {

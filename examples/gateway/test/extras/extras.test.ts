@@ -1,0 +1,66 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { ADMIN_TOKEN, type TestGateway, testGateway } from '../support/gateway.ts'
+
+/** A path of each extra. */
+const PATHS: Readonly<Record<string, string>> = {
+  alerts: '/admin/alerts',
+  overview: '/admin/overview',
+  usage: '/me/usage',
+  why: '/admin/refusals',
+}
+const UPLOAD = {
+  sessionId: '3b17827f-ce92-497f-8624-a8eb28cc72b4',
+  musicList: [{ musicId: 101, level: 3, achievement: 90, dxScore: 0 }],
+}
+
+async function pathsOf({ gateway }: TestGateway): Promise<string[]> {
+  const response = await fetch(`${gateway.addresses.gateway}/openapi.json`)
+  return Object.keys(((await response.json()) as { paths: object }).paths)
+}
+
+describe('extras', () => {
+  it('are those that EXTRAS names: paths, document and list go by it', async () => {
+    const running = await testGateway({ env: { EXTRAS: 'why, alerts' } })
+    const { send } = running
+    expect((await send('GET', '/admin/extras', { token: ADMIN_TOKEN })).body).toEqual({ extras: ['alerts', 'why'] })
+    for (const [name, path] of Object.entries(PATHS)) {
+      const { status } = await send('GET', path, { token: ADMIN_TOKEN })
+      expect([name, status]).toEqual([name, name === 'alerts' || name === 'why' ? 200 : 404])
+    }
+    const paths = await pathsOf(running)
+    expect(paths).toContain('/admin/refusals')
+    expect(paths).not.toContain('/admin/overview')
+  })
+
+  it('do not run with EXTRAS=none; an upsert then knows no sessions, and stores what it is sent', async () => {
+    const running = await testGateway({ env: { EXTRAS: 'none' } })
+    expect((await pathsOf(running)).filter((path) => path.startsWith('/v1/upsert/'))).toEqual([])
+    const { send } = running
+    const { status, body } = await send('POST', '/v1/music/upsert', { body: UPLOAD })
+    expect([status, body.businessData?.uploadedMusicCount]).toEqual([200, 1])
+    expect((await send('GET', '/admin/extras', { token: ADMIN_TOKEN })).body).toEqual({ extras: [] })
+  })
+
+  it('that are unknown stop the start, and the error names those that there are', async () => {
+    await expect(testGateway({ env: { EXTRAS: 'alerts,wy' } })).rejects.toThrow(
+      'EXTRAS: unknown: "wy"; expected all, none, or some of alerts, overview, uploads, usage, why',
+    )
+  })
+
+  it('are in the overview if they have something for it', async () => {
+    const alone = await testGateway({ env: { EXTRAS: 'overview' } })
+    expect((await alone.send('GET', '/admin/overview', { token: ADMIN_TOKEN })).body).not.toHaveProperty('alerts')
+    const both = await testGateway({ env: { EXTRAS: 'overview,alerts' } })
+    expect((await both.send('GET', '/admin/overview', { token: ADMIN_TOKEN })).body.alerts).toEqual([])
+  })
+
+  it('have their tables whether they run or not', async () => {
+    const { dataDir, stop } = await testGateway({ env: { EXTRAS: 'none' } })
+    await stop()
+    expect(readdirSync(dataDir)).toContain('gateway.sqlite')
+    const later = await testGateway({ dataDir, env: { EXTRAS: 'all' } })
+    expect((await later.send('GET', '/admin/alerts', { token: ADMIN_TOKEN })).status).toBe(200)
+    expect((await later.send('POST', '/v1/upsert/session', { body: {} })).status).toBe(200)
+  })
+})
