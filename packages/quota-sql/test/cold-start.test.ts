@@ -148,7 +148,7 @@ describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
     const reasonOf = (error: Error): string => (error.cause as Error).message
     const calls = Array.from({ length: 10_100 }, () => quota.consume(write).then(String, reasonOf))
     expect(new Set(await Promise.all(calls.slice(10_000)))).toEqual(
-      new Set(['10000 calls wait for a connection, and no more are taken on']),
+      new Set(['10000 calls are in flight, and no more are taken on']),
     )
     expect(lines).toEqual([expect.stringMatching('no more are taken on')])
     await close()

@@ -55,6 +55,7 @@ export {
   Scratch,
 } from './scratch/scratch.ts'
 export { Breaker } from './store/breaker.ts'
+export { Deadline, Deadlines } from './store/deadline.ts'
 export type {
   AdaptiveCounts,
   FactorReason,
@@ -99,6 +100,7 @@ export {
   type SettlementPlan,
   settledAmounts,
 } from './store/hold-rules.ts'
+export { InFlight } from './store/in-flight.ts'
 export {
   type MinuteOutcomes,
   OUTCOME_COLUMNS,

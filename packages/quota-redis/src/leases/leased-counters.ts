@@ -1,4 +1,5 @@
 import {
+  Deadlines,
   isNotDone,
   notDone,
   type ReadReply,
@@ -9,7 +10,6 @@ import {
   type TakeRequest,
 } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
-import { Deadline } from '../store/deadline.ts'
 import type { RedisHolds } from '../store/redis-holds.ts'
 import type { RedisCounters } from '../store/redis-store.ts'
 import { atLeastOne } from './amounts.ts'
@@ -24,13 +24,13 @@ import { startsOf, without } from './shared-rows.ts'
 export class LeasedCounters implements RedisCounters {
   readonly #places: Places
   readonly #holds: LeasedHolds
-  readonly #deadlineMs: number
+  readonly #deadlines: Deadlines
   #isClosed = false
 
   constructor(parts: PlacesParts) {
     this.#places = new Places(parts)
     this.#holds = new LeasedHolds(this.#places)
-    this.#deadlineMs = parts.deadlineMs
+    this.#deadlines = new Deadlines(parts.deadlineMs, () => performance.now())
   }
 
   get holds(): RedisHolds {
@@ -131,10 +131,9 @@ export class LeasedCounters implements RedisCounters {
 
   /** Several servers are asked, one after the other; the caller waits for one deadline. */
   #inTime<T>(answer: Promise<T>, late: (reply: T) => void): Promise<T> {
-    const deadlineMs = this.#deadlineMs
     return new Promise((resolve, reject) => {
-      const deadline = new Deadline(deadlineMs, () => {
-        reject(storeError(`the servers gave no answer within ${deadlineMs} ms`))
+      const deadline = this.#deadlines.begin(() => {
+        reject(storeError(`the servers gave no answer within ${this.#deadlines.ms} ms`))
       })
       answer.then(
         (reply) => {

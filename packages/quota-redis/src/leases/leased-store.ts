@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { StoreAbilities, StoreSchema } from '@scoregw/quota/store'
+import { Deadline, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
 import type { Line } from '../line/line.ts'
 import { isCluster, type Lines, linesOf } from '../line/lines.ts'
 import { Tick } from '../store/calls.ts'
-import { Deadline } from '../store/deadline.ts'
 import { type ParsedRedisStoreOptions, parseLeasedStoreOptions, type RedisStoreOptions } from '../store/options.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { total } from './amounts.ts'
@@ -110,7 +109,7 @@ class Store implements LeasedRedisStore {
 
   async #close(): Promise<void> {
     for (const counters of this.#counters) counters.stop()
-    const limit = new Deadline(this.deadlineMs, () => undefined)
+    const limit = new Deadline(this.deadlineMs)
     await Promise.race([Promise.all(this.#pools.all.map((pool) => pool.close())), limit.settled])
     limit.met()
     await Promise.all(this.#counters.map((counters) => counters.close()))

@@ -4,6 +4,7 @@ import {
   type CellDefinition,
   cellOfIdentity,
   cellsIn,
+  Deadline,
   inRowOrder,
   type Layout,
   NOT_OPEN,
@@ -11,7 +12,6 @@ import {
   type WindowStates,
 } from '@scoregw/quota/store'
 import { newMark, type SharedRows } from '../counters/record.ts'
-import { Deadline } from '../store/deadline.ts'
 import type { UnitAmounts } from './amounts.ts'
 import type { FreedAmounts, SharedCharge } from './hold-records.ts'
 import { type Parts, statesOf } from './parts.ts'
@@ -85,7 +85,7 @@ export class SharedAmounts {
     const sent = refundsOf(names, cells, amounts).map(({ back, starts }) =>
       this.#send(of, names, back, starts).catch(() => this.#parts.strand(Object.values(back))),
     )
-    const limit = new Deadline(this.#parts.mostWaitMs, () => undefined)
+    const limit = new Deadline(this.#parts.mostWaitMs)
     await Promise.race([Promise.all(sent), limit.settled])
     limit.met()
   }

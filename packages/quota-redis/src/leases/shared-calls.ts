@@ -1,12 +1,11 @@
 import type { Clock } from '@scoregw/quota'
-import { Breaker, Instant, notDone } from '@scoregw/quota/store'
+import { Breaker, Deadline, Instant, notDone } from '@scoregw/quota/store'
 import { Batch } from '../counters/batch.ts'
 import { ListBook } from '../counters/lists.ts'
 import type { Replay } from '../counters/replay.ts'
 import { isReplyOf, refusal, storeError, verdictOf } from '../line/errors.ts'
 import type { Line, Reply, Word } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
-import { Deadline } from '../store/deadline.ts'
 import type { Keys } from '../store/keys.ts'
 import type { UnitAmounts } from './amounts.ts'
 import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
@@ -157,7 +156,7 @@ export class SharedCalls {
 
   async #within<T>(work: (server: Line) => Promise<T>, late: (answer: T) => void): Promise<T> {
     const { line, deadlineMs } = this.#parts
-    const deadline = new Deadline(deadlineMs, () => undefined)
+    const deadline = new Deadline(deadlineMs)
     const answered = this.#tries(work, deadline)
     answered.then(
       (answer) => {

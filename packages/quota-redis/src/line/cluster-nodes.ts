@@ -1,5 +1,5 @@
+import { Deadline } from '@scoregw/quota/store'
 import type { Cluster, ClusterOptions } from 'ioredis'
-import { Deadline } from '../store/deadline.ts'
 import { Connection, inOnePacket, Waiters } from './connection.ts'
 import type { Place } from './driver.ts'
 import { notConnected } from './errors.ts'
@@ -56,7 +56,7 @@ export class ClusterNodes {
 
   constructor(client: Cluster, options: LineOptions) {
     this.#options = options
-    this.#opening = new Deadline(options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS, () => undefined)
+    this.#opening = new Deadline(options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS)
     this.#topology = client.duplicate([], OPTIONS)
     this.#topology.on('refresh', () => this.#refreshed())
     this.#topology.on('error', (error) => {

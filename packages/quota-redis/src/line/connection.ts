@@ -1,6 +1,6 @@
 import { QuotaError } from '@scoregw/quota'
+import { Deadline } from '@scoregw/quota/store'
 import type { Redis } from 'ioredis'
-import { Deadline } from '../store/deadline.ts'
 import type { Driver, DriverEvents, Place } from './driver.ts'
 import { notConnected, withoutCommand } from './errors.ts'
 import { EvictionCheck } from './eviction-policy.ts'

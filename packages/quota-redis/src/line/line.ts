@@ -1,7 +1,7 @@
 import type { QuotaLogger } from '@scoregw/quota'
+import type { Deadline } from '@scoregw/quota/store'
 import type { Cluster, Redis } from 'ioredis'
 import type { Script } from '../lua/script.ts'
-import type { Deadline } from '../store/deadline.ts'
 import type { EvictionPolicy } from './eviction-policy.ts'
 
 /** A client of one server as node-redis 5 makes it: `createClient()`. It need not be connected. */

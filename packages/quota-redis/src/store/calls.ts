@@ -1,12 +1,8 @@
-import { Breaker, notDone } from '@scoregw/quota/store'
+import { Breaker, Deadline, Deadlines, InFlight, notDone } from '@scoregw/quota/store'
 import { storeError } from '../line/errors.ts'
 import type { Line } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
-import { Deadline } from './deadline.ts'
 import { type AnyBatch, type AnyOperation, type Batched, Delivery } from './delivery.ts'
-
-/** Calls that wait for an answer, or whose answer may still come; beyond it new ones fail immediately. */
-const MOST_IN_FLIGHT = 10_000
 
 export interface CallsParts<O extends AnyOperation> {
   readonly line: Line
@@ -30,15 +26,21 @@ export class Calls<O extends AnyOperation> {
   #lastError: unknown
   /** What goes out whatever the breaker says. */
   readonly #anyway = new WeakSet<O>()
-  readonly #sends = new Set<Promise<void>>()
-  #inFlight = 0
+  readonly #inFlight = new InFlight()
+  readonly #deadlines: Deadlines
   #closing: Promise<void> | undefined
 
   constructor(parts: CallsParts<O>) {
     const { tick, newBatch } = parts
     this.#parts = parts
-    const inFlight = (): number => this.#inFlight
-    this.#outbox = new Outbox({ tick, newBatch, inFlight, send: (batch) => this.#follow(batch, this.#send(batch)) })
+    this.#deadlines = new Deadlines(parts.deadlineMs, () => performance.now())
+    const inFlight = (): number => this.#inFlight.count
+    const send = async (batch: AnyBatch<O>): Promise<void> => {
+      const { length } = batch.operations
+      await this.#send(batch)
+      this.#inFlight.done(length)
+    }
+    this.#outbox = new Outbox({ tick, newBatch, inFlight, send })
   }
 
   get isClosing(): boolean {
@@ -47,10 +49,10 @@ export class Calls<O extends AnyOperation> {
 
   /** Has an operation carried out with the others of this tick. It is answered, or fails. */
   call(operation: O): void {
+    const { refusal } = this.#inFlight
     if (this.isClosing) operation.fail(closed())
-    else if (this.#inFlight >= MOST_IN_FLIGHT) {
-      operation.fail(notDone(storeError(`${MOST_IN_FLIGHT} calls are under way, and no more are taken on`)))
-    } else this.again(operation)
+    else if (refusal !== undefined) operation.fail(notDone(storeError(refusal)))
+    else this.again(operation)
   }
 
   /** The same for a call in flight, which has to be made once more. */
@@ -63,7 +65,7 @@ export class Calls<O extends AnyOperation> {
       void this.#send(batch)
       return
     }
-    this.#inFlight++
+    this.#inFlight.add()
     this.#outbox.add(operation)
   }
 
@@ -77,18 +79,8 @@ export class Calls<O extends AnyOperation> {
   async followed<T>(work: () => Promise<T>): Promise<T> {
     if (this.isClosing) throw closed()
     if (this.#parts.line.sharesNothing) return work()
-    this.#inFlight++
-    const working = work()
-    const settled = working.then(
-      () => undefined,
-      () => undefined,
-    )
-    const followed = settled.then(() => {
-      this.#inFlight--
-      this.#sends.delete(followed)
-    })
-    this.#sends.add(followed)
-    return working
+    this.#inFlight.add()
+    return work().finally(() => this.#inFlight.done())
   }
 
   /** Waits for the calls in flight, a deadline at most; later ones fail. The line is left open. */
@@ -98,12 +90,12 @@ export class Calls<O extends AnyOperation> {
   }
 
   async #close(): Promise<void> {
-    const limit = new Deadline(this.#parts.deadlineMs, () => undefined)
+    const limit = new Deadline(this.#parts.deadlineMs)
     // Calls in flight may have to be made once more, or to give back. Nothing may wait here for a tick to end: with no call
     // to wait for this would go round without one.
-    while (this.#inFlight > 0 && !limit.isOver) {
+    while (this.#inFlight.count > 0 && !limit.isOver) {
       this.#outbox.flush()
-      await Promise.race([Promise.all(this.#sends), limit.settled])
+      await Promise.race([this.#inFlight.next(), limit.settled])
     }
     limit.met()
   }
@@ -121,6 +113,7 @@ export class Calls<O extends AnyOperation> {
     await new Delivery(
       {
         ...this.#parts,
+        deadlines: this.#deadlines,
         answered: () => this.#breaker.succeeded(),
         unanswered: (error) => {
           this.#lastError = error
@@ -139,17 +132,6 @@ export class Calls<O extends AnyOperation> {
       else operation.fail(error)
     }
     return batch
-  }
-
-  /** @param sending resolves when nothing of the batch is in flight, and never rejects */
-  #follow({ operations }: AnyBatch<O>, sending: Promise<void>): Promise<void> {
-    const { length } = operations
-    const followed = sending.then(() => {
-      this.#inFlight -= length
-      this.#sends.delete(followed)
-    })
-    this.#sends.add(followed)
-    return followed
   }
 }
 

@@ -1,8 +1,7 @@
-import { errorText, notDone } from '@scoregw/quota/store'
+import { Deadline, type Deadlines, errorText, notDone } from '@scoregw/quota/store'
 import { isReplyOf, noAnswer, notConnected, refusal, storeError, verdictOf } from '../line/errors.ts'
 import type { Line, Reply, Word } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
-import { Deadline } from './deadline.ts'
 
 /** Pause before a call that was not carried out, or carries ids, is made again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
@@ -33,7 +32,7 @@ export interface AnyBatch<O extends AnyOperation> extends Batched<O> {
 /** What deliveries have in common. */
 export interface DeliveryContext<O extends AnyOperation> {
   readonly line: Line
-  readonly deadlineMs: number
+  readonly deadlines: Deadlines
   /** The script that carries out batches. */
   readonly script: Script
   readonly newBatch: () => AnyBatch<O>
@@ -58,18 +57,13 @@ export class Delivery<O extends AnyOperation> {
   constructor(context: DeliveryContext<O>, batch: AnyBatch<O>) {
     this.#context = context
     this.#batch = batch
-    this.#deadline = new Deadline(
-      context.deadlineMs,
-      () => {
-        const error = noAnswer(
-          context.deadlineMs,
-          this.#error ?? (context.line.usable ? undefined : notConnected(undefined)),
-        )
-        context.unanswered(error)
-        this.#batch.fail(this.#mayBeDone ? error : notDone(error))
-      },
-      context.line.sharesNothing,
-    )
+    const { deadlines, line } = context
+    const over = (): void => {
+      const error = noAnswer(deadlines.ms, this.#error ?? (line.usable ? undefined : notConnected(undefined)))
+      context.unanswered(error)
+      this.#batch.fail(this.#mayBeDone ? error : notDone(error))
+    }
+    this.#deadline = line.sharesNothing ? new Deadline(deadlines.ms, over) : deadlines.begin(over)
   }
 
   /** Never rejects. When it resolves, every operation is answered or failed and nothing is under way. */

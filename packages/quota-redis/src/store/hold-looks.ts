@@ -1,9 +1,9 @@
 import type { Clock } from '@scoregw/quota'
+import { Deadline } from '@scoregw/quota/store'
 import { noAnswer, refusal, verdictOf } from '../line/errors.ts'
 import type { Line, Reply } from '../line/line.ts'
 import holdLook from '../lua/hold-look.lua'
 import { scriptOf } from '../lua/script.ts'
-import { Deadline } from './deadline.ts'
 import { callScript, type ScriptCall } from './delivery.ts'
 
 /** Pause before a look is asked for again, in milliseconds. */
@@ -37,7 +37,7 @@ export async function lookAtHolds(
   which: 'ended' | 'open',
   most: number,
 ): Promise<HoldLook> {
-  const deadline = new Deadline(deadlineMs, () => undefined, line.sharesNothing)
+  const deadline = new Deadline(deadlineMs)
   const args = ['1', index, String(testClock?.now() ?? -1), which, String(most)]
   const call = { script: SCRIPT, args, deadline, onSend: () => undefined }
   try {

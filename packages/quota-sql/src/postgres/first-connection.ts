@@ -1,4 +1,4 @@
-import { Deadline } from '../step/deadline.ts'
+import { Deadline } from '@scoregw/quota/store'
 
 /** How long it may take where no option says otherwise, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 2_000

@@ -1,8 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { QuotaError } from '@scoregw/quota'
-import { Scratch } from '@scoregw/quota/store'
+import { Deadline, Scratch } from '@scoregw/quota/store'
 import { tableNames } from '../schema/tables.ts'
-import { Deadline } from '../step/deadline.ts'
 import { Layouts, type RowLayout } from '../step/row-layout.ts'
 import { SchemaRows } from '../step/schema-rows.ts'
 import { checkFormat, type SqlStore, sqlStore } from '../step/sql-store.ts'
@@ -81,7 +80,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
         await query(what, now(), FORGOTTEN_AT_ONCE)
     },
     async idle() {
-      const limit = new Deadline(deadlineMs, () => undefined)
+      const limit = new Deadline(deadlineMs)
       await Promise.race([turns.idle(), limit.settled])
       limit.met()
     },
@@ -134,7 +133,7 @@ async function answered(
   values: unknown[],
   first: FirstConnection,
 ): Promise<readonly Row[]> {
-  const limit = new Deadline(parts.deadlineMs, () => undefined)
+  const limit = new Deadline(parts.deadlineMs)
   const answer = onSession(parts, async (session) => {
     const rows = limit.isOver ? undefined : await Promise.race([session.run(statement, values), limit.settled])
     // The connection is not used again.

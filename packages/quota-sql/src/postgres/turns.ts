@@ -1,4 +1,4 @@
-import { Breaker, notDone } from '@scoregw/quota/store'
+import { Breaker, InFlight, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
 import { storeError } from '../step/store-error.ts'
@@ -11,8 +11,6 @@ import type { Turn, TurnParts } from './turn.ts'
 
 /** Statements that add, in flight at once. */
 const ADDS_AT_ONCE = 2
-/** Calls that wait for the first connection; beyond it new ones fail immediately. */
-const MAX_WAITING = 10_000
 const REFUSED = 'PostgreSQL gave no answers for a while and gets no calls now'
 
 /** The surroundings of {@link Turns}. */
@@ -35,8 +33,8 @@ export class Turns {
   #lastError: unknown
   /** Why the last calls were not answered. */
   #unanswered: unknown
-  /** How many calls wait for the first connection. */
-  #waiting = 0
+  /** Calls that wait for the first connection. */
+  readonly #waiting = new InFlight()
   /** Commits that no caller waits for any more, and that may still be answered. */
   readonly #followed = new Set<Promise<void>>()
 
@@ -70,14 +68,14 @@ export class Turns {
   ask(operation: Operation): void {
     const { opening } = this.#first
     if (opening === undefined) this.#askNow(operation)
-    else if (this.#waiting < MAX_WAITING) void this.#askLater(operation, opening)
-    else operation.fail(notDone(storeError(`${MAX_WAITING} calls wait for a connection, and no more are taken on`)))
+    else if (this.#waiting.refusal === undefined) void this.#askLater(operation, opening)
+    else operation.fail(notDone(storeError(this.#waiting.refusal)))
   }
 
   async #askLater(operation: Operation, opening: Promise<void>): Promise<void> {
-    this.#waiting++
+    this.#waiting.add()
     await opening
-    this.#waiting--
+    this.#waiting.done()
     this.#lastError ??= this.#first.error
     operation.askedAt = performance.now()
     this.#askNow(operation)

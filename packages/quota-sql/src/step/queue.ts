@@ -1,12 +1,9 @@
-import { setImmediate as nextTick } from 'node:timers/promises'
 import type { QuotaError } from '@scoregw/quota'
-import { Deadline } from './deadline.ts'
+import { Deadline, InFlight } from '@scoregw/quota/store'
 import type { Operation } from './operation.ts'
 
 /** Most operations of one transaction. */
 const MOST = 256
-/** Calls that wait for an answer; beyond it new ones fail at once. */
-const MAX_UNDER_WAY = 10_000
 
 /** What was asked for in one tick of the event loop, and has one deadline. */
 interface Group {
@@ -38,7 +35,7 @@ export class Queue {
   readonly #running = new Set<Promise<void>>()
   #group: Group | undefined
   #isDue = false
-  #underWay = 0
+  readonly #inFlight = new InFlight()
 
   constructor(parts: QueueParts) {
     this.#parts = parts
@@ -46,8 +43,9 @@ export class Queue {
 
   /** Answers or fails an operation, within the deadline. */
   ask(operation: Operation): void {
-    if (this.#underWay < MAX_UNDER_WAY) this.#push(operation, this.#group ?? this.#newGroup())
-    else operation.fail(this.#parts.full(`${MAX_UNDER_WAY} calls are under way, and no more are taken on`))
+    const { refusal } = this.#inFlight
+    if (refusal === undefined) this.#push(operation, this.#group ?? this.#newGroup())
+    else operation.fail(this.#parts.full(refusal))
   }
 
   /** Answers or fails operations once more, within the deadline since they were asked for. */
@@ -60,12 +58,12 @@ export class Queue {
   }
 
   /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
-    while (this.#underWay > 0) await (this.#running.size > 0 ? Promise.race(this.#running) : nextTick())
+  idle(): Promise<void> {
+    return this.#inFlight.idle()
   }
 
   #push(operation: Operation, group: Group): void {
-    this.#underWay++
+    this.#inFlight.add()
     group.operations.push(operation)
     group.left++
     this.#waiting.push({ operation, group })
@@ -90,7 +88,6 @@ export class Queue {
   async #run(): Promise<void> {
     const taken = this.#waiting.splice(0, MOST)
     await this.#parts.transact(taken.map(({ operation }) => operation))
-    this.#underWay -= taken.length
     for (const { group } of taken) {
       group.left--
       if (group.left > 0) continue
@@ -98,6 +95,7 @@ export class Queue {
       // All of it may be answered in the tick in which it was asked: a deadline that is over takes no more in.
       this.#close(group)
     }
+    this.#inFlight.done(taken.length)
   }
 
   #newGroup(): Group {

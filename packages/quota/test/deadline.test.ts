@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { Deadline } from '../src/store/deadline.ts'
+import { type Deadline, Deadlines, InFlight } from '../src/store.ts'
 
-/** Of no other test, as limits of one length share a timer. */
 const MS = 41
 
 function wait(ms: number): void {
@@ -11,10 +10,11 @@ function wait(ms: number): void {
 
 describe('deadlines of one length', () => {
   it('are over one after the other, none early, and none that was met', async () => {
+    const deadlines = new Deadlines(MS, () => performance.now())
     const over: [string, number][] = []
     const begun = (name: string, then?: () => void): Deadline => {
       const startedAt = performance.now()
-      return new Deadline(MS, () => {
+      return deadlines.begin(() => {
         over.push([name, performance.now() - startedAt])
         then?.()
       })
@@ -34,11 +34,34 @@ describe('deadlines of one length', () => {
   })
 
   it('are judged again when all before have ended', async () => {
+    const deadlines = new Deadlines(MS, () => performance.now())
     for (let i = 0; i < 3; i++) {
-      const limit = new Deadline(MS, () => undefined)
-      for (let n = 0; n < 100; n++) new Deadline(MS, () => undefined).met()
+      const limit = deadlines.begin()
+      for (let n = 0; n < 100; n++) deadlines.begin().met()
       await limit.settled
       expect(limit.isOver).toBe(true)
     }
+  })
+})
+
+describe('calls in flight', () => {
+  it('are taken on up to a bound, and closing waits for the last of them', async () => {
+    const calls = new InFlight(3)
+    calls.add(2)
+    expect(calls.refusal).toBeUndefined()
+    calls.add()
+    expect(calls.refusal).toBe('3 calls are in flight, and no more are taken on')
+    let isIdle = false
+    const idle = calls.idle().then(() => {
+      isIdle = true
+    })
+    const next = calls.next()
+    calls.done()
+    await next
+    expect([calls.count, calls.refusal, isIdle]).toEqual([2, undefined, false])
+    calls.done(2)
+    await idle
+    await calls.next()
+    expect(isIdle).toBe(true)
   })
 })

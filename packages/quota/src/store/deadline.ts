@@ -1,0 +1,143 @@
+/** What ends with a limit. */
+interface Timer {
+  /** A limit that it has was met or is over. */
+  ended(): void
+}
+
+/**
+ * A time limit of one call. It is judged fairly: when its timer fires late, because the process was busy, the socket is read
+ * once more before the limit is over.
+ */
+export class Deadline {
+  readonly #onOver: () => void
+  readonly #timer: Timer
+  #state: 'running' | 'met' | 'over' = 'running'
+  /** Made once it is awaited. */
+  #settled: Promise<void> | undefined
+  #settle: (() => void) | undefined
+
+  /**
+   * @param ms from now on, in milliseconds
+   * @param onOver called once, unless the limit was met before
+   * @param timer that of many limits, see {@link Deadlines}. Default: one of its own, which is gone when the limit ends
+   */
+  constructor(ms: number, onOver: () => void = () => undefined, timer?: Timer) {
+    this.#onOver = onOver
+    this.#timer = timer ?? this.#ownTimer(ms)
+  }
+
+  /** Resolves when the limit is over or was met. */
+  get settled(): Promise<void> {
+    this.#settled ??= new Promise((resolve) => {
+      if (this.isRunning) this.#settle = resolve
+      else resolve()
+    })
+    return this.#settled
+  }
+
+  get isOver(): boolean {
+    return this.#state === 'over'
+  }
+
+  get isRunning(): boolean {
+    return this.#state === 'running'
+  }
+
+  /** Ends the limit, since its call was answered. Returns whether it was still running. */
+  met(): boolean {
+    return this.#end('met')
+  }
+
+  /** The time has come. */
+  over(): void {
+    if (this.#end('over')) this.#onOver()
+  }
+
+  #end(state: 'met' | 'over'): boolean {
+    if (this.#state !== 'running') return false
+    this.#state = state
+    this.#timer.ended()
+    this.#settle?.()
+    return true
+  }
+
+  #ownTimer(ms: number): Timer {
+    const timer = setTimeout(() => afterInput(() => this.over()), ms)
+    return { ended: () => clearTimeout(timer) }
+  }
+}
+
+/**
+ * Time limits of one length, as the calls of a store have them. They end in the order in which they began, so that one timer
+ * does for all of them. It keeps no process alive without a running limit.
+ */
+export class Deadlines {
+  readonly ms: number
+  readonly #nowMs: () => number
+  /** Those that may be running, the oldest first from `#first` on; by a clock that never steps. */
+  #limits: { readonly deadline: Deadline; readonly endsAtMs: number }[] = []
+  #first = 0
+  #running = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  /**
+   * @param ms how long each lasts, in milliseconds
+   * @param nowMs a clock that never steps, such as `performance.now`
+   */
+  constructor(ms: number, nowMs: () => number) {
+    this.ms = ms
+    this.#nowMs = nowMs
+  }
+
+  /** @param onOver called once, unless the limit was met before */
+  begin(onOver?: () => void): Deadline {
+    const deadline = new Deadline(this.ms, onOver, this)
+    this.#forgetEnded()
+    this.#limits.push({ deadline, endsAtMs: this.#nowMs() + this.ms })
+    this.#running++
+    if (this.#timer === undefined) this.#fireIn(this.ms)
+    else if (this.#running === 1) this.#timer.ref()
+    return deadline
+  }
+
+  /** @internal */
+  ended(): void {
+    this.#running--
+    if (this.#running === 0) this.#timer?.unref()
+  }
+
+  /** Ended ones are removed as others come, so that the list is about as long as the calls in flight. */
+  #forgetEnded(): void {
+    while (this.#first < this.#limits.length && !this.#limits[this.#first]!.deadline.isRunning) this.#first++
+    if (this.#first * 2 < this.#limits.length) return
+    this.#limits = this.#limits.slice(this.#first)
+    this.#first = 0
+  }
+
+  #fireIn(ms: number): void {
+    this.#timer = setTimeout(() => {
+      const firedAtMs = this.#nowMs()
+      afterInput(() => this.#endDue(firedAtMs))
+    }, ms)
+  }
+
+  #endDue(firedAtMs: number): void {
+    const due: Deadline[] = []
+    for (; this.#first < this.#limits.length; this.#first++) {
+      const { deadline, endsAtMs } = this.#limits[this.#first]!
+      if (deadline.isRunning && endsAtMs > firedAtMs) break
+      due.push(deadline)
+    }
+    const next = this.#limits[this.#first]
+    this.#timer = undefined
+    if (next !== undefined) this.#fireIn(Math.max(1, Math.ceil(next.endsAtMs - firedAtMs)))
+    // Last, as a callback may begin limits.
+    for (const deadline of due) deadline.over()
+  }
+}
+
+/** Pending input is read between a timer and the immediate that it sets; at the edge there may be no immediates. */
+function afterInput(work: () => void): void {
+  if (typeof setImmediate === 'function') setImmediate(work)
+  else setTimeout(work)
+}
