@@ -1,4 +1,4 @@
-// Takes each extra of the gateway away in turn, its folder and its line, from a copy of the gateway beside it. What is left
+// Takes each extra of the gateway away in turn, its folder and its line, from a copy of the gateway next to it. What is left
 // has to type-check and to pass the tests of the specification. `node scripts/without-extras.mjs [name...]`
 import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -137,7 +137,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** Where tokens are counted. */
 const STORES = ['embedded', 'postgres', 'redis'] as const
 
-/** What is to run beyond the specification: `extras/` knows the names. */
+/** The parts that run beyond the specification: `extras/` knows the names. */
 const extras = z
   .string()
   .transform((text): 'all' | string[] => (text === 'all' ? text : listOf(text === 'none' ? '' : text)))

@@ -20,7 +20,7 @@ async function pathsOf({ gateway }: TestGateway): Promise<string[]> {
 }
 
 describe('extras', () => {
-  it('are those that EXTRAS names: paths, document and list go by it', async () => {
+  it('are those that EXTRAS names: paths, document and list follow it', async () => {
     const running = await testGateway({ env: { EXTRAS: 'why, alerts' } })
     const { send } = running
     expect((await send('GET', '/admin/extras', { token: ADMIN_TOKEN })).body).toEqual({ extras: ['alerts', 'why'] })
@@ -49,8 +49,8 @@ describe('extras', () => {
   })
 
   it('are in the overview if they have something for it', async () => {
-    const alone = await testGateway({ env: { EXTRAS: 'overview' } })
-    expect((await alone.send('GET', '/admin/overview', { token: ADMIN_TOKEN })).body).not.toHaveProperty('alerts')
+    const onlyOverview = await testGateway({ env: { EXTRAS: 'overview' } })
+    expect((await onlyOverview.send('GET', '/admin/overview', { token: ADMIN_TOKEN })).body).not.toHaveProperty('alerts')
     const both = await testGateway({ env: { EXTRAS: 'overview,alerts' } })
     expect((await both.send('GET', '/admin/overview', { token: ADMIN_TOKEN })).body.alerts).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** What ends with a limit. */
+/** Anything that ends with a limit. */
 interface Timer {
   /** A limit that it has was met or is over. */
   ended(): void
