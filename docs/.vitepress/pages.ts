@@ -51,6 +51,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
     'sql-transactions',
     'sql-operations',
     'edge',
+    'decision-service',
     'failure-policy',
   ],
   Operate: ['metrics', 'opentelemetry', 'events', 'top-subjects', 'cli', 'changing-a-policy'],

@@ -137,7 +137,7 @@ async function decisions({ url, token }: HttpAddress, deadlineMs: number, send: 
     return fault('decisions', `cannot be made: ${why}`, 'see what is said above of Lua and scripts')
   } finally {
     await quota.close()
-    // The rows go by themselves.
+    // The rows expire.
     await send('DEL', ...[':settings', ':settings:changes', ':limits'].map((key) => `{${prefix}}${key}`))
   }
 }
