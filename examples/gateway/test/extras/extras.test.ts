@@ -49,8 +49,8 @@ describe('extras', () => {
   })
 
   it('are in the overview if they have something for it', async () => {
-    const onlyOverview = await testGateway({ env: { EXTRAS: 'overview' } })
-    expect((await onlyOverview.send('GET', '/admin/overview', { token: ADMIN_TOKEN })).body).not.toHaveProperty('alerts')
+    const overview = await testGateway({ env: { EXTRAS: 'overview' } })
+    expect((await overview.send('GET', '/admin/overview', { token: ADMIN_TOKEN })).body).not.toHaveProperty('alerts')
     const both = await testGateway({ env: { EXTRAS: 'overview,alerts' } })
     expect((await both.send('GET', '/admin/overview', { token: ADMIN_TOKEN })).body.alerts).toEqual([])
   })
