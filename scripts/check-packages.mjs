@@ -96,19 +96,12 @@ function isForWorkers(exports) {
   return exports['.']?.default !== undefined
 }
 
-/** As wrangler does. */
+/** As wrangler does with the flag `nodejs_compat`. */
 async function checkBundles(name) {
   const path = join(temporary, 'worker.mjs')
   writeFileSync(path, `export * from '${name}'`)
-  const external = ['--external:node:*', '--external:cloudflare:*']
-  await step(`${name}: bundle`, 'esbuild', [
-    path,
-    '--bundle',
-    '--format=esm',
-    '--outfile=/dev/null',
-    '--log-level=error',
-    ...external,
-  ])
+  const flags = ['--bundle', '--platform=node', '--format=esm', '--external:cloudflare:*', '--log-level=error']
+  await step(`${name}: bundle`, 'esbuild', [path, ...flags, '--outfile=/dev/null'])
 }
 
 /** Errors of one build are known to the class of the other. */
