@@ -1,4 +1,5 @@
 export { type Fault, type FaultHistories, faultPolicy, runFaultHistories } from './faults/fault-history.ts'
+export { BUCKET_KINDS, type BucketCounts, type BucketKind, runBucketHistories } from './histories/bucket-histories.ts'
 export { runEditHistories } from './histories/edit-histories.ts'
 export { runHoldHistories } from './histories/hold-histories.ts'
 export { SCENES, type Scene } from './histories/policies.ts'

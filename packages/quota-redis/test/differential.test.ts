@@ -1,4 +1,4 @@
-import { checkPromises, runHistories, SEED } from '@scoregw/quota-histories'
+import { BUCKET_KINDS, checkPromises, runBucketHistories, runHistories, SEED } from '@scoregw/quota-histories'
 import { describe, expect, it } from 'vitest'
 import { redisFactory } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
@@ -8,6 +8,8 @@ const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** Each has servers' answers to wait for: 1,000 in every run are played on the embedded store. */
 const HISTORIES = { runs: deep ? 100_000 : 40, maxSteps: 30 }
 const PROMISES = { runs: deep ? 20_000 : 30, maxSteps: 30 }
+/** Of each kind of histories of buckets. */
+const BUCKET_REQUESTS = deep ? 25_000 : 1_000
 /** Room for a slow machine, in milliseconds. */
 const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 
@@ -17,6 +19,11 @@ describe.runIf(redisTests)('random histories on Redis', () => {
 
   it(`${HISTORIES.runs} of them are answered as by the model (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
     await runHistories(factory, HISTORIES)
+  })
+
+  it.each(BUCKET_KINDS)(`buckets are the ideal one, %s (seed ${SEED})`, { timeout: TIMEOUT_MS }, async (kind) => {
+    const { admitted, requests } = await runBucketHistories(factory, { kind, requests: BUCKET_REQUESTS })
+    expect(Math.min(admitted, requests - admitted)).toBeGreaterThan(BUCKET_REQUESTS / 10)
   })
 
   it(`${PROMISES.runs} of them break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {

@@ -1,6 +1,8 @@
 import { postgresTests } from '@scoregw/postgres-server'
 import {
+  BUCKET_KINDS,
   checkPromises,
+  runBucketHistories,
   runEditHistories,
   runHistories,
   runHoldHistories,
@@ -18,6 +20,8 @@ const HISTORIES = { runs: deep ? 100_000 : 8, maxSteps: 30 }
 const PROMISES = { runs: deep ? 20_000 : 8, maxSteps: 30 }
 /** Of an engine over several units. */
 const UNITS = { runs: deep ? 5_000 : 8, maxSteps: 30 }
+/** Of each kind of histories of buckets. */
+const BUCKET_REQUESTS = deep ? 25_000 : 1_000
 const TIMEOUT_MS = deep ? 14_400_000 : 300_000
 
 const database = describe.runIf(postgresTests)
@@ -30,6 +34,11 @@ for (const [name, group, factoryOf] of [
 
     it(`${HISTORIES.runs} of them are answered as by the model (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
       await runHistories(factory, HISTORIES)
+    })
+
+    it.each(BUCKET_KINDS)(`buckets are the ideal one, %s (seed ${SEED})`, { timeout: TIMEOUT_MS }, async (kind) => {
+      const { admitted, requests } = await runBucketHistories(factory, { kind, requests: BUCKET_REQUESTS })
+      expect(Math.min(admitted, requests - admitted)).toBeGreaterThan(BUCKET_REQUESTS / 10)
     })
 
     it(`${PROMISES.runs} of them break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {

@@ -28,7 +28,7 @@ export const HOLD_TTL_MS = 60_000
 type AnyReservation = Reservation | SyncReservation
 
 /** The same store as an object of its own: engines of one store object must agree in their limits, those of processes need not. */
-function asAnotherProcess<S extends StoreHarness['store']>(store: S): S {
+export function asAnotherProcess<S extends StoreHarness['store']>(store: S): S {
   return new Proxy(store, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name)
