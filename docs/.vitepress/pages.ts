@@ -30,6 +30,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
     'api-keys',
     'settings',
     'calendar-limits',
+    'token-buckets',
     'concurrency',
     'waiting',
     'reservations',
@@ -134,7 +135,8 @@ export function groups(): Group[] {
 
 /** Words that people type and a page does not use: the site's search finds the page by them, too. */
 const SEARCH_WORDS: Readonly<Record<string, string>> = {
-  'guide/algorithms': 'burst, bursts, sliding window, token bucket, leaky bucket, GCRA',
+  'guide/algorithms': 'sliding window, leaky bucket, GCRA',
+  'guide/token-buckets': 'burst, bursts, refill, rate, smooth, sliding window, leaky bucket, GCRA',
   'guide/calendar-limits': 'monthly quota, billing cycle, per month, billing period',
   'guide/coming-from': 'migrate, migration, switch from express-rate-limit',
   'guide/concepts': 'hierarchy, hierarchical limits',

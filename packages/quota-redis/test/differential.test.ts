@@ -8,7 +8,7 @@ const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** Each has servers' answers to wait for: 1,000 in every run are played on the embedded store. */
 const HISTORIES = { runs: deep ? 100_000 : 40, maxSteps: 30 }
 const PROMISES = { runs: deep ? 20_000 : 30, maxSteps: 30 }
-/** Of each kind of histories of buckets. */
+/** Requests in histories with buckets, for each kind. */
 const BUCKET_REQUESTS = deep ? 25_000 : 1_000
 /** Room for a slow machine, in milliseconds. */
 const TIMEOUT_MS = deep ? 7_200_000 : 300_000

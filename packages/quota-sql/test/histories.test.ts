@@ -20,7 +20,7 @@ const HISTORIES = { runs: deep ? 100_000 : 8, maxSteps: 30 }
 const PROMISES = { runs: deep ? 20_000 : 8, maxSteps: 30 }
 /** Of an engine over several units. */
 const UNITS = { runs: deep ? 5_000 : 8, maxSteps: 30 }
-/** Of each kind of histories of buckets. */
+/** Requests in histories with buckets, for each kind. */
 const BUCKET_REQUESTS = deep ? 25_000 : 1_000
 const TIMEOUT_MS = deep ? 14_400_000 : 300_000
 

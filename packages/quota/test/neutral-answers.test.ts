@@ -22,6 +22,7 @@ const LIMIT: RefusalFacts = {
   window: '15m',
   lengthMs: 900_000,
   limit: 3,
+  burst: undefined,
   requested: 1,
   retryable: true,
   retryAfterSeconds: 12 * 60,

@@ -20,7 +20,7 @@ export const BUCKET_KINDS: readonly BucketKind[] = ['one limit', 'given back', '
 export interface BucketCounts {
   requests: number
   admitted: number
-  /** Refusals that were asked again 1 ms before the instant that they name, and at it. */
+  /** Refusals that came again 1 ms before the instant that they name, and at it. */
   waited: number
   /** The most above burst and limit, as a share of the limit. */
   excess: number
@@ -211,13 +211,13 @@ class History {
       this.#subjects.map(async (subject) => {
         // A change in time, or two processes at work together.
         const at = this.#changesAt < 0 ? int(2) : Number(round >= this.#changesAt)
-        await this.#ask(subject, at === 0 ? 0 : 1, now)
+        await this.#request(subject, at === 0 ? 0 : 1, now)
       }),
     )
     await this.#wait(now)
   }
 
-  /** Asks the first that may come again, a millisecond before it may and then. */
+  /** Repeats the first that may come again, a millisecond before it may and then. */
   async #wait(now: number): Promise<void> {
     const { harness, counts } = this.#given
     const [first] = this.#refused.splice(0).sort((a, b) => a.resetAt - b.resetAt)
@@ -268,7 +268,7 @@ class History {
     }
   }
 
-  async #ask(subject: Subject, at: 0 | 1, now: number): Promise<void> {
+  async #request(subject: Subject, at: 0 | 1, now: number): Promise<void> {
     const { int, kind, counts } = this.#given
     const [quota, terms] = [this.#engines[at], this.#terms[at]]
     const cost = pick(int, [1, 1, 2, Math.ceil(terms.burst / 3), terms.burst, terms.burst + 1, 1 + int(terms.burst)])

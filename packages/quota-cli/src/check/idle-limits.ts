@@ -4,6 +4,8 @@ import type { Finding } from './finding.ts'
 import { spanOf } from './spans.ts'
 
 interface Limited {
+  /** Its burst binds, no matter how much other limits let through. */
+  readonly isBucket: boolean
   readonly label: string
   readonly unit: string | undefined
   readonly limit: number
@@ -24,11 +26,15 @@ export function idleLimits(policy: Policy, path: string, table: OfLayer): Findin
   return policy.categories.flatMap((category) => {
     const limits = policy.windows.flatMap((window): Limited[] => {
       const limit = table[category]?.[window.label]
-      return typeof limit === 'number' ? [{ label: window.label, unit: window.unit, limit, ...spanOf(window) }] : []
+      return typeof limit === 'number'
+        ? [{ label: window.label, unit: window.unit, limit, isBucket: window.burst !== undefined, ...spanOf(window) }]
+        : []
     })
     // Limits of two units never reach each other.
     const ofUnit = (unit: string | undefined): Limited[] => limits.filter((limit) => limit.unit === unit)
-    return limits.flatMap((limit) => idle(limit, ofUnit(limit.unit), `${path}.${category}`) ?? [])
+    return limits.flatMap((limit) =>
+      limit.isBucket ? [] : (idle(limit, ofUnit(limit.unit), `${path}.${category}`) ?? []),
+    )
   })
 }
 

@@ -103,7 +103,10 @@ function isShared({ layers }: Policy, layer: string): boolean {
   return layers.some(({ name, shared }) => name === layer && shared)
 }
 
-function seen({ layer, category, window, kind, used, limit, resetAt }: WindowStatus, subject: string): SeenLimit[] {
+function seen(
+  { layer, category, window, kind, used, limit: ofWindow, burst: limit = ofWindow, resetAt }: WindowStatus,
+  subject: string,
+): SeenLimit[] {
   if (limit === 'unlimited') return []
   return [{ subject, layer, category, window, kind, used, limit, resetAt, share: limit === 0 ? 1 : used / limit }]
 }

@@ -56,12 +56,13 @@ export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswer
 function factsOf(decision: RefusedDecision, policy: Policy | undefined): RefusalFacts {
   const { binding, retryAfterSeconds, cost } = decision
   const { unit = isAboveOne(cost) || pricesAboveOne(policy) ? 'tokens' : 'requests' } = binding
-  const { kind, window, lengthMs, limit, requested, retryable, resetAt } = binding
+  const { kind, window, lengthMs, limit, burst, requested, retryable, resetAt } = binding
   return {
     kind,
     window,
     lengthMs,
     limit,
+    burst,
     requested,
     retryable,
     retryAfterSeconds,

@@ -11,7 +11,7 @@ export interface RefusalFacts {
   readonly lengthMs: number | null
   readonly limit: number
   /** Of a bucket. */
-  readonly burst?: number | undefined
+  readonly burst: number | undefined
   readonly requested: number
   readonly retryable: boolean
   readonly retryAfterSeconds: number

@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest'
+import { neutralAnswers, quotaExceededBody, quotaHeaders, quotaStatusBody } from '../src/http.ts'
+import { createQuota, definePolicy, memoryStore, type NearLimit, type QuotaStore, simpleQuota } from '../src/index.ts'
+import { asyncStore, type TestClock, testClock } from './support.ts'
+
+/** 100 requests a minute, at most 20 together: one each 600 ms. */
+function limiter(clock: TestClock) {
+  const quota = simpleQuota({ limit: 100, per: '1m', burst: 20, clock })
+  const consume = (cost = 1) => quota.consumeSync({ subject: 'u', cost })
+  return { quota, consume }
+}
+
+function policyWith(burst: number | { readonly share: number }, limit = 100) {
+  return definePolicy({
+    windows: [{ label: '1m', burst }],
+    categories: ['all'],
+    layers: [{ name: 'user' }],
+    operations: { go: { category: 'all', cost: 1 } },
+    base: { user: { all: { '1m': limit } } },
+    plans: { pro: { user: { all: { '1m': 1_000 } } }, tiny: { user: { all: { '1m': 3 } } } },
+  })
+}
+
+describe('a window with a burst', () => {
+  it('lets a burst through, then as much as comes back', () => {
+    const clock = testClock()
+    const { consume } = limiter(clock)
+    for (let i = 0; i < 20; i++) expect(consume().allowed).toBe(true)
+    const refused = consume()
+    expect(refused).toMatchObject({ allowed: false, retryAfterMs: 600, retryable: true })
+    let admitted = 0
+    for (let ms = 0; ms < 600_000; ms += 7) {
+      clock.at += 7
+      if (consume().allowed) admitted++
+    }
+    expect(admitted).toBe(1_000)
+  })
+
+  it('says what it is in decisions, bodies, fields and texts', () => {
+    const clock = testClock()
+    const { quota, consume } = limiter(clock)
+    consume(18)
+    clock.at += 600
+    const decision = quota.consumeSync({ subject: 'u', cost: 5 })
+    if (decision.allowed) throw new Error('admitted')
+    expect(decision.windows[0]).toMatchObject({
+      kind: 'bucket',
+      limit: 100,
+      burst: 20,
+      lengthMs: 60_000,
+      used: 17,
+      remaining: 3,
+      startedAt: clock.now() - 600,
+      resetAt: clock.now() + 17 * 600,
+    })
+    expect(decision.binding).toMatchObject({ limit: 100, burst: 20, used: 17, resetAt: clock.now() + 1_200 })
+    expect(quotaHeaders(decision, { standardHeaders: 'draft-11' })).toMatchObject({
+      'Retry-After': '2',
+      'RateLimit-Policy': '"personal-1m";q=100;w=60;burst=20',
+      RateLimit: '"personal-1m";r=3',
+    })
+    expect(quotaExceededBody(decision)).toMatchObject({
+      msg: 'Limit reached: 100 tokens per minute, in bursts of 20. Try again in 2 seconds.',
+      quota: { limit: 100, burst: 20, used: 17, requested: 5 },
+    })
+    expect(quotaExceededBody(decision, { locale: 'zh-CN' }).msg).toBe(
+      '已达上限：每分钟 100 个 token，突发最多 20 个。请在 2 秒后重试。',
+    )
+    const never = quota.consumeSync({ subject: 'u', cost: 21 })
+    expect(never).toMatchObject({ allowed: false, retryable: false })
+    if (!never.allowed)
+      expect(neutralAnswers()(never, { locale: 'en', policy: quota.policy }).msg).toBe(
+        'This request needs 21 tokens, more than the limit of 100 per minute, in bursts of 20.',
+      )
+    const body = quotaStatusBody(quota.statusSync('u')).windows.all?.[0]
+    expect(body).toMatchObject({ limit: 100, burst: 20, used: 17, remaining: 3 })
+  })
+
+  it('is full again at its reset, and says so with null', () => {
+    const clock = testClock()
+    const { quota, consume } = limiter(clock)
+    consume(7)
+    clock.at += 7 * 600 - 1
+    expect(quota.statusSync('u').windows.all?.[0]).toMatchObject({ used: 1, resetAt: clock.now() + 1 })
+    clock.at += 1
+    expect(quota.statusSync('u').windows.all?.[0]).toMatchObject({ used: 0, resetAt: null, startedAt: null })
+  })
+
+  it('has a share of each limit: of plans, modes and overrides', async () => {
+    const quota = createQuota({ policy: policyWith({ share: 0.29 }), clock: testClock() })
+    const burstOf = async (plan?: 'pro' | 'tiny') => {
+      const [window] = (await quota.status('u', { plan })).windows.all ?? []
+      return [window?.limit, window?.burst]
+    }
+    expect(await burstOf()).toEqual([100, 29])
+    expect(await burstOf('pro')).toEqual([1_000, 290])
+    expect(await burstOf('tiny')).toEqual([3, 1])
+    await quota.settings.update({ mode: 'lenient' })
+    expect(await burstOf()).toEqual([150, 43])
+    await quota.subjects.update('u', { overrides: { all: { '1m': 'unlimited' } } })
+    expect(await burstOf()).toEqual(['unlimited', 'unlimited'])
+  })
+
+  it('has at most its limit where that is lower than a fixed burst', async () => {
+    const quota = createQuota({ policy: policyWith(20), clock: testClock() })
+    const [window] = (await quota.status('u', { plan: 'tiny' })).windows.all
+    expect([window?.limit, window?.burst]).toEqual([3, 3])
+  })
+
+  it('goes on when its limit changes, and nobody waits beyond two lengths', async () => {
+    const clock = testClock()
+    const quota = createQuota({ policy: policyWith(20), clock })
+    const request = { subject: 'u', operation: 'go' } as const
+    for (let i = 0; i < 20; i++) quota.consumeSync(request)
+    await quota.subjects.update('u', { overrides: { all: { '1m': 1 } } })
+    const refused = quota.consumeSync(request)
+    expect(refused).toMatchObject({ allowed: false, retryAfterMs: 120_000 })
+    clock.at += 120_000 - 1
+    expect(quota.peekSync(request).allowed).toBe(false)
+    clock.at += 1
+    expect(quota.peekSync(request).allowed).toBe(true)
+  })
+
+  it('crosses thresholds of its burst', () => {
+    const quota = createQuota({ policy: policyWith(20), clock: testClock() })
+    const near: NearLimit['window'][] = []
+    quota.on('nearLimit', ({ window }) => near.push(window))
+    for (let i = 0; i < 20; i++) quota.consumeSync({ subject: 'u', operation: 'go' })
+    expect(near.map(({ used }) => used)).toEqual([16])
+  })
+
+  it('is kept in a snapshot', () => {
+    const clock = testClock()
+    const store = memoryStore({ clock })
+    const consume = (of: QuotaStore) => {
+      const quota = createQuota({ policy: policyWith(20), store: of as typeof store, clock })
+      return quota.consumeSync({ subject: 'u', operation: 'go', cost: 15 })
+    }
+    consume(store)
+    clock.at += 1_200
+    const other = memoryStore({ clock })
+    for (const part of JSON.parse(JSON.stringify([...store.snapshot()]))) other.restore(part)
+    expect(consume(other)).toMatchObject({
+      allowed: false,
+      binding: { used: 13 },
+      retryAfterMs: 8 * 600 - 1_200 + 1_200,
+    })
+  })
+
+  it('goes on, a part for each process, while the store is away', async () => {
+    const clock = testClock()
+    const store = memoryStore({ clock })
+    const line = { cut: false }
+    const processes = [0, 1].map(() =>
+      createQuota({
+        policy: policyWith(20),
+        store: asyncStore(store, () => (line.cut ? Promise.reject(new Error('cut off')) : Promise.resolve())),
+        clock,
+        failurePolicy: { all: { local: { expectedProcesses: 2 } } },
+        logger: false,
+      }),
+    )
+    const request = { subject: 'u', operation: 'go' } as const
+    for (const quota of processes) await quota.consume({ ...request, cost: 4 })
+    line.cut = true
+    let admitted = 0
+    for (let ms = 0; ms <= 240_000; ms += 300) {
+      for (const quota of processes) {
+        const decision = await quota.consume(request).catch(() => ({ allowed: false }))
+        if (decision.allowed) admitted++
+      }
+      // What was left, and what came back: 100 a minute.
+      expect(admitted).toBeLessThanOrEqual(12 + 4 + Math.floor((ms * 100) / 60_000))
+      clock.at += 300
+    }
+    expect(admitted).toBeGreaterThan(400)
+  })
+
+  it('is refused by a store that does not have it', () => {
+    const { can, ...store } = memoryStore()
+    const plain = { ...store, sync: true, open: memoryStore().open, can: { ...can, bucket: undefined } } as QuotaStore
+    expect(() => createQuota({ policy: policyWith(20), store: plain })).toThrow(
+      expect.objectContaining({
+        code: 'store_unsupported',
+        message: expect.stringContaining('token buckets, such as "1m"'),
+      }),
+    )
+  })
+})
+
+describe('a burst that cannot be', () => {
+  const faults = (make: () => unknown): string => {
+    try {
+      make()
+    } catch (error) {
+      return String(error)
+    }
+    return ''
+  }
+  it.each([
+    [
+      () => simpleQuota({ limit: 100, per: '1m', burst: 101 }),
+      'burst: at most the limit, 100; for a larger burst give a longer `per`',
+    ],
+    [() => policyWith(101), 'windows.0.burst: at most the limit, 100; for a larger burst give a longer `per`'],
+    [() => policyWith(0), 'a whole number of tokens, 1 to the limit, or { share: 0.2 } of the limit'],
+    [() => policyWith({ share: 0.123 }), 'a share of the limit from 0.01 to 1, with at most two decimals'],
+    [() => policyWith({ share: 1.5 }), 'a share of the limit from 0.01 to 1'],
+    [() => simpleQuota({ limit: 10, per: '1m', capacity: 5 } as never), 'how many can be used together is `burst`'],
+    [() => simpleQuota({ limit: 10, per: '1m', refillRate: 5 } as never), 'as many as `limit` come back each `per`'],
+  ])('%#', (make, message) => {
+    expect(faults(make)).toContain(message)
+  })
+
+  it('names what other libraries call it', () => {
+    const window = { label: '1m', burst: 5, maxTokens: 20, refillRate: 1, interval: 1 }
+    const policy = { ...policyWith(5), windows: [window] }
+    expect(faults(() => definePolicy(policy as never))).toMatch(
+      /save up is `burst`[\s\S]*its limit back, evenly, each `per`/,
+    )
+  })
+})
