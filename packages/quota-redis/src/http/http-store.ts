@@ -41,7 +41,7 @@ const MAX_ENDED = 1_000
 
 class Store implements RedisHttpStore {
   readonly sync = false
-  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true }
+  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
   readonly deadlineMs: number
   readonly place: string
   readonly settings: HttpSettings
