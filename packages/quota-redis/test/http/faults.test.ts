@@ -78,16 +78,17 @@ describe.runIf(redisTests)('an answer that cannot be had', () => {
   })
 
   it('for lack of a connection lets a take be sent again, as nothing was carried out', async () => {
-    const nowhere = `http://127.0.0.1:${await freePort()}`
-    let isRefused = false
+    let nowhere: string | undefined
     const refusing: typeof fetch = (url, init) => {
-      const to = isRefused ? nowhere : (url as string)
-      isRefused = false
+      const to = nowhere ?? (url as string)
+      nowhere = undefined
       return fetch(to, init)
     }
     const { quota } = await started({ fetch: refusing })
-    isRefused = true
+    // Only now, so that no server of this test has the port.
+    nowhere = `http://127.0.0.1:${await freePort()}`
     expect(await quota.consume(write)).toMatchObject({ allowed: true })
+    expect(nowhere).toBeUndefined()
     expect(await usedBy(quota, 'u')).toBe(1)
   })
 
