@@ -1,8 +1,8 @@
 import { DateTime } from 'luxon'
 import { describe, expect, it } from 'vitest'
 import { luxonCalendar } from '../src/calendar.ts'
-import { quotaExceededBody, quotaStatusBody, rateLimitHeaders, refusalHeaders } from '../src/http.ts'
-import { createQuota, defaultPolicy, definePolicy, memoryStore } from '../src/index.ts'
+import { quotaExceededBody, quotaHeaders, quotaStatusBody, rateLimitHeaders, refusalHeaders } from '../src/http.ts'
+import { createQuota, defaultPolicy, definePolicy, memoryStore, simpleQuota } from '../src/index.ts'
 
 /** 6 August 2026, 22:06:26 in Beijing. */
 const NOW = Date.UTC(2026, 7, 6, 14, 6, 26)
@@ -93,5 +93,16 @@ describe('limits of every kind, over HTTP', () => {
     expect(JSON.stringify(quotaStatusBody(await quota.status('u')).windows.write?.[0])).toBe(
       '{"scope":"Personal","window":"1h","limit":60,"used":1,"remaining":59,"startedAt":"2026-08-06T14:06:26.000Z","resetAt":"2026-08-06T15:06:26.000Z"}',
     )
+  })
+})
+
+it('the older reset of a refusal is the instant of Retry-After, also where the limit is full later', () => {
+  const quota = simpleQuota({ limit: 10, per: '10s', burst: 10, clock })
+  quota.consumeSync({ subject: 'u', cost: 10 })
+  const refused = quota.consumeSync({ subject: 'u', cost: 1 })
+  expect(quotaHeaders(refused, { legacyHeaders: true })).toMatchObject({
+    'Retry-After': '1',
+    'X-RateLimit-Remaining': '0',
+    'X-RateLimit-Reset': String(NOW / 1_000 + 1),
   })
 })
