@@ -12,6 +12,8 @@ export interface Share {
 /**
  * Bounds the memory of all bodies in flight in a service, from their first byte until they are answered. One caller may
  * have a part of it, so that a slow sender does not keep the others out.
+ *
+ * Hand-written: `express.json()` and the like limit one body, never the sum of those in flight.
  */
 export class ByteBudget {
   readonly #most: number

@@ -37,6 +37,8 @@ function isSpace(byte: number): boolean {
  * Measures JSON as it arrives, without parsing it: depth, members and elements, and the length of texts. For valid JSON
  * the figures are exact; invalid JSON is left to the parser, but brackets that do not match are a fault here,
  * so that a list is cut where it really ends.
+ *
+ * Hand-written: streaming parsers on npm build values, and so cost the memory that this saves.
  */
 export class JsonScanner {
   readonly #limits: BodyLimits
