@@ -206,8 +206,8 @@ describe('a burst that cannot be', () => {
     [() => policyWith(0), 'a whole number of tokens, 1 to the limit, or { share: 0.2 } of the limit'],
     [() => policyWith({ share: 0.123 }), 'a share of the limit from 0.01 to 1, with at most two decimals'],
     [() => policyWith({ share: 1.5 }), 'a share of the limit from 0.01 to 1'],
-    [() => simpleQuota({ limit: 10, per: '1m', capacity: 5 } as never), 'how many can be used together is `burst`'],
-    [() => simpleQuota({ limit: 10, per: '1m', refillRate: 5 } as never), 'as many as `limit` come back each `per`'],
+    [() => simpleQuota({ limit: 10, per: '1m', capacity: 5 } as never), 'use `burst` for how many can be used together'],
+    [() => simpleQuota({ limit: 10, per: '1m', refillRate: 5 } as never), '`limit` come back per `per`'],
   ])('%#', (make, message) => {
     expect(faults(make)).toContain(message)
   })
@@ -216,7 +216,7 @@ describe('a burst that cannot be', () => {
     const window = { label: '1m', burst: 5, maxTokens: 20, refillRate: 1, interval: 1 }
     const policy = { ...policyWith(5), windows: [window] }
     expect(faults(() => definePolicy(policy as never))).toMatch(
-      /save up is `burst`[\s\S]*its limit back, evenly, each `per`/,
+      /use `burst` for how many[\s\S]*refills its whole limit, evenly/,
     )
   })
 })

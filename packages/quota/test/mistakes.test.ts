@@ -426,7 +426,7 @@ const queues: readonly Mistake[] = [
     written: 'waitingQueue({ quota })',
     make: () => waitingQueue({ quota } as Anything),
     code: 'invalid_options',
-    says: ['expected an engine, as createQuota() makes it'],
+    says: ['expected an engine, for example from createQuota()'],
   },
   {
     written: 'waitingQueue(quota, { concurrency: 5 })',

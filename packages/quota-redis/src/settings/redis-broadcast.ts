@@ -54,7 +54,7 @@ export function redisBroadcast(options: RedisSettingsOptions): RedisBroadcast {
 
   async function send(expected: readonly [string, string], now: string, change: SettingsChange): Promise<void> {
     if (!REVISION.test(now))
-      throw storeError('a revision is text as newRevision() makes it, and cannot be announced else')
+      throw storeError('a revision must be text from newRevision()')
     const words = [...expected, now, newRevision(), JSON.stringify(change)]
     await carryOut(feed.commands, (line) => line.send('EVAL', ANNOUNCE.text, 2, keys.settings, keys.changes, ...words))
   }

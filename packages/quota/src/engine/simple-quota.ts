@@ -70,7 +70,7 @@ const OPERATION: SimpleOperation = 'request'
 
 const THE_LIMIT = 'use `limit`'
 const THE_WINDOW = 'use `per`, for example "15m"'
-const THE_BURST = 'how many can be used together is `burst`; as many as `limit` come back each `per`'
+const THE_BURST = 'use `burst` for how many can be used together; `limit` come back per `per`, evenly'
 const THE_NAME = 'use `name` for the counters; the prefix of all keys is an option of the store'
 const WORDS: Readonly<Record<string, string>> = {
   max: THE_LIMIT,

@@ -17,8 +17,8 @@ import { costCheck, plansCheck, unitFaults, unitsCheck, unitsIn, windowUnitCheck
 import type { UnitDefinition } from './units.ts'
 import { eachKey, limitCheck, MAX_LIMIT, nameCheck, wrongOperation } from './values.ts'
 
-const BURST = 'how many tokens a bucket can save up is `burst`'
-const REFILL = 'a bucket gets its limit back, evenly, each `per`'
+const BURST = 'use `burst` for how many tokens a bucket can save up'
+const REFILL = 'use `per`: a bucket refills its whole limit, evenly, within it'
 
 /** What members of other libraries' definitions are called in a policy. */
 const WORDS: Readonly<Record<string, string>> = {

@@ -44,7 +44,7 @@ export function waitingQueue<Operation extends string, C extends Counting>(
 ): WaitingQueue<Operation, C> {
   const door = doorOf(quota)
   if (door === undefined) {
-    throw new QuotaError('invalid_options', 'waitingQueue(): expected an engine, as createQuota() makes it')
+    throw new QuotaError('invalid_options', 'waitingQueue(): expected an engine, for example from createQuota()')
   }
   const parsed = parseQueueOptions(options)
   if (queues.has(quota)) {
