@@ -21,6 +21,33 @@ const rooms = {
   waiting: ['options', 'engine', 'decision', 'policy', 'store', 'windows', 'time'],
 }
 
+/** The same of packages/quota-redis/src. */
+const redisRooms = {
+  lua: [],
+  line: ['lua'],
+  calls: ['line', 'lua'],
+  keys: [],
+  counters: ['calls', 'keys', 'line', 'lua'],
+  store: ['counters', 'calls', 'keys', 'line', 'lua'],
+  settings: ['store', 'line', 'lua'],
+  factor: ['settings', 'store', 'line', 'lua'],
+  outcomes: ['store', 'line', 'lua'],
+  http: ['settings', 'store', 'counters', 'calls', 'keys', 'line', 'lua'],
+  leases: ['store', 'counters', 'calls', 'keys', 'line', 'lua'],
+}
+
+/** The same of packages/quota-sql/src. */
+const sqlRooms = {
+  schema: [],
+  step: ['schema'],
+  postgres: ['step', 'schema'],
+  sqlite: ['step', 'schema'],
+  watch: ['postgres', 'schema'],
+  settings: ['watch', 'postgres', 'step', 'schema'],
+  factor: ['watch', 'step', 'schema'],
+  outcomes: ['watch', 'schema'],
+}
+
 /** Outside packages that only some rooms may use. */
 const outside = {
   'ipaddr.js': ['http'],
@@ -91,6 +118,16 @@ const gatewayRoomRules = Object.entries(gatewayRooms).map(([room, imports]) => (
   to: { path: `${gateway}/`, pathNot: `${gateway}/(?:${anyOf([room, ...imports])}/|${anyOf(leaves)}\\.ts$)` },
 }))
 
+const storeRoomRules = Object.entries({ 'quota-redis': redisRooms, 'quota-sql': sqlRooms }).flatMap(([name, all]) =>
+  Object.entries(all).map(([room, imports]) => ({
+    name: `${name}-room-${room}`,
+    comment: `src/${room} of ${name} imports ${imports.join(', ') || 'no other room'}; see ARCHITECTURE.md.`,
+    severity: 'error',
+    from: { path: `^packages/${name}/src/${room}/` },
+    to: { path: `^packages/${name}/src/`, pathNot: `^packages/${name}/src/${anyOf([room, ...imports])}/` },
+  })),
+)
+
 const outsideRules = Object.entries(outside).map(([name, allowed]) => ({
   name: `only-some-rooms-use-${name}`,
   comment: `${name} is used in ${allowed.join(' and ')} alone.`,
@@ -131,24 +168,6 @@ export default {
       },
     },
     {
-      name: 'what-leases-use',
-      comment:
-        'Leases use counters, connections, calls and keys; see ARCHITECTURE.md. Not settings, factor or outcomes.',
-      severity: 'error',
-      from: { path: '^packages/quota-redis/src/leases/' },
-      to: {
-        path: '^packages/quota-redis/src/',
-        pathNot: '^packages/quota-redis/src/(?:counters|leases|line|lua|store)/',
-      },
-    },
-    {
-      name: 'nothing-uses-leases',
-      comment: 'Leases are an entry of their own: nothing else of the package imports them.',
-      severity: 'error',
-      from: { path: '^packages/quota-redis/src/', pathNot: '^packages/quota-redis/src/(?:leases/|leases\\.ts$)' },
-      to: { path: '^packages/quota-redis/src/leases' },
-    },
-    {
       name: 'by-package-name',
       comment: 'Other packages are imported by name, never by a relative path.',
       severity: 'error',
@@ -163,6 +182,7 @@ export default {
       to: { circular: true },
     },
     ...gatewayRoomRules,
+    ...storeRoomRules,
     {
       name: 'gateway-extras-apart',
       comment: 'An extra imports no other extra: of extras/ only its own folder, and extra.ts.',

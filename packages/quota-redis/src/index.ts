@@ -1,4 +1,5 @@
 export { type RedisFactor, type RedisFactorOptions, redisFactor } from './factor/redis-factor.ts'
+export { type RowTable, rowTables } from './keys/row-tables.ts'
 export type { EvictionPolicy } from './line/eviction-policy.ts'
 export type { NodeRedisClient, RedisClient } from './line/line.ts'
 export { type RedisOutcomes, type RedisOutcomesOptions, redisOutcomes } from './outcomes/redis-outcomes.ts'
@@ -7,4 +8,3 @@ export { type RedisBroadcast, redisBroadcast } from './settings/redis-broadcast.
 export { type RedisSettings, redisSettings } from './settings/redis-settings.ts'
 export type { RedisStoreOptions } from './store/options.ts'
 export { type RedisCounters, type RedisStore, redisStore } from './store/redis-store.ts'
-export { type RowTable, rowTables } from './store/row-tables.ts'

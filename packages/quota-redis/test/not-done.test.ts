@@ -2,8 +2,8 @@ import { cellsIn, isNotDone, type StoreSchema, windowCell } from '@scoregw/quota
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type RedisCounters, type RedisStore, redisStore } from '../src/index.ts'
+import { Keys } from '../src/keys/keys.ts'
 import { Connection } from '../src/line/connection.ts'
-import { Keys } from '../src/store/keys.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
 

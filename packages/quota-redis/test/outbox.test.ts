@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Outbox } from '../src/store/calls.ts'
-import type { Batched } from '../src/store/delivery.ts'
+import { Outbox } from '../src/calls/calls.ts'
+import type { Batched } from '../src/calls/delivery.ts'
 
 class Numbers implements Batched<number> {
   readonly operations: number[] = []

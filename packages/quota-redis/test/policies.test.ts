@@ -1,7 +1,7 @@
 import { cellsIn, hash32, Layout, type StoreSchema, type TakeReply, windowCell } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Keys } from '../src/store/keys.ts'
+import { Keys } from '../src/keys/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useCleanups, useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'

@@ -1,7 +1,7 @@
 import { hash32, type StoreSchema, type TakeRequest } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
-import { Keys } from '../src/store/keys.ts'
+import { Keys } from '../src/keys/keys.ts'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useCleanups, useRedis } from './support/cleanups.ts'
 import { EVERYTHING, HOURS, Holder, type HolderOptions, SLOTS } from './support/holders.ts'

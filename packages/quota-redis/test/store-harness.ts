@@ -3,9 +3,9 @@ import { manualClock, type RowName, type StoreFactory, type StoreHarness } from 
 import { Cluster, Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { type RedisClient, type RedisStore, redisStore } from '../src/index.ts'
+import { Keys } from '../src/keys/keys.ts'
 import { groupOf, groupPrefixes } from '../src/leases/groups.ts'
 import { leasedRedisStore } from '../src/leases.ts'
-import { Keys } from '../src/store/keys.ts'
 import type { RedisCluster, ReplicaPair } from './support/redis-server.ts'
 import { startProxy } from './support/tcp-proxy.ts'
 

@@ -1,6 +1,6 @@
 import { type Instant, type Layout, PERIOD_NUMBERS, type Subject, type TakeRequest } from '@scoregw/quota/store'
+import type { Keys } from '../keys/keys.ts'
 import type { Reply } from '../line/line.ts'
-import type { Keys } from '../store/keys.ts'
 import { type ListBook, rowHead } from './lists.ts'
 import { BEGIN, BEHIND_TERMS, codeOf, IS_STALE, OWN, REVISION, RUN, SHARED, type StepName } from './numbers.ts'
 import { type BatchReply, Replay } from './replay.ts'

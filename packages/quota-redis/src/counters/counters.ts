@@ -9,11 +9,11 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
+import type { Tick } from '../calls/calls.ts'
+import { Calls } from '../calls/calls.ts'
+import { lookAtHolds } from '../calls/hold-looks.ts'
+import { Keys } from '../keys/keys.ts'
 import type { Line } from '../line/line.ts'
-import type { Tick } from '../store/calls.ts'
-import { Calls } from '../store/calls.ts'
-import { lookAtHolds } from '../store/hold-looks.ts'
-import { Keys } from '../store/keys.ts'
 import { Batch, type Operation } from './batch.ts'
 import type { Give } from './charges.ts'
 import { encodeGives, encodeReadable, givesOfStates, type PlacedGive, placedIn, replayGives, rowsOf } from './gives.ts'

@@ -1,5 +1,5 @@
 import { NOT_OPEN, type SettleRequest } from '@scoregw/quota/store'
-import type { Keys } from '../store/keys.ts'
+import type { Keys } from '../keys/keys.ts'
 import type { Batch } from './batch.ts'
 import type { Give } from './charges.ts'
 import type { Replay } from './replay.ts'

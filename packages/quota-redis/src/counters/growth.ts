@@ -2,7 +2,7 @@ import { type GrowRequest, grownCosts, type HoldReply, holdOutcome, named } from
 import { newMark, withGrowth } from './record.ts'
 import { type Changed, type Decide, type Decided, type HeldRecord, seenAt } from './record-changes.ts'
 
-/** What a growth comes to, if it is applied. */
+/** The outcome of a growth, if it is applied. */
 export type GrowthResult = Pick<HoldReply, 'outcome' | 'endsAt'> & { readonly isCharged?: boolean | undefined }
 
 /**

@@ -19,17 +19,17 @@ import {
   type SweepReply,
   settledAmounts,
 } from '@scoregw/quota/store'
+import type { Calls } from '../calls/calls.ts'
+import type { HoldLook } from '../calls/hold-looks.ts'
+import { HoldSweeper } from '../calls/hold-sweeper.ts'
+import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Line } from '../line/line.ts'
-import type { Calls } from '../store/calls.ts'
-import type { HoldLook } from '../store/hold-looks.ts'
-import { HoldSweeper } from '../store/hold-sweeper.ts'
-import type { Keys, RecordPlace } from '../store/keys.ts'
-import type { RedisHolds } from '../store/redis-holds.ts'
 import type { Operation } from './batch.ts'
 import { chargedIn } from './charges.ts'
 import { growthOf, growthReply } from './growth.ts'
 import { type IdRecord, newMark } from './record.ts'
 import { type Decided, type HeldRecord, isOpenHold, type RecordChanges, seenAt } from './record-changes.ts'
+import type { RedisHolds } from './redis-holds.ts'
 
 /** Most holds that are listed; the engine's bound of a subject's holds is far below it by default. */
 const MOST_LISTED = 10_000

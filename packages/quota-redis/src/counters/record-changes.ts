@@ -1,6 +1,6 @@
 import { cellOfIdentity, notDone, PERIOD_NUMBERS, type WindowStates } from '@scoregw/quota/store'
+import type { Keys, RecordPlace } from '../keys/keys.ts'
 import { damagedRow } from '../line/errors.ts'
-import type { Keys, RecordPlace } from '../store/keys.ts'
 import type { Batch, TermsRequest } from './batch.ts'
 import { chargesOf, type Give, givesOf, merged } from './charges.ts'
 import { encodeGives, encodeReadable, type PlacedGive, placedIn, replayGives, rowsOf } from './gives.ts'

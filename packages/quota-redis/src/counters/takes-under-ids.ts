@@ -11,8 +11,8 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
+import type { Keys, RecordPlace } from '../keys/keys.ts'
 import { damagedRow } from '../line/errors.ts'
-import type { Keys, RecordPlace } from '../store/keys.ts'
 import type { Batch } from './batch.ts'
 import { chargesOf, type Give } from './charges.ts'
 import { givesOfStates } from './gives.ts'
@@ -91,7 +91,7 @@ export class TakesUnderIds {
         const after: IdRecord = { mark: newMark(), state: as, nonce, fingerprint, tables: '', states: [], limits: [] }
         return { result: false, change: { after, keepMs: ttlMs } }
       }
-      // The end of a hold goes by what its record has.
+      // The end of a hold follows its record.
       if (!isToSettle(record, id)) return { result: false }
       const gives = [...givesOfStates(request, this.#keys), ...othersGives(record, request, this.#keys)]
       return { result: true, change: { after: { ...record, mark: newMark(), state: as }, keepMs: ttlMs, gives } }

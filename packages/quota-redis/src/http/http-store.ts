@@ -7,9 +7,9 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
+import { Tick } from '../calls/calls.ts'
 import { type Counters, openCounters } from '../counters/counters.ts'
 import { SettingsKeys } from '../settings/settings-keys.ts'
-import { Tick } from '../store/calls.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { HttpRedis } from './http-redis.ts'
 import { HttpSettings } from './http-settings.ts'

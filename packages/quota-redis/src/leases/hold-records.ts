@@ -3,7 +3,7 @@ import type { ListBook } from '../counters/lists.ts'
 import type { Caller } from '../counters/operation.ts'
 import type { SharedPart, SharedRows } from '../counters/record.ts'
 import { type Changed, type Decide, type Decided, endedBy, RecordChanges } from '../counters/record-changes.ts'
-import type { Keys, RecordPlace } from '../store/keys.ts'
+import type { Keys, RecordPlace } from '../keys/keys.ts'
 
 /** What a hold that was ended had in another slot. Its receiver gives it back, and no other process does. */
 export interface FreedAmounts {

@@ -9,8 +9,8 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
+import type { RedisHolds } from '../counters/redis-holds.ts'
 import { storeError } from '../line/errors.ts'
-import type { RedisHolds } from '../store/redis-holds.ts'
 import type { RedisCounters } from '../store/redis-store.ts'
 import { atLeastOne } from './amounts.ts'
 import { LeasedHolds } from './leased-holds.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '@scoregw/quota'
+import type { Keys } from '../keys/keys.ts'
 import type { Line } from '../line/line.ts'
-import type { Keys } from '../store/keys.ts'
 import { elapsedMs, momentBy } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import { statesOf } from './parts.ts'

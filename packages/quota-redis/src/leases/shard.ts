@@ -23,6 +23,7 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
+import type { HoldSweeper } from '../calls/hold-sweeper.ts'
 import type { Give } from '../counters/charges.ts'
 import { type Counters, type CountersParts, openCounters } from '../counters/counters.ts'
 import { givesOfStates } from '../counters/gives.ts'
@@ -30,8 +31,7 @@ import { growthOf, growthReply } from '../counters/growth.ts'
 import { type HoldOfRecord, newMark, withGrowth } from '../counters/record.ts'
 import { type HeldRecord, seenAt } from '../counters/record-changes.ts'
 import type { Taken } from '../counters/takes-under-ids.ts'
-import type { HoldSweeper } from '../store/hold-sweeper.ts'
-import type { Keys, RecordPlace } from '../store/keys.ts'
+import type { Keys, RecordPlace } from '../keys/keys.ts'
 import { type FreedAmounts, HoldRecords, type SharedCharge, withCharge } from './hold-records.ts'
 
 /** A take that is a hold. */

@@ -3,10 +3,10 @@ import { Breaker, Deadline, Instant, notDone } from '@scoregw/quota/store'
 import { Batch } from '../counters/batch.ts'
 import { ListBook } from '../counters/lists.ts'
 import type { Replay } from '../counters/replay.ts'
+import type { Keys } from '../keys/keys.ts'
 import { isReplyOf, refusal, storeError, verdictOf } from '../line/errors.ts'
 import type { Line, Reply, Word } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
-import type { Keys } from '../store/keys.ts'
 import type { UnitAmounts } from './amounts.ts'
 import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
 import { GRANT_SCRIPT, RETURN_SCRIPT } from './scripts.ts'
@@ -145,7 +145,7 @@ export class SharedCalls {
     }
   }
 
-  /** A batch of the counters with what the scripts of leases read beside it: see `lua/book.lua`. */
+  /** A batch of the counters with what the scripts of leases read next to it: see `lua/book.lua`. */
   #batch({ category, layers }: SharedRowsAt, call: object): Batch {
     const { keys, testClock } = this.#parts
     const batch = new Batch(keys, this.#book, this.#instant, testClock?.now())

@@ -10,13 +10,13 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
+import { Tick } from '../calls/calls.ts'
 import { type Counters, openCounters } from '../counters/counters.ts'
+import type { RedisHolds } from '../counters/redis-holds.ts'
 import type { Line } from '../line/line.ts'
 import { lineTo } from '../line/lines.ts'
-import { Tick } from './calls.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
 import { placeOf } from './place.ts'
-import type { RedisHolds } from './redis-holds.ts'
 
 /** Counters of one policy in Redis. */
 export interface RedisCounters extends AsyncCounters {

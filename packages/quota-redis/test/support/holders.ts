@@ -16,10 +16,10 @@ import {
   windowCell,
 } from '@scoregw/quota/store'
 import { Redis } from 'ioredis'
+import type { RedisHolds } from '../../src/counters/redis-holds.ts'
 import { type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
 import { leasedRedisStore } from '../../src/leases.ts'
 import type { RedisStoreOptions } from '../../src/store/options.ts'
-import type { RedisHolds } from '../../src/store/redis-holds.ts'
 
 const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })
 const MONTH = windowCell({ label: 'month', every: 'month', timeZone: 'UTC' })
