@@ -14,7 +14,7 @@ const rooms = {
   calendar: ['windows'],
   adaptive: ['options', 'policy', 'store', 'time'],
   engine: ['options', 'time', 'windows', 'policy', 'decision', 'store', 'memory', 'adaptive'],
-  http: ['options', 'engine', 'store', 'decision', 'policy', 'windows', 'time'],
+  http: ['options', 'engine', 'waiting', 'store', 'decision', 'policy', 'windows', 'time'],
   'score-gateway': ['options', 'http', 'decision', 'policy', 'time'],
   metrics: ['options', 'engine', 'decision', 'policy'],
   top: ['options', 'engine', 'policy', 'store', 'time'],

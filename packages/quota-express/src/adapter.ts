@@ -8,6 +8,7 @@ export const EXPRESS: HttpAdapter<Request> = {
   method: ({ method }) => method,
   languages: ({ headers }) => headers['accept-language'],
   address: ({ ip }) => ip,
+  connection: (req) => req,
   proxyFault,
   own: () => ({ handler: optional(aFunction()), requestPropertyName: optional(textLike(/./, 'a name')) }),
   ownOfRoutes: ['handler'],

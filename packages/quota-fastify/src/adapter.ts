@@ -8,6 +8,7 @@ export const FASTIFY: HttpAdapter<FastifyRequest> = {
   method: ({ method }) => method,
   languages: ({ headers }) => headers['accept-language'],
   address: ({ ip }) => ip,
+  connection: ({ raw }) => raw,
   proxyFault,
   own: () => ({
     handler: optional(aFunction()),

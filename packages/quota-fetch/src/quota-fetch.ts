@@ -50,6 +50,7 @@ const FETCH: HttpAdapter<Call> = {
   method: ({ request }) => request.method,
   languages: ({ request }) => request.headers.get('accept-language') ?? undefined,
   carrier: ({ request }) => request,
+  connection: ({ request }) => request.signal,
   own: () => ({ handler: optional(aFunction()) }),
   ownOfRoutes: ['handler'],
 }

@@ -14,6 +14,7 @@ export const NEST: HttpAdapter<NestRequest> = {
   method: ({ method }) => method,
   languages: ({ headers }) => headers['accept-language'] as string | undefined,
   address: ({ ip }) => ip,
+  connection: (request) => rawOf<NodeRequest>(request),
 }
 
 /** What Node has of a message: Fastify's messages contain it, those of Express are it. */

@@ -17,6 +17,7 @@ import {
 } from '@nestjs/common'
 import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core'
 import { definePolicy, memoryStore, simpleQuota } from '@scoregw/quota'
+import { waitingQueue } from '@scoregw/quota/waiting'
 import {
   createQuota,
   InjectQuota,
@@ -27,7 +28,7 @@ import {
   QuotaModule,
   RequestQuota,
 } from '@scoregw/quota-nest'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 const policy = definePolicy({
   windows: [{ label: '1h' }],
@@ -94,6 +95,21 @@ function music(): Type {
 }
 
 describe('QuotaModule', () => {
+  it('holds a request with maxWaitMs until its limit has room', async () => {
+    const engine = quota()
+    const queue = waitingQueue(engine)
+    const Music = controller('music', { read: [Quota('read', { maxWaitMs: 60_000_000, cost: 4 })] }, music())
+    const get = await served({
+      module: QuotaModule.forRoot({ quota: engine, subject: bySubject }),
+      controllers: [Music],
+    })
+    expect((await get('music/read')).status).toBe(200)
+    const waits = get('music/read')
+    await vi.waitFor(() => expect(queue.size).toBe(1), { timeout: 15_000, interval: 5 })
+    await engine.reset('ann')
+    expect(await waits).toEqual({ status: 200, body: 'read' })
+  })
+
   it('meters what @Quota() names, the route before its controller, and skips what it says is free', async () => {
     const Music = controller('music', { read: [], free: [Quota(false)] }, music())
     Quota('write')(Music)

@@ -83,6 +83,7 @@ const HONO: HttpAdapter<Context> = {
   name: 'quotaMiddleware()',
   method: ({ req }) => req.method,
   languages: ({ req }) => req.header('accept-language'),
+  connection: ({ req }) => req.raw.signal,
   own: () => ({ handler: optional(aFunction()), variable: optional(textLike(/./, 'a name')) }),
   ownOfRoutes: ['handler'],
 }

@@ -48,7 +48,7 @@ export interface QuotaEvents<C extends Counting = Counting> {
 /** Where tokens or slots went back: by a settlement, a reset, a release, or a hold that ended. */
 export interface Freed<C extends Counting = Counting> {
   readonly category: C['names']['category']
-  /** Absent for a hold that ended by itself: it may be anybody's. */
+  /** Absent for a hold that ended or was released: its keys are unknown. */
   readonly subject?: C['names']['subject'] | undefined
 }
 

@@ -7,11 +7,13 @@ import { takesSlot } from '../policy/cells.ts'
 import { operationOf } from '../policy/policy.ts'
 import type { Cost, Counting, OneUnit } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
+import { queueOf } from '../waiting/waiting-queue.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
 import { Exchange } from './exchange.ts'
 import { LimitTexts } from './headers.ts'
 import { ipSubject } from './ip-subject.ts'
 import { type HeldTokens, MeteredRequest } from './metered-request.ts'
+import type { NodeRequest } from './node/response-gate.ts'
 import {
   type HttpAdapter,
   type HttpMeterOptions,
@@ -130,6 +132,7 @@ const ROUTE_OPTIONS = [
   'plan',
   'skip',
   'anonymous',
+  'maxWaitMs',
 ]
 
 /** Codes of errors that become a 503; all others are the application's. */
@@ -153,6 +156,7 @@ export class HttpMeter<Request> {
     this.#adapter = adapter
     this.warnings = warnings ?? new Warnings(options.logger, options.validate)
     this.#ownLayers = options.quota.policy.layers.filter(({ shared }) => !shared).map(({ name }) => name)
+    if (options.maxWaitMs !== undefined) queueOf(options.quota)
     this.#now = options.quota.sync ? (options.quota as unknown as SyncCalls) : undefined
   }
 
@@ -236,6 +240,7 @@ export class HttpMeter<Request> {
   }
 
   #take(request: Request, asked: QuotaRequest): Admission | Promise<Admission> {
+    if (this.options.maxWaitMs !== undefined) return this.#takeWaiting(request, asked)
     return this.#now === undefined ? this.#takeLater(request, asked) : this.#takeNow(this.#now, request, asked)
   }
 
@@ -266,6 +271,26 @@ export class HttpMeter<Request> {
       return this.#failed(request, error)
     }
     return this.#admitted(request, taken)
+  }
+
+  /** Waits in the engine's queue. A client that disconnects leaves it. */
+  async #takeWaiting(request: Request, of: QuotaRequest): Promise<Admission> {
+    const { quota, settle, maxWaitMs } = this.options
+    const gone = new AbortController()
+    const stop = whenGone(this.#adapter.connection?.(request), () => gone.abort())
+    try {
+      const waits = { ...this.#held(of), maxWaitMs, signal: gone.signal }
+      const reservation = await queueOf(quota).reserve(waits)
+      const { decision } = reservation
+      if (decision === undefined) throw new QuotaError('quota_unavailable', 'too many requests wait already')
+      return this.#admitted(request, settle === 'charge-first' ? uncancellable(decision) : takenOf(reservation))
+    } catch (error) {
+      const isGone = gone.signal.aborted && error === gone.signal.reason
+      const known = isGone ? new QuotaError('quota_unavailable', 'the client disconnected while it waited') : error
+      return this.#failed(request, known)
+    } finally {
+      stop()
+    }
   }
 
   /** A request that settles late is a hold, if the store supports holds. */
@@ -323,6 +348,19 @@ export class HttpMeter<Request> {
     if (locale === undefined) return preferredLocale(this.#adapter.languages(request))
     return typeof locale === 'function' ? locale(request) : locale
   }
+}
+
+/** Calls `listener` when a connection ends, until the returned function is called. */
+function whenGone(connection: AbortSignal | NodeRequest | undefined, listener: () => void): () => void {
+  if (connection instanceof AbortSignal) {
+    if (connection.aborted) listener()
+    connection.addEventListener('abort', listener)
+    return () => connection.removeEventListener('abort', listener)
+  }
+  // Messages of HTTP/2 have a stream of their own on a socket of many.
+  const closing = connection?.stream ?? connection?.socket
+  closing?.once('close', listener)
+  return () => void closing?.off('close', listener)
 }
 
 /** Options of a meter of plain values. */

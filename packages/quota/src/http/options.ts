@@ -5,6 +5,7 @@ import type { Check } from '../options/checks.ts'
 import type { QuotaLogger } from '../options/logger.ts'
 import type { Cost, Counting, OneUnit, UnitsOf } from '../policy/units.ts'
 import type { FieldsOption, StandardHeaders } from './headers.ts'
+import type { NodeRequest } from './node/response-gate.ts'
 import type { Locale, MessageTexts, QuotaAnswers } from './texts.ts'
 import type { QuotaWarningCode, ValidateOption } from './warnings.ts'
 
@@ -83,6 +84,12 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
   readonly skip?: ((request: Request) => MaybeAsync<boolean>) | undefined
   /** @default 'reject' */
   readonly anonymous?: AnonymousMode | undefined
+  /**
+   * How long a request waits for its limits before it's refused, in milliseconds, 0 to 86_400_000. It waits in the engine's
+   * queue, see `@scoregw/quota/waiting`, and leaves it when its client disconnects.
+   * @default no wait
+   */
+  readonly maxWaitMs?: number | undefined
 }
 
 /** Options of every adapter; `Request` is the framework's type of a request. */
@@ -232,6 +239,8 @@ export interface HttpAdapter<Request> {
   readonly address?: ((request: Request) => string | undefined) | undefined
   /** Aborts when the caller has gone; a store behind a network then gives up. */
   readonly signal?: ((request: Request) => AbortSignal | undefined) | undefined
+  /** Ends with the connection of the caller: a signal, or Node's message. Requests that wait leave the queue then. */
+  readonly connection?: ((request: Request) => AbortSignal | NodeRequest | undefined) | undefined
   /** Says how the framework's idea of addresses is misconfigured, before an address is used. */
   readonly proxyFault?: ((request: Request) => ProxyFault | undefined) | undefined
   /**
@@ -277,6 +286,7 @@ export const PLAIN: HttpAdapter<HttpRequest> = {
   languages: ({ languages }) => languages,
   address: ({ address }) => address,
   signal: ({ signal }) => signal,
+  connection: ({ signal }) => signal,
 }
 
 export const PLAIN_OPTIONS = {

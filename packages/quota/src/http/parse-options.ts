@@ -70,6 +70,7 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     plan: optional(where(isPlan, 'a name, or a function of the request')),
     skip: optional(aFunction('a function of the request')),
     anonymous: withDefault(oneOf('reject', 'skip', 'ip'), 'reject'),
+    maxWaitMs: optional(wholeNumber(0, 86_400_000, 'milliseconds')),
     address: optional(aFunction('a function of the request')),
     ipv6Subnet: withDefault(wholeNumber(1, 128, 'bits'), DEFAULT_IPV6_SUBNET),
     standardHeaders: withDefault(oneOf<StandardHeaders | false>('draft-10', 'draft-11', false), false),

@@ -75,7 +75,8 @@ export function holdsAdmin(
         quotas: { layers: [], limits: [] },
       }
       await callHolds(calls, (holds) => holds.settle(request))
-      freed(category, subject)
+      // Listed by its first key: its keys in other layers may be others than those of `subject`.
+      freed(category)
       return true
     },
     async sweep() {

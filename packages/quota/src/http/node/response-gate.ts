@@ -26,7 +26,10 @@ export interface NodeRequest {
     readonly writable: boolean
     readonly destroyed: boolean
     once(event: 'close', listener: () => void): unknown
+    off(event: 'close', listener: () => void): unknown
   }
+  /** There in HTTP/2. */
+  readonly stream?: Pick<NodeRequest['socket'], 'once' | 'off'> | undefined
 }
 
 type Write = (...args: unknown[]) => boolean
