@@ -15,11 +15,11 @@ export default [
   budget('@scoregw/quota, simpleQuota', '45 kB', '{ simpleQuota }'),
   budget('@scoregw/quota, QuotaError', '0.7 kB', '{ QuotaError }'),
   budget('@scoregw/quota/options', '5.5 kB', undefined, 'options'),
-  budget('@scoregw/quota/http', '28.5 kB', undefined, 'http'),
+  budget('@scoregw/quota/http', '30.5 kB', undefined, 'http'),
   budget('@scoregw/quota/calendar', '2.2 kB', undefined, 'calendar'),
   budget('@scoregw/quota/prometheus', '7.6 kB', undefined, 'prometheus'),
   budget('@scoregw/quota/top', '6.8 kB', undefined, 'top'),
-  budget('@scoregw/quota/waiting', '9 kB', undefined, 'waiting'),
+  budget('@scoregw/quota/waiting', '11 kB', undefined, 'waiting'),
   budget('@scoregw/quota/otel', '7.8 kB', undefined, 'otel'),
   ...['index', 'mcp'].map((entry) => ({
     name: `@scoregw/quota-ai, ${entry}`,
