@@ -206,7 +206,10 @@ describe('a burst that cannot be', () => {
     [() => policyWith(0), 'a whole number of tokens, 1 to the limit, or { share: 0.2 } of the limit'],
     [() => policyWith({ share: 0.123 }), 'a share of the limit from 0.01 to 1, with at most two decimals'],
     [() => policyWith({ share: 1.5 }), 'a share of the limit from 0.01 to 1'],
-    [() => simpleQuota({ limit: 10, per: '1m', capacity: 5 } as never), 'use `burst` for how many can be used together'],
+    [
+      () => simpleQuota({ limit: 10, per: '1m', capacity: 5 } as never),
+      'use `burst` for how many can be used together',
+    ],
     [() => simpleQuota({ limit: 10, per: '1m', refillRate: 5 } as never), '`limit` come back per `per`'],
   ])('%#', (make, message) => {
     expect(faults(make)).toContain(message)

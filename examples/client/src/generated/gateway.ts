@@ -944,7 +944,7 @@ export interface paths {
         };
         /**
          * The extras that this gateway runs
-         * @description What goes beyond the specification, by name. The console shows the pages of these.
+         * @description Names of the parts beyond the specification, as `EXTRAS` takes them.
          *
          *     Free.
          */

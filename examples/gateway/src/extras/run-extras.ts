@@ -43,7 +43,7 @@ function listRoute(names: readonly string[]): Route {
       id: 'listExtras',
       tag: 'Administration',
       summary: 'The extras that this gateway runs',
-      description: 'What goes beyond the specification, by name. The console shows the pages of these.',
+      description: 'Names of the parts beyond the specification, as `EXTRAS` takes them.',
     },
     access: 'admin',
     answer: z.object({ extras: z.array(z.string()) }),

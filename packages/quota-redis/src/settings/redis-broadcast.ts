@@ -53,8 +53,7 @@ export function redisBroadcast(options: RedisSettingsOptions): RedisBroadcast {
   })
 
   async function send(expected: readonly [string, string], now: string, change: SettingsChange): Promise<void> {
-    if (!REVISION.test(now))
-      throw storeError('a revision must be text from newRevision()')
+    if (!REVISION.test(now)) throw storeError('a revision must be text from newRevision()')
     const words = [...expected, now, newRevision(), JSON.stringify(change)]
     await carryOut(feed.commands, (line) => line.send('EVAL', ANNOUNCE.text, 2, keys.settings, keys.changes, ...words))
   }

@@ -150,6 +150,8 @@ export const PARAGRAPHS_ZH = {
   'Only its hash is stored: a lost one cannot be recovered.': '只保存其散列：丢失后无法找回。',
   'Follow `nextCursor` until it is `null`. No page repeats or lacks an entry while others are written.':
     '沿 `nextCursor` 读取，直到为 `null`。期间有新条目写入时，各页既不重复也不遗漏。',
+  'Names of the parts beyond the specification, as `EXTRAS` takes them.':
+    '规范之外的部分的名称，与 `EXTRAS` 的取值相同。',
   'Forgets the wall, which rises are to blame, and how slowly errors pass. Factor and history stay, and the factor rises freely. Works in every mode.':
     '清除“墙”、被归咎的上升以及错误消退的快慢。系数与历史保持不变，此后系数可自由上升。任何模式下均可使用。',
   'It follows the server internal errors of the last 30 minutes, between 0.75 and 1.5.':

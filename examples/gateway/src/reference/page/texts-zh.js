@@ -111,6 +111,7 @@ export const TEXTS_ZH = {
   'Replace the settings of everybody': '替换所有人的配额',
   'Revoke a token': '吊销令牌',
   'The factor of mode adaptive, and the reason for its value': '自适应模式的系数及其原因',
+  'The extras that this gateway runs': '此网关运行的附加部分',
   'Forget what mode adaptive has learned': '清除自适应模式学到的内容',
   'The settings of everybody': '所有人的配额',
   'This document': '本文档',
