@@ -12,7 +12,7 @@ import { decisionService } from '../src/service.ts'
 
 const PAGE = join(import.meta.dirname, '../../../docs/guide/decision-service.md')
 
-/** Python is no package of this project: a machine without it leaves the test out. */
+/** Python isn't part of this project: on a machine without it, the test is left out. */
 const PYTHON = pathFolders()
   .map((folder) => join(folder, 'python3'))
   .find(isExecutable)
