@@ -65,8 +65,8 @@ function picture(report: Report | undefined, texts: Texts): string {
   if (report !== undefined) {
     const { cpu, cores, node } = report.machine
     parts.push(
-      text(0, y + 10, texts.less, 'small'),
-      text(0, y + 30, `${cpu}, ${cores} cores, Node ${node}, ${report.date}`, 'small'),
+      text(0, y + 10, texts.less, 'note'),
+      text(0, y + 30, `${cpu}, ${cores} cores, Node ${node}, ${report.date}`, 'note'),
     )
   }
   return [
@@ -113,7 +113,6 @@ function timeOf(us: number): string {
 /** Each rule names the picture: on the site its source stands in the page. */
 const STYLE = [
   '.factors text{font:15px system-ui,sans-serif;fill:#1f2328}',
-  '.factors .small{font-size:12px}',
   '.factors .title,.factors .name{font-weight:600}',
   '.factors .ours{fill:#3a5ccc}.factors .other{fill:#8c959f}',
   '@media(prefers-color-scheme:dark){.factors text{fill:#e6edf3}.factors .ours{fill:#6f8ff0}.factors .other{fill:#6e7681}}',

@@ -31,7 +31,7 @@ const WANTED: Readonly<Record<string, string | readonly string[]>> = {
   'token bucket': '/guide/algorithms',
   'retry-after': '/guide/refusals',
   headers: ['/guide/refusals', '/guide/http-options'],
-  cloudflare: '/guide/fetch',
+  cloudflare: '/guide/edge',
   migrate: '/guide/coming-from',
   'express-rate-limit': ['/guide/coming-from', '/guide/comparison'],
   503: ['/guide/failure-policy', '/guide/troubleshooting'],
