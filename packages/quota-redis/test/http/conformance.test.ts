@@ -6,6 +6,7 @@ import {
   SETTINGS_STORE_CASES,
 } from '@scoregw/quota-testkit'
 import { type HttpFront, startHttpFront } from '@scoregw/redis-server'
+import { processTests } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { redisHttpStore } from '../../src/http.ts'
@@ -15,7 +16,8 @@ import { type RedisServer, redisTests, startRedis } from '../support/redis-serve
 /** Whether calls share requests. */
 const modes = process.env.QUOTA_TEST_DEEP === undefined ? [true] : [true, false]
 
-describe.runIf(redisTests)('by HTTP', () => {
+// The longest file: each case plays through a server of HTTP before Redis.
+describe.runIf(redisTests && processTests)('by HTTP', () => {
   let redis: RedisServer
   let admin: Redis
   let front: HttpFront
