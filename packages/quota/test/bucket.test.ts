@@ -1,6 +1,10 @@
+import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
-import { neutralAnswers, quotaExceededBody, quotaHeaders, quotaStatusBody } from '../src/http.ts'
+import { type Locale, neutralAnswers, quotaExceededBody, quotaHeaders, quotaStatusBody } from '../src/http.ts'
 import { createQuota, definePolicy, memoryStore, type NearLimit, type QuotaStore, simpleQuota } from '../src/index.ts'
+import { registerQuotaMetrics } from '../src/prometheus.ts'
+import { scoreGatewayAnswers } from '../src/score-gateway.ts'
+import { topSubjects } from '../src/top.ts'
 import { asyncStore, type TestClock, testClock } from './support.ts'
 
 /** 100 requests a minute, at most 20 together: one each 600 ms. */
@@ -70,10 +74,37 @@ describe('a window with a burst', () => {
     expect(never).toMatchObject({ allowed: false, retryable: false })
     if (!never.allowed)
       expect(neutralAnswers()(never, { locale: 'en', policy: quota.policy }).msg).toBe(
-        'This request needs 21 tokens, more than the limit of 100 per minute, in bursts of 20.',
+        'This request needs 21 tokens, more than the limit of 20 in a burst (100 per minute).',
       )
     const body = quotaStatusBody(quota.statusSync('u')).windows.all?.[0]
     expect(body).toMatchObject({ limit: 100, burst: 20, used: 17, remaining: 3 })
+  })
+
+  it('says nothing of bursts where its limit is 0', () => {
+    const quota = createQuota({ policy: policyWith({ share: 0.2 }, 0), clock: testClock() })
+    const decision = quota.consumeSync({ subject: 'u', operation: 'go' })
+    if (decision.allowed) throw new Error('admitted')
+    expect(quotaExceededBody(decision).msg).toBe('Limit reached: 0 requests per minute.')
+  })
+
+  it('says what it is in answers of the score gateway', () => {
+    const answers = scoreGatewayAnswers()
+    const quota = createQuota({ policy: { ...policyWith(20), answers }, clock: testClock() })
+    const body = (locale: Locale, cost: number) => {
+      const decision = quota.consumeSync({ subject: 'u', operation: 'go', cost })
+      return decision.allowed ? undefined : quotaExceededBody(decision, { locale })
+    }
+    expect(body('en', 20)).toBeUndefined()
+    const english = body('en', 1)
+    expect(english?.msg).toMatch(
+      /^Reached user 1-Minute Quota Limit \(100, in bursts of 20\) for All requests\. You may/,
+    )
+    expect(english?.quota).toMatchObject({ limit: 100, burst: 20, used: 20, requested: 1 })
+    expect(body('zh-CN', 1)?.msg).toMatch(/^已达到user 1 分钟全部配额上限（100，突发最多 20）。您可以在/)
+    expect(body('en', 21)?.msg).toMatch(
+      /^This request needs 21 tokens, more than the user 1-Minute Quota Limit of 20 in a burst/,
+    )
+    expect(body('zh-CN', 21)?.msg).toMatch(/超过user 1 分钟全部配额上限（单次突发 20），等待无法解决。/)
   })
 
   it('is full again at its reset, and says so with null', () => {
@@ -127,6 +158,45 @@ describe('a window with a burst', () => {
     quota.on('nearLimit', ({ window }) => near.push(window))
     for (let i = 0; i < 20; i++) quota.consumeSync({ subject: 'u', operation: 'go' })
     expect(near.map(({ used }) => used)).toEqual([16])
+  })
+
+  it('crosses thresholds of its burst again once tokens came back, however a bucket moved meanwhile', () => {
+    const clock = testClock()
+    const quota = createQuota({ policy: policyWith(20), clock })
+    const near: (readonly [threshold: object, used: number])[] = []
+    quota.on('nearLimit', ({ window, threshold }) => near.push([threshold, window.used]))
+    const spend = (cost: number) => quota.consumeSync({ subject: 'u', operation: 'go', cost })
+    spend(18)
+    clock.at += 4 * 600 // 14 are used
+    spend(2)
+    clock.at += 60_000 * 5 // full
+    spend(15)
+    spend(1)
+    expect(near.map(([, used]) => used)).toEqual([18, 16, 16])
+  })
+
+  it('is in metrics and among the top subjects as a window is', async () => {
+    const clock = testClock()
+    const quota = createQuota({ policy: policyWith(20), clock })
+    const registry = new Registry()
+    registerQuotaMetrics({ quota, registry })
+    const top = topSubjects({ quota, periodMs: 3_600_000, clock })
+    const spend = (cost: number) => quota.consumeSync({ subject: 'u', operation: 'go', cost })
+    spend(17)
+    clock.at += 600
+    spend(1)
+    spend(9)
+    expect(top.spent('all')).toEqual([{ subject: 'u', amount: 18, atLeast: 18 }])
+    expect(top.refused('all')).toEqual([{ subject: 'u', amount: 1, atLeast: 1 }])
+    const text = await registry.metrics()
+    const limit = 'layer="user",window="1m",category="all"'
+    for (const sample of [
+      `window_decisions_total{${limit},outcome="admitted"} 2`,
+      `window_decisions_total{${limit},outcome="refused"} 1`,
+      `refusals_total{${limit}} 1`,
+      `near_limit_total{${limit},threshold="80%"} 1`,
+    ])
+      expect(text).toContain(`scoregw_quota_${sample}`)
   })
 
   it('is kept in a snapshot', () => {

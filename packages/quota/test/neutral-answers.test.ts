@@ -108,6 +108,21 @@ const TEXTS: readonly (readonly [facts: Partial<RefusalFacts>, english: string, 
     'Limit reached: 1 chat token per 15 minutes. Try again in 1 hour.',
     '已达上限：每 15 分钟 1 个 chat token。请在 1 小时后重试。',
   ],
+  [
+    { lengthMs: 60_000, limit: 100, burst: 20, kind: 'bucket', retryAfterSeconds: 3 },
+    'Limit reached: 100 requests per minute, in bursts of 20. Try again in 3 seconds.',
+    '已达上限：每分钟 100 次请求，突发最多 20 次。请在 3 秒后重试。',
+  ],
+  [
+    { ...HOUR, ...MONEY, limit: 200_000, burst: 50_000, kind: 'bucket', retryAfterSeconds: 90 },
+    'Limit reached: $0.20 per hour, in bursts of $0.05. Try again in 2 minutes.',
+    '已达上限：每小时 0.20 美元，突发最多 0.05 美元。请在 2 分钟后重试。',
+  ],
+  [
+    { ...HOUR, unit: 'tokens', limit: 200, burst: 50, requested: 60, retryable: false, owner: { name: 'team' } },
+    "This request needs 60 tokens, more than your team's limit of 50 in a burst (200 per hour).",
+    '此请求需要 60 个 token，超过您的团队单次突发 50 个的上限（每小时 200 个）。',
+  ],
   [{ ...HOUR, limit: 0, retryable: false }, 'Limit reached: 0 requests per hour.', '已达上限：每小时 0 次请求。'],
 ]
 

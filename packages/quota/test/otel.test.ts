@@ -10,11 +10,11 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createQuota, type Decision, memorySettings, memoryStore, type Quota } from '../src/index.ts'
+import { createQuota, type Decision, memorySettings, memoryStore, type Quota, simpleQuota } from '../src/index.ts'
 import { instrumentQuota } from '../src/otel.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
 import type { AsyncStore, TakeRequest } from '../src/store.ts'
-import { fixture, flatBase, testPolicy } from './support.ts'
+import { fixture, flatBase, testClock, testPolicy } from './support.ts'
 
 /** Samples of the text format, without comments, in order. */
 function samplesOf(text: string): string[] {
@@ -156,6 +156,21 @@ describe('spans', () => {
     const stopThird = instrumentQuota({ quota, spans: false })
     expect((await spanOf(ask)).attributes).toEqual({})
     stopThird()
+    await quota.close()
+  })
+
+  it('name the burst of a bucket, which the remainder is a part of', async () => {
+    const quota = simpleQuota({ limit: 100, per: '1m', burst: 20, clock: testClock() })
+    const stop = instrumentQuota({ quota })
+    const spend = (cost: number) => spanOf(() => quota.consume({ subject: 'ann', cost }))
+    const limit = { 'quota.limit.tokens': 100, 'quota.limit.burst': 20 }
+    expect((await spend(17)).attributes).toMatchObject({ ...limit, 'quota.remaining': 3 })
+    expect((await spend(5)).attributes).toMatchObject({
+      ...limit,
+      'quota.remaining': 3,
+      'quota.retry_after_ms': 1_200,
+    })
+    stop()
     await quota.close()
   })
 

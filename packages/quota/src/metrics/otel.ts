@@ -235,9 +235,17 @@ function ofRefused(decision: RefusedDecision, hasSubjects: boolean): Attributes 
   }
 }
 
-function ofLimit({ layer, window }: { layer: string; window: string }, limit: number, remaining: number): Attributes {
-  return { 'quota.limit': `${layer} ${window}`, 'quota.limit.tokens': limit, 'quota.remaining': remaining }
+function ofLimit({ layer, window, burst }: NamedLimit, limit: number, remaining: number): Attributes {
+  return {
+    'quota.limit': `${layer} ${window}`,
+    'quota.limit.tokens': limit,
+    // What `quota.remaining` is a part of.
+    ...(burst === undefined ? {} : { 'quota.limit.burst': burst }),
+    'quota.remaining': remaining,
+  }
 }
+
+type NamedLimit = Pick<WindowStatus, 'layer' | 'window' | 'burst'>
 
 type Finite = WindowStatus & { readonly limit: number }
 

@@ -61,7 +61,7 @@ export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): S
   const { supportForumUrl, timeZone } = parse(options)
   return (decision, { locale }) => {
     const { binding, retryAfterSeconds } = decision
-    const { scope, category, window, limit, used, requested, resetAt } = binding
+    const { scope, category, window, limit, burst, used, requested, resetAt } = binding
     const retryAtLocal = zonedText(resetAt, timeZone)
     return {
       error: 'quota_exceeded',
@@ -80,6 +80,7 @@ export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): S
         // Behind what was there before them.
         retryAt: isoText(resetAt),
         windowLabel: windowLabel(binding, locale),
+        ...(burst === undefined ? {} : { burst }),
       },
     }
   }
@@ -100,7 +101,7 @@ function specifiedText(facts: TextFacts, locale: Locale): string {
 
 function english({ decision, timeZone, supportForumUrl }: TextFacts): string {
   const retryAt = zonedText(decision.resetAt, timeZone)
-  const { scope, category, kind, limit, requested } = decision.binding
+  const { scope, category, kind, limit, burst, requested } = decision.binding
   const requests = `${capitalized(category)} requests`
   const when = `${retryAt} ${timeZone === BEIJING_TIME_ZONE ? 'Beijing Time (UTC+8)' : `(${timeZone})`}`
   const ask = `For a higher quota, ask at ${supportForumUrl ?? 'the support forum'}.`
@@ -111,14 +112,16 @@ function english({ decision, timeZone, supportForumUrl }: TextFacts): string {
   }
   const what = `${scope} ${windowText(decision.binding, '-', ENGLISH_UNITS)} Quota Limit`
   if (!decision.retryable) {
-    return `This request needs ${requested} tokens, more than the ${what} of ${limit} for ${requests}: waiting will not help. ${ask}`
+    const most = burst === undefined ? limit : `${burst} in a burst`
+    return `This request needs ${requested} tokens, more than the ${what} of ${most} for ${requests}: waiting will not help. ${ask}`
   }
-  return `Reached ${what} for ${requests}. You may continue after ${when}. ${ask}`
+  const bursts = burst === undefined ? '' : ` (${limit}, in bursts of ${burst})`
+  return `Reached ${what}${bursts} for ${requests}. You may continue after ${when}. ${ask}`
 }
 
 function chinese({ decision, timeZone, supportForumUrl }: TextFacts): string {
   const retryAt = zonedText(decision.resetAt, timeZone)
-  const { scope, category, kind, limit, requested } = decision.binding
+  const { scope, category, kind, limit, burst, requested } = decision.binding
   const whose = CHINESE[scope] ?? scope
   const requests = CHINESE[category] ?? ` ${category} `
   const ask = `如需更高配额，请前往${supportForumUrl === undefined ? '支持论坛' : ` ${supportForumUrl} `}申请。`
@@ -130,8 +133,12 @@ function chinese({ decision, timeZone, supportForumUrl }: TextFacts): string {
       : `本次请求超过${most}，等待无法解决。${ask}`
   }
   const what = `${whose} ${windowText(decision.binding, ' ', CHINESE_UNITS)}${requests}配额上限`
-  if (!decision.retryable) return `本次请求需要 ${requested} 个令牌，超过${what}（${limit}），等待无法解决。${ask}`
-  return `已达到${what}。您可以在${when}之后继续请求。${ask}`
+  if (!decision.retryable) {
+    const most = burst === undefined ? limit : `单次突发 ${burst}`
+    return `本次请求需要 ${requested} 个令牌，超过${what}（${most}），等待无法解决。${ask}`
+  }
+  const bursts = burst === undefined ? '' : `（${limit}，突发最多 ${burst}）`
+  return `已达到${what}${bursts}。您可以在${when}之后继续请求。${ask}`
 }
 
 const CHINESE: Readonly<Record<string, string>> = {

@@ -23,8 +23,10 @@ function refusalOf(facts: RefusalFacts): string {
   }
   const total = owner === 'service' ? '总上限' : '上限'
   if (!retryable && facts.unit !== 'requests') {
-    const most = facts.format === undefined ? `${numberText(limit)} 个` : amountOf(limit, facts)
-    return `此请求需要 ${amountOf(requested, facts)}，超过${whose}${perText(facts)} ${most}的${total}${burstText(facts)}。`
+    const most = `${perText(facts)} ${countOf(limit, facts)}`
+    const needs = `此请求需要 ${amountOf(requested, facts)}，超过${whose}`
+    if (facts.burst === undefined) return `${needs}${most}的${total}。`
+    return `${needs}单次突发 ${countOf(facts.burst, facts)}的${total}（${most}）。`
   }
   const text = `${whose}已达${total}：${perText(facts)} ${amountOf(limit, facts)}${burstText(facts)}。`
   return retryable ? `${text}${whenText(facts)}` : text
@@ -47,10 +49,14 @@ function inText(word: string): string {
   return /^\p{Script=Han}+$/u.test(word) ? word : ` ${word} `
 }
 
-function burstText({ burst, unit, format }: RefusalFacts): string {
-  if (burst === undefined) return ''
-  const most = `${numberText(burst)} ${unit === 'requests' ? '次' : '个'}`
-  return `，突发最多 ${format === undefined ? most : moneyText(burst, format, 'zh-CN')}`
+/** Without its unit, unless that is money. */
+function countOf(amount: number, { unit, format }: RefusalFacts): string {
+  if (format !== undefined) return moneyText(amount, format, 'zh-CN')
+  return `${numberText(amount)} ${unit === 'requests' ? '次' : '个'}`
+}
+
+function burstText(facts: RefusalFacts): string {
+  return facts.burst === undefined ? '' : `，突发最多 ${countOf(facts.burst, facts)}`
 }
 
 function perText(facts: RefusalFacts): string {

@@ -24,7 +24,7 @@ function refusalOf(facts: RefusalFacts): string {
   // A limit of no requests has no request that would be too large.
   if (!retryable && facts.unit !== 'requests') return neverText(facts, owner)
   const reached = owner === undefined ? 'Limit reached' : `${capitalized(owner)}'s limit is reached`
-  const text = `${reached}: ${amountOf(limit, facts)} per ${perText(facts)}.`
+  const text = `${reached}: ${amountOf(limit, facts)} per ${perText(facts)}${burstText(facts)}.`
   return retryable ? `${text} ${whenText(facts)}` : text
 }
 
@@ -32,7 +32,9 @@ function neverText(facts: RefusalFacts, owner: string | undefined): string {
   const { limit, requested } = facts
   const most = amountText(limit, facts)
   const whose = owner === undefined ? 'the' : `${owner}'s`
-  return `This request needs ${amountOf(requested, facts)}, more than ${whose} limit of ${most} per ${perText(facts)}.`
+  const needs = `This request needs ${amountOf(requested, facts)}, more than ${whose} limit of`
+  if (facts.burst === undefined) return `${needs} ${most} per ${perText(facts)}.`
+  return `${needs} ${amountText(facts.burst, facts)} in a burst (${most} per ${perText(facts)}).`
 }
 
 /** `undefined`: the caller. */
@@ -58,8 +60,11 @@ function amountOf(amount: number, { unit, format, category }: RefusalFacts): str
 
 function perText(facts: RefusalFacts): string {
   const length = lengthOf(facts)
-  const bursts = facts.burst === undefined ? '' : `, in bursts of ${amountText(facts.burst, facts)}`
-  return (length.count === 1 ? length.unit : lengthText(length)) + bursts
+  return length.count === 1 ? length.unit : lengthText(length)
+}
+
+function burstText(facts: RefusalFacts): string {
+  return facts.burst === undefined ? '' : `, in bursts of ${amountText(facts.burst, facts)}`
 }
 
 function lengthText({ count, unit }: Length): string {

@@ -62,7 +62,7 @@ function factsOf(decision: RefusedDecision, policy: Policy | undefined): Refusal
     window,
     lengthMs,
     limit,
-    burst,
+    burst: limit === 0 ? undefined : burst,
     requested,
     retryable,
     retryAfterSeconds,

@@ -10,7 +10,7 @@ export interface RefusalFacts {
   /** `null`: of concurrency. */
   readonly lengthMs: number | null
   readonly limit: number
-  /** Of a bucket. */
+  /** Of a bucket that lets something through. */
   readonly burst: number | undefined
   readonly requested: number
   readonly retryable: boolean
