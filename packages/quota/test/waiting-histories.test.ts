@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as engine from '../src/index.ts'
 import * as waiting from '../src/waiting.ts'
+import { FakeTime } from './waiting/fake-time.ts'
 import { FAULTS, type Fault } from './waiting/faults.ts'
 import { type Counts, History, type Library, type StoreKind } from './waiting/history.ts'
 
@@ -12,7 +13,11 @@ const SEED = Number(process.env.QUOTA_TEST_SEED ?? 1)
 const SOURCES = join(import.meta.dirname, '../src')
 
 /** @throws the first fault that a history shows */
-async function play(library: Library, kind: StoreKind, run: number): Promise<Counts> {
+function play(library: Library, kind: StoreKind, run: number): Promise<Counts> {
+  return FakeTime.run(() => played(library, kind, run))
+}
+
+async function played(library: Library, kind: StoreKind, run: number): Promise<Counts> {
   const history = new History(library, kind, SEED * 1_000_003 + run)
   try {
     await history.play()

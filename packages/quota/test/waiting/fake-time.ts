@@ -1,8 +1,13 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
 interface Timer {
   due: number
   readonly everyMs: number | undefined
   readonly call: () => void
 }
+
+/** Set in what a test calls, also later: what another file has left running in this process keeps its real timers. */
+const isInTest = new AsyncLocalStorage<boolean>()
 
 /** Time turned by hand: timers, the stopwatch and the clock. Unlike Vitest's, it says when the next timer is due. */
 export class FakeTime {
@@ -17,14 +22,14 @@ export class FakeTime {
       this.#timers.add(timer)
       return timer
     }
-    const remove = (timer: Timer): void => void this.#timers.delete(timer)
+    const real = { setTimeout, setInterval, clearTimeout }
     const own = {
-      setTimeout: add,
-      setInterval: (call: () => void, ms: number) => add(call, ms, ms),
-      clearTimeout: remove,
-      clearInterval: remove,
+      setTimeout: (call: () => void, ms: number) => (isInTest.getStore() ? add(call, ms) : real.setTimeout(call, ms)),
+      setInterval: (call: () => void, ms: number) =>
+        isInTest.getStore() ? add(call, ms, ms) : real.setInterval(call, ms),
+      clearTimeout: (timer: Timer) => (this.#timers.delete(timer) ? undefined : real.clearTimeout(timer as never)),
     }
-    this.#undo.push(replaced(globalThis, own as never))
+    this.#undo.push(replaced(globalThis, { ...own, clearInterval: own.clearTimeout } as never))
     this.#undo.push(replaced(performance, { now: () => this.#now }))
     this.#undo.push(replaced(Date, { now: () => this.#now }))
     this.#undo.push(replaced(Math, { random }))
@@ -49,6 +54,11 @@ export class FakeTime {
     else next.due += next.everyMs
     next.call()
     return true
+  }
+
+  /** Runs what sets timers of this time. */
+  static run<T>(test: () => Promise<T>): Promise<T> {
+    return isInTest.run(true, test)
   }
 
   /** Back to the machine's time. */
