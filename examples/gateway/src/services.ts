@@ -115,7 +115,7 @@ export function gatewayService(parts: Parts): Express {
     pages: Router().use(frontPage('gateway', parts.addresses), referencePages(parts.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
-    authenticate: (publicPaths, failures) => usersOnly(identify, publicPaths, failures),
+    authentication: usersOnly(identify),
     charge: chargeStep({
       ...{ quota, logger, chargesWithin: parts.chargesWithin, supportForumUrl: config.supportForumUrl },
       observe: observeMetered(usage.recorder, clock),
@@ -149,8 +149,7 @@ export function syncService(parts: Parts): Express {
     corsOrigins: () => withReferencePage(parts),
     pages: frontPage('sync', parts.addresses),
     publicBaseUrl: config.publicSyncUrl,
-    authenticate: (publicPaths, failures) =>
-      holdersOnly('Bot-Token', (token) => credentials.identify('sync', token), publicPaths, failures),
+    authentication: holdersOnly('Bot-Token', (token) => credentials.identify('sync', token)),
   })
 }
 
@@ -164,8 +163,7 @@ export function chartsService(parts: Parts): Express {
     corsOrigins: () => withReferencePage(parts),
     pages: frontPage('charts', parts.addresses),
     publicBaseUrl: config.publicChartsUrl,
-    authenticate: (publicPaths, failures) =>
-      holdersOnly('X-API-Key', (key) => credentials.identify('charts', key), publicPaths, failures),
+    authentication: holdersOnly('X-API-Key', (key) => credentials.identify('charts', key)),
   })
 }
 

@@ -41,7 +41,7 @@ async function shop(isWithin: boolean, handle?: Handled) {
   const db = await closedInTheEnd(openSqlite(dataDir))
   const database = connectionOf(db)
   if (database === undefined) throw new Error('the embedded database has a connection')
-  const user = { id: 'ann', name: 'Ann', role: 'player' } as const
+  const user = { id: 'ann', name: 'Ann', role: 'player', disabled: false } as const
   await new UserRepository(db, clock).create(user)
   await db.updateTable('users').set({ balance: CREDITS }).execute()
   const quota = createQuota<OperationName>({
@@ -63,9 +63,12 @@ async function shop(isWithin: boolean, handle?: Handled) {
     trustProxy: false,
     corsOrigins: () => [],
     publicBaseUrl: undefined,
-    authenticate: () => (req, _res, next) => {
-      contextOf(req).user = user
-      next()
+    authentication: {
+      identify: (req, _res, next) => {
+        contextOf(req).user = user
+        next()
+      },
+      admit: (_req, _res, next) => next(),
     },
     charge: chargeStep({ ...metering, chargesWithin: isWithin }),
     failures: failureLimit({ limit: 0, windowMs: 60_000, clock }),

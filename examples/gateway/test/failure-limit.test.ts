@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import {
@@ -33,6 +34,27 @@ const failing = async ({ send }: Pick<TestGateway, 'send'>, times: number): Prom
   return statuses
 }
 
+/** A request whose head has been sent, and whose body has not. */
+async function open({ gateway }: TestGateway) {
+  const { hostname, port } = new URL(gateway.addresses.gateway)
+  const headers = { Authorization: `Bearer ${USER_TOKEN}`, 'Content-Type': 'application/json', Expect: '100-continue' }
+  const sent = request({ hostname, port, path: UPSERT, method: 'POST', headers })
+  const answered = once(sent, 'response').then(([response]) => {
+    response.resume()
+    return response.statusCode as number
+  })
+  answered.catch(() => undefined)
+  sent.flushHeaders()
+  await once(sent, 'continue')
+  return {
+    finish: (body: string) => {
+      sent.on('error', () => undefined).end(body)
+      return answered
+    },
+    giveUp: () => void sent.on('error', () => undefined).destroy(),
+  }
+}
+
 describe('a caller whose requests fail', () => {
   it('is refused after some, and admitted again when the window ends', async () => {
     const gateway = await testGateway({ env: ENV })
@@ -48,11 +70,11 @@ describe('a caller whose requests fail', () => {
     })
     expect(body).not.toHaveProperty('quota')
     expect(body.msg).toBe(
-      '5 of your requests failed within 60s, and no more may: look at their errors, ' +
-        'and try again after 2026-08-06 22:07:26 Beijing Time (UTC+8).',
+      '5 of your requests failed within 60s, or have no answer yet, and no more may: ' +
+        'read their errors, and try again after 2026-08-06 22:07:26 Beijing Time (UTC+8).',
     )
     const chinese = await send('POST', UPSERT, { ...GOOD, headers: { 'Accept-Language': 'zh-CN' } })
-    expect(chinese.body.msg).toContain('您在 60s 内有 5 个请求出错')
+    expect(chinese.body.msg).toContain('您在 60s 内有 5 个请求出错或尚未完成')
     // Everything of theirs is refused, also what costs nothing; nobody else is.
     expect((await send('GET', '/me/quota')).status).toBe(429)
     expect((await send('GET', '/me/quota', { token: ADMIN_TOKEN })).status).toBe(200)
@@ -60,6 +82,30 @@ describe('a caller whose requests fail', () => {
     clock.advance(60_000)
     expect((await send('POST', UPSERT, GOOD)).status).toBe(200)
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 15 })
+  })
+
+  it('gets no more tries when all of its requests are open before one has failed', async () => {
+    const gateway = await testGateway({ env: ENV })
+    const opened = await Promise.all(Array.from({ length: 4 * LIMIT }, () => open(gateway)))
+    // By now the gateway has read each head.
+    expect((await gateway.send('GET', '/me/quota', { token: ADMIN_TOKEN })).status).toBe(200)
+    const statuses = await Promise.all(opened.map(({ finish }) => finish('{"musicList":5}')))
+    expect(statuses.sort()).toEqual([...Array(LIMIT).fill(422), ...Array(3 * LIMIT).fill(429)])
+  })
+
+  it('is charged for a request that it gives up', async () => {
+    const gateway = await testGateway({ env: { ...ENV, FAILURE_LIMIT: '1' } })
+    const { send, clock } = gateway
+    const { giveUp } = await open(gateway)
+    giveUp()
+    await expect.poll(async () => (await send('GET', '/me/quota')).status).toBe(429)
+    clock.advance(60_000)
+    expect((await send('GET', '/me/quota')).status).toBe(200)
+  })
+
+  it('has all of its successes given back', async () => {
+    const { send } = await testGateway({ env: { ...ENV, FAILURE_LIMIT: '1' } })
+    for (let index = 0; index < 5; index++) expect((await send('GET', '/me/quota')).status).toBe(200)
   })
 
   it('is refused before a byte of the body is asked for', async () => {

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import compression from 'compression'
 import express from 'express'
 import { expect, it, onTestFinished } from 'vitest'
-import { errorHandler, gatewayErrorBody } from '../src/http/error-handler.ts'
+import { errorHandlers, gatewayErrorBody } from '../src/http/error-handler.ts'
 import { failureLimit } from '../src/http/failure-limit.ts'
+import { HttpError } from '../src/http/http-error.ts'
 import { Refusals } from '../src/http/refusals.ts'
 import { contextOf } from '../src/http/request-context.ts'
 import { requestId } from '../src/http/request-id.ts'
@@ -20,13 +21,15 @@ async function refusing(threshold: number): Promise<{ readonly url: string; look
   const refusals = new Refusals({ ...shared, isGuarded: () => true })
   let looked = 0
   const app = express()
-  app.use(requestId(), refusals.repeat, compression({ threshold }), (req) => {
+  app.use(requestId(), refusals.repeat, compression({ threshold }), (req, _res, next) => {
     looked++
     contextOf(req).holder = { id: 'b1', name: 'A bot' }
-    failures.count(req, 422)
-    failures.check(req)
+    next()
   })
-  app.use(errorHandler({ ...shared, onRefused: (...answered) => refusals.keep(...answered) }))
+  app.use(failures.charge, () => {
+    throw new HttpError('validation_failed', 'no')
+  })
+  app.use(errorHandlers({ ...shared, onRefused: (...answered) => refusals.keep(...answered) }))
   const server = createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => {
@@ -41,10 +44,11 @@ it.each([
   ['never where it was compressed', 0, 'gzip', 3],
 ])('a refusal is repeated %s', async (_how, threshold, encoding, looks) => {
   const { url, looked } = await refusing(threshold)
+  expect((await fetch(url)).status).toBe(422)
   for (let times = 0; times < 3; times++) {
     const answer = await fetch(url, { headers: { 'Accept-Encoding': 'gzip' } })
     expect([answer.status, answer.headers.get('Content-Encoding')]).toEqual([429, encoding])
     expect(await answer.json()).toMatchObject({ error: 'too_many_failures', retryAfterSeconds: 60 })
   }
-  expect(looked()).toBe(looks)
+  expect(looked()).toBe(1 + looks)
 })

@@ -1,5 +1,4 @@
 import type { Request, RequestHandler } from 'express'
-import type { FailureLimit } from './failure-limit.ts'
 import { HttpError } from './http-error.ts'
 import { lines } from './lines.ts'
 import { contextOf, type Holder } from './request-context.ts'
@@ -11,54 +10,60 @@ export type Identify<Caller> = (credential: string) => Promise<Caller | undefine
 /** Longest credential that is looked at. */
 const MAX_CREDENTIAL_LENGTH = 8_192
 
+/** The steps of paths that aren't public. Between the two, a caller whose requests keep failing is refused. */
+export interface Authentication {
+  /** Finds the caller of a request, and lets every request go on. */
+  readonly identify: RequestHandler
+  /** Refuses callers without a valid credential. */
+  readonly admit: RequestHandler
+}
+
 /**
  * Hides from strangers which paths exist: paths that are not public need a bearer credential, whether they exist or
  * not, and those under `/admin` the administrator's role. Every path but the public ones is closed to disabled users.
  */
-export function usersOnly(
-  identify: Identify<StoredUser>,
-  publicPaths: ReadonlySet<string>,
-  failures: FailureLimit,
-): RequestHandler {
-  return async (req, res, next) => {
-    if (publicPaths.has(req.path)) return next()
-    res.set('Cache-Control', 'no-store')
-    const credential = bearerOf(req)
-    const identified = async () => (credential === undefined ? undefined : identify(credential))
-    const user = await identified()
-    const context = contextOf(req)
-    context.user = user
-    context.identifyAgain = async () => {
-      const now = await identified()
-      return now?.disabled ? undefined : now
-    }
-    if (user !== undefined) lines.welcome(req)
-    failures.check(req)
-    if (user === undefined) throw noBearer(credential === undefined)
-    if (user.disabled) throw new HttpError('user_disabled', 'This account is disabled: ask an administrator.')
-    if (isAdminPath(req.path)) requireRole(user, 'admin')
-    next()
+export function usersOnly(find: Identify<StoredUser>): Authentication {
+  return {
+    async identify(req, _res, next) {
+      const credential = bearerOf(req)
+      const identified = async () => (credential === undefined ? undefined : find(credential))
+      const context = contextOf(req)
+      context.user = await identified()
+      context.identifyAgain = async () => {
+        const now = await identified()
+        return now?.disabled ? undefined : now
+      }
+      if (context.user !== undefined) lines.welcome(req)
+      next()
+    },
+    admit(req, _res, next) {
+      const { user } = contextOf(req)
+      if (user === undefined) throw noBearer(bearerOf(req) === undefined)
+      if (user.disabled) throw new HttpError('user_disabled', 'This account is disabled: ask an administrator.')
+      if (isAdminPath(req.path)) requireRole(user, 'admin')
+      next()
+    },
   }
 }
 
 /** The same for a service whose credentials come in a header field of their own, for example `Bot-Token`. */
-export function holdersOnly(
-  field: string,
-  identify: Identify<Holder>,
-  publicPaths: ReadonlySet<string>,
-  failures: FailureLimit,
-): RequestHandler {
-  return async (req, res, next) => {
-    if (publicPaths.has(req.path)) return next()
-    res.set('Cache-Control', 'no-store')
+export function holdersOnly(field: string, find: Identify<Holder>): Authentication {
+  const credentialOf = (req: Request): string | undefined => {
     const credential = onlyField(req, field)
-    const isLookedAt = credential !== undefined && credential !== '' && credential.length <= MAX_CREDENTIAL_LENGTH
-    const holder = isLookedAt ? await identify(credential) : undefined
-    contextOf(req).holder = holder
-    if (holder !== undefined) lines.welcome(req)
-    failures.check(req)
-    if (holder === undefined) throw noField(field, !isLookedAt)
-    next()
+    return credential === '' || (credential?.length ?? 0) > MAX_CREDENTIAL_LENGTH ? undefined : credential
+  }
+  return {
+    async identify(req, _res, next) {
+      const credential = credentialOf(req)
+      const holder = credential === undefined ? undefined : await find(credential)
+      contextOf(req).holder = holder
+      if (holder !== undefined) lines.welcome(req)
+      next()
+    },
+    admit(req, _res, next) {
+      if (contextOf(req).holder === undefined) throw noField(field, credentialOf(req) === undefined)
+      next()
+    },
   }
 }
 

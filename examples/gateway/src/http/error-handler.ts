@@ -1,4 +1,5 @@
 import { QuotaError } from '@scoregw/quota'
+import { quotaErrorHandler } from '@scoregw/quota-express'
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express'
 import { isDatabaseAway, isReferenceGone } from '../db/database-away.ts'
 import { UserGone } from '../db/with-player.ts'
@@ -22,36 +23,48 @@ export const gatewayErrorBody: ErrorBody = (error, requestId) => {
 
 export interface ErrorHandlerOptions {
   readonly logger: Logger
-  /** Hears of every failure. */
   readonly failures: FailureLimit
   /** Called with the answer to a caller that is refused because too many of its requests have failed. */
   readonly onRefused: (req: Request, res: Response, error: FailuresExceeded) => void
   readonly bodyOf: ErrorBody
 }
 
-/** Turns whatever a handler threw into an answer; unexpected errors are logged, never shown. */
-export function errorHandler({ logger, failures, onRefused, bodyOf }: ErrorHandlerOptions): ErrorRequestHandler {
-  return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
+/**
+ * Turns an error of a handler into an answer, in three steps: what the error is, whether the request stays charged,
+ * and what the client reads. Unexpected errors are logged, never shown.
+ */
+export function errorHandlers(options: ErrorHandlerOptions): ErrorRequestHandler[] {
+  return [naming(options), quotaErrorHandler(), answering(options)]
+}
+
+function naming({ failures }: ErrorHandlerOptions): ErrorRequestHandler {
+  return (error, req, _res, next) => {
     const context = contextOf(req)
     // What a user's request stores refers to the user.
     const isUserGone = error instanceof UserGone || (context.user !== undefined && isReferenceGone(error))
     const known = isUserGone ? noBearer(false) : toHttpError(error)
-    const { id: requestId } = context
     context.isForwardingFailed = known.isForwardingFailed
     context.errorCode = known.code
-    failures.count(req, known.status)
+    failures.judge(req, known.status)
+    next(known)
+  }
+}
+
+function answering({ logger, onRefused, bodyOf }: ErrorHandlerOptions): ErrorRequestHandler {
+  return (error: HttpError, req: Request, res: Response, next: NextFunction): void => {
+    const { id: requestId } = contextOf(req)
+    const { code, cause, source, status } = error
     // In an outage there is one of these for every request: the reason, and no stack.
-    if (known.code === 'quota_unavailable') logger.warn({ reason: reasonOf(known), requestId }, 'store unavailable')
-    else if (known.source !== undefined) logger.warn({ reason: reasonOf(known), requestId }, 'source failed')
-    else if (known.status >= 500 && known.code !== 'shutting_down') {
-      logger.error({ err: error, requestId }, 'request failed')
-    }
+    if (code === 'quota_unavailable') logger.warn({ reason: reasonOf(error), requestId }, 'store unavailable')
+    else if (source !== undefined) logger.warn({ reason: reasonOf(error), requestId }, 'source failed')
+    else if (status >= 500 && code !== 'shutting_down')
+      logger.error({ err: cause ?? error, requestId }, 'request failed')
     if (res.headersSent) {
       next(error)
       return
     }
-    res.set(known.headers).status(known.status).json(bodyOf(known, requestId))
-    if (known instanceof FailuresExceeded) onRefused(req, res, known)
+    res.set(error.headers).status(status).json(bodyOf(error, requestId))
+    if (error instanceof FailuresExceeded) onRefused(req, res, error)
   }
 }
 
@@ -67,7 +80,8 @@ function toHttpError(error: unknown): HttpError {
   }
   // Express reports a path with broken percent-encoding as an error with a status.
   if (error instanceof URIError) return new HttpError('bad_request', 'The path is not valid percent-encoding.')
-  return new HttpError('internal_error', 'Something went wrong on our side. Quote the request id when you report it.')
+  const msg = 'Something went wrong on our side. Quote the request id when you report it.'
+  return new HttpError('internal_error', msg, { cause: error })
 }
 
 /** The messages of an error and of what caused it. */

@@ -1,24 +1,25 @@
-import { type Clock, createQuota, definePolicy, memoryStore, type RefusedDecision } from '@scoregw/quota'
+import { type Clock, type Counting, createQuota, definePolicy, memoryStore, type RefusedDecision } from '@scoregw/quota'
 import { type Locale, quotaHeaders } from '@scoregw/quota/http'
 import { beijingText } from '@scoregw/quota/score-gateway'
-import type { Request } from 'express'
+import { quotaMiddleware } from '@scoregw/quota-express'
+import type { Request, RequestHandler } from 'express'
 import { callerKey } from './caller.ts'
 import { HttpError } from './http-error.ts'
 
 /** Statuses that are the caller's own fault; a missing document or a lost race is not. */
 const FAILURES: ReadonlySet<number> = new Set([400, 401, 413, 415, 422])
 
-/** Bounds how many requests of one caller may fail. */
+/** Limits how many requests of one caller may fail. */
 export interface FailureLimit {
   /**
-   * To be called once the caller is identified, before anything else of the request is examined.
-   * @throws {FailuresExceeded}
+   * Charges a request as if it had failed, or refuses it with {@link FailuresExceeded}. Comes once the caller is
+   * identified, before anything else of the request is examined. A success gives the charge back.
    */
-  check(req: Request): void
-  /** Whether a refused caller would get the same answer now, to the letter. */
+  readonly charge: RequestHandler
+  /** Gives the charge back unless this status is a failure: for errors, which have no response yet and may never have one. */
+  judge(req: Request, status: number): void
+  /** Whether a refused caller would get exactly the same answer now. */
   isStill(refusal: FailuresExceeded): boolean
-  /** To be called with the status of each request that did not succeed. */
-  count(req: Request, status: number): void
 }
 
 export interface FailureLimitOptions {
@@ -35,28 +36,32 @@ export class FailuresExceeded extends HttpError {
   readonly from: number
   readonly until: number
 
-  constructor(decision: RefusedDecision, locale: Locale) {
+  readonly caller: string
+
+  constructor(decision: RefusedDecision<Counting>, caller: string, locale: Locale) {
     const { retryAfterSeconds } = decision
     super('too_many_failures', TEXTS[locale](decision), { retryAfterSeconds, headers: { ...quotaHeaders(decision) } })
+    this.caller = caller
     this.from = decision.now
     this.until = decision.resetAt - (retryAfterSeconds - 1) * 1_000
   }
 }
 
-const TEXTS: Readonly<Record<Locale, (decision: RefusedDecision) => string>> = {
+const TEXTS: Readonly<Record<Locale, (decision: RefusedDecision<Counting>) => string>> = {
   en: ({ binding }) =>
-    `${binding.used} of your requests failed within ${binding.window}, and no more may: look at their errors, ` +
-    `and try again after ${beijingText(binding.resetAt)} Beijing Time (UTC+8).`,
+    `${binding.used} of your requests failed within ${binding.window}, or have no answer yet, and no more may: ` +
+    `read their errors, and try again after ${beijingText(binding.resetAt)} Beijing Time (UTC+8).`,
   'zh-CN': ({ binding }) =>
-    `您在 ${binding.window} 内有 ${binding.used} 个请求出错，已达上限：请检查错误原因，并于北京时间 ${beijingText(binding.resetAt)} 后重试。`,
+    `您在 ${binding.window} 内有 ${binding.used} 个请求出错或尚未完成，已达上限：请检查错误原因，并于北京时间 ${beijingText(binding.resetAt)} 后重试。`,
 }
 
-const UNLIMITED: FailureLimit = { check: () => undefined, isStill: () => false, count: () => undefined }
+const UNLIMITED: FailureLimit = {
+  charge: (_req, _res, next) => next(),
+  judge: () => undefined,
+  isStill: () => false,
+}
 
-/**
- * A limit of failures: another policy on an engine of its own, whose counters are in this process. A token is charged
- * when a request has failed; one that finds none left is refused unread.
- */
+/** A limit of failures: another policy on an engine of its own, whose counters are in this process. */
 export function failureLimit({ limit, windowMs, clock }: FailureLimitOptions): FailureLimit {
   if (limit === 0) return UNLIMITED
   const window = `${windowMs / 1_000}s`
@@ -69,18 +74,25 @@ export function failureLimit({ limit, windowMs, clock }: FailureLimitOptions): F
   })
   // Where so many callers fail that no more can be counted, those who do not are served all the same.
   const quota = createQuota({ policy, store: memoryStore({ clock }), clock, failurePolicy: { failure: 'open' } })
-  const failing = (req: Request) => ({ subject: callerKey(req), operation: 'fail' }) as const
+  const metered = quotaMiddleware({
+    quota,
+    settle: 'failures',
+    isFailure: (status) => FAILURES.has(status),
+    subject: callerKey,
+    requestPropertyName: 'failures',
+    standardHeaders: false,
+    handler: (req, _res, next, answer) =>
+      next(answer.status === 429 ? new FailuresExceeded(answer.decision, callerKey(req), localeOf(req)) : answer),
+  })
   return {
-    check(req) {
-      const decision = quota.peekSync(failing(req))
-      if (!decision.allowed) throw new FailuresExceeded(decision, localeOf(req))
+    charge: metered.operation('fail'),
+    judge(req, status) {
+      // The counters are in memory: there is nothing to wait for.
+      if (!FAILURES.has(status)) void metered.of(req)?.cancel()
     },
-    isStill({ from, until }) {
+    isStill({ from, until, caller }) {
       const now = clock.now()
-      return from <= now && now < until
-    },
-    count(req, status) {
-      if (FAILURES.has(status)) quota.consumeSync(failing(req))
+      return from <= now && now < until && !quota.peekSync({ subject: caller, operation: 'fail' }).allowed
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import type { ErrorCode } from './http-error.ts'
-import type { User } from './user.ts'
+import type { StoredUser, User } from './user.ts'
 
 /** Who holds a credential of a service that has no users. */
 export interface Holder {
@@ -13,7 +13,7 @@ export interface RequestContext {
   /** Names this request in answers and logs. */
   readonly id: string
   /** The caller; `undefined` until identified, and on public paths. */
-  user: User | undefined
+  user: StoredUser | undefined
   holder: Holder | undefined
   /** Whose the credential is by now, for answers that last: it may be revoked meanwhile. */
   identifyAgain: () => Promise<User | undefined>

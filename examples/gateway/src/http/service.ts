@@ -1,13 +1,13 @@
-import { quotaErrorHandler } from '@scoregw/quota-express'
 import compression from 'compression'
-import express, { type Express, type Request, type RequestHandler } from 'express'
+import express, { type Express, type Request, type RequestHandler, Router } from 'express'
 import type { Logger } from '../log/logger.ts'
+import type { Authentication } from './auth.ts'
 import { ByteBudget } from './body/byte-budget.ts'
 import { BODY_LIMITS, type BodyLimits } from './body/limits.ts'
 import type { ChargeStep } from './charge-step.ts'
 import { refusedWhenClosing } from './closing.ts'
 import { crossOrigin } from './cross-origin.ts'
-import { type ErrorBody, errorHandler, gatewayErrorBody } from './error-handler.ts'
+import { type ErrorBody, errorHandlers, gatewayErrorBody } from './error-handler.ts'
 import type { FailureLimit } from './failure-limit.ts'
 import { jsonBody } from './json-body.ts'
 import { mount } from './mount.ts'
@@ -27,7 +27,7 @@ export interface ServiceOptions extends SecurityOptions {
   /** Origins whose pages may call the service. */
   corsOrigins(): readonly string[]
   /** Refuses unidentified callers on all paths that are not public. */
-  readonly authenticate: (publicPaths: ReadonlySet<string>, failures: FailureLimit) => RequestHandler
+  readonly authentication: Authentication
   /** Limits the failed requests of each caller. */
   readonly failures: FailureLimit
   /** Absent: nothing is charged. */
@@ -47,7 +47,7 @@ export interface ServiceOptions extends SecurityOptions {
 
 /** A service without a server: routes behind the steps that every request goes through. */
 export function createService(options: ServiceOptions): Express {
-  const { routes, logger, authenticate, failures, charge, observe = [], pages } = options
+  const { routes, logger, authentication, failures, charge, observe = [], pages } = options
   const { errorBody: bodyOf = gatewayErrorBody, isClosing } = options
   const { bodyLimits = BODY_LIMITS, bodyBudget = BODY_BUDGET } = options
   const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
@@ -72,9 +72,22 @@ export function createService(options: ServiceOptions): Express {
   if (pages !== undefined) app.use(pages)
   // Before whatever watches heads and bodies, so that they see them as the routes made them.
   app.use(compression())
-  app.use(authenticate(publicPaths, failures))
+  app.use(guard(publicPaths, authentication, failures))
   app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(...bodyBudget)), charge }))
-  app.use(quotaErrorHandler())
-  app.use(errorHandler({ logger, failures, bodyOf, onRefused: (...answered) => refusals.keep(...answered) }))
+  app.use(errorHandlers({ logger, failures, bodyOf, onRefused: (...answered) => refusals.keep(...answered) }))
   return app
+}
+
+/** What a request to a path that isn't public has to pass before its path is looked up. */
+function guard(
+  publicPaths: ReadonlySet<string>,
+  { identify, admit }: Authentication,
+  failures: FailureLimit,
+): RequestHandler {
+  const isGuarded: RequestHandler = (req, res, next) => {
+    if (publicPaths.has(req.path)) return next('router')
+    res.set('Cache-Control', 'no-store')
+    next()
+  }
+  return Router().use(isGuarded, identify, failures.charge, admit)
 }

@@ -50,9 +50,12 @@ export async function lateService(): Promise<LateService> {
     trustProxy: false,
     corsOrigins: () => [],
     publicBaseUrl: undefined,
-    authenticate: () => (req, _res, next) => {
-      contextOf(req).user = { id: 'u1', name: 'u1', role: 'player' }
-      next()
+    authentication: {
+      identify: (req, _res, next) => {
+        contextOf(req).user = { id: 'u1', name: 'u1', role: 'player', disabled: false }
+        next()
+      },
+      admit: (_req, _res, next) => next(),
     },
     charge: chargeStep({ quota, supportForumUrl: 'https://forum.example.com', logger, chargesWithin: false }),
     isClosing: () => false,
