@@ -33,6 +33,13 @@ export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
           return [what, other, ...us, times(ratio), rangeOf(spread)]
         }),
     ),
+  speeds: ({ results }) =>
+    table(
+      ['', 'per second'],
+      results
+        .filter(({ name }) => name.startsWith('quota'))
+        .map(({ name, perSecond }) => [name, Math.round(perSecond).toLocaleString('en')]),
+    ),
   results: ({ results }) => ratioTable(results),
   ordinary: ({ ordinary }) => (ordinary === undefined ? 'Not measured yet.' : ratioTable(ordinary)),
   instructions: ({ instructions = [] }) =>
