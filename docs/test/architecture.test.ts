@@ -9,7 +9,7 @@ interface Rule {
   readonly to: { readonly pathNot?: string }
 }
 
-/** What each room may import, from the rules that are enforced. @param prefix of the rules' names */
+/** The rooms that each room may import, from the enforced rules. @param prefix of the rules' names */
 async function rulesByRoom(prefix: string): Promise<Record<string, string[]>> {
   const path = join(root, '.dependency-cruiser.mjs')
   const { default: config } = (await import(pathToFileURL(path).href)) as { default: { forbidden: Rule[] } }
