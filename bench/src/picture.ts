@@ -19,7 +19,7 @@ const ENGLISH: Texts = {
 }
 
 const CHINESE: Texts = {
-  title: '单个配额的 CPU 时间与其他库对比',
+  title: '单个限额的 CPU 时间与其他库对比',
   memory: '内存，一次判断',
   redis: '同一 Redis，一次判断，Node 进程',
   request: (framework) => `${framework}，一个完整请求`,
