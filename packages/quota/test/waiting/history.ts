@@ -34,7 +34,8 @@ interface Subject {
   readonly [layer: string]: string
 }
 
-function policyOf({ definePolicy }: Library) {
+/** @param isNarrow whether teams are soon at their limits, before their users are */
+function policyOf({ definePolicy }: Library, isNarrow: boolean) {
   return definePolicy({
     units: ['requests', 'tokens'],
     windows: [
@@ -52,7 +53,7 @@ function policyOf({ definePolicy }: Library) {
     concurrency: { label: 'running', operations: ['chat', 'heavy'] },
     base: {
       user: { ai: { '1s': 4, '5s': 12, t3s: 60, running: 3 } },
-      team: { ai: { '1s': 'unlimited', '5s': 18, t3s: 80 } },
+      team: { ai: { '1s': 'unlimited', '5s': isNarrow ? 4 : 18, t3s: isNarrow ? 20 : 80 } },
       service: { ai: { '1s': 10, '5s': 'unlimited', t3s: 120, running: 6 } },
     },
   })
@@ -71,7 +72,7 @@ interface Entry {
   readonly expectsGiveBacks: boolean
   /** Whether the store has admitted it. */
   isAdmitted: boolean
-  /** Limits that refused it when the queue last could know. */
+  /** Limits that refused it before what is being given back now: the queue may not know better yet. */
   refusedBy: readonly string[]
   wasRefused: boolean
   /** Nothing will be tried for it any more. */
@@ -119,7 +120,8 @@ export class History {
     this.#time = new FakeTime(this.#random)
     const { createQuota, memoryStore, memorySettings, waitingQueue } = library
     const memory = memoryStore()
-    const common = { policy: policyOf(library), settingsStore: memorySettings(), logger: false as const }
+    const policy = policyOf(library, this.#random() < 0.2)
+    const common = { policy, settingsStore: memorySettings(), logger: false as const }
     const store = this.#watched(memory, kind)
     this.#judge = createQuota({ ...common, store: memory }) as unknown as SyncQuota
     this.#outside = createQuota({ ...common, store: memory }) as unknown as SyncQuota
@@ -241,7 +243,7 @@ export class History {
       wasRefused: false,
       isDone: false,
     }
-    entry.refusedBy = this.#givingBack > 0 ? [...entry.needs.keys()].slice(0, 1) : this.#refusing(entry)
+    entry.refusedBy = this.#givingBack > 0 ? [...entry.needs.keys()].slice(0, 1) : []
     this.#entries.push(entry)
     this.#bySubject.set(subject, entry)
     this.log.push(
@@ -363,13 +365,11 @@ export class History {
     for (const entry of this.#open().sort(byRank)) {
       if (entry.isDone) continue
       const needs = [...entry.needs.keys()]
-      entry.refusedBy = this.#refusing(entry)
-      const refusing = entry.refusedBy.map((limit) => needs.indexOf(limit))
-      const keptAt = needs.findIndex((limit) => claimed.has(limit))
-      if (keptAt === -1 && refusing.length === 0)
-        this.#wrong(`lost wake-up: ${entry.nr} could go, and none is before it`)
-      // It may still stand where it was refused, though an earlier one came back to a narrower line.
-      for (const limit of needs.slice(0, Math.max(keptAt, ...refusing) + 1)) claimed.add(limit)
+      const refusing = this.#refusing(entry)
+      const upTo = needs.findLastIndex((limit) => claimed.has(limit) || refusing.includes(limit))
+      if (upTo === -1) this.#wrong(`lost wake-up: ${entry.nr} could go, and none is before it`)
+      // It may still stand in the widest of these lanes, though an earlier one came to a narrower lane since.
+      for (const limit of needs.slice(0, upTo + 1)) claimed.add(limit)
       if (entry.deadline < this.#time.now) this.#wrong(`${entry.nr} is past its deadline`)
       this.counts.rested++
     }
@@ -406,11 +406,24 @@ export class History {
                 this.#read(request, () => value.call(object, request)),
                 false,
               )
-          return (...args: unknown[]) => late(value.apply(object, args), GIVE_BACKS.has(key))
+          return (...args: unknown[]) => {
+            const givesBack = GIVE_BACKS.has(key)
+            if (givesBack && kind === 'late') this.#keepRefusals()
+            return late(value.apply(object, args), givesBack)
+          }
         },
       })
     const store = { ...memory, sync: kind === 'sync', can: memory.can, clock: memory.clock }
     return { ...store, close: undefined, open: (...args: [never, never]) => watch(memory.open(...args)) } as never
+  }
+
+  /** Notes what refuses those who wait, before something is given back. */
+  #keepRefusals(): void {
+    for (const entry of this.#entries) {
+      if (entry.isDone || entry.isAdmitted) continue
+      const before = this.#givingBack > 0 ? entry.refusedBy : []
+      entry.refusedBy = [...before, ...this.#refusing(entry)]
+    }
   }
 
   #read<T>({ subject }: { readonly subject: object }, read: () => T): T {
@@ -437,7 +450,7 @@ export class History {
     const isAdmitted = reply.outcome === 'admitted'
     if (isAdmitted && refusing.length > 0) this.#wrong(`${entry.nr} was admitted above ${refusing}`)
     if (!isAdmitted) {
-      entry.refusedBy = refusing
+      entry.refusedBy = [...entry.refusedBy, ...refusing]
       entry.wasRefused = true
       entry.isDone ||= this.#givesUp(entry)
       return reply
@@ -493,6 +506,7 @@ export class History {
 
   /** One refused because the queue is full learns that a moment later: until then it seems to wait. */
   #suspect(overtaken: readonly Entry[], message: string): void {
+    this.log.push(`${this.#time.now} suspected: ${message}`)
     this.#suspicions.push(() => {
       const isFull = overtaken.some(
         ({ outcome }) => outcome !== undefined && 'reason' in outcome && outcome.reason === 'queue_full',
