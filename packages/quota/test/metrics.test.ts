@@ -25,7 +25,7 @@ function measured(options: Partial<SyncQuotaOptions<Operation>> = {}): Measured 
   const unregister = registerQuotaMetrics({ quota: made.quota, registry })
   const samples = async () => {
     const all = Object.entries(await samplesOf(registry))
-    return Object.fromEntries(all.filter(([name, value]) => value !== 0 && !name.startsWith('decision_duration')))
+    return Object.fromEntries(all.filter(([name, value]) => value !== 0 && !name.includes('_duration_')))
   }
   return { ...made, registry, unregister, samples }
 }

@@ -14,6 +14,7 @@ import { createQuota, type Decision, memorySettings, memoryStore, type Quota, si
 import { instrumentQuota } from '../src/otel.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
 import type { AsyncStore, TakeRequest } from '../src/store.ts'
+import { waitingQueue } from '../src/waiting.ts'
 import { fixture, flatBase, testClock, testPolicy } from './support.ts'
 
 /** Samples of the text format, without comments, in order. */
@@ -45,10 +46,14 @@ describe('metrics', () => {
     const stop = instrumentQuota({ quota, meter: provider.getMeter('test') })
     const [before, same] = await bothOf(registry, exporter)
     // An OpenTelemetry histogram has no series before the first value.
-    expect(same).toEqual(before.filter((line) => !line.includes('decision_duration')))
+    expect(same).toEqual(before.filter((line) => !line.includes('_duration_')))
 
     for (const subject of ['a', 'b', 'a', 'a', 'b', 'a']) await quota.consume({ subject, operation: 'write' })
+    const queue = waitingQueue(quota)
+    const waits = queue.reserve({ subject: 'a', operation: 'write', expectGiveBacks: true })
+    expect(await queue.reserve({ subject: 'f', operation: 'big' })).toMatchObject({ reason: 'too_large' })
     await quota.consume({ subject: 'a', operation: 'read' })
+    expect(samplesOf(await registry.metrics())).toContain('scoregw_quota_waiting_requests{} 1')
     const held = await quota.reserve({ subject: 'c', operation: 'write', ttlMs: 1_000 })
     expect(held.status).toBe('reserved')
     await quota.settings.update({ shadow: { personal: 'all' } })
@@ -58,11 +63,17 @@ describe('metrics', () => {
     expect(withSeen(openHere)).toEqual(withSeen(open))
     clock.at += 2_000
     await quota.holds.sweep()
+    expect(await waits).toMatchObject({ status: 'reserved' })
     const [after, afterHere] = await bothOf(registry, exporter)
     expect(withSeen(afterHere)).toEqual(withSeen(after))
     for (const name of ['refusals_total', 'shadowed_refusals_total', 'near_limit_total', 'holds_expired_total']) {
       expect(after.some((line) => line.includes(`_${name}{`) && !line.endsWith(' 0'))).toBe(true)
     }
+
+    expect(after).toContain('scoregw_quota_waiting_requests{} 0')
+    expect(after).toContain('scoregw_quota_waits_total{category="write",outcome="admitted"} 1')
+    expect(after).toContain('scoregw_quota_waits_total{category="write",outcome="too_large"} 1')
+    expect(after).toContain('scoregw_quota_wait_duration_seconds_count{} 2')
 
     stop()
     await quota.consume({ subject: 'z', operation: 'read' })

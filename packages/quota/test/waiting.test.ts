@@ -161,12 +161,16 @@ describe('a request that cannot be served', () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     const ends: unknown[] = []
+    quota.on('waiting', (begin) => ends.push(begin))
     quota.on('waited', (end) => ends.push(end))
     await queue.reserve(work)
     const waits = queue.reserve({ ...work, maxWaitMs: 700 })
     await vi.advanceTimersByTimeAsync(700)
     expect(await waits).toMatchObject({ reason: 'timeout', decision: { binding: { window: 'running' } } })
-    expect(ends).toEqual([{ category: 'api', outcome: 'timeout', waitedMs: 700 }])
+    expect(ends).toEqual([
+      { category: 'api', size: 1 },
+      { category: 'api', outcome: 'timeout', waitedMs: 700, size: 0 },
+    ])
     await quota.close()
   })
 

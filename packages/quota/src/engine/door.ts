@@ -1,5 +1,5 @@
 import type { TakeDemand } from './decide/demands.ts'
-import type { WaitEnd } from './events.ts'
+import type { WaitBegin, WaitEnd } from './events.ts'
 import type { Quota } from './quota.ts'
 import type { Reservation, ReserveRequest } from './requests.ts'
 
@@ -9,6 +9,8 @@ export interface EngineDoor {
   demand(request: ReserveRequest): TakeDemand
   /** `reserve`, without a promise where the stores are synchronous. */
   attempt(request: ReserveRequest): Reservation | Promise<Reservation>
+  /** Emits the event `waiting`. */
+  began(begin: WaitBegin): void
   /** Emits the event `waited`. */
   ended(end: WaitEnd): void
 }

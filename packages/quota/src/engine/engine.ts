@@ -67,6 +67,7 @@ class QuotaEngine implements Quota {
     openDoor(this, {
       demand: (request) => this.#reservation.demand(request),
       attempt: (request) => (this.sync ? this.#takeSync(request, this.#reservation) : this.reserve(request)),
+      began: (begin) => parts.events.emit('waiting', begin),
       ended: (end) => parts.events.emit('waited', end),
     })
   }

@@ -37,7 +37,9 @@ export interface QuotaEvents<C extends Counting = Counting> {
   degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }
   /** Tokens or slots went back, so that a refused request may fit now. */
   freed: Freed<C>
-  /** A request left a waiting queue: see `@scoregw/quota/waiting`. */
+  /** A request began to wait in a queue: see `@scoregw/quota/waiting`. */
+  waiting: WaitBegin
+  /** A request left a waiting queue, or was refused by it. */
   waited: WaitEnd
   /** The engine is closing. No event follows. */
   closed: undefined
@@ -52,9 +54,15 @@ export interface Freed<C extends Counting = Counting> {
   readonly subject?: C['names']['subject'] | undefined
 }
 
-/** How a request left a waiting queue. */
-export interface WaitEnd {
+/** A request in a waiting queue. */
+export interface WaitBegin {
   readonly category: string
+  /** How many wait now in this process' queue. */
+  readonly size: number
+}
+
+/** How a request left a waiting queue. */
+export interface WaitEnd extends WaitBegin {
   readonly outcome: WaitOutcome
   /** From the request to its answer, in milliseconds with fractions. */
   readonly waitedMs: number
@@ -152,6 +160,7 @@ const NAMES: Readonly<Record<QuotaEvent, true>> = {
   overrun: true,
   degraded: true,
   freed: true,
+  waiting: true,
   waited: true,
   closed: true,
   decided: true,

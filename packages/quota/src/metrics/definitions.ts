@@ -1,4 +1,5 @@
 import type { Registry, RegistryContentType } from 'prom-client'
+import type { WaitOutcome } from '../engine/events.ts'
 import type { Quota } from '../engine/quota.ts'
 import { type Check, having, textLike, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
@@ -62,6 +63,9 @@ export const METRIC_NAMES = {
   overrun: 'overrun_tokens_total',
   degraded: 'degraded_decisions_total',
   duration: 'decision_duration_seconds',
+  waiting: 'waiting_requests',
+  waits: 'waits_total',
+  waitDuration: 'wait_duration_seconds',
   settingsVersion: 'settings_version',
   adaptiveFactor: 'adaptive_factor',
 } as const
@@ -81,6 +85,9 @@ export const METRIC_HELP: Readonly<Record<MetricKey, string>> = {
   overrun: 'Tokens, or amounts by unit, that work cost above what was reserved',
   degraded: 'Decisions by the failure policy, since the store did not answer',
   duration: 'Time to a decision in seconds, the store included',
+  waiting: 'Requests that wait in the queue of this process',
+  waits: 'Requests that left the queue, by outcome; those that waited for nothing are not counted',
+  waitDuration: 'Time from a request to its admission by the queue, or to its end without one, in seconds',
   settingsVersion: 'Version of the settings in force in this process',
   adaptiveFactor: 'Factor of mode adaptive as this process knows it; 1 is the base',
 }
@@ -90,7 +97,23 @@ export const DURATION_BUCKETS: readonly number[] = [
   0.000_01, 0.000_025, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1,
 ]
 
+/** From a short wait to several minutes, in seconds. */
+export const WAIT_BUCKETS: readonly number[] = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
+]
+
 export const OUTCOMES: readonly string[] = ['admitted', 'refused', 'degraded']
+
+const WAIT_OUTCOMES: Readonly<Record<WaitOutcome, true>> = {
+  admitted: true,
+  timeout: true,
+  too_late: true,
+  too_large: true,
+  queue_full: true,
+  aborted: true,
+  closed: true,
+  failed: true,
+}
 
 /** Counts under labels whose values a policy knows. */
 export const COUNT_KEYS = [
@@ -102,6 +125,7 @@ export const COUNT_KEYS = [
   'holdsEnded',
   'overrun',
   'degraded',
+  'waits',
 ] as const
 
 export type CountKey = (typeof COUNT_KEYS)[number]
@@ -125,6 +149,7 @@ export function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValu
     holdsEnded: { category },
     overrun: { category, outcome: ['charged', 'uncharged'], ...unit },
     degraded: { category, outcome: ['admitted', 'unavailable'] },
+    waits: { category, outcome: Object.keys(WAIT_OUTCOMES) },
   }
 }
 
@@ -148,6 +173,9 @@ export type FollowedMetrics = Readonly<Record<CountKey, Counted>> & {
   readonly nearLimit: Counted
   /** In seconds, by outcome. */
   readonly duration: { observe(seconds: number, outcome: string): void }
+  readonly waiting: { set(requests: number): void }
+  /** In seconds. */
+  readonly waitDuration: { observe(seconds: number): void }
 }
 
 /** Begins at 0 under the thresholds that are in force, so that a rate also sees the first event. */
@@ -210,6 +238,12 @@ export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMet
         metrics.overrun.raise(Math.max(0, more), category, 'charged', ...named(unit))
         metrics.overrun.raise(ofUnit(uncharged, unit), category, 'uncharged', ...named(unit))
       }
+    }),
+    quota.on('waiting', ({ size }) => metrics.waiting.set(size)),
+    quota.on('waited', ({ category, outcome, waitedMs, size }) => {
+      metrics.waiting.set(size)
+      metrics.waits.raise(1, category, outcome)
+      metrics.waitDuration.observe(waitedMs / 1_000)
     }),
   ]
   // Heard by asking the store each second: not where it has none.

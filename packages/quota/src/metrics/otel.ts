@@ -27,6 +27,7 @@ import {
   OUTCOMES,
   PREFIX,
   type QuotaMetricsOptions,
+  WAIT_BUCKETS,
 } from './definitions.ts'
 
 /**
@@ -70,7 +71,12 @@ function countInMeter(quota: EnginePart, meter: Meter, prefix: string): () => vo
   const stops = [
     ...COUNT_KEYS.map((key) => observeTable(meter, described(key), tables[key])),
     ...gauges(quota, meter, described),
-    follow(quota, { ...tables, nearLimit: nearLimit(quota, meter, described), duration: duration(meter, described) }),
+    follow(quota, {
+      ...tables,
+      nearLimit: nearLimit(quota, meter, described),
+      duration: duration(meter, described),
+      ...ofQueue(meter, described),
+    }),
   ]
   return () => {
     for (const stop of stops) stop()
@@ -119,6 +125,17 @@ function duration(meter: Meter, described: Described): FollowedMetrics['duration
   })
   const attributes = new Map(OUTCOMES.map((outcome) => [outcome, { outcome }]))
   return { observe: (seconds, outcome) => histogram.record(seconds, attributes.get(outcome)) }
+}
+
+function ofQueue(meter: Meter, described: Described): Pick<FollowedMetrics, 'waiting' | 'waitDuration'> {
+  const waiting = meter.createGauge(...described('waiting'))
+  waiting.record(0)
+  const [name, options] = described('waitDuration', 's')
+  const histogram = meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: [...WAIT_BUCKETS] } })
+  return {
+    waiting: { set: (requests) => waiting.record(requests) },
+    waitDuration: { observe: (seconds) => histogram.record(seconds) },
+  }
 }
 
 function nearLimit(quota: EnginePart, meter: Meter, described: Described): Counted {

@@ -17,6 +17,7 @@ import {
   type ParsedOptions,
   parseMetricsOptions,
   type QuotaMetricsOptions,
+  WAIT_BUCKETS,
 } from './definitions.ts'
 
 /**
@@ -72,6 +73,12 @@ function makeMetrics(options: ParsedOptions): RegisteredMetrics {
     buckets: [...DURATION_BUCKETS],
   })
   for (const outcome of OUTCOMES) duration.zero({ outcome })
+  const waiting = new Gauge({ ...described(options, 'waiting'), registers: [registry] })
+  const waitDuration = new Histogram({
+    ...described(options, 'waitDuration'),
+    registers: [registry],
+    buckets: [...WAIT_BUCKETS],
+  })
   const nearLimitCounted: Counted = {
     raise: (by, ...[layer = '', window = '', category = '', threshold = '']) =>
       nearLimit.inc({ layer, window, category, threshold }, by),
@@ -81,8 +88,11 @@ function makeMetrics(options: ParsedOptions): RegisteredMetrics {
     ...tallies,
     nearLimit: nearLimitCounted,
     duration: { observe: (seconds: number, outcome: string) => duration.observe({ outcome }, seconds) },
+    waiting,
+    waitDuration,
   }
-  return { followed, all: { ...byCount((key) => tallies[key].counter), nearLimit, duration, ...gauges(options) } }
+  const counters = byCount((key) => tallies[key].counter)
+  return { followed, all: { ...counters, nearLimit, duration, waiting, waitDuration, ...gauges(options) } }
 }
 
 function described({ prefix }: ParsedOptions, key: MetricKey): { readonly name: string; readonly help: string } {

@@ -165,6 +165,7 @@ export class Lanes {
     this.#waiting++
     this.#waitingByKey.set(waiter.key, ofKey + 1)
     this.#alarms.put(waiter.alarm)
+    this.#door.began({ category: waiter.category, size: this.#waiting })
     return true
   }
 
@@ -313,7 +314,8 @@ export class Lanes {
     }
     const waitedMs = systemStopwatch() - waiter.cameAt
     const isReported = waiter.isWaiting || 'refusal' in how
-    if (isReported) this.#door.ended({ category: waiter.category, outcome: outcomeOf(how), waitedMs })
+    const { category } = waiter
+    if (isReported) this.#door.ended({ category, outcome: outcomeOf(how), waitedMs, size: this.#waiting })
     waiter.end(how)
   }
 
