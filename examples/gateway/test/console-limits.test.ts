@@ -2,7 +2,7 @@ import { browserTests, type Page } from '@scoregw/browser'
 import { describe, expect, it } from 'vitest'
 import { accessibilityFaults } from './support/accessibility.ts'
 import { field, goTo, openTab, save, section, settled, signedIn } from './support/console.ts'
-import { ADMIN_TOKEN, type TestGateway } from './support/gateway.ts'
+import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway } from './support/gateway.ts'
 import { sourceGateway } from './support/source-gateway.ts'
 import { held, lxScores } from './support/source-server.ts'
 
@@ -90,6 +90,33 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
     expect(await read(gateway, 'users/demo/quota/holds')).toEqual({ items: [] })
     waiting.release()
     await importing
+    expect(faults).toEqual([])
+  })
+
+  it('are shown as buckets: their burst, what is left, and when they are full again, in both languages', async () => {
+    const gateway = await testGateway({
+      env: { QUOTA_MINUTE_LIMIT: 'read=60,write=50', QUOTA_MINUTE_BURST: '0.6' },
+    })
+    const { page, faults } = await signedIn(gateway)
+    const rows = page.locator('.limits tbody').first().locator('tr:not(.group) th')
+    await expect.poll(async () => (await rows.allTextContents())[0]).toBe('1 minute, burst of 60 %')
+    expect((await gateway.send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })).status).toBe(200)
+    await goTo(page, '#/users/demo')
+    const bars = section(page, 'Usage now').locator('.bar', { hasText: 'Personal · 1 minute, burst of 60 %' })
+    const textsOf = async (): Promise<string[]> =>
+      (await bars.allTextContents()).map((text) => text.replace(/(again ).*/, '$1').trim())
+    const name = 'Personal · 1 minute, burst of 60 %'
+    await expect
+      .poll(textsOf)
+      .toEqual([
+        `${name}0 of 3636 left; 60 come back in this time, evenlyfull`,
+        `${name}15 of 3015 left; 50 come back in this time, evenlyfull again`,
+      ])
+    await page.getByLabel('Language').selectOption('zh-CN')
+    await page.locator('.bar', { hasText: '个人 · 1 分钟，突发 60 %' }).first().waitFor()
+    await page.getByText('剩余 15；在此时间内均匀恢复 50').waitFor()
+    await page.getByText('恢复全满').first().waitFor()
+    expect(await faultsOf(page)).toEqual([])
     expect(faults).toEqual([])
   })
 })

@@ -168,6 +168,67 @@ describe('a month by configuration', () => {
   })
 })
 
+describe('a bucket by configuration', () => {
+  const env = { QUOTA_MINUTE_LIMIT: 'read=60,write=50', QUOTA_MINUTE_BURST: '0.6' }
+
+  it('lets a burst through, then as much as comes back; the site counts it and has no limit', async () => {
+    const gateway = await testGateway({ env })
+    expect([(await upsert(gateway, 1)).status, (await upsert(gateway, 2)).status]).toEqual([200, 200])
+    const refused = await upsert(gateway, 3)
+    expect([refused.status, refused.body.quota, refused.headers.get('Retry-After')]).toMatchObject([
+      429,
+      { scope: 'Personal', window: 'minute', limit: 50, burst: 30, used: 30, requested: 15 },
+      '18',
+    ])
+    expect(refused.headers.get('RateLimit-Policy')).toContain('"personal-minute";q=50;w=60;burst=30')
+    expect(refused.body.msg).toMatch(
+      /^Reached Personal 1-Minute Quota Limit \(50, in bursts of 30\) for Write requests/,
+    )
+    gateway.clock.advance(18_000 - 1)
+    expect((await upsert(gateway, 3)).status).toBe(429)
+    gateway.clock.advance(1)
+    expect((await upsert(gateway, 3)).status).toBe(200)
+    const statuses = (await windowsOf(gateway, `${QUOTA}/status`)).filter(({ window }) => window === 'minute')
+    expect(statuses).toMatchObject([
+      { layer: 'personal', kind: 'bucket', limit: 50, burst: 30, used: 30, remaining: 0 },
+      { layer: 'site', kind: 'bucket', limit: 'unlimited', burst: 'unlimited', used: 45 },
+    ])
+    const own = (await gateway.send('GET', '/me/quota')).body.windows.write
+    expect(own[0]).toMatchObject({ window: 'minute', limit: 50, burst: 30, used: 30 })
+  })
+
+  it('is in the policy; administrators are warned of an override that some operation does not fit in', async () => {
+    const gateway = await testGateway({ env })
+    const { body } = await admin(gateway)('GET', '/admin/quota/policy')
+    expect(body.windows[0]).toEqual({ label: 'minute', lengthMs: 60_000, burst: { share: 0.6 } })
+    const warningsOf = async (minute: number): Promise<unknown> =>
+      (await admin(gateway)('PUT', QUOTA, { overrides: { write: { minute } } })).body.warnings
+    expect(await warningsOf(40)).toEqual([
+      {
+        path: 'overrides.write.minute',
+        msg: 'the override of 40 tokens, which lets 24 through together, is below the price of charge.5',
+      },
+    ])
+    expect(await warningsOf(42)).toEqual([])
+  })
+
+  it('stands under other limits as it does now, with what came back', async () => {
+    const gateway = await testGateway({ env })
+    await upsert(gateway, 1)
+    await upsert(gateway, 2)
+    gateway.clock.advance(12_700)
+    const why = await admin(gateway)('POST', `${QUOTA}/why`, {
+      operation: 'music.upsert',
+      proposal: { shadow: { layer: 'personal', window: '1d' } },
+    })
+    expect(why.status).toBe(200)
+    const { now, proposed } = why.body
+    expect(now.binding).toMatchObject({ window: 'minute', limit: 50, burst: 30, used: 20, requested: 15 })
+    expect(proposed.binding).toEqual(now.binding)
+    expect(proposed.retryAfterSeconds).toBe(now.retryAfterSeconds)
+  })
+})
+
 describe('imports at a time by configuration', () => {
   const env = { QUOTA_MAX_CONCURRENT_IMPORTS: '1' }
 
@@ -228,6 +289,7 @@ describe.runIf(redisTests)('limits by configuration on Redis', () => {
     const redis = await redisServer()
     const env = {
       QUOTA_MONTHLY_LIMIT: 'read=2000,write=800',
+      QUOTA_MINUTE_LIMIT: 'read=60,write=60',
       QUOTA_MAX_CONCURRENT_IMPORTS: '1',
       REDIS_URL: redis.url,
     }
@@ -241,7 +303,7 @@ describe.runIf(redisTests)('limits by configuration on Redis', () => {
     expect((await gateway.updateFish()).body.quota).toMatchObject({ window: 'imports', used: 1 })
     const used = async (label: string): Promise<unknown> =>
       (await windowsOf(gateway, `${QUOTA}/status`, 'read')).find(({ window }) => window === label)?.used
-    expect([await used('imports'), await used('month')]).toEqual([1, 5])
+    expect([await used('imports'), await used('month'), await used('minute')]).toEqual([1, 5, 5])
     for (const { ref } of await holds()) expect((await call('DELETE', `${QUOTA}/holds/${ref}`)).status).toBe(204)
     expect([await used('imports'), await used('month')]).toEqual([0, 0])
     waiting.release()
@@ -251,6 +313,7 @@ describe.runIf(redisTests)('limits by configuration on Redis', () => {
 
 describe('a limit by configuration that counters cannot keep', () => {
   const { limits } = loadConfig({ QUOTA_MONTHLY_LIMIT: 'read=1,write=1', QUOTA_MAX_CONCURRENT_IMPORTS: '1' })
+  const { limits: minute } = loadConfig({ QUOTA_MINUTE_LIMIT: 'read=1,write=1' })
 
   it('is a fault that names its variable', () => {
     const both = /QUOTA_MONTHLY_LIMIT: the counters at REDIS_URL.*\n.*QUOTA_MAX_CONCURRENT_IMPORTS: the counters/
@@ -258,6 +321,10 @@ describe('a limit by configuration that counters cannot keep', () => {
     expect(() => checkConfigured(limits, { can: { calendar: true, holds: true } })).toThrow(/IMPORTS/)
     expect(() => checkConfigured(limits, { can: { calendar: true, concurrency: 'own' } })).toThrow(/IMPORTS/)
     expect(() => checkConfigured(limits, { can: { calendar: true, holds: true, concurrency: 'own' } })).not.toThrow()
+    expect(() => checkConfigured(minute, { can: { calendar: true } })).toThrow(
+      /QUOTA_MINUTE_LIMIT.*cannot keep buckets/,
+    )
+    expect(() => checkConfigured(minute, { can: { bucket: true } })).not.toThrow()
     expect(() => checkConfigured(loadConfig({}).limits, {})).not.toThrow()
   })
 })

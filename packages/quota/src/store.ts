@@ -159,7 +159,7 @@ export {
   slotsCell,
   windowCell,
 } from './windows/identity.ts'
-export type { BucketWindow, Burst } from './windows/kinds/bucket.ts'
+export { type BucketWindow, type Burst, burstUnder } from './windows/kinds/bucket.ts'
 export type { CalendarAnchor, CalendarPeriod, CalendarWindow } from './windows/kinds/calendar.ts'
 export { PERIOD_NUMBERS, type Period, periodAt } from './windows/kinds/kind.ts'
 export { millisecondsOf, type RollingWindow } from './windows/kinds/rolling.ts'

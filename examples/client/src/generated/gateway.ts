@@ -1917,15 +1917,17 @@ export interface components {
             window: string;
             /** @description Tokens. */
             limit: number | "unlimited";
-            /** @description Tokens. */
+            /** @description Of a bucket: how many tokens can be saved up. */
+            burst?: number | "unlimited";
+            /** @description Tokens; of a bucket those that have not come back. */
             used: number;
             /** @description How much of `used` open holds have and may still give back; absent: none. */
             held?: number;
-            /** @description Tokens, never below 0. */
+            /** @description Tokens, never below 0; of a bucket what is left of its burst. */
             remaining: number | "unlimited";
             /** @description ISO 8601 UTC; `null`: nothing was charged in the window yet. */
             startedAt: string | null;
-            /** @description When the window ends, ISO 8601 UTC; `null`: it is not open. */
+            /** @description When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it is not open, or full. */
             resetAt: string | null;
             /**
              * @description What ends its count: its length, the next period of the calendar, or the end of the work that has slots; the tokens of a bucket come back one by one.
@@ -1998,6 +2000,7 @@ export interface components {
                 /** @enum {string} */
                 kind: "rolling" | "calendar" | "bucket" | "concurrency";
                 limit: number | "unlimited";
+                burst?: number | "unlimited";
                 used: number;
                 remaining: number | "unlimited";
                 resetAt: string | null;
@@ -2271,7 +2274,7 @@ export interface components {
                 requested: number;
                 /**
                  * Format: date-time
-                 * @description When the window ends, ISO 8601 UTC.
+                 * @description When the window ends, or the bucket has enough, ISO 8601 UTC.
                  */
                 resetAt: string;
                 /** @description The same in Beijing time, `yyyy-MM-dd HH:mm:ss`. */
@@ -2285,6 +2288,8 @@ export interface components {
                 retryAt: string;
                 /** @description The window for people, in the language of `msg`: `1-Hour`, `1 小时`. */
                 windowLabel: string;
+                /** @description Of a bucket: how many tokens can be saved up. */
+                burst?: number;
             };
         };
         QuotaStatus: {
@@ -2426,6 +2431,11 @@ export interface components {
                 every?: "hour" | "day" | "week" | "month" | "year";
                 /** @description Of the calendar: whose, by the zone's IANA name. */
                 timeZone?: string;
+                /** @description Of a bucket: how many tokens can be saved up. Its limit comes back evenly, each `lengthMs`. */
+                burst?: number | {
+                    /** @description Of the limit, 0.01 to 1. */
+                    share: number;
+                };
             }[];
             readonly categories: string[];
             readonly layers: {
@@ -3295,11 +3305,12 @@ export interface components {
                     /** @enum {string} */
                     kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
+                    burst?: number;
                     used: number;
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends.
+                     * @description When its window ends, or its bucket has enough.
                      */
                     resetAt: string;
                     /** @description `false`: the limit is below the cost, so that waiting does not help. */
@@ -3314,11 +3325,12 @@ export interface components {
                     /** @enum {string} */
                     kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
+                    burst?: number;
                     used: number;
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends.
+                     * @description When its window ends, or its bucket has enough.
                      */
                     resetAt: string;
                     /** @description `false`: the limit is below the cost, so that waiting does not help. */
@@ -3333,11 +3345,12 @@ export interface components {
                     /** @enum {string} */
                     kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
+                    burst?: number;
                     used: number;
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends.
+                     * @description When its window ends, or its bucket has enough.
                      */
                     resetAt: string;
                     /** @description `false`: the limit is below the cost, so that waiting does not help. */
@@ -3351,6 +3364,7 @@ export interface components {
                     /** @enum {string} */
                     kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number | "unlimited";
+                    burst?: number | "unlimited";
                     used: number | null;
                     remaining: (number | "unlimited") | null;
                     resetAt: string | null;
@@ -3370,11 +3384,12 @@ export interface components {
                     /** @enum {string} */
                     kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
+                    burst?: number;
                     used: number;
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends.
+                     * @description When its window ends, or its bucket has enough.
                      */
                     resetAt: string;
                     /** @description `false`: the limit is below the cost, so that waiting does not help. */
@@ -3389,11 +3404,12 @@ export interface components {
                     /** @enum {string} */
                     kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
+                    burst?: number;
                     used: number;
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends.
+                     * @description When its window ends, or its bucket has enough.
                      */
                     resetAt: string;
                     /** @description `false`: the limit is below the cost, so that waiting does not help. */
@@ -3408,11 +3424,12 @@ export interface components {
                     /** @enum {string} */
                     kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number;
+                    burst?: number;
                     used: number;
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends.
+                     * @description When its window ends, or its bucket has enough.
                      */
                     resetAt: string;
                     /** @description `false`: the limit is below the cost, so that waiting does not help. */
@@ -3426,6 +3443,7 @@ export interface components {
                     /** @enum {string} */
                     kind: "rolling" | "calendar" | "bucket" | "concurrency";
                     limit: number | "unlimited";
+                    burst?: number | "unlimited";
                     used: number | null;
                     remaining: (number | "unlimited") | null;
                     resetAt: string | null;
@@ -3566,15 +3584,17 @@ export interface components {
             window: string;
             /** @description Tokens. */
             limit: number | "unlimited";
-            /** @description Tokens. */
+            /** @description Of a bucket: how many tokens can be saved up. */
+            burst?: number | "unlimited";
+            /** @description Tokens; of a bucket those that have not come back. */
             used: number;
             /** @description How much of `used` open holds have and may still give back; absent: none. */
             held?: number;
-            /** @description Tokens, never below 0. */
+            /** @description Tokens, never below 0; of a bucket what is left of its burst. */
             remaining: number | "unlimited";
             /** @description ISO 8601 UTC; `null`: nothing was charged in the window yet. */
             startedAt: string | null;
-            /** @description When the window ends, ISO 8601 UTC; `null`: it is not open. */
+            /** @description When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it is not open, or full. */
             resetAt: string | null;
         };
         /** @description Tokens by window. */

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import type { Overview } from '../api/api.ts'
+import { useEnds } from '../words/ends.ts'
 import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
 import { Card } from './card.tsx'
@@ -37,22 +38,25 @@ function Bar({ of, now }: { of: Limit; now: number }): JSX.Element {
   const words = useWords()
   const names = useNames()
   const formats = useFormats()
-  const { layer, category, window, kind, limit, used, remaining, resetAt, enforced } = of
+  const { layer, category, window, kind, limit, burst = limit, used, remaining, resetAt, enforced } = of
   const numberOf = (value: number | 'unlimited'): string =>
     value === 'unlimited' ? words.users.unlimited : formats.number(value)
-  const share = shareOf(used, limit)
-  const ends = resetAt === null ? words.users.notOpen : words.users.ends(formats.relative(resetAt, now))
+  const share = shareOf(used, burst)
+  const ends = useEnds(of, (instant) => formats.relative(instant, now))
   return (
     <div class="bar">
       <span class="bar-name">
         {names.cell(layer, category, window)}
         {!enforced && <span class="tag not-enforced">{words.settings.notEnforced}</span>}
       </span>
-      <span class="bar-used">{words.users.used(formats.number(used), numberOf(limit))}</span>
+      <span class="bar-used">{words.users.used(formats.number(used), numberOf(burst))}</span>
       <meter aria-label={names.cell(layer, category, window)} class={share >= NEAR ? 'near' : ''} value={share} />
-      <span class="quiet small">{words.users.left(numberOf(remaining))}</span>
+      <span class="quiet small">
+        {words.users.left(numberOf(remaining))}
+        {kind === 'bucket' && words.users.comesBack(numberOf(limit))}
+      </span>
       <span class="quiet small end" title={resetAt === null ? undefined : formats.dateTime(resetAt)}>
-        {kind !== 'concurrency' && ends}
+        {ends}
       </span>
     </div>
   )

@@ -6,6 +6,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Done } from '../ui/notice.tsx'
 import { useInterval } from '../ui/use-interval.ts'
 import type { Resource } from '../ui/use-resource.ts'
+import { useEnds } from '../words/ends.ts'
 import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
 import { ResetDialog } from './reset-dialog.tsx'
@@ -66,10 +67,11 @@ function Bar({ category, of }: { category: string; of: WindowStatus }): JSX.Elem
   const words = useWords()
   const names = useNames()
   const formats = useFormats()
-  const { layer, window, limit, used, held, remaining, resetAt, kind, enforced } = of
+  const { layer, window, limit, burst = limit, used, held, remaining, kind, enforced } = of
   const numberOf = (value: number | 'unlimited'): string =>
     value === 'unlimited' ? words.users.unlimited : formats.number(value)
-  const share = shareOf(used, limit)
+  const share = shareOf(used, burst)
+  const ends = useEnds(of, formats.dateTime)
   return (
     <div class="bar">
       <span class="bar-name">
@@ -77,15 +79,15 @@ function Bar({ category, of }: { category: string; of: WindowStatus }): JSX.Elem
         {!enforced && <span class="tag not-enforced">{words.settings.notEnforced}</span>}
       </span>
       <span class="bar-used">
-        {words.users.used(formats.number(used), numberOf(limit))}
+        {words.users.used(formats.number(used), numberOf(burst))}
         {held !== undefined && <span class="quiet small held">{words.users.held(formats.number(held))}</span>}
       </span>
       <meter aria-label={names.cell(layer, category, window)} class={share >= NEAR ? 'near' : ''} value={share} />
-      <span class="quiet small">{words.users.left(numberOf(remaining))}</span>
-      <span class="quiet small end">
-        {kind !== 'concurrency' &&
-          (resetAt === null ? words.users.notOpen : words.users.ends(formats.dateTime(resetAt)))}
+      <span class="quiet small">
+        {words.users.left(numberOf(remaining))}
+        {kind === 'bucket' && words.users.comesBack(numberOf(limit))}
       </span>
+      <span class="quiet small end">{ends}</span>
     </div>
   )
 }

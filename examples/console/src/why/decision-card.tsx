@@ -36,7 +36,7 @@ export function DecisionCard({ title, of, category, children }: DecisionCardProp
           <p>
             {words.why.numbers(
               formats.number(binding.used),
-              formats.number(binding.limit),
+              formats.number(binding.burst ?? binding.limit),
               formats.number(binding.requested),
             )}{' '}
             {binding.retryable ? words.why.until(formats.dateTime(binding.resetAt)) : words.why.never}
@@ -63,7 +63,7 @@ export function DecisionCard({ title, of, category, children }: DecisionCardProp
           {windows.map((each) => (
             <tr key={nameOf(each)}>
               <th scope="row">{nameOf(each)}</th>
-              <td class="number">{words.users.used(amount(each.used), amount(each.limit))}</td>
+              <td class="number">{words.users.used(amount(each.used), amount(each.burst ?? each.limit))}</td>
               <td>{each.resetAt === null ? '–' : formats.dateTime(each.resetAt)}</td>
             </tr>
           ))}

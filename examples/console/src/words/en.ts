@@ -131,6 +131,7 @@ export const en = {
   },
   slots: { imports: 'imports at once' } as Readonly<Record<string, string>>,
   slotsOf: (label: string) => `${label} (at once)`,
+  burst: (length: string, most: string) => `${length}, burst of ${most}`,
   lengthOf: (count: number, unit: Unit) => `${count} ${unit}${count === 1 ? '' : 's'}`,
   windowOf: (layer: string, category: string, window: string) => `${layer}, ${category.toLowerCase()}, ${window}`,
   modes: {
@@ -230,6 +231,9 @@ export const en = {
     unlimited: 'unlimited',
     ends: (time: string) => `ends ${time}`,
     notOpen: 'not open',
+    fullAgain: (time: string) => `full again ${time}`,
+    full: 'full',
+    comesBack: (limit: string) => `; ${limit} come back in this time, evenly`,
     reset: 'Reset usage ...',
     resetTitle: 'Reset usage',
     resetAbout:

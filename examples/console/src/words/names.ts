@@ -38,12 +38,20 @@ export function useNames(): Names {
   return useMemo(() => namesOf(words, policy), [words, policy])
 }
 
-/** Its length, where that is what the label says (`5h`); else both. */
-function windowName({ lengthOf, periods }: Words, { label, lengthMs, every }: WindowDefinition): string {
+/** Its length or period, and the burst of a bucket. */
+function windowName(words: Words, window: WindowDefinition): string {
+  const { burst } = window
+  if (burst === undefined) return lengthName(words, window)
+  const most = typeof burst === 'number' ? String(burst) : `${Math.round(burst.share * 100)} %`
+  return words.burst(lengthName(words, window), most)
+}
+
+/** Its length, where that is what the label says (`5h`, `minute`); else both. */
+function lengthName({ lengthOf, periods }: Words, { label, lengthMs, every }: WindowDefinition): string {
   if (every !== undefined) return label === every ? periods[every] : `${label} (${periods[every]})`
   if (lengthMs === null) return label
-  const [, count, letter] = /^(\d+)([dhms])$/.exec(label) ?? []
-  const said = UNITS.find((each) => each.letter === letter)
+  const [, count = '1', letter] = /^(\d+)([dhms])$/.exec(label) ?? []
+  const said = UNITS.find((each) => each.letter === letter || each.unit === label)
   if (said !== undefined && Number(count) * said.ms === lengthMs) return lengthOf(Number(count), said.unit)
   const largest = UNITS.find(({ ms }) => lengthMs % ms === 0)
   return largest === undefined ? label : `${label} (${lengthOf(lengthMs / largest.ms, largest.unit)})`

@@ -109,7 +109,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     redisDeadlineMs: values.REDIS_DEADLINE_MS,
     quotaStore: values.QUOTA_STORE ?? (values.REDIS_URL === undefined ? 'embedded' : 'redis'),
     failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
-    limits: { monthly: values.QUOTA_MONTHLY_LIMIT, concurrentImports: values.QUOTA_MAX_CONCURRENT_IMPORTS },
+    limits: {
+      monthly: values.QUOTA_MONTHLY_LIMIT,
+      minutely: values.QUOTA_MINUTE_LIMIT,
+      minuteBurst: values.QUOTA_MINUTE_BURST,
+      concurrentImports: values.QUOTA_MAX_CONCURRENT_IMPORTS,
+    },
     failures: { limit: values.FAILURE_LIMIT, windowMs: values.FAILURE_WINDOW_SECONDS * 1_000 },
     connections: { all: values.MAX_CONNECTIONS, ofAddress: connectionsOfAddress(values) },
     jwt: {

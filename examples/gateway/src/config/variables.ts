@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { redisUrl } from '../quota/redis-url.ts'
 import { FAILURE_MODES, failureModes } from './failure-policy.ts'
-import { monthlyLimit } from './monthly-limit.ts'
+import { tokensByCategory } from './tokens-by-category.ts'
 
 /** Root of the repository, three folders above this example's sources. */
 const ROOT = join(import.meta.dirname, '../../../..')
@@ -130,6 +130,11 @@ function variable<T extends z.ZodType>(schema: T, text?: string): Variable<T> {
   return { schema, default: text }
 }
 
+const burstShare = z
+  .string()
+  .regex(/^(?:0\.(?:0[1-9]|[1-9]\d?)|1(?:\.00?)?)$/, 'expected a share from 0.01 to 1, with at most two decimals')
+  .transform(Number)
+
 const onOrOff = z.enum(['true', 'false'], { error: 'expected true or false' }).transform((text) => text === 'true')
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -159,7 +164,9 @@ export const VARIABLES = {
   REDIS_DEADLINE_MS: variable(deadlineMs, '150'),
   QUOTA_STORE: variable(z.enum(STORES, { error: `expected one of ${STORES.join(', ')}` }).optional()),
   QUOTA_FAILURE_POLICY: variable(failureModes, FAILURE_MODES),
-  QUOTA_MONTHLY_LIMIT: variable(monthlyLimit.optional()),
+  QUOTA_MONTHLY_LIMIT: variable(tokensByCategory.optional()),
+  QUOTA_MINUTE_LIMIT: variable(tokensByCategory.optional()),
+  QUOTA_MINUTE_BURST: variable(burstShare, '1'),
   QUOTA_MAX_CONCURRENT_IMPORTS: variable(concurrentImports.optional()),
   EXPECTED_PROCESSES: variable(processes, '2'),
   FAILURE_LIMIT: variable(failures, '60'),

@@ -33,7 +33,7 @@ export function quotaExamples(policy: GatewayPolicy): QuotaExamples | undefined 
     quota.consumeSync({ ...request, cost: tokens })
     const decision = quota.peekSync(request)
     if (decision.allowed) return undefined
-    clock.nowMs += Math.floor((decision.binding.lengthMs ?? 0) / 2)
+    clock.nowMs += Math.floor(decision.retryAfterMs / 2)
     const later = quota.peekSync(request)
     return later.allowed ? undefined : later
   }

@@ -25,7 +25,7 @@ export function quotaExceededSchema(policy: Policy): z.ZodType<ScoreGatewayBody>
           limit: z.int().describe('Quota of that window, in tokens.'),
           used: z.int().describe('Tokens used in the window.'),
           requested: z.int().describe('Tokens that this request needed.'),
-          resetAt: isoInstant.describe('When the window ends, ISO 8601 UTC.'),
+          resetAt: isoInstant.describe('When the window ends, or the bucket has enough, ISO 8601 UTC.'),
           retryAtBeijing: z
             .string()
             .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
@@ -33,8 +33,12 @@ export function quotaExceededSchema(policy: Policy): z.ZodType<ScoreGatewayBody>
           timeZone: z.string().describe('Time zone of `retryAtBeijing`: `Asia/Shanghai`.'),
           retryAt: isoInstant.describe('The same as `resetAt`.'),
           windowLabel: z.string().describe('The window for people, in the language of `msg`: `1-Hour`, `1 小时`.'),
+          burst: z.int().optional().describe('Of a bucket: how many tokens can be saved up.'),
         })
         .describe('The window that refuses.'),
     })
-    .meta({ id: 'QuotaExceeded', description: 'A window has too few tokens left. Nothing was charged.' })
+    .meta({
+      id: 'QuotaExceeded',
+      description: 'A window has too few tokens left. Nothing was charged.',
+    }) as unknown as z.ZodType<ScoreGatewayBody>
 }

@@ -20,7 +20,7 @@ import { type QuotaDocuments, quotaDocuments } from './documents.ts'
 import { type Hold, holdBody } from './hold-documents.ts'
 import { outerPath, ownLayers } from './layer-members.ts'
 import type { OperationName } from './policy.ts'
-import { isSlots } from './policy-limits.ts'
+import { isSlots, mostAtOnce } from './policy-limits.ts'
 import type { SettingsDocument } from './settings-documents.ts'
 import { subjectsOf } from './subjects.ts'
 import type { UserQuotaDocument } from './user-quota-documents.ts'
@@ -196,10 +196,12 @@ export class AdminQuota {
         if (limit === null) return []
         // Slots have no price.
         if (isSlots(this.#quota.policy, window)) return []
-        const tooDear = operations.filter(([name, of]) => of.category === category && (prices[name] ?? of.cost) > limit)
+        const most = mostAtOnce(this.#quota.policy, window, limit)
+        const tooDear = operations.filter(([name, of]) => of.category === category && (prices[name] ?? of.cost) > most)
         if (tooDear.length === 0) return []
         const names = tooDear.map(([name]) => name).join(', ')
-        const msg = `the override of ${limit} tokens is below the price of ${names}`
+        const burst = most < limit ? `, which lets ${most} through together,` : ''
+        const msg = `the override of ${limit} tokens${burst} is below the price of ${names}`
         return [{ path: `overrides.${category}.${window}`, msg }]
       }),
     )

@@ -5,6 +5,7 @@ import {
   gatewayPolicy,
   gatewayPolicyOf,
   LAYERS,
+  MINUTE,
   MONTH,
   type OperationName,
   type SlotsLine,
@@ -16,6 +17,9 @@ import {
 export interface ConfiguredLimits {
   /** Tokens of each user in a calendar month, by category. */
   readonly monthly: Readonly<Record<string, number>> | undefined
+  /** Tokens of each user that come back a minute, by category, and the share of them that can be saved up. */
+  readonly minutely: Readonly<Record<string, number>> | undefined
+  readonly minuteBurst: number
   /** Imports from score sources that each user may run at once. */
   readonly concurrentImports: number | undefined
 }
@@ -27,13 +31,16 @@ const MONTH_ZONE = 'Asia/Shanghai'
 const IMPORTS: readonly OperationName[] = ['source.lx', 'source.fish']
 
 /** The gateway's policy, with what the configuration adds. */
-export function configuredPolicy({ monthly, concurrentImports: slots }: ConfiguredLimits): GatewayPolicy {
-  if (monthly === undefined && slots === undefined) return gatewayPolicy
+export function configuredPolicy(limits: ConfiguredLimits): GatewayPolicy {
+  const { monthly, minutely, minuteBurst, concurrentImports: slots } = limits
+  if (monthly === undefined && minutely === undefined && slots === undefined) return gatewayPolicy
+  const minute: WindowLine[] =
+    minutely === undefined ? [] : [{ label: MINUTE, lengthMs: 60_000, burst: { share: minuteBurst }, tokens: minutely }]
   const month: WindowLine[] =
     monthly === undefined ? [] : [{ label: MONTH, every: 'month', timeZone: MONTH_ZONE, tokens: monthly }]
   const imports: SlotsLine | undefined =
     slots === undefined ? undefined : { label: 'imports', layer: 'personal', operations: IMPORTS, slots }
-  return gatewayPolicyOf([...WINDOWS, ...month], LAYERS, imports)
+  return gatewayPolicyOf([...minute, ...WINDOWS, ...month], LAYERS, imports)
 }
 
 /**
@@ -41,12 +48,15 @@ export function configuredPolicy({ monthly, concurrentImports: slots }: Configur
  * @throws {ConfigError} naming the variables that cannot be used there
  */
 export function checkConfigured(
-  { monthly, concurrentImports }: ConfiguredLimits,
+  { monthly, minutely, concurrentImports }: ConfiguredLimits,
   { can = {} }: Pick<QuotaStore, 'can'>,
 ): void {
   const faults: string[] = []
   if (monthly !== undefined && can.calendar !== true) {
     faults.push('QUOTA_MONTHLY_LIMIT: the counters at REDIS_URL cannot keep calendar months; leave it out')
+  }
+  if (minutely !== undefined && can.bucket !== true) {
+    faults.push('QUOTA_MINUTE_LIMIT: the counters at REDIS_URL cannot keep buckets; leave it out')
   }
   if (concurrentImports !== undefined && (can.concurrency === undefined || can.holds !== true)) {
     faults.push('QUOTA_MAX_CONCURRENT_IMPORTS: the counters at REDIS_URL cannot keep slots; leave it out')

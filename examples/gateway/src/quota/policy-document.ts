@@ -16,6 +16,12 @@ export const policyDocument = z.object({
         lengthMs: z.int().nullable().describe('Milliseconds; `null`: it is a period of the calendar.'),
         every: z.enum(PERIODS).optional().describe('Of the calendar: its period.'),
         timeZone: z.string().optional().describe("Of the calendar: whose, by the zone's IANA name."),
+        burst: z
+          .union([z.int().min(1), z.object({ share: z.number().describe('Of the limit, 0.01 to 1.') })])
+          .optional()
+          .describe(
+            'Of a bucket: how many tokens can be saved up. Its limit comes back evenly, each `lengthMs`.',
+          ),
       }),
     )
     .readonly()
@@ -56,7 +62,7 @@ export function describedPolicy(policy: Policy): PolicyDocument {
   return {
     windows: windows.map((window) =>
       window.every === undefined
-        ? { label: window.label, lengthMs: window.lengthMs }
+        ? { label: window.label, lengthMs: window.lengthMs, ...('burst' in window && { burst: window.burst }) }
         : { label: window.label, lengthMs: null, every: window.every, timeZone: window.timeZone },
     ),
     categories,

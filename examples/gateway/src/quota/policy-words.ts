@@ -1,4 +1,5 @@
 import type { Policy } from '@scoregw/quota'
+import type { BucketWindow } from '@scoregw/quota/store'
 
 /** Names in a text of the reference: `a`, `b` or `c`. */
 export function listOf(names: readonly string[], conjunction: 'or' | 'and' = 'or'): string {
@@ -20,7 +21,10 @@ function lengthText(lengthMs: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
-/** How long a window is: 5 hours, or a calendar month. */
-export function windowText({ lengthMs, every }: Policy['windows'][number]): string {
-  return every === undefined ? lengthText(lengthMs) : `a calendar ${every}`
+/** How long a window is: 5 hours, a calendar month, or a minute with bursts of 20 %. */
+export function windowText(window: Policy['windows'][number]): string {
+  if (window.every !== undefined) return `a calendar ${window.every}`
+  const { burst } = window as Partial<BucketWindow>
+  if (burst === undefined) return lengthText(window.lengthMs)
+  return `${lengthText(window.lengthMs)} (in bursts of ${typeof burst === 'number' ? burst : `${Math.round(burst.share * 100)} %`})`
 }

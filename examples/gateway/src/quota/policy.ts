@@ -51,8 +51,9 @@ export interface SlotsLine {
 
 const HOUR_MS = 3_600_000
 
-/** The label of the window that a configuration may add: see `configured-policy.ts`. */
+/** The labels of the windows that a configuration may add: see `configured-policy.ts`. */
 export const MONTH = 'month'
+export const MINUTE = 'minute'
 
 /** A window more is a line more: documents, reference and console follow. */
 export const WINDOWS: readonly (WindowLine & RollingWindow)[] = [
@@ -64,7 +65,12 @@ export const WINDOWS: readonly (WindowLine & RollingWindow)[] = [
 /** A layer more is a line more, too. Users are the subjects: each has a window of every layer that is not shared. */
 export const LAYERS: readonly LayerLine[] = [
   { name: 'personal', scope: 'Personal', shared: false, times: { every: 1 } },
-  { name: 'site', scope: 'Site', shared: true, times: { every: 25, '1d': 30, [MONTH]: 'unlimited' } },
+  {
+    name: 'site',
+    scope: 'Site',
+    shared: true,
+    times: { every: 25, '1d': 30, [MONTH]: 'unlimited', [MINUTE]: 'unlimited' },
+  },
 ]
 
 /** The gateway's operations under windows and layers. */

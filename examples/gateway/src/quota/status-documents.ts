@@ -7,22 +7,26 @@ import { limitLabels } from './policy-limits.ts'
 import { listOf } from './policy-words.ts'
 
 const instant = isoInstant.nullable()
+const amount = z.union([z.int(), z.literal('unlimited')])
 
 function windowShape(policy: Policy) {
   const { layers } = policy
   return {
     scope: z.string().describe(`${listOf(layers.map(({ scope }) => scope))}.`),
     window: z.string().describe(`${listOf(limitLabels(policy))}.`),
-    limit: z.union([z.int(), z.literal('unlimited')]).describe('Tokens.'),
-    used: z.int().describe('Tokens.'),
+    limit: amount.describe('Tokens.'),
+    burst: amount.optional().describe('Of a bucket: how many tokens can be saved up.'),
+    used: z.int().describe('Tokens; of a bucket those that have not come back.'),
     held: z
       .int()
       .min(1)
       .optional()
       .describe('How much of `used` open holds have and may still give back; absent: none.'),
-    remaining: z.union([z.int(), z.literal('unlimited')]).describe('Tokens, never below 0.'),
+    remaining: amount.describe('Tokens, never below 0; of a bucket what is left of its burst.'),
     startedAt: instant.describe('ISO 8601 UTC; `null`: nothing was charged in the window yet.'),
-    resetAt: instant.describe('When the window ends, ISO 8601 UTC; `null`: it is not open.'),
+    resetAt: instant.describe(
+      'When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it is not open, or full.',
+    ),
   }
 }
 
@@ -70,12 +74,13 @@ export function namedStatusBody(status: QuotaStatus): NamedStatusBody {
 }
 
 function namedWindow(of: QuotaStatus['windows'][string][number]): object {
-  const { layer, scope, window, limit, used, held, remaining, startedAt, resetAt, kind, enforced } = of
+  const { layer, scope, window, limit, burst, used, held, remaining, startedAt, resetAt, kind, enforced } = of
   return {
     layer,
     scope,
     window,
     limit,
+    ...(burst === undefined ? {} : { burst }),
     used,
     ...(held === undefined ? {} : { held }),
     remaining,

@@ -8,7 +8,7 @@ export interface RefusingLimit {
   /** Label of the limit, for example `1h`. */
   readonly window: string
   readonly kind: LimitKind
-  /** Tokens; of concurrency slots. */
+  /** Tokens; of concurrency slots, of a bucket its burst: the most that can be used. */
   readonly limit: number
   readonly used: number
   readonly requested: number
@@ -45,6 +45,6 @@ export function isFailure({ status }: Pick<UsageRecord, 'status'>): boolean {
 
 /** The limit that a refusal reports. */
 export function refusingLimit({ binding }: RefusedDecision): RefusingLimit {
-  const { layer, scope, window, kind, limit, used, requested, resetAt } = binding
-  return { layer, scope, window, kind, limit, used, requested, resetAt }
+  const { layer, scope, window, kind, limit, burst = limit, used, requested, resetAt } = binding
+  return { layer, scope, window, kind, limit: burst, used, requested, resetAt }
 }

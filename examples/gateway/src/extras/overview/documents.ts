@@ -20,6 +20,7 @@ const sharedLimit = z.object({
   ...ofLimit,
   kind: z.enum(['rolling', 'calendar', 'bucket', 'concurrency']),
   limit,
+  burst: limit.optional(),
   used: count,
   remaining: limit,
   resetAt: isoInstant.nullable(),

@@ -126,9 +126,21 @@ export class Overview {
     const shared = sharedLayers(quota.policy)
     const limits = Object.values(windows).flatMap((list) => list.filter(({ layer }) => shared.includes(layer)))
     return limits.map((each) => {
-      const { layer, scope, category, window, kind, limit, used, remaining, resetAt, enforced } = each
+      const { layer, scope, category, window, kind, limit, burst, used, remaining, resetAt, enforced } = each
       const ends = resetAt === null ? null : instantText(resetAt)
-      return { layer, scope, category, window, kind, limit, used, remaining, resetAt: ends, enforced }
+      return {
+        layer,
+        scope,
+        category,
+        window,
+        kind,
+        limit,
+        ...(burst !== undefined && { burst }),
+        used,
+        remaining,
+        resetAt: ends,
+        enforced,
+      }
     })
   }
 

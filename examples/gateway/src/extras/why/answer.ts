@@ -33,16 +33,42 @@ function decisionOf(decision: Decision): WhyAnswer['now'] {
     violations: isRefused ? decision.violations.map(violationOf) : [],
     shadowed: decision.shadowed.map(violationOf),
     retryAfterSeconds: isRefused ? decision.retryAfterSeconds : null,
-    windows: decision.windows.map(({ layer, scope, window, kind, limit, used, remaining, resetAt, enforced }) => {
-      const ends = resetAt === null ? null : instantText(resetAt)
-      return { layer, scope, window, kind, limit, used, remaining, resetAt: ends, enforced }
-    }),
+    windows: decision.windows.map(
+      ({ layer, scope, window, kind, limit, burst, used, remaining, resetAt, enforced }) => {
+        const ends = resetAt === null ? null : instantText(resetAt)
+        return {
+          layer,
+          scope,
+          window,
+          kind,
+          limit,
+          ...(burst !== undefined && { burst }),
+          used,
+          remaining,
+          resetAt: ends,
+          enforced,
+        }
+      },
+    ),
   }
 }
 
 function violationOf(of: Violation): WhyAnswer['now']['violations'][number] {
-  const { layer, scope, category, window, kind, limit, used, requested, resetAt, retryable } = of
-  return { layer, scope, category, window, kind, limit, used, requested, resetAt: instantText(resetAt), retryable }
+  const { layer, scope, category, window, kind, limit, burst, used, requested, resetAt, retryable } = of
+  const ofBucket = burst !== undefined && { burst }
+  return {
+    layer,
+    scope,
+    category,
+    window,
+    kind,
+    limit,
+    ...ofBucket,
+    used,
+    requested,
+    resetAt: instantText(resetAt),
+    retryable,
+  }
 }
 
 function refusalOf({ at, operation, category, refusal }: UsageRecord): WhyAnswer['refusals'] {

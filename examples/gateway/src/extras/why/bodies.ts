@@ -53,9 +53,10 @@ const violation = z.object({
   category: z.string(),
   kind,
   limit: count,
+  burst: count.optional(),
   used: count,
   requested: count,
-  resetAt: isoInstant.describe('When its window ends.'),
+  resetAt: isoInstant.describe('When its window ends, or its bucket has enough.'),
   retryable: z.boolean().describe('`false`: the limit is below the cost, so that waiting does not help.'),
 })
 
@@ -73,6 +74,7 @@ const decision = z.object({
       ...ofLimit,
       kind,
       limit,
+      burst: limit.optional(),
       used: count.nullable(),
       remaining: limit.nullable(),
       resetAt: isoInstant.nullable(),

@@ -1,4 +1,4 @@
-import type { Decision, QuotaStatus } from '@scoregw/quota'
+import type { Decision, QuotaStatus, WindowStatus } from '@scoregw/quota'
 import { type StoreSchema, storeSchema } from '@scoregw/quota/store'
 import type { OperationName } from '../../quota/policy.ts'
 import { subjectsOf } from '../../quota/subjects.ts'
@@ -31,10 +31,18 @@ function snapshotOf({ cells, layers, categories }: StoreSchema, userId: string, 
       const known = (status.windows[category] ?? []).filter((window) => window.layer === layer.name)
       const numbers = cells.flatMap(({ label }) => {
         const window = known.find((each) => each.window === label)
-        return window === undefined || window.used === 0 ? NOT_OPEN : [window.startedAt ?? now, window.used]
+        return window === undefined || window.used === 0
+          ? NOT_OPEN
+          : [window.startedAt ?? now, chargedIn(window, status.now)]
       })
       return [index, layer.shared ? '' : userId, numbers]
     }),
     ids: [],
   }
+}
+
+/** The count in a window's cell: of a bucket with the tokens that came back since. */
+function chargedIn({ kind, used, limit, lengthMs, startedAt }: WindowStatus, now: number): number {
+  if (kind !== 'bucket' || limit === 'unlimited' || startedAt === null || startedAt >= now) return used
+  return used + Number((BigInt(now - startedAt) * BigInt(limit)) / BigInt(lengthMs as number))
 }

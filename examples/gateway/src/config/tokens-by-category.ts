@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { gatewayPolicy } from '../quota/policy.ts'
 
 /** Tokens for every category, written `read=20000,write=8000`. */
-export const monthlyLimit = z.string().transform((text, context): Readonly<Record<string, number>> => {
+export const tokensByCategory = z.string().transform((text, context): Readonly<Record<string, number>> => {
   const { categories } = gatewayPolicy
   const limits: Record<string, number> = {}
   const fault = (message: string): void => {
