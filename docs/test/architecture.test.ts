@@ -57,6 +57,19 @@ it('every function on the walk of a consume is in the file that its step links, 
   }
 })
 
+it('names existing files for each of the ten most likely changes, and what reports a forgotten one', () => {
+  const section = readPage('ARCHITECTURE.md').split('## Change X, touch Y\n')[1]?.split('\n## ')[0] ?? ''
+  const changes = section.split(/^- \*\*/m).slice(1)
+  expect(changes.length).toBeGreaterThanOrEqual(10)
+  for (const change of changes) {
+    const [touched = '', reports] = change.split(/\bThen:\s/)
+    const paths = [...touched.matchAll(/\]\(([^)]+)\)/g)].map(([, path = '']) => path)
+    expect(paths, change).not.toHaveLength(0)
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+    expect(reports, change).toMatch(/\S/)
+  }
+})
+
 /** Programs of a minimal Debian with Node, `scripts/bare.sh`; and `ps`, for systems without `/proc`. */
 const ON_BARE_MACHINES = ['flock', 'mount', 'node', 'ps', 'sh', 'umount']
 

@@ -94,9 +94,11 @@ interface TextFacts {
   readonly supportForumUrl: string | undefined
 }
 
+const TEXTS: Readonly<Record<Locale, (facts: TextFacts) => string>> = { en: english, 'zh-CN': chinese }
+
 /** The specification's text of a refusal. */
 function specifiedText(facts: TextFacts, locale: Locale): string {
-  return locale === 'en' ? english(facts) : chinese(facts)
+  return TEXTS[locale](facts)
 }
 
 function english({ decision, timeZone, supportForumUrl }: TextFacts): string {

@@ -4,7 +4,7 @@ import { optionsParser } from '../../options/options-parser.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { type Cost, formatOf } from '../../policy/units.ts'
 import { isoText } from '../../time/zoned.ts'
-import type { QuotaAnswers } from '../texts.ts'
+import type { Locale, QuotaAnswers } from '../texts.ts'
 import { chineseText } from './chinese.ts'
 import { englishText } from './english.ts'
 import type { RefusalFacts } from './refusal-facts.ts'
@@ -21,6 +21,8 @@ const parse = /* @__PURE__ */ optionsParser<NeutralAnswersOptions>('neutralAnswe
   supportUrl: optional(anAddress()),
 }))
 
+const TEXTS: Readonly<Record<Locale, typeof englishText>> = { en: englishText, 'zh-CN': chineseText }
+
 /**
  * Neutral answers, built from the policy alone: the default for your own policies.
  *
@@ -36,7 +38,7 @@ export function neutralAnswers(options: NeutralAnswersOptions = {}): QuotaAnswer
     const facts = factsOf(decision, policy)
     return {
       error: 'quota_exceeded',
-      msg: locale === 'en' ? englishText(facts, supportUrl) : chineseText(facts, supportUrl),
+      msg: TEXTS[locale](facts, supportUrl),
       retryAfterSeconds,
       quota: {
         ...(policy === undefined || policy.layers.length > 1 ? { scope } : {}),
