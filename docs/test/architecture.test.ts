@@ -43,8 +43,8 @@ it.each([
   expect(tableOfRooms(title)).toEqual(rules)
 })
 
-it('every function on the walk of a consume is in the file that its step links, or the last step before that links one', () => {
-  const section = readPage('ARCHITECTURE.md').split('## The walk of a `consume`')[1]?.split('\n**')[0] ?? ''
+it('every function in the steps of consume is in the file that its step links, or the last step before that links one', () => {
+  const section = readPage('ARCHITECTURE.md').split('## The steps of `consume`')[1]?.split('\n**')[0] ?? ''
   const steps = section.split(/^\d+\. /m).slice(1)
   expect(steps).toHaveLength(10)
   let files = ''
