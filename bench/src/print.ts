@@ -2,7 +2,8 @@ import type { Comparison, Findings, Target } from './report.ts'
 
 /** Findings as tables on the standard output. */
 export function print(findings: Findings): void {
-  const { compared, results, ordinary, instructions, heap, growth, server, latency, calls, loads, targets } = findings
+  const { compared, results, ordinary, instructions, heap, growth, server, latency, calls, loads, queues, targets } =
+    findings
   if (compared !== undefined) printCompared(compared)
   if (results.length > 0) printRates(results)
   if (ordinary !== undefined) printRates(ordinary)
@@ -39,6 +40,7 @@ export function print(findings: Findings): void {
   if (latency !== undefined) console.table(latency.map(({ name, p99Ms }) => ({ name, 'p99, ms': p99Ms })))
   if (calls !== undefined) console.table(calls)
   if (loads !== undefined) console.table(loads)
+  if (queues !== undefined) console.table(queues)
   printTargets(targets)
 }
 

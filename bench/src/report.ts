@@ -32,6 +32,23 @@ export interface Comparison {
   readonly spread: readonly [low: number, high: number]
 }
 
+/** How a queue serves callers of one limit. */
+export interface QueueUse {
+  readonly where: 'memory' | 'redis' | 'slots'
+  /** The library, with its version. */
+  readonly name: string
+  /** Microseconds of the processes that wait, for each that is admitted. */
+  readonly cpuUs: number
+  /** How much later than possible the last 1 % started, in milliseconds. */
+  readonly lateP99Ms?: number
+  /** Which share of the limit, or of the slots, was used. */
+  readonly use?: number
+  /** Scripts of Redis for each that is admitted. */
+  readonly scripts?: number
+  /** The last 1 % waited so long, in milliseconds. */
+  readonly waitP99Ms?: number
+}
+
 /** What one contestant keeps in memory. */
 export interface HeapUse {
   readonly name: string
@@ -145,6 +162,7 @@ export interface Findings {
   readonly latency?: readonly Latency[]
   readonly calls?: readonly CallCost[]
   readonly loads?: readonly SimulatedLoad[]
+  readonly queues?: readonly QueueUse[]
   readonly targets: readonly Target[]
 }
 

@@ -20,4 +20,5 @@ export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   single: async () => (await import('./single/suite.ts')).single,
   sql: async () => (await import('./sql/suite.ts')).sql,
   sync: async () => (await import('./sync/suite.ts')).sync,
+  waiting: async () => (await import('./waiting/suite.ts')).waiting,
 }

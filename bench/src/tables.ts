@@ -95,6 +95,26 @@ export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
         load.decisionsACall.toFixed(1),
       ]),
     ),
+  queues: ({ queues = [] }) =>
+    table(
+      ['', 'us a caller', 'p99 beyond the ideal, ms'],
+      queues
+        .filter(({ where }) => where === 'memory')
+        .map(({ name, cpuUs, lateP99Ms = 0 }) => [name, digits(cpuUs), Math.round(lateP99Ms)]),
+    ),
+  sharedQueues: ({ queues = [] }) =>
+    table(
+      ['', 'use of the limit', 'scripts an admission', 'p99 of the wait, s', 'us an admission'],
+      queues
+        .filter(({ where }) => where !== 'memory')
+        .map(({ where, name, use = 0, scripts = 0, waitP99Ms = 0, cpuUs }) => [
+          where === 'slots' ? `20 slots, ${name}` : name,
+          use.toFixed(2),
+          scripts.toFixed(2),
+          (waitP99Ms / 1_000).toFixed(1),
+          digits(cpuUs),
+        ]),
+    ),
   goals: ({ targets }) =>
     table(
       ['goal', 'wanted', 'reached', ''],

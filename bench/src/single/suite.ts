@@ -139,7 +139,7 @@ function compared(other: readonly number[], ours: readonly number[]) {
 }
 
 /** The name of a library with the version that is installed; a name of no library as it is. */
-function versioned(name: string): string {
+export function versioned(name: string): string {
   const [library = '', ...rest] = name.split(':')
   if (library.includes(' ')) return name
   const file = join(import.meta.dirname, '../../node_modules', library, 'package.json')
