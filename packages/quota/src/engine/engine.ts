@@ -32,7 +32,7 @@ import type {
   StatusOptions,
   SyncReservation,
 } from './requests.ts'
-import { HoldWatch, handleOf, orAborted } from './reservations/handle.ts'
+import { HoldWatch, orAborted, resumedHandle } from './reservations/handle.ts'
 import { holdOfToken } from './reservations/hold-token.ts'
 import { worked } from './reservations/worked.ts'
 
@@ -204,11 +204,7 @@ class QuotaEngine implements Quota {
       throw new QuotaError('reservation_expired', 'nothing is known of this hold, or not any more')
     }
     const hold = parts.hold({ ...ref, operation, plan, slot, ttlMs }, endsAt)
-    return handleOf(hold, runAsync, {
-      status: 'resumed',
-      subject,
-      operation,
-    } as const) as ResumedReservation
+    return resumedHandle(hold, subject, operation)
   }
 
   async reset(subject: Subject, { layer, category }: ResetOptions = {}): Promise<void> {
@@ -250,9 +246,8 @@ class QuotaEngine implements Quota {
     const takes = new Takes({ ...common, sync: false, keepsTime: true })
     const inTransaction: Purpose<QuotaRequest, Decision> = {
       ...this.#consumption,
-      of(taken) {
-        const { reply } = taken
-        if (reply.outcome !== 'failed') return decisions.of(taken)
+      of(demand, reply) {
+        if (reply.outcome !== 'failed') return decisions.of(demand, reply)
         throw unavailable(reply.error, reply.ofSettings ? 'the settings store' : undefined)
       },
     }
@@ -336,7 +331,7 @@ function consumption({ check, live, demands, reports, decisions }: EngineParts):
       return demands.of(request, operation, NO_KEY, reports.start())
     },
     free: (demand) => (isFree(demand.price) ? decisions.free(demand) : undefined),
-    of: (taken) => decisions.of(taken),
+    of: (demand, reply) => decisions.of(demand, reply),
   }
 }
 
@@ -350,7 +345,7 @@ function reservation(parts: EngineParts, run: Run): Purpose<ReserveRequest, Rese
     },
     // What has an id is kept by the store, also where it costs nothing.
     free: (demand) => (isFree(demand.price) && demand.id === undefined ? reservations.free(demand, run) : undefined),
-    of: (taken) => reservations.of(taken, run),
+    of: (demand, reply) => reservations.of(demand, reply, run),
   }
 }
 

@@ -225,13 +225,13 @@ export class RowDecisions {
   #roll(request: RowRequest, now: number): void {
     const { category, subject, quotas } = request
     const { layers } = quotas
-    for (const [l, layer] of layers.entries()) {
-      if (this.#pages[l] === BLANK) this.#makeRoom(this.viewOf(layer, category).table, now)
+    for (let l = 0; l < layers.length; l++) {
+      if (this.#pages[l] === BLANK) this.#makeRoom(this.viewOf(layers[l]!, category).table, now)
     }
-    for (const [l, layer] of layers.entries()) {
+    for (let l = 0; l < layers.length; l++) {
       if (this.#pages[l] !== BLANK) continue
-      const { table } = this.viewOf(layer, category)
-      const place = table.add(this.keyOf(layer, subject))
+      const { table } = this.viewOf(layers[l]!, category)
+      const place = table.add(this.keyOf(layers[l]!, subject))
       this.#pages[l] = table.pageOf(place)
       this.#at[l] = table.at(place)
     }
@@ -265,8 +265,8 @@ export class RowDecisions {
     { category, costs, quotas: { layers } }: RowRequest,
     visit: (cells: Float64Array, i: number, at: number, cell: number) => void,
   ): void {
-    for (const [l, layer] of layers.entries()) {
-      const { offsets } = this.viewOf(layer, category)
+    for (let l = 0; l < layers.length; l++) {
+      const { offsets } = this.viewOf(layers[l]!, category)
       for (let c = 0; c < this.layout.size; c++) {
         if (costs[this.#units[c]!]! > 0)
           visit(this.#pages[l]!, this.#at[l]! + offsets[c]!, this.layout.limitAt(l, c), c)

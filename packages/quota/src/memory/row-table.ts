@@ -1,6 +1,6 @@
 import type { LayerSchema } from '../store/schema.ts'
 import type { CellDefinition } from '../windows/identity.ts'
-import { CLOSED, GRACE_MS, lastEnd, NOT_OPEN } from '../windows/row.ts'
+import { CLOSED, clearRow, GRACE_MS, lastEnd, NOT_OPEN } from '../windows/row.ts'
 
 /** A page has so many rows; the first one grows to that. */
 const BITS = 10
@@ -75,7 +75,7 @@ export class RowTable {
     const place = this.#holes.pop() ?? this.#far.pop() ?? this.#end++
     this.#grow(place >> BITS, (place & (ROWS - 1)) + 1)
     const at = this.at(place)
-    this.pageOf(place).fill(CLOSED, at, at + this.#stride)
+    clearRow(this.pageOf(place), at, this.#cells.length)
     if (key === '') this.#shared = place
     else this.#places.set(key, place)
     return place

@@ -57,8 +57,9 @@ export class RequestCheck {
    *
    * @throws {QuotaError} `unknown_operation`, `invalid_subject`, `invalid_plan`
    */
-  operation(request: QuotaRequest, { operations }: CompiledSettings): CompiledOperation {
-    const operation = operations.get(request?.operation) ?? onlyOperation(request, operations)
+  operation(request: QuotaRequest, { operations, only }: CompiledSettings): CompiledOperation {
+    const name = request?.operation
+    const operation = name === undefined ? onlyOperation(request, only) : operations.get(name)
     if (operation === undefined) throw noSuchRequest(request, this.#policy)
     if (request.subject === undefined) checkNamesSubject(request)
     checkSubject(request.subject, this.#ownLayers)
@@ -86,16 +87,15 @@ export class RequestCheck {
    *
    * @throws {QuotaError} `invalid_id`, `invalid_ttl`, `holds_unsupported`
    */
-  key({ id, cost, ttlMs }: ReserveRequest, { name, costs }: CompiledOperation): ReservationKey {
+  key({ id, cost, ttlMs }: ReserveRequest, { costs, uses }: CompiledOperation): ReservationKey {
     const hold = ttlMs === undefined && !takesSlots(costs) ? undefined : this.#hold(ttlMs)
     if (id === undefined && hold === undefined) return NO_KEY
     if (id !== undefined) checkText(id, 'invalid_id', 'id')
     const { nonces, idTtlMs } = this.#rules
     const nonce = hold === undefined ? nonces.ofId() : nonces.ofHold()
-    const use = `${name}:${costText(cost)}`
     return id === undefined
-      ? { id: { id: nonce, nonce, fingerprint: `${HOLD_MARK}${use}`, ttlMs: idTtlMs }, hold }
-      : { id: { id, nonce, fingerprint: use, ttlMs: idTtlMs }, hold }
+      ? { id: { id: nonce, nonce, fingerprint: uses.hold + costText(cost), ttlMs: idTtlMs }, hold }
+      : { id: { id, nonce, fingerprint: uses.id + costText(cost), ttlMs: idTtlMs }, hold }
   }
 
   /** What a hold is to grow by, as stores take it. @throws {QuotaError} `invalid_cost` */
@@ -105,8 +105,9 @@ export class RequestCheck {
 
   /** The actual cost of some work; `undefined`: the reserved amount. @throws {QuotaError} `invalid_cost` */
   actual(cost: Cost | undefined): readonly (number | undefined)[] | undefined {
+    if (cost === undefined) return undefined
     const asReserved = this.units.map(() => undefined)
-    return cost === undefined ? undefined : checkedCost(this.units, cost, 'commit', 0, asReserved)
+    return checkedCost(this.units, cost, 'commit', 0, asReserved)
   }
 
   /** @throws {QuotaError} `invalid_ttl` unless a hold may last so long */
@@ -163,27 +164,14 @@ function checkedCost<Missing>(
 /** For a request that is no hold and has no id. */
 export const NO_KEY: ReservationKey = {}
 
-/** Begins the fingerprint of a hold that has no id of the caller's. */
-const HOLD_MARK = 'hold '
-
-/** The operation that a fingerprint is of. */
-export function operationOf(fingerprint: string): string {
-  const use = fingerprint.startsWith(HOLD_MARK) ? fingerprint.slice(HOLD_MARK.length) : fingerprint
-  return use.slice(0, use.lastIndexOf(':'))
-}
-
 /** @throws {QuotaError} `invalid_plan` unless it could be the name of a plan */
 function checkPlan(plan: unknown): asserts plan is string {
   checkText(plan, 'invalid_plan', 'plan')
 }
 
 /** A policy with one operation leaves nothing to be named. */
-function onlyOperation(
-  request: QuotaRequest | null | undefined,
-  operations: CompiledSettings['operations'],
-): CompiledOperation | undefined {
-  const isUnnamed = typeof request === 'object' && request !== null && request.operation === undefined
-  return isUnnamed && operations.size === 1 ? operations.values().next().value : undefined
+function onlyOperation(request: unknown, only: CompiledOperation | undefined): CompiledOperation | undefined {
+  return typeof request === 'object' && request !== null ? only : undefined
 }
 
 /** What a request has. */

@@ -11,7 +11,7 @@ import type { LiveSettings } from '../settings/live-settings.ts'
 import type { TakeDemand } from './demands.ts'
 import type { Fallback, FallbackAdmission } from './fallback.ts'
 import type { Reports } from './reports.ts'
-import type { StoreFailure, Taken } from './takes.ts'
+import type { Replied, StoreFailure } from './takes.ts'
 
 export interface DecisionsDeps {
   readonly live: LiveSettings
@@ -38,7 +38,7 @@ export class Decisions {
   }
 
   /** The decision of an answer, reported to listeners; without an answer, the failure policy's. */
-  of({ demand, reply }: Taken): Decision {
+  of(demand: TakeDemand, reply: Replied): Decision {
     const { frames, reports, fallback, post } = this.#deps
     if (reply.outcome === 'failed') return this.withoutStore(demand, reply).decision
     const frame = frames[demand.category]!

@@ -20,11 +20,8 @@ export class StoreFailure {
   }
 }
 
-/** What a store replied to a demand, and the demand under the settings and periods that it was decided by. */
-export interface Taken {
-  readonly demand: TakeDemand
-  readonly reply: TakeReply | StoreFailure
-}
+/** What came of a demand: what its store replied, or that it did not. */
+export type Replied = TakeReply | StoreFailure
 
 /** The purpose of a take, such as a consumption: it makes the demand of a request `R`, and a `T` of the reply. */
 export interface Purpose<R, T> {
@@ -32,7 +29,8 @@ export interface Purpose<R, T> {
   demand(request: R): TakeDemand
   /** The result of a demand that calls no store; else `undefined`. */
   free(demand: TakeDemand): T | undefined
-  of(taken: Taken): T
+  /** @param demand under the settings and periods that it was decided by */
+  of(demand: TakeDemand, reply: Replied): T
 }
 
 export interface TakesDeps {
@@ -71,28 +69,29 @@ export class Takes {
 
   /** For synchronous counters and settings. Throws what the purpose throws: a failure of a store is a {@link StoreFailure}. */
   takeSync<R, T>(request: R, purpose: Purpose<R, T>): T {
-    const demand = purpose.demand(request)
-    return purpose.free(demand) ?? purpose.of(this.#takenSync(demand))
+    let demand = purpose.demand(request)
+    const free = purpose.free(demand)
+    if (free !== undefined) return free
+    if (demand.settingsError !== undefined) return purpose.of(demand, new StoreFailure(demand.settingsError, true))
+    const { counters, periods } = this.#deps
+    let reply: Replied
+    let tries = 0
+    do {
+      try {
+        reply = counters.take(demand) as TakeReply
+        if (reply.outcome === 'stale') demand = this.#withOtherPeriods(demand, reply, ++tries)
+        else periods.advanceTo(reply.now)
+      } catch (error) {
+        reply = new StoreFailure(error)
+      }
+    } while (reply.outcome === 'stale')
+    return purpose.of(demand, reply)
   }
 
-  /** Only periods can be stale. */
-  #takenSync(first: TakeDemand): Taken {
-    const { counters, periods } = this.#deps
-    if (first.settingsError !== undefined) return failed(first, first.settingsError, true)
-    let demand = first
-    try {
-      for (let tries = 1; ; tries++) {
-        const reply = counters.take(demand) as TakeReply
-        if (reply.outcome !== 'stale') {
-          periods.advanceTo(reply.now)
-          return { demand, reply }
-        }
-        if (reply.settingsRevision !== undefined) throw otherSettings()
-        demand = this.#withPeriodsAt(reply.now, demand, tries)
-      }
-    } catch (error) {
-      return failed(demand, error)
-    }
+  /** Of synchronous stores only periods can be stale. */
+  #withOtherPeriods(demand: TakeDemand, { now, settingsRevision }: TakeReply, tries: number): TakeDemand {
+    if (settingsRevision !== undefined) throw otherSettings()
+    return this.#withPeriodsAt(now, demand, tries)
   }
 
   /**
@@ -108,7 +107,7 @@ export class Takes {
     try {
       await this.#deps.live.ready()
     } catch (error) {
-      return purpose.of(failed(purpose.demand(request), error, true))
+      return purpose.of(purpose.demand(request), new StoreFailure(error, true))
     }
     return this.#taken(request, purpose, startedAt)
   }
@@ -124,7 +123,7 @@ export class Takes {
     if (free !== undefined) return free
     const { counters, sync, periods } = this.#deps
     const attempts = this.#attempts(demand, startedAt)
-    let reply: TakeReply | StoreFailure
+    let reply: Replied
     do {
       try {
         if (!demand.hasSubjectSettings) demand = await this.#withSubjectSettings(demand, attempts)
@@ -135,7 +134,7 @@ export class Takes {
         reply = new StoreFailure(error, attempts.waitsForSettings)
       }
     } while (reply.outcome === 'stale')
-    return purpose.of({ demand, reply })
+    return purpose.of(demand, reply)
   }
 
   #attempts({ hasSubjectSettings }: TakeDemand, waitsSince: number | undefined): Attempts {
@@ -194,10 +193,6 @@ export class Takes {
   #inTime<T>(answer: Answer<T>, { startedAt = 0 }: Attempts, late?: (value: T) => void): Promise<T> {
     return this.#deps.deadline.within(answer, startedAt, late)
   }
-}
-
-function failed(demand: TakeDemand, error: unknown, ofSettings = false): Taken {
-  return { demand, reply: new StoreFailure(error, ofSettings) }
 }
 
 function tooFast(what: string, until: string): QuotaError {

@@ -1,9 +1,16 @@
-import type { Decision, RefusedDecision } from '../../decision/decision.ts'
+import type { AdmittedDecision, Decision, RefusedDecision } from '../../decision/decision.ts'
 import { QuotaError } from '../../errors/quota-error.ts'
 import type { Amount, Cost } from '../../policy/units.ts'
 import { type Answer, isNotDone } from '../../store/quota-store.ts'
+import type { Subject } from '../../store/schema.ts'
 import { answered, type Run, runAsync, runSync, type Task } from '../decide/task.ts'
-import type { CommitResult, RefusedReservation, RepeatedReservation, ReservationCalls } from '../requests.ts'
+import type {
+  CommitResult,
+  HeldReservation,
+  RefusedReservation,
+  RepeatedReservation,
+  ResumedReservation,
+} from '../requests.ts'
 
 /** How a reservation ends. */
 export type SettleAs = 'committed' | 'cancelled'
@@ -101,14 +108,37 @@ class Handle {
   }
 }
 
-/**
- * Makes a handle.
- *
- * @param run how its calls answer: at once, or by promises
- * @param face what it shows beside the calls
- */
-export function handleOf<Face extends object>(held: Settleable, run: Run, face: Face): Face & ReservationCalls {
-  return Object.assign(new Handle(held, run) as unknown as ReservationCalls, face)
+class ReservedHandle extends Handle {
+  readonly status = 'reserved'
+  readonly allowed = true
+  readonly decision: AdmittedDecision
+
+  constructor(held: Settleable, run: Run, decision: AdmittedDecision) {
+    super(held, run)
+    this.decision = decision
+  }
+}
+
+class ResumedHandle extends Handle {
+  readonly status = 'resumed'
+  readonly subject: Subject
+  readonly operation: string
+
+  constructor(held: Settleable, run: Run, subject: Subject, operation: string) {
+    super(held, run)
+    this.subject = subject
+    this.operation = operation
+  }
+}
+
+/** The handle of what was reserved. @param run how its calls answer: at once, or by promises */
+export function reservedHandle(held: Settleable, run: Run, decision: AdmittedDecision): HeldReservation {
+  return new ReservedHandle(held, run, decision) as unknown as HeldReservation
+}
+
+/** The handle of a hold that was reserved elsewhere, or earlier. */
+export function resumedHandle(held: Settleable, subject: Subject, operation: string): ResumedReservation {
+  return new ResumedHandle(held, runAsync, subject, operation) as unknown as ResumedReservation
 }
 
 /** The error of what only a hold can. */

@@ -7,14 +7,14 @@ import type { RequestCheck } from '../decide/check.ts'
 import type { CounterCalls } from '../decide/counter-calls.ts'
 import type { Decisions } from '../decide/decisions.ts'
 import type { Demands, TakeDemand } from '../decide/demands.ts'
-import type { Purpose, StoreFailure, Taken, Takes } from '../decide/takes.ts'
+import type { Purpose, Replied, StoreFailure, Takes } from '../decide/takes.ts'
 import { answered, type Run, type Task } from '../decide/task.ts'
 import type { CommitResult, Reservation } from '../requests.ts'
 import {
-  handleOf,
   holdRequired,
   refusedReservation,
   repeatedReservation,
+  reservedHandle,
   type SettleAs,
   type Settleable,
 } from './handle.ts'
@@ -36,7 +36,7 @@ export class Reservations {
    * @param run how the calls of the handle answer
    * @throws {QuotaError} `too_many_holds`, `id_conflict`, `quota_unavailable`
    */
-  of({ demand, reply }: Taken, run: Run): Reservation {
+  of(demand: TakeDemand, reply: Replied, run: Run): Reservation {
     const { decisions } = this.#deps
     if (reply.outcome === 'failed') return this.#withoutStore(demand, reply, run)
     const { outcome, states } = reply
@@ -51,7 +51,7 @@ export class Reservations {
     if (outcome === 'conflict') {
       throw new QuotaError('id_conflict', `the id was used for another operation or cost than "${demand.operation}"`)
     }
-    const decision = decisions.of({ demand, reply })
+    const decision = decisions.of(demand, reply)
     if (!decision.allowed) return refusedReservation(run, decision)
     if (demand.hold !== undefined) {
       return this.#held(decision, this.#deps.hold(identityOf(demand), reply.endsAt!), run)
@@ -79,7 +79,7 @@ export class Reservations {
   }
 
   #held(decision: AdmittedDecision, held: Settleable, run: Run): Reservation {
-    return handleOf(held, run, { status: 'reserved', allowed: true, decision } as const)
+    return reservedHandle(held, run, decision)
   }
 }
 
@@ -140,6 +140,7 @@ class Charge implements Settleable {
 
   /** @throws {QuotaError} `invalid_cost`, `commit_above_reservation` */
   checkCommit(actual: Cost | undefined): void {
+    if (actual === undefined) return
     const wanted = this.#wanted('committed', actual)
     const isAbove = wanted.some((amount, unit) => amount > this.#reserved[unit]!)
     if (!isAbove || this.#isUnrecorded) return
@@ -175,7 +176,7 @@ class Charge implements Settleable {
     const addition: Purpose<readonly number[], Decision> = {
       demand: (costs) => demands.more(this.#demand, costs),
       free: () => undefined,
-      of: (taken) => decisions.of(taken),
+      of: (demand, reply) => decisions.of(demand, reply),
     }
     const costs = check.added(cost)
     return sync ? takes.takeSync(costs, addition) : yield* answered(false, takes.take(costs, addition))

@@ -7,6 +7,7 @@ import { costsOf, noneOf, unitNames, vectorOf } from '../../policy/units.ts'
 import { ownOf } from '../../policy/values.ts'
 import { priceOf } from '../../policy/warnings.ts'
 import type { Clock } from '../../time/clock.ts'
+import { type Uses, usesOf } from '../decide/fingerprint.ts'
 
 /** An operation as decisions need it. */
 export interface CompiledOperation {
@@ -18,6 +19,7 @@ export interface CompiledOperation {
    * limits how much of it is in flight, in some layer, on or off.
    */
   readonly costs: readonly number[]
+  readonly uses: Uses
   readonly overrun: OverrunPolicy
   /** Most that one commit charges beyond its hold, one number a unit; 0 where an overrun is refused. */
   readonly maxOverrun: readonly number[]
@@ -49,6 +51,8 @@ function emptyEntry(ends: boolean): CacheEntry {
 export class CompiledSettings {
   readonly settings: VersionedSettings
   readonly operations: ReadonlyMap<string, CompiledOperation>
+  /** Of a policy with one operation: that one, so that requests need not name it. */
+  readonly only: CompiledOperation | undefined
   /** Quotas of subjects without settings of their own and without a plan, by category. */
   readonly defaults: readonly Quotas[]
   readonly #terms: LimitInputs
@@ -64,6 +68,7 @@ export class CompiledSettings {
     this.#plans = new Set(planNames(policy, settings))
     this.defaults = effectiveQuotas(this.#terms)
     this.operations = new Map(Object.keys(policy.operations).map((name) => [name, compiled(policy, settings, name)]))
+    this.only = this.operations.size === 1 ? this.operations.values().next().value : undefined
   }
 
   /**
@@ -130,6 +135,7 @@ function compiled(policy: Policy, settings: VersionedSettings, name: string): Co
     name,
     category: policy.categories.indexOf(category),
     costs: costsOf(priceOf(policy, settings, name), takesSlot(policy, name)),
+    uses: usesOf(name),
     overrun,
     maxOverrun: most === undefined ? noneOf(units) : vectorOf(units, most, noneOf(units)),
   }
