@@ -91,6 +91,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list: each part once, in the order in which they need each other
 async function appOn(db: Db, { config, clock, logger, policy: given }: AppOptions): Promise<App> {
   const policy = given ?? configuredPolicy(config.limits)
   const users = new UserRepository(db, clock, readerOf(db))

@@ -20,6 +20,7 @@ const MAX_KEYS = 1000
  * @param fetch what sends; the global one by default
  * @throws TypeError naming an option that is wrong
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its steps share one state
 export function pacedFetch(fetch: Fetch = globalThis.fetch, options: PacedFetchOptions = {}): Fetch {
   if (typeof fetch !== 'function') throw new TypeError('pacedFetch: the first argument must be a fetch function')
   const maxWaitMs = wholeOption('maxWaitMs', options.maxWaitMs, DEFAULT_WAIT_MS)

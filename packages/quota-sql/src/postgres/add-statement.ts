@@ -37,6 +37,7 @@ const FIRST = 9
  * of subjects' rows, then the values of each shared row, whose sums are those of all. Row: instant; the cells of subjects' rows that
  * were added to; those of shared rows; the keys of subjects' rows where not all of them were added to.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one statement, read from top to bottom
 export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape, tables: TableNames): string {
   const { rows, settings, fences } = tables
   const width = cells.filter(({ kind }) => kind !== 'concurrency').length
