@@ -19,9 +19,7 @@ export const policyDocument = z.object({
         burst: z
           .union([z.int().min(1), z.object({ share: z.number().describe('Of the limit, 0.01 to 1.') })])
           .optional()
-          .describe(
-            'Of a bucket: how many tokens can be saved up. Its limit comes back evenly, each `lengthMs`.',
-          ),
+          .describe('Of a bucket: how many tokens can be saved up. Its limit comes back evenly, each `lengthMs`.'),
       }),
     )
     .readonly()
