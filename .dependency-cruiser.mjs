@@ -118,6 +118,27 @@ const gatewayRoomRules = Object.entries(gatewayRooms).map(([room, imports]) => (
   to: { path: `${gateway}/`, pathNot: `${gateway}/(?:${anyOf([room, ...imports])}/|${anyOf(leaves)}\\.ts$)` },
 }))
 
+/** Of an app with a folder for each extra. */
+function extrasRules(app) {
+  const src = `^examples/${app}/src`
+  return [
+    {
+      name: `${app}-extras-apart`,
+      comment: 'An extra imports no other extra: of extras/ only its own folder, and extra.ts.',
+      severity: 'error',
+      from: { path: `${src}/extras/([^/]+)/` },
+      to: { path: `${src}/extras/`, pathNot: `${src}/extras/(?:$1/|extra\\.ts$)` },
+    },
+    {
+      name: `${app}-extras-listed`,
+      comment: 'Only extras/index.ts imports the folders of extras.',
+      severity: 'error',
+      from: { path: `${src}/`, pathNot: `${src}/extras/(?:index\\.ts$|[^/]+/)` },
+      to: { path: `${src}/extras/[^/]+/` },
+    },
+  ]
+}
+
 const storeRoomRules = Object.entries({ 'quota-redis': redisRooms, 'quota-sql': sqlRooms }).flatMap(([name, all]) =>
   Object.entries(all).map(([room, imports]) => ({
     name: `${name}-room-${room}`,
@@ -183,19 +204,13 @@ export default {
     },
     ...gatewayRoomRules,
     ...storeRoomRules,
+    ...['gateway', 'console'].flatMap((app) => extrasRules(app)),
     {
-      name: 'gateway-extras-apart',
-      comment: 'An extra imports no other extra: of extras/ only its own folder, and extra.ts.',
+      name: 'console-pages',
+      comment: 'The pages of the specification import no extra.',
       severity: 'error',
-      from: { path: `${gateway}/extras/([^/]+)/` },
-      to: { path: `${gateway}/extras/`, pathNot: `${gateway}/extras/(?:$1/|extra\\.ts$)` },
-    },
-    {
-      name: 'gateway-extras-listed',
-      comment: 'Only extras/index.ts imports the folders of extras.',
-      severity: 'error',
-      from: { path: `${gateway}/`, pathNot: `${gateway}/extras/(?:index\\.ts$|[^/]+/)` },
-      to: { path: `${gateway}/extras/[^/]+/` },
+      from: { path: '^examples/console/src/(?:pages|form|ui|words|api)/' },
+      to: { path: '^examples/console/src/extras/' },
     },
     {
       name: 'gateway-known-rooms',

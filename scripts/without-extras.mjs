@@ -1,25 +1,34 @@
-// Takes each extra of the gateway away in turn, its folder and its line, from a copy of the gateway next to it. What is left
-// has to type-check and to pass the tests of the specification. `node scripts/without-extras.mjs [name...]`
+// For each extra of the gateway and of its console: takes its folder and its line away, in a copy next to the app. The rest has
+// to type-check and to pass its tests; the gateway those in the specification.
+// `node scripts/without-extras.mjs [name or console/name...]`
 import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { root } from './workspace.mjs'
 
-const gateway = join(root, 'examples/gateway')
 const vitest = join(createRequire(import.meta.url).resolve('vitest/package.json'), '..', 'vitest.mjs')
 const given = process.argv.slice(2)
-const names = readdirSync(join(gateway, 'src/extras'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && (given.length === 0 || given.includes(entry.name)))
-  .map(({ name }) => name)
 
-for (const name of names) without(name)
+/** The project that has the tests of what is left. */
+const projects = { gateway: 'specification', console: 'tests' }
 
-function without(name) {
-  const folder = `examples/gateway-without-${name}`
+for (const [app, project] of Object.entries(projects)) {
+  const names = readdirSync(join(root, 'examples', app, 'src/extras'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && isWanted(app, entry.name))
+    .map(({ name }) => name)
+  for (const name of names) without(app, name, project)
+}
+
+function isWanted(app, name) {
+  return given.length === 0 || given.includes(name) || given.includes(`${app}/${name}`)
+}
+
+function without(app, name, project) {
+  const folder = `examples/${app}-without-${name}`
   const copy = join(root, folder)
   try {
-    cpSync(gateway, copy, { recursive: true, verbatimSymlinks: true })
+    cpSync(join(root, 'examples', app), copy, { recursive: true, verbatimSymlinks: true })
     for (const of of ['src', 'test']) rmSync(join(copy, of, 'extras', name), { recursive: true, force: true })
     const list = join(copy, 'src/extras/index.ts')
     const lines = readFileSync(list, 'utf8').split('\n')
@@ -27,19 +36,17 @@ function without(name) {
     if (rest.length !== lines.length - 1)
       throw new Error(`extras/index.ts has ${name} on more lines than one, or on none`)
     writeFileSync(list, rest.join('\n'))
-    run(name, [join(root, 'node_modules/typescript-7/bin/tsc'), '--noEmit', '-p', copy, '--pretty', 'false'])
-    run(name, [vitest, 'run', '--config', 'vitest.workspace.ts', '--project', 'specification', folder], {
-      EXTRAS: 'all',
-    })
-    console.log(`ok   without ${name}`)
+    run(folder, [join(root, 'node_modules/typescript-7/bin/tsc'), '--noEmit', '-p', copy, '--pretty', 'false'])
+    run(folder, [vitest, 'run', '--config', 'vitest.workspace.ts', '--project', project, folder], { EXTRAS: 'all' })
+    console.log(`ok   ${folder}`)
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
 }
 
-function run(name, args, env = {}) {
+function run(folder, args, env = {}) {
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })
   if (status === 0) return
-  console.error(`failed without ${name}`)
+  console.error(`failed ${folder}`)
   process.exitCode = 1
 }

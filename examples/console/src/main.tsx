@@ -1,6 +1,4 @@
 import './known-language.ts'
-import { render } from 'preact'
-import { App } from './app.tsx'
 import './styles/base.css'
 import './styles/parts.css'
 import './styles/pages.css'
@@ -8,8 +6,8 @@ import './styles/settings.css'
 import './styles/users.css'
 import './styles/errors.css'
 import './styles/endings.css'
-import './styles/overview.css'
-import './styles/why.css'
+import { render } from 'preact'
+import { App } from './app.tsx'
 
 // Left and come back to: a page that the browser kept would have kept the token too.
 addEventListener('pageshow', ({ persisted }) => {

@@ -1,31 +1,37 @@
 import type { JSX } from 'preact'
-import { hrefOf, PAGES, type Route } from './route.ts'
+import type { ConsolePage } from './pages/page.ts'
+import { hrefOf } from './route.ts'
 import { Icon } from './ui/icon.tsx'
-import { useWords } from './words/words.ts'
+import { useSpeech } from './words/words.ts'
 
 interface NavigationProps {
-  readonly page: Route['page']
+  readonly pages: readonly ConsolePage[]
+  /** The path of the page that is shown. */
+  readonly current: string | undefined
   /** The addresses of the pages that have something that is not saved. */
   readonly unsaved: readonly string[]
 }
 
-/** Links to all pages; those with unsaved changes are marked. */
-export function Navigation({ page, unsaved }: NavigationProps): JSX.Element {
-  const words = useWords()
+/** Links to all pages that have an icon; those with unsaved changes are marked. */
+export function Navigation({ pages, current = '', unsaved }: NavigationProps): JSX.Element {
+  const { language, words } = useSpeech()
   return (
     <nav class="pages" aria-label={words.nav.label}>
       <ul>
-        {PAGES.map((each) => (
-          <li key={each}>
-            <a href={hrefOf(each)} aria-current={each === page ? 'page' : undefined}>
-              <Icon of={each} />
-              {words.nav[each]}
-              {unsaved.some((href) => `${href}/`.startsWith(`${hrefOf(each)}/`)) && (
-                <span class="dot" role="img" aria-label={words.nav.unsaved} />
-              )}
-            </a>
-          </li>
-        ))}
+        {pages.map(
+          ({ path, labels, icon }) =>
+            icon !== undefined && (
+              <li key={path}>
+                <a href={hrefOf(path)} aria-current={`${current}/`.startsWith(`${path}/`) ? 'page' : undefined}>
+                  <Icon strokes={icon} />
+                  {labels[language]}
+                  {unsaved.some((href) => `${href}/`.startsWith(`${hrefOf(path)}/`)) && (
+                    <span class="dot" role="img" aria-label={words.nav.unsaved} />
+                  )}
+                </a>
+              </li>
+            ),
+        )}
       </ul>
     </nav>
   )

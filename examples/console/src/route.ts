@@ -1,11 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
 
-export const PAGES = ['overview', 'settings', 'users', 'why', 'errors', 'alerts', 'credentials', 'audit'] as const
-export type PageName = (typeof PAGES)[number]
-
-/** The part of the page of limits with their history. */
-export const HISTORY = 'history'
-
 /** As the gateway has ids; a part of a path that is `.` or `..` would lead to another path. */
 const ID = /^(?!\.{1,2}$)[!-.0-~]{1,128}$/
 
@@ -18,11 +12,10 @@ type Query = Readonly<Record<string, string>>
 
 /** What the address names behind its `#`: whatever is looked at, so that it can be come back to and passed on. */
 export interface Route {
-  readonly page: PageName | 'unknown'
+  /** Of a page; empty: the first one. */
+  readonly name: string
   /** The part of the page, or what it is about. */
   readonly part: string | undefined
-  /** Of the page of one user. */
-  readonly userId: string | undefined
   /** Search, place in a list, range. */
   readonly query: Query
 }
@@ -32,13 +25,11 @@ function routeOf(hash: string): Route {
   const [name = '', encoded] = path.split('/')
   const query = Object.fromEntries(new URLSearchParams(search))
   const part = encoded === undefined || encoded === '' ? undefined : decoded(encoded)
-  const named = name === '' ? 'overview' : (PAGES.find((each) => each === name) ?? 'unknown')
-  const page = part === undefined || isId(part) ? named : 'unknown'
-  return { page, part, userId: page === 'users' ? part : undefined, query }
+  return { name, part, query }
 }
 
 /** @param query empty values are left out */
-export function hrefOf(page: PageName, part?: string, query: Query = {}): string {
+export function hrefOf(page: string, part?: string, query: Query = {}): string {
   const path = part === undefined ? `#/${page}` : `#/${page}/${encodeURIComponent(part)}`
   const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString()
   return search === '' ? path : `${path}?${search}`

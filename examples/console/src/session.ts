@@ -3,11 +3,14 @@ import { useContext } from 'preact/hooks'
 import type { Api } from './api/api.ts'
 import type { Policy } from './api/documents.ts'
 import type { Drafts } from './drafts.ts'
+import type { Extra } from './extras/extra.ts'
 
-/** The session of an administrator: the API with the token, the gateway's limits, and unsaved input. */
+/** The session of an administrator: the API with the token, the gateway's limits and extras, and unsaved input. */
 export interface Session {
   readonly api: Api
   readonly policy: Policy
+  /** What the gateway runs beyond the specification. */
+  readonly extras: readonly Extra[]
   readonly drafts: Drafts
 }
 
@@ -22,6 +25,15 @@ export function useApi(): Api {
 
 export function usePolicy(): Policy {
   return useSession().policy
+}
+
+export function useExtras(): readonly Extra[] {
+  return useSession().extras
+}
+
+/** The address that explains refusals, where the gateway can. */
+export function useRefusalsHref(): Extra['refusalsHref'] {
+  return useExtras().find(({ refusalsHref }) => refusalsHref)?.refusalsHref
 }
 
 export function useDrafts(): Drafts {

@@ -1,71 +1,56 @@
 import type { JSX } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { AlertsPage } from './alerts/alerts-page.tsx'
-import { AuditPage } from './audit/audit-page.tsx'
-import { CredentialsPage } from './credentials/credentials-page.tsx'
-import { ErrorsPage } from './errors/errors-page.tsx'
-import { HistoryPage } from './history/history-page.tsx'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import type { Extra } from './extras/extra.ts'
 import { Navigation } from './navigation.tsx'
-import { OverviewPage } from './overview/overview-page.tsx'
-import { HISTORY, type Route, useRoute } from './route.ts'
-import { SettingsPage } from './settings/settings-page.tsx'
+import { pages as specified } from './pages/index.ts'
+import { type ConsolePage, inOrder, pageAt } from './pages/page.ts'
+import { isId, type Route, useRoute } from './route.ts'
+import { useExtras } from './session.ts'
 import { useUnsaved } from './ui/use-draft.ts'
 import { useTitle } from './ui/use-title.ts'
-import { UserPage } from './users/user-page.tsx'
-import { UsersPage } from './users/users-page.tsx'
-import { WhyPage } from './why/why-page.tsx'
-import type { Words } from './words/en.ts'
-import { useWords } from './words/words.ts'
+import { type Speech, useSpeech } from './words/words.ts'
 
-/** The pages. What was typed into their forms is kept while others are looked at. */
-export function SignedIn(): JSX.Element {
-  const words = useWords()
-  const route = useRoute()
-  const { page, part } = route
+/** The pages that the gateway has. What was typed into their forms is kept while others are open. @param known all extras */
+export function SignedIn({ known }: { known: readonly Extra[] }): JSX.Element {
+  const extras = useExtras()
+  const speech = useSpeech()
+  const pages = useMemo(() => inOrder([...specified, ...extras.flatMap((extra) => extra.pages)]), [extras])
+  const given = useRoute()
+  const route = given.name === '' ? { ...given, name: pages[0]?.path ?? '' } : given
+  const page = route.part === undefined || isId(route.part) ? pageAt(pages, route) : undefined
   const unsaved = useUnsaved()
   useWarningOf(unsaved.length > 0)
-  useTitle(...titlesOf(words, route))
-  const main = useFocusOnNewPage(`${page}/${part ?? ''}`)
+  useTitle(...titlesOf(speech, page, route))
+  const main = useFocusOnNewPage(`${route.name}/${route.part ?? ''}`)
 
   return (
     <div class="frame">
-      <Navigation page={page} unsaved={unsaved} />
+      <Navigation pages={pages} current={page?.path} unsaved={unsaved} />
       <main id="content" tabIndex={-1} ref={main}>
-        <Page route={route} />
+        {page === undefined ? <Missing route={route} known={known} /> : <page.Page key={page.path} route={route} />}
       </main>
     </div>
   )
 }
 
 /** What a page is called, the smallest part first. */
-function titlesOf({ nav, notFound, history }: Words, { page, part }: Route): string[] {
-  if (page === 'unknown') return [notFound]
-  if (page === 'settings' && part === HISTORY) return [history.title]
-  return part === undefined ? [nav[page]] : [part, nav[page]]
+function titlesOf({ words, language }: Speech, page: ConsolePage | undefined, { name, part }: Route): string[] {
+  if (page === undefined) return [words.notFound]
+  return part === undefined || page.path !== name ? [page.labels[language]] : [part, page.labels[language]]
 }
 
-function Page({ route: { page, part, userId } }: { route: Route }): JSX.Element {
-  const words = useWords()
-  switch (page) {
-    case 'overview':
-      return <OverviewPage />
-    case 'settings':
-      return part === HISTORY ? <HistoryPage /> : <SettingsPage />
-    case 'users':
-      return userId === undefined ? <UsersPage /> : <UserPage key={userId} id={userId} />
-    case 'why':
-      return <WhyPage />
-    case 'alerts':
-      return <AlertsPage />
-    case 'errors':
-      return <ErrorsPage />
-    case 'credentials':
-      return <CredentialsPage />
-    case 'audit':
-      return <AuditPage />
-    case 'unknown':
-      return <p class="empty">{words.notFound}</p>
-  }
+/** An address without a page: of an extra that this gateway does not run, or of nothing. */
+function Missing({ route, known }: { route: Route; known: readonly Extra[] }): JSX.Element {
+  const { words, language } = useSpeech()
+  const extra = known.find(({ pages }) => pageAt(pages, route))
+  const page = extra === undefined ? undefined : pageAt(extra.pages, route)
+  if (page === undefined || extra?.name === undefined) return <p class="empty">{words.notFound}</p>
+  return (
+    <>
+      <h1>{words.notRunning(page.labels[language])}</h1>
+      <p>{words.turnOn(extra.name)}</p>
+    </>
+  )
 }
 
 /** Asks before the document is left with unsaved changes. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bearerToken } from '../src/bearer-token.ts'
-import { bareNumber, isSameText, multiplierOf, tokensOf } from '../src/settings/form.ts'
+import { bareNumber, isSameText, multiplierOf, tokensOf } from '../src/form/form.ts'
 import { plain } from '../src/ui/text.tsx'
 
 describe('what people type', () => {

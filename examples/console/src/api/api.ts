@@ -323,12 +323,21 @@ export class Api {
   }
 }
 
+/** What the gateway has for administrators: its limits, and the names of its extras. */
+export interface Administered {
+  readonly policy: Policy
+  readonly extras: readonly string[]
+}
+
 /**
- * Reads the policy with a token that may be invalid.
+ * Reads the policy and the list of extras with a token that may be invalid.
  * @throws {ApiError} `unauthorized`; `forbidden`: its user is no administrator
  */
-export async function policyWith(token: string): Promise<Policy> {
-  return (await answerOf(() => clientWith(() => token).GET('/admin/quota/policy'))).data
+export async function administeredWith(token: string): Promise<Administered> {
+  const client = clientWith(() => token)
+  const { data: policy } = await answerOf(() => client.GET('/admin/quota/policy'))
+  const { data } = await answerOf(() => client.GET('/admin/extras'))
+  return { policy, extras: data.extras }
 }
 
 function clientWith(token: () => string | undefined): Client<paths> {

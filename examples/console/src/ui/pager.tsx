@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { goTo, hrefOf, type Route, useHash, useRoute } from '../route.ts'
+import { goTo, hrefOf, useHash, useRoute } from '../route.ts'
 import { useFormats, useWords } from '../words/words.ts'
 
 /** The place in a list that is read page by page, taken from the address. */
@@ -20,10 +20,10 @@ const MAX_TRAILS = 2_000
 /** @param name the member of the address that has the cursor */
 export function usePaging(name: string): Paging {
   const hash = useHash()
-  const { page, part, query } = useRoute()
+  const { name: page, part, query } = useRoute()
   const cursor = query[name] ?? null
   const trail = cursor === null ? [] : trails.get(hash)
-  const addressOf = (next: string): string => hrefOf(known(page), part, { ...query, [name]: next })
+  const addressOf = (next: string): string => hrefOf(page, part, { ...query, [name]: next })
   return {
     cursor,
     number: trail === undefined ? undefined : trail.length + 1,
@@ -36,11 +36,6 @@ export function usePaging(name: string): Paging {
     previous: () => goTo(trail?.at(-1) ?? addressOf('')),
     first: () => goTo(addressOf('')),
   }
-}
-
-function known(page: Route['page']): Exclude<Route['page'], 'unknown'> {
-  if (page === 'unknown') throw new Error('there are no lists on a page that does not exist')
-  return page
 }
 
 export function Pager({ paging, nextCursor }: { paging: Paging; nextCursor: string | null }): JSX.Element {

@@ -1,5 +1,5 @@
 import type { Move } from '../api/api.ts'
-import type { RangeName } from '../errors/ranges.ts'
+import type { RangeName } from '../pages/errors/ranges.ts'
 
 /** The explanation of a review of the factor, by its code, from the factors before and after. */
 export type Reasons = Readonly<Record<Exclude<Move['code'], 'other'>, (from: string, to: string) => string>>

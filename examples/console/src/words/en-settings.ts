@@ -1,6 +1,6 @@
 import type { Mode } from '../api/documents.ts'
-import type { FaultCode } from '../settings/form.ts'
-import type { Tab } from '../settings/tab-names.ts'
+import type { FaultCode } from '../form/form.ts'
+import type { Tab } from '../pages/settings/tab-names.ts'
 
 /** What the page of everybody's limits says. */
 export const settings = {

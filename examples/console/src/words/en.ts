@@ -1,12 +1,8 @@
 import type { AuditEntry } from '../api/api.ts'
 import type { ErrorCode } from '../api/api-error.ts'
 import type { Mode } from '../api/documents.ts'
-import { alerts } from './en-alerts.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './en-errors.ts'
-import { history } from './en-history.ts'
-import { overview } from './en-overview.ts'
 import { settings } from './en-settings.ts'
-import { why } from './en-why.ts'
 
 /** Units of durations. */
 export type Unit = 'day' | 'hour' | 'minute' | 'second'
@@ -27,18 +23,7 @@ export const en = {
   skip: 'Skip to the content',
   /** Between a name and its value. */
   colon: ': ',
-  nav: {
-    label: 'Pages',
-    overview: 'Overview',
-    settings: 'Limits',
-    users: 'Users',
-    why: 'Refusals',
-    errors: 'Errors',
-    alerts: 'Alerts',
-    credentials: 'Credentials',
-    audit: 'Audit trail',
-    unsaved: 'unsaved changes',
-  },
+  nav: { label: 'Pages', unsaved: 'unsaved changes' },
   language: 'Language',
   theme: { label: 'Appearance', auto: 'System', light: 'Light', dark: 'Dark' },
   signIn: {
@@ -142,7 +127,6 @@ export const en = {
     custom: 'Custom',
   } satisfies Record<Mode, string>,
   settings,
-  history,
   conflict: {
     title: 'Someone else saved first',
     about:
@@ -196,6 +180,7 @@ export const en = {
       },
     },
     all: 'All users',
+    whyRefused: (id: string) => `Why is ${id} refused?`,
     account: 'Account',
     disabled: 'Disabled',
     isEnabled: 'Every valid credential of this user is accepted.',
@@ -354,10 +339,10 @@ export const en = {
       'webhook.rotate': 'changed the secret of alerts',
     } satisfies Record<AuditEntry['action'], string>,
   },
-  overview,
-  why,
-  alerts,
   notFound: 'There is no such page.',
+  notRunning: (page: string) => `This gateway runs without the page “${page}”.`,
+  turnOn: (name: string) =>
+    `To turn it on, restart the gateway with EXTRAS=all, or add “${name}” to the list in EXTRAS.`,
 }
 
 /** Every text of the console, in one language. */

@@ -9,6 +9,9 @@ const WORDS = { en, 'zh-CN': zh } as const
 export type Language = keyof typeof WORDS
 export const LANGUAGES = Object.keys(WORDS) as Language[]
 
+/** Texts in each language. */
+export type Texts<T> = Readonly<Record<Language, T>>
+
 /** A language with everything that is said in it. */
 export interface Speech {
   readonly language: Language
@@ -30,6 +33,15 @@ export const SpeechContext: ReturnType<typeof createContext<Speech>> = createCon
 
 export function useWords(): Words {
   return useContext(SpeechContext).words
+}
+
+/** Those of the console's language. */
+export function useTexts<T>(texts: Texts<T>): T {
+  return texts[useSpeech().language]
+}
+
+export function useSpeech(): Speech {
+  return useContext(SpeechContext)
 }
 
 export function useFormats(): Formats {

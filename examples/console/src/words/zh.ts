@@ -1,10 +1,6 @@
 import type { Unit, Words } from './en.ts'
-import { alerts } from './zh-alerts.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './zh-errors.ts'
-import { history } from './zh-history.ts'
-import { overview } from './zh-overview.ts'
 import { settings } from './zh-settings.ts'
-import { why } from './zh-why.ts'
 
 const UNITS: Readonly<Record<Unit, string>> = { day: '天', hour: '小时', minute: '分钟', second: '秒' }
 
@@ -14,18 +10,7 @@ export const zh: Words = {
   console: '控制台',
   skip: '跳到正文',
   colon: '：',
-  nav: {
-    label: '页面',
-    overview: '概览',
-    settings: '配额',
-    users: '用户',
-    why: '拒绝',
-    errors: '错误',
-    alerts: '告警',
-    credentials: '凭据',
-    audit: '审计记录',
-    unsaved: '有未保存的更改',
-  },
+  nav: { label: '页面', unsaved: '有未保存的更改' },
   language: '语言',
   theme: { label: '外观', auto: '跟随系统', light: '浅色', dark: '深色' },
   signIn: {
@@ -117,7 +102,6 @@ export const zh: Words = {
   windowOf: (layer, category, window) => `${layer} · ${category} · ${window}`,
   modes: { conservative: '保守', normal: '标准', lenient: '宽松', adaptive: '自适应', custom: '自定义' },
   settings,
-  history,
   conflict: {
     title: '有人抢先保存了',
     about: '在您编辑期间，有人保存了更改。您的内容尚未保存，对方的内容也没有丢失。请选择以哪个为准。',
@@ -169,6 +153,7 @@ export const zh: Words = {
       },
     },
     all: '所有用户',
+    whyRefused: (id) => `${id} 为什么被拒绝？`,
     account: '账号',
     disabled: '已停用',
     isEnabled: '此用户的所有有效凭据都可以使用。',
@@ -323,8 +308,7 @@ export const zh: Words = {
       'webhook.rotate': '更换了告警的签名密钥',
     },
   },
-  overview,
-  why,
-  alerts,
   notFound: '没有这个页面。',
+  notRunning: (page) => `此网关未启用“${page}”页面。`,
+  turnOn: (name) => `如需启用，请以 EXTRAS=all 重启网关，或在 EXTRAS 的列表中加上“${name}”。`,
 }

@@ -1,0 +1,29 @@
+import type { Webhook } from '../../api/api.ts'
+import type { Fields, Read } from '../../form/form.ts'
+
+export type WebhookChange = Pick<Webhook, 'layers'> & { readonly url: string }
+
+const LAYER = 'layers.'
+
+export function layerPath(name: string): string {
+  return LAYER + name
+}
+
+/** The layer that a path of the form names, if it names one. */
+export function layerOf(path: string): string | undefined {
+  return path.startsWith(LAYER) ? path.slice(LAYER.length) : undefined
+}
+
+/** @param layers names of those that there are */
+export function webhookFields(layers: readonly string[], { url, layers: alerted }: Webhook): Fields {
+  return {
+    url: url ?? '',
+    ...Object.fromEntries(layers.map((name) => [layerPath(name), String(alerted.includes(name))])),
+  }
+}
+
+export function readWebhook(layers: readonly string[], fields: Fields): Read<WebhookChange> {
+  const url = (fields.url ?? '').trim()
+  if (url === '') return { body: undefined, faults: { url: 'url' } }
+  return { body: { url, layers: layers.filter((name) => fields[layerPath(name)] === 'true') }, faults: {} }
+}

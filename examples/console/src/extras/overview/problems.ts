@@ -1,0 +1,47 @@
+import type { Overview } from '../../api/api.ts'
+import { hrefOf } from '../../route.ts'
+import type { Names } from '../../words/names.ts'
+import type { Speech } from '../../words/words.ts'
+import type { Extra, Problem } from '../extra.ts'
+import { shareOf, totalOf } from './endings.tsx'
+import { headroomOf, LAST_MINUTES, tightestOf } from './figures.ts'
+import { texts as textsIn } from './words.ts'
+
+/** From here on server errors are a problem: a few are always there. */
+const MANY_ERRORS = 0.02
+/** From here on refusals are a problem: a client loops, or a limit is too low. */
+const MANY_REFUSED = 0.25
+/** Shares of fewer requests say little. */
+const ENOUGH_REQUESTS = 50
+/** Below this share left, a shared limit is a problem: soon it refuses everybody. */
+const LITTLE_LEFT = 0.1
+
+/** What needs a person's attention now, the worst first. */
+export function problemsOf(data: Overview, extras: readonly Extra[], speech: Speech, names: Names): Problem[] {
+  const { requests, refusals, shared, settings } = data
+  const { formats, language } = speech
+  const texts = textsIn[language]
+  const problems: Problem[] = []
+  if (requests.minutes === null) problems.push({ text: texts.countsAway })
+  if (shared === null) problems.push({ text: texts.sharedAway })
+  if (refusals.degraded > 0) problems.push({ text: texts.degraded(formats.number(refusals.degraded)) })
+  const last = (requests.minutes ?? []).slice(-LAST_MINUTES)
+  const errors = shareOf(last, 'serverError')
+  if (errors >= MANY_ERRORS) problems.push({ text: texts.errors(formats.percent(errors)), href: hrefOf('errors') })
+  const refused = shareOf(last, 'refused')
+  if (totalOf(last) >= ENOUGH_REQUESTS && refused >= MANY_REFUSED) {
+    const href = extras.find(({ refusalsHref }) => refusalsHref)?.refusalsHref?.()
+    problems.push({ text: texts.manyRefused(formats.percent(refused)), href })
+  }
+  const tightest = tightestOf(shared)
+  if (tightest !== undefined && headroomOf(tightest) < LITTLE_LEFT) {
+    const { layer, category, window } = tightest
+    const text = texts.nearlyFull(names.cell(layer, category, window), formats.percent(1 - headroomOf(tightest)))
+    problems.push({ text, href: hrefOf('settings') })
+  }
+  if (settings.faults === null) problems.push({ text: texts.faultsAway })
+  else if (settings.faults.length > 0) {
+    problems.push({ text: texts.faults(formats.number(settings.faults.length)), href: hrefOf('settings') })
+  }
+  return [...problems, ...extras.flatMap(({ overview }) => overview?.problem(data, speech) ?? [])]
+}

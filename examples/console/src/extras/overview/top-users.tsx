@@ -1,0 +1,90 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Overview } from '../../api/api.ts'
+import { hrefOf } from '../../route.ts'
+import { usePolicy, useRefusalsHref } from '../../session.ts'
+import { useNames } from '../../words/names.ts'
+import { useFormats, useWords } from '../../words/words.ts'
+import { Card } from './card.tsx'
+import { useOverviewWords } from './words.ts'
+
+interface TopUsersProps {
+  readonly kind: 'spent' | 'refused'
+  readonly since: string
+  readonly users: Overview['top']['spent']
+}
+
+/** Users that are listed before a person asks for more. */
+const FIRST = 5
+
+/** Who spends, or is refused, most. */
+export function TopUsers({ kind, since, users }: TopUsersProps): JSX.Element {
+  const overview = useOverviewWords()
+  const formats = useFormats()
+  const names = useNames()
+  const { categories } = usePolicy()
+  return (
+    <Card title={overview[kind]} of="process">
+      <p class="quiet small">{overview.refusalsSince(formats.time(since))}</p>
+      {categories.map((category) => (
+        <div key={category}>
+          <h3>{names.category(category)}</h3>
+          <List kind={kind} users={users[category] ?? []} />
+        </div>
+      ))}
+    </Card>
+  )
+}
+
+function List({ kind, users }: Pick<TopUsersProps, 'kind'> & { users: TopUsersProps['users'][string] }): JSX.Element {
+  const words = useWords()
+  const refusalsOf = useRefusalsHref()
+  const refusalsHref = kind === 'refused' ? refusalsOf : undefined
+  const overview = useOverviewWords()
+  const formats = useFormats()
+  const [isAll, setAll] = useState(false)
+  if (users.length === 0) return <p class="quiet">{overview.nobody}</p>
+  const shown = isAll ? users : users.slice(0, FIRST)
+  const rest = users.length - shown.length
+  return (
+    <>
+      <table class="full top-users">
+        <thead>
+          <tr>
+            <th scope="col">{overview.user}</th>
+            <th scope="col" class="number">
+              {kind === 'spent' ? overview.tokens : overview.count}
+            </th>
+            {refusalsHref !== undefined && <td />}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ userId, amount }) => (
+            <tr key={userId}>
+              <th scope="row" class="id">
+                <a href={hrefOf('users', userId)}>
+                  <bdi>{userId}</bdi>
+                </a>
+              </th>
+              <td class="number">{formats.number(amount)}</td>
+              {refusalsHref !== undefined && (
+                <td>
+                  <a href={refusalsHref(userId)} aria-label={words.users.whyRefused(userId)}>
+                    {overview.why}
+                  </a>
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rest > 0 && (
+        <p class="buttons">
+          <button type="button" class="plain" onClick={() => setAll(true)}>
+            {overview.more(rest)}
+          </button>
+        </p>
+      )}
+    </>
+  )
+}

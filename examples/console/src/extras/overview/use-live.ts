@@ -1,0 +1,105 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Overview } from '../../api/api.ts'
+import { ApiError } from '../../api/api-error.ts'
+import { useApi } from '../../session.ts'
+
+/** Without an event for so long the line is down, whatever the connection says. */
+const SILENCE_MS = 5_000
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 10_000
+
+/** The last figures, and the state of the stream. */
+export interface Live {
+  readonly data: Overview | undefined
+  /** Since when nothing came, epoch milliseconds; `undefined`: it comes. */
+  readonly downSince: number | undefined
+  /** Why, where the gateway said so. */
+  readonly error: ApiError | undefined
+}
+
+/** The overview each second, as long as the page is looked at. A line that is down is tried again. */
+export function useLive(): Live {
+  const api = useApi()
+  const [live, setLive] = useState<Live>({ data: undefined, downSince: undefined, error: undefined })
+  const [isLooked, setLooked] = useState(document.visibilityState === 'visible')
+
+  useEffect(() => {
+    const look = (): void => setLooked(document.visibilityState === 'visible')
+    addEventListener('visibilitychange', look)
+    return () => removeEventListener('visibilitychange', look)
+  }, [])
+
+  useEffect(() => {
+    if (!isLooked) return
+    const end = new AbortController()
+    void follow({
+      listen: (signal) => api.overviewEvents(signal),
+      end: end.signal,
+      onData: (data) => setLive({ data, downSince: undefined, error: undefined }),
+      onDown: (since, error) => setLive((before) => ({ ...before, downSince: before.downSince ?? since, error })),
+    })
+    return () => end.abort()
+  }, [api, isLooked])
+
+  return live
+}
+
+interface Following {
+  listen(signal: AbortSignal): AsyncIterable<Overview>
+  readonly end: AbortSignal
+  onData(data: Overview): void
+  onDown(since: number, error: ApiError | undefined): void
+}
+
+/** Listens until it is stopped, and reconnects at once when the stream ends by itself. */
+async function follow({ listen, end, onData, onDown }: Following): Promise<void> {
+  let heardAt = Date.now()
+  let waitMs = FIRST_WAIT_MS
+  while (!end.aborted) {
+    const before = heardAt
+    const error = await heard(listen, end, (data) => {
+      heardAt = Date.now()
+      waitMs = FIRST_WAIT_MS
+      onData(data)
+    })
+    if (end.aborted) return
+    if (error === undefined && heardAt > before) continue
+    onDown(heardAt, error instanceof ApiError && error.code !== 'unreachable' ? error : undefined)
+    await pause(waitMs, end)
+    waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)
+  }
+}
+
+/** Listens until the stream ends, is silent, or is ended; answers what went wrong, if something did. */
+async function heard(listen: Following['listen'], end: AbortSignal, onData: Following['onData']): Promise<unknown> {
+  const own = new AbortController()
+  const stop = (): void => own.abort()
+  end.addEventListener('abort', stop)
+  let timer = setTimeout(stop, SILENCE_MS)
+  try {
+    for await (const data of listen(own.signal)) {
+      if (end.aborted) break
+      onData(data)
+      clearTimeout(timer)
+      timer = setTimeout(stop, SILENCE_MS)
+    }
+    return undefined
+  } catch (error) {
+    return error
+  } finally {
+    clearTimeout(timer)
+    end.removeEventListener('abort', stop)
+  }
+}
+
+function pause(ms: number, end: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      end.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    end.addEventListener('abort', done)
+  })
+}

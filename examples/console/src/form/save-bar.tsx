@@ -1,0 +1,74 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { ErrorNotice } from '../ui/notice.tsx'
+import { useWords } from '../words/words.ts'
+import type { Editor } from './use-editor.ts'
+
+interface SaveBarProps {
+  readonly editor: Editor
+  nameOf(path: string): string
+  readonly children?: ComponentChildren
+}
+
+/** How many changes are unsaved, and what came of saving. The buttons are there while something is to be saved. */
+export function SaveBar({ editor, nameOf, children }: SaveBarProps): JSX.Element {
+  const words = useWords()
+  const { changed, faults, isBusy, isSaved, isTried, error, warnings } = editor
+  const isNeeded = changed.length > 0 || error !== undefined || warnings.length > 0
+  const status = useFocusWhenGone(changed.length > 0)
+  const hasFaults = Object.keys(faults).length > 0
+  return (
+    <div class={isNeeded ? 'save-bar' : 'save-bar idle'}>
+      <ErrorNotice error={error} />
+      {isTried && hasFaults && (
+        <p class="notice bad" role="alert">
+          {words.faults}
+        </p>
+      )}
+      {warnings.length > 0 && (
+        <div class="notice warning" role="alert">
+          <p>{words.warnings}</p>
+          <ul>
+            {warnings.map(({ path, msg }) => (
+              <li key={path}>
+                {nameOf(path)}: {msg}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <div class="buttons">
+        {changed.length > 0 && (
+          <>
+            <button type="submit" class="primary" disabled={isBusy}>
+              {isBusy ? words.saving : words.save}
+            </button>
+            <button type="button" disabled={isBusy} onClick={editor.discard}>
+              {words.discard}
+            </button>
+          </>
+        )}
+        {children}
+        <span role="status" class="quiet" tabIndex={-1} ref={status}>
+          {summary(words, changed.length, isSaved)}
+        </span>
+      </div>
+    </div>
+  )
+}
+
+/** Goes to what is left where the buttons were, once they are gone with the focus. */
+function useFocusWhenGone(hasButtons: boolean): { current: HTMLElement | null } {
+  const left = useRef<HTMLElement>(null)
+  const had = useRef(hasButtons)
+  useLayoutEffect(() => {
+    if (had.current && !hasButtons && document.activeElement === document.body) left.current?.focus()
+    had.current = hasButtons
+  }, [hasButtons])
+  return left
+}
+
+function summary(words: ReturnType<typeof useWords>, count: number, isSaved: boolean): string {
+  if (count > 0) return words.changes(count)
+  return isSaved ? words.saved : ''
+}

@@ -1,0 +1,142 @@
+import type { JSX } from 'preact'
+import type { AuditEntry } from '../../api/api.ts'
+import { hrefOf } from '../../route.ts'
+import { usePolicy } from '../../session.ts'
+import { Scroll } from '../../ui/scroll.tsx'
+import { Text } from '../../ui/text.tsx'
+import { useNarrow } from '../../ui/use-narrow.ts'
+import { When } from '../../ui/when.tsx'
+import { useFormats, useWords } from '../../words/words.ts'
+import { changesBetween } from './changes.ts'
+
+/** What no user's id can be. */
+const COMMAND_LINE = 'command line'
+/** Subjects of these are users. */
+const OF_USERS = /^(?:user|user-quota|quota|hold|balance|token)\./
+
+interface EntriesProps {
+  readonly items: readonly AuditEntry[]
+}
+
+/** Entries of the audit trail: a table, and cards where there is no room for one, with what was changed first. */
+export function Entries({ items }: EntriesProps): JSX.Element {
+  return useNarrow() ? <Cards items={items} /> : <Table items={items} />
+}
+
+function Cards({ items }: EntriesProps): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  return (
+    <ul class="entries audit" aria-label={words.audit.list}>
+      {items.map((entry) => (
+        <li key={entry.seq}>
+          <p class="entry-title">
+            <What entry={entry} />
+          </p>
+          <Changes entry={entry} />
+          <p class="quiet small facts">
+            <span>
+              <Who entry={entry} />
+            </span>
+            <span>
+              <When at={entry.at} />
+            </span>
+            <span>#{formats.number(entry.seq)}</span>
+          </p>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Table({ items }: EntriesProps): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  return (
+    <Scroll label={words.audit.list}>
+      <table class="audit">
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              #
+            </th>
+            <th scope="col">{words.audit.when}</th>
+            <th scope="col">{words.audit.who}</th>
+            <th scope="col">{words.audit.what}</th>
+            <th scope="col">{words.audit.changed}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((entry) => (
+            <tr key={entry.seq}>
+              <td class="number quiet">{formats.number(entry.seq)}</td>
+              <td class="no-wrap">
+                <When at={entry.at} />
+              </td>
+              <td>
+                <Who entry={entry} />
+              </td>
+              <td>
+                <What entry={entry} />
+              </td>
+              <td>
+                <Changes entry={entry} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+function Who({ entry: { by } }: { entry: AuditEntry }): JSX.Element {
+  const words = useWords()
+  if (by === null) return <span>–</span>
+  return <Text>{by === COMMAND_LINE ? words.audit.commandLine : by}</Text>
+}
+
+function What({ entry }: { entry: AuditEntry }): JSX.Element {
+  const words = useWords()
+  return (
+    <>
+      {words.audit.actions[entry.action]} <Subject entry={entry} />
+    </>
+  )
+}
+
+function Subject({ entry: { action, subject } }: { entry: AuditEntry }): JSX.Element {
+  const words = useWords()
+  if (subject === null) return <>{action === 'settings.change' ? words.audit.everybody : null}</>
+  if (!OF_USERS.test(action)) return <code>{subject}</code>
+  return <a href={hrefOf('users', subject)}>{subject}</a>
+}
+
+function Changes({ entry: { action, before, after } }: { entry: AuditEntry }): JSX.Element {
+  const words = useWords()
+  const { defaults } = usePolicy()
+  // Before the first change of the settings the defaults held: only what differs from them was changed.
+  const was = action === 'settings.change' ? (before ?? defaults) : before
+  return (
+    <ul class="changes">
+      {changesBetween(was, after).map((change) => (
+        <li key={change.path}>
+          <code>{change.path}</code>{' '}
+          {change.before !== undefined && (
+            <del>
+              <Text>{change.before}</Text>
+            </del>
+          )}
+          {change.before !== undefined && ' → '}
+          {change.after === undefined ? (
+            <span class="quiet">{words.audit.nothing}</span>
+          ) : (
+            <ins>
+              <Text>{change.after}</Text>
+            </ins>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,152 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Credential, CredentialKind, Issued } from '../../api/api.ts'
+import { Field } from '../../ui/field.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { ErrorNotice } from '../../ui/notice.tsx'
+import { Question } from '../../ui/question.tsx'
+import { plain, Text } from '../../ui/text.tsx'
+import { useAction } from '../../ui/use-action.ts'
+import { useDraft } from '../../ui/use-draft.ts'
+import { useResource } from '../../ui/use-resource.ts'
+import { When } from '../../ui/when.tsx'
+import { useWords } from '../../words/words.ts'
+import { IssuedCredential } from './issued-credential.tsx'
+
+/** What the demo calls its own: no other may have the name. */
+const DEMO = 'demo'
+
+/** How credentials of a kind are come by and given up. The same object as long as they are the same credentials. */
+interface Credentials {
+  list(): Promise<Credential[]>
+  issue(name: string): Promise<Issued>
+  revoke(id: string): Promise<void>
+}
+
+interface ListProps {
+  readonly kind: CredentialKind | 'tokens'
+  readonly of: Credentials
+  readonly isNameOptional?: boolean
+  /** The address of the page that the list is on. */
+  readonly href: string
+}
+
+/** Credentials of a kind: issued, shown once, listed by their names, revoked. */
+export function CredentialList({ kind, of, isNameOptional = false, href }: ListProps): JSX.Element {
+  const { credentials: words } = useWords()
+  const list = useResource(() => of.list(), [of])
+  const [name, setName] = useDraft(href, kind, '', (text) => text !== '')
+  const [issued, setIssued] = useState<Issued>()
+  const [revoking, setRevoking] = useState<Credential>()
+  const { isBusy, error, run } = useAction()
+  const isGood = /^[^\p{Cc}\p{Cs}]{1,64}$/u.test(name) && name !== DEMO
+
+  const issue = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    await run(async () => {
+      setIssued(await of.issue(name))
+      setName('')
+      list.reload()
+    })
+  }
+
+  return (
+    <section aria-labelledby={kind}>
+      <h2 id={kind}>{words[kind].title}</h2>
+      <p class="quiet small">{words[kind].about}</p>
+      <form onSubmit={(event) => void issue(event)} autocomplete="off">
+        <Field label={words[kind].name} fault={name === '' || isGood ? undefined : words.nameFault}>
+          {(props) => (
+            <input
+              {...props}
+              autocomplete="off"
+              maxLength={64}
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <p class="buttons">
+          <button type="submit" class="primary" disabled={isBusy || !(isGood || (isNameOptional && name === ''))}>
+            {words[kind].issue}
+          </button>
+        </p>
+      </form>
+      <ErrorNotice error={error} />
+      {issued !== undefined && <IssuedCredential token={issued.token} onDone={() => setIssued(undefined)} />}
+      <Loaded resource={list} lines={4}>
+        {(items) =>
+          items.length === 0 ? <p class="empty">{words[kind].empty}</p> : <Rows items={items} onRevoke={setRevoking} />
+        }
+      </Loaded>
+      {revoking !== undefined && (
+        <Revoke
+          credential={revoking}
+          revoke={async () => {
+            await of.revoke(revoking.id)
+            if (issued?.id === revoking.id) setIssued(undefined)
+            list.reload()
+          }}
+          onClose={() => setRevoking(undefined)}
+        />
+      )}
+    </section>
+  )
+}
+
+interface RowsProps {
+  readonly items: readonly Credential[]
+  onRevoke(credential: Credential): void
+}
+
+function Rows({ items, onRevoke }: RowsProps): JSX.Element {
+  const words = useWords()
+  return (
+    <ul class="credentials">
+      {items.map((each) => (
+        <li key={each.id}>
+          <span class="grow">
+            {each.name === '' ? <span class="quiet">{words.credentials.unnamed}</span> : <Text>{each.name}</Text>}
+            <span class="quiet small">
+              <When at={each.createdAt} /> · <code>{each.id}</code>
+            </span>
+          </span>
+          <button
+            type="button"
+            class="danger"
+            aria-label={words.credentials.revokeOf(each.name === '' ? each.id : plain(each.name))}
+            onClick={() => onRevoke(each)}
+          >
+            {words.credentials.revoke}
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface RevokeProps {
+  readonly credential: Credential
+  revoke(): Promise<void>
+  onClose(): void
+}
+
+function Revoke({ credential: { id, name }, revoke, onClose }: RevokeProps): JSX.Element {
+  const words = useWords()
+  const { isBusy, error, run } = useAction()
+  const act = async (): Promise<void> => {
+    if (await run(revoke)) onClose()
+  }
+  return (
+    <Question
+      title={words.credentials.revokeTitle}
+      about={words.credentials.revokeAbout(name === '' ? id : plain(name))}
+      yes={words.credentials.revoke}
+      isDangerous
+      isBusy={isBusy}
+      error={error}
+      onYes={act}
+      onNo={onClose}
+    />
+  )
+}

@@ -1,0 +1,35 @@
+import type { JSX } from 'preact'
+import { useMemo } from 'preact/hooks'
+import type { CredentialKind } from '../../api/api.ts'
+import { hrefOf } from '../../route.ts'
+import { useApi } from '../../session.ts'
+import { useWords } from '../../words/words.ts'
+import { CredentialList } from './credential-list.tsx'
+
+/** The credentials of the other two services. */
+export function CredentialsPage(): JSX.Element {
+  const words = useWords()
+  return (
+    <>
+      <h1>{words.credentials.title}</h1>
+      <p class="quiet">{words.credentials.about}</p>
+      <div class="cards">
+        <OfService kind="bots" />
+        <OfService kind="chart-keys" />
+      </div>
+    </>
+  )
+}
+
+function OfService({ kind }: { kind: CredentialKind }): JSX.Element {
+  const api = useApi()
+  const credentials = useMemo(
+    () => ({
+      list: () => api.credentials(kind),
+      issue: (name: string) => api.issueCredential(kind, name),
+      revoke: (id: string) => api.revokeCredential(kind, id),
+    }),
+    [api, kind],
+  )
+  return <CredentialList kind={kind} of={credentials} href={hrefOf('credentials')} />
+}

@@ -1,0 +1,129 @@
+import type { JSX } from 'preact'
+import type { Adaptive, Move } from '../../api/api.ts'
+import { Scroll } from '../../ui/scroll.tsx'
+import { useNarrow } from '../../ui/use-narrow.ts'
+import type { Words } from '../../words/en.ts'
+import type { Formats } from '../../words/formats.ts'
+import { useFormats, useWords } from '../../words/words.ts'
+
+/** Where the adaptive factor stands, and why. */
+export function FactorNow({ adaptive }: { adaptive: Adaptive }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  const { factor, isActive, mode, lastTick, preview } = adaptive
+  return (
+    <section aria-labelledby="now">
+      <h2 id="now">{words.failures.now}</h2>
+      <p class="large">×{formats.factor(factor)}</p>
+      <p>{isActive ? words.failures.active : words.failures.inactive(words.modes[mode])}</p>
+      <dl class="reasons">
+        {lastTick !== null && (
+          <>
+            <dt>
+              {words.failures.lastTick}, {formats.dateTime(lastTick.at)}
+            </dt>
+            <dd>{reasonText({ ...lastTick, wall: null }, words, formats)}</dd>
+          </>
+        )}
+        <dt>{words.failures.wouldDo}</dt>
+        <dd>{reasonText({ ...preview, wall: null }, words, formats, words.wouldReasons)}</dd>
+      </dl>
+    </section>
+  )
+}
+
+/** The last moves, each with its reason. */
+export function Moves({ moves }: { moves: readonly Move[] }): JSX.Element {
+  const words = useWords()
+  const isNarrow = useNarrow()
+  return (
+    <section aria-labelledby="moves">
+      <h2 id="moves">{words.failures.moves}</h2>
+      {moves.length === 0 ? (
+        <p class="empty">{words.failures.noMoves}</p>
+      ) : (
+        <>
+          <p class="quiet small">{words.failures.movesAbout}</p>
+          {isNarrow ? <MoveCards moves={moves} /> : <MoveTable moves={moves} />}
+        </>
+      )}
+    </section>
+  )
+}
+
+function MoveTable({ moves }: { moves: readonly Move[] }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  return (
+    <Scroll label={words.failures.moves} isTall>
+      <table class="moves">
+        <thead>
+          <tr>
+            <th scope="col">{words.failures.at}</th>
+            <th scope="col">{words.failures.move}</th>
+            <th scope="col">{words.failures.why}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {moves.map((move) => (
+            <tr key={move.at}>
+              <th scope="row" class="no-wrap">
+                {formats.dateTime(move.at)}
+              </th>
+              <td class="no-wrap">
+                {formats.factor(move.from)} → <strong>{formats.factor(move.to)}</strong>
+              </td>
+              <td>{reasonText(move, words, formats)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+function MoveCards({ moves }: { moves: readonly Move[] }): JSX.Element {
+  const words = useWords()
+  const formats = useFormats()
+  return (
+    <ul class="entries" aria-label={words.failures.moves}>
+      {moves.map((move) => (
+        <li key={move.at}>
+          <p class="entry-title">
+            {formats.factor(move.from)} → {formats.factor(move.to)}
+            <span class="quiet small">{formats.dateTime(move.at)}</span>
+          </p>
+          <p class="small">{reasonText(move, words, formats)}</p>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type Verdict = (from: string, to: string) => string
+
+/**
+ * What a tick did, in words: the API says it only in English. So do ticks of newer gateways, whose codes are unknown here.
+ *
+ * @param verdicts others, for a tick that was not
+ */
+function reasonText(
+  { code, msg, from, to, counts, bounds, wall }: Move,
+  words: Words,
+  { number, percent, factor, dateTime }: Formats,
+  verdicts: Readonly<Record<string, Verdict | undefined>> = words.reasons,
+): string {
+  const verdict = verdicts[code]?.(factor(from), factor(to))
+  if (verdict === undefined) return msg
+  const reason = words.reasonCounts(
+    number(counts.errors),
+    number(counts.calls),
+    percent(bounds.low),
+    percent(bounds.high),
+    number(counts.recentErrors),
+    number(counts.recentCalls),
+  )
+  if (wall === null) return words.sentences(verdict, reason)
+  const levels = words.failures.levels(factor(wall.low), factor(wall.high))
+  return words.sentences(verdict, words.failures.wall(levels, dateTime(wall.retryAt)), reason)
+}

@@ -1,0 +1,89 @@
+import type { JSX } from 'preact'
+import type { Bucket, Failures } from '../../api/api.ts'
+import { useFormats, useWords } from '../../words/words.ts'
+import { type FactorStep, factorAt } from './factor-line.ts'
+
+export function Legend(): JSX.Element {
+  const { failures: words } = useWords()
+  return (
+    <ul class="legend" aria-hidden="true">
+      <li class="ending codeZero">{words.codeZero}</li>
+      <li class="ending serverError">{words.otherServer}</li>
+      <li class="ending clientError">{words.business}</li>
+      <li class="ending factor">{words.factor}</li>
+    </ul>
+  )
+}
+
+interface ReadoutProps {
+  readonly failures: Failures
+  readonly steps: readonly FactorStep[]
+  readonly index: number
+}
+
+/** The numbers of one step. */
+export function Readout({ failures, steps, index }: ReadoutProps): JSX.Element | null {
+  const { failures: words } = useWords()
+  const formats = useFormats()
+  const bucket = failures.series[index]
+  if (bucket === undefined) return null
+  const end = endOf(bucket, failures.bucketMinutes)
+  return (
+    <>
+      <strong>{words.step(formats.dateTime(bucket.ts), formats.time(end * 1_000))}</strong>
+      <Numbers counts={bucket} factor={factorAt(steps, end)} />
+    </>
+  )
+}
+
+interface TotalsProps {
+  readonly failures: Failures
+  readonly steps: readonly FactorStep[]
+  readonly title: string
+}
+
+/** The numbers of the whole time that is shown. */
+export function Totals({ failures: { summary }, steps, title }: TotalsProps): JSX.Element {
+  return (
+    <figcaption class="totals">
+      <strong>{title}</strong>
+      <Numbers counts={summary} factor={factorAt(steps, Number.POSITIVE_INFINITY)} />
+    </figcaption>
+  )
+}
+
+interface NumbersProps {
+  readonly counts: Failures['summary']
+  readonly factor: number | undefined
+}
+
+function Numbers({ counts, factor }: NumbersProps): JSX.Element {
+  const { failures: words } = useWords()
+  const formats = useFormats()
+  const share = (count: number): string =>
+    words.share(formats.number(count), formats.percent(counts.calls === 0 ? 0 : count / counts.calls))
+  return (
+    <dl>
+      <Item name={words.calls} value={formats.number(counts.calls)} />
+      <Item name={words.rate} value={formats.percent(counts.failureRate)} />
+      <Item name={words.codeZero} value={share(counts.codeZero)} />
+      <Item name={words.otherServer} value={share(counts.serverError - counts.codeZero)} />
+      <Item name={words.business} value={share(counts.businessFail)} />
+      <Item name={words.factor} value={factor === undefined ? '–' : `×${formats.factor(factor)}`} />
+    </dl>
+  )
+}
+
+function Item({ name, value }: { name: string; value: string }): JSX.Element {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  )
+}
+
+/** Seconds since the epoch. */
+function endOf({ bucketUnix }: Bucket, minutes: number): number {
+  return bucketUnix + minutes * 60
+}

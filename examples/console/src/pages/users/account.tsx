@@ -1,0 +1,83 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { User, Versioned } from '../../api/api.ts'
+import { ApiError } from '../../api/api-error.ts'
+import { goTo, hrefOf } from '../../route.ts'
+import { useApi, useDrafts } from '../../session.ts'
+import { Question } from '../../ui/question.tsx'
+import { useAction } from '../../ui/use-action.ts'
+import { useWords } from '../../words/words.ts'
+import { lastList } from './last-list.ts'
+
+type Step = 'disable' | 'enable' | 'remove'
+
+interface AccountProps {
+  readonly user: Versioned<User>
+  onChanged(user: Versioned<User>): void
+  /** The user is not what is shown. */
+  onStale(): void
+}
+
+/** Disables, enables and deletes a user, each after a question. */
+export function Account({ user, onChanged, onStale }: AccountProps): JSX.Element {
+  const { users: words } = useWords()
+  const api = useApi()
+  const drafts = useDrafts()
+  const [step, setStep] = useState<Step>()
+  const { isBusy, error, run, clear } = useAction()
+  const { id, disabled } = user.document
+
+  const act = async (chosen: Step): Promise<void> => {
+    const isDone = await run(async () => {
+      try {
+        if (chosen === 'remove') await api.removeUser(id, user.etag)
+        else onChanged(await api.changeUser(id, { disabled: chosen === 'disable' }, user.etag))
+      } catch (fault) {
+        if (fault instanceof ApiError && fault.code === 'precondition_failed') onStale()
+        throw fault
+      }
+    })
+    if (!isDone) return
+    setStep(undefined)
+    if (chosen !== 'remove') return
+    drafts.forget(hrefOf('users', id))
+    goTo(lastList(), { isReplacing: true })
+  }
+  const ask = (next: Step): void => {
+    clear()
+    setStep(next)
+  }
+
+  return (
+    <section aria-labelledby="account">
+      <h2 id="account">{words.account}</h2>
+      <p class="quiet small">{disabled ? words.isDisabled : words.isEnabled}</p>
+      <p class="buttons">
+        {disabled ? (
+          <button type="button" onClick={() => ask('enable')}>
+            {words.enable}
+          </button>
+        ) : (
+          <button type="button" class="danger" onClick={() => ask('disable')}>
+            {words.disable}
+          </button>
+        )}
+        <button type="button" class="danger" onClick={() => ask('remove')}>
+          {words.remove}
+        </button>
+      </p>
+      {step !== undefined && (
+        <Question
+          title={words.accountQuestion[step].title(id)}
+          about={words.accountQuestion[step].about}
+          yes={words.accountQuestion[step].yes}
+          isDangerous={step !== 'enable'}
+          isBusy={isBusy}
+          error={error}
+          onYes={() => act(step)}
+          onNo={() => setStep(undefined)}
+        />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,80 @@
+import type { JSX } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { ownLayers } from '../../form/axes.ts'
+import { hrefOf } from '../../route.ts'
+import { useApi, usePolicy, useRefusalsHref } from '../../session.ts'
+import { Loaded } from '../../ui/loaded.tsx'
+import { useResource } from '../../ui/use-resource.ts'
+import { useWords } from '../../words/words.ts'
+import { CredentialList } from '../credentials/credential-list.tsx'
+import { Account } from './account.tsx'
+import { BalanceForm } from './balance-form.tsx'
+import { Holds } from './holds.tsx'
+import { lastList } from './last-list.ts'
+import { ProfileForm } from './profile-form.tsx'
+import { Usage } from './usage.tsx'
+import { UserQuotaForm } from './user-quota-form.tsx'
+
+/** Everything about one user. */
+export function UserPage({ id }: { id: string }): JSX.Element {
+  const words = useWords()
+  const api = useApi()
+  const refusalsHref = useRefusalsHref()
+  const layers = ownLayers(usePolicy())
+  const user = useResource(() => api.user(id), [api, id])
+  const status = useResource(() => api.quotaStatus(id), [api, id])
+  const tokens = useMemo(
+    () => ({
+      list: () => api.tokens(id),
+      issue: (label: string) => api.issueToken(id, label),
+      revoke: (tokenId: string) => api.revokeToken(id, tokenId),
+    }),
+    [api, id],
+  )
+  return (
+    <>
+      <p class="back">
+        <a href={lastList()}>← {words.users.all}</a>
+      </p>
+      <h1 class="id">{id}</h1>
+      {user.data?.document.disabled === true && (
+        <p>
+          <span class="tag">{words.users.disabled}</span>
+        </p>
+      )}
+      {refusalsHref !== undefined && (
+        <p>
+          <a href={refusalsHref(id)}>{words.users.whyRefused(id)}</a>
+        </p>
+      )}
+      {user.error?.code === 'not_found' ? (
+        <p class="empty">{words.users.notFound(id)}</p>
+      ) : (
+        <Loaded resource={user} lines={30}>
+          {(known) => (
+            <div class="cards">
+              <div>
+                <Usage id={id} status={status} />
+                <Holds id={id} onReleased={status.reload} />
+                <CredentialList kind="tokens" of={tokens} isNameOptional href={hrefOf('users', id)} />
+              </div>
+              <div>
+                {layers.map((layer) => (
+                  <UserQuotaForm key={layer.name} id={id} layer={layer} onStored={status.reload} />
+                ))}
+                {/* Begun again where the state that its form was read in is another one. */}
+                <ProfileForm key={String(known.document.disabled)} id={id} onChanged={user.replace} />
+                <BalanceForm
+                  user={known.document}
+                  onChanged={(balance) => user.replace({ ...known, document: { ...known.document, balance } })}
+                  onStale={user.reload}
+                />
+                <Account user={known} onChanged={user.replace} onStale={user.reload} />
+              </div>
+            </div>
+          )}
+        </Loaded>
+      )}
+    </>
+  )
+}

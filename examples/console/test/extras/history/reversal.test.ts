@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { partsOf, patchOf, standingOf } from '../../../src/extras/history/reversal.ts'
+
+type Document = Record<string, unknown>
+
+/** RFC 7396, as it is written there. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
+  const result: Document = typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...target } : {}
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete result[name]
+    else result[name] = mergePatch(result[name], value)
+  }
+  return result
+}
+
+const before: Document = {
+  mode: 'normal',
+  base: { personal: { read: { '1h': 120, '5h': 400 } } },
+  custom: null,
+  plans: { old: { personal: { read: { '1h': 1 } } } },
+  shadow: { personal: ['1h'] },
+  prices: {},
+}
+const after: Document = {
+  mode: 'custom',
+  base: { personal: { read: { '1h': 200, '5h': 400 } } },
+  custom: { personal: { read: { '1h': 1, '5h': 2 } } },
+  plans: { pro: { personal: { write: { '1h': 600 } } } },
+  shadow: { personal: ['1h', '1d'], site: 'all' },
+  prices: { 'user.data': 3 },
+}
+
+describe('a change of the settings', () => {
+  it('has parts, as small as they can be', () => {
+    expect(partsOf(before, after).map(({ path }) => path)).toEqual([
+      ...['mode', 'base.personal.read.1h', 'custom', 'plans.old', 'plans.pro', 'shadow.personal', 'shadow.site'],
+      'prices.user.data',
+    ])
+    expect(partsOf(before, { ...before, custom: undefined })).toEqual([])
+  })
+
+  it('is undone by a patch, which leaves alone what it did not change', () => {
+    const { custom: _, ...rest } = before
+    expect(mergePatch(after, patchOf(partsOf(before, after)))).toEqual(rest)
+    const later = { ...after, thresholds: [{ share: 0.9 }], prices: { 'user.data': 3, 'user.music': 9 } }
+    expect(mergePatch(later, patchOf(partsOf(before, after)))).toEqual({
+      ...rest,
+      thresholds: [{ share: 0.9 }],
+      prices: { 'user.music': 9 },
+    })
+    const [mode] = partsOf(before, after)
+    expect(patchOf(mode === undefined ? [] : [mode])).toEqual({ mode: 'normal' })
+  })
+
+  it('reports parts that were changed again since', () => {
+    const parts = partsOf(before, after)
+    const now = { ...after, mode: 'lenient', base: before.base }
+    expect(parts.map((part) => standingOf(part, now))).toEqual(['later', 'done', ...Array(6).fill('open')])
+  })
+})

@@ -1,0 +1,70 @@
+import { browserTests, type Page } from '@scoregw/browser'
+import { describe, expect, it } from 'vitest'
+import { goTo, screenAndAccessibilityFaults, settled, signedIn } from './support/console.ts'
+import { ENTRY, testGateway } from './support/gateway.ts'
+
+const PHONE = { width: 390, height: 844 }
+const SPECIFIED = ['Limits', 'Users', 'Errors', 'Credentials', 'Audit trail']
+
+describe.runIf(browserTests)('the console of a gateway with some extras', () => {
+  it('has with EXTRAS=none the pages of the specification, and each of them works', async () => {
+    const gateway = await testGateway({ env: { EXTRAS: 'none' } })
+    const { page, requests, faults } = await signedIn(gateway, '', { viewport: PHONE })
+    await expect.poll(() => navigation(page)).toEqual(SPECIFIED)
+    // The first page is the first of them.
+    await expect.poll(() => page.locator('nav.pages [aria-current=page]').textContent()).toBe('Limits')
+    for (const hash of ['#/settings', '#/settings/history', '#/users', '#/users/demo', '#/errors', '#/audit']) {
+      await goTo(page, hash)
+      await page.locator('main h1').waitFor()
+      await expect.poll(async () => [hash, ...(await page.getByRole('alert').allTextContents())]).toEqual([hash])
+    }
+    await goTo(page, '#/users/demo')
+    await expect.poll(() => page.getByRole('link', { name: 'Why is demo refused?' }).count()).toBe(0)
+    // A bookmark of a page that this gateway runs without.
+    for (const [hash, label, name] of [
+      ['#/overview', 'Overview', 'overview'],
+      ['#/why/demo?operation=music.upsert', 'Refusals', 'why'],
+      ['#/alerts?after=7', 'Alerts', 'alerts'],
+    ] as const) {
+      await goTo(page, hash)
+      await page.getByRole('heading', { name: `This gateway runs without the page “${label}”.` }).waitFor()
+      await page.getByText(`EXTRAS=all, or add “${name}”`).waitFor()
+      expect(await screenAndAccessibilityFaults(page)).toEqual([])
+    }
+    await goTo(page, '#/nothing')
+    await page.getByText('There is no such page.').waitFor()
+    const answers = await Promise.all(requests.map(async (each) => [(await each.response())?.status(), each.url()]))
+    expect(answers.filter(([status]) => status === 404)).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  it('shows of the overview only what other extras add to it', async () => {
+    for (const [extras, labels] of [
+      ['overview', ['Overview', ...SPECIFIED]],
+      [
+        'overview,alerts,why',
+        ['Overview', 'Limits', 'Users', 'Refusals', 'Errors', 'Alerts', 'Credentials', 'Audit trail'],
+      ],
+    ] as const) {
+      const isAll = extras !== 'overview'
+      const gateway = await testGateway({ env: { EXTRAS: extras } })
+      for (let each = 0; each < 5; each++)
+        await gateway.send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })
+      const { page, faults } = await signedIn(gateway, '')
+      await expect.poll(() => navigation(page)).toEqual(labels)
+      await page.getByText('Live, as of').waitFor()
+      await settled(page)
+      await page.getByRole('heading', { name: 'Who is refused most' }).waitFor()
+      const [alerts, refusals] = [
+        page.getByRole('heading', { name: 'Alerts', exact: true }),
+        page.getByRole('link', { name: 'Why is demo refused?' }),
+      ]
+      await expect.poll(async () => [await alerts.count(), await refusals.count()]).toEqual(isAll ? [1, 1] : [0, 0])
+      expect(faults).toEqual([])
+    }
+  })
+})
+
+async function navigation(page: Page): Promise<string[]> {
+  return page.locator('nav.pages a').allTextContents()
+}
