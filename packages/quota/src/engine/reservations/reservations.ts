@@ -149,18 +149,20 @@ class Charge implements Settleable {
 
   *settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult> {
     const { calls, check, sync } = this.#deps
+    const { units } = check
     const wanted = this.#wanted(as, actual)
     const charged = this.#reserved.map((amount, unit) => Math.min(wanted[unit]!, amount))
-    const giveBack = this.#reserved.map((amount, unit) => amount - charged[unit]!)
     const uncharged = wanted.map((amount, unit) => amount - charged[unit]!)
-    // A full commit changes no counter, and only this handle could cancel: the store is not called.
-    const isFull = as === 'committed' && giveBack.every((amount) => amount === 0)
-    const request = isFull ? undefined : this.#settlement(giveBack, as)
-    if (request !== undefined && sync) calls.settleSync(request)
-    else if (request !== undefined) yield* calls.settle(request)
     const isLess = charged.some((amount, unit) => amount < this.#reserved[unit]!)
+    // A full commit changes no counter, and only this handle could cancel: the store is not called.
+    if (isLess || as === 'cancelled') {
+      const giveBack = this.#reserved.map((amount, unit) => amount - charged[unit]!)
+      const request = this.#settlement(giveBack, as)
+      if (request !== undefined && sync) calls.settleSync(request)
+      else if (request !== undefined) yield* calls.settle(request)
+    }
     if (isLess) this.#deps.freed(this.#demand.category, this.#demand.subject)
-    return { charged: amountOf(check.units, charged), uncharged: amountOf(check.units, uncharged) }
+    return { charged: amountOf(units, charged), uncharged: amountOf(units, uncharged) }
   }
 
   /** @throws {QuotaError} `hold_required`, `invalid_ttl` */
@@ -185,6 +187,7 @@ class Charge implements Settleable {
   /** What the work came to, one number a unit. */
   #wanted(as: SettleAs, actual: Cost | undefined): readonly number[] {
     const given = this.#deps.check.actual(actual)
+    if (as === 'committed' && given === undefined) return this.#reserved
     return this.#reserved.map((reserved, unit) => (as === 'cancelled' ? 0 : (given?.[unit] ?? reserved)))
   }
 }
