@@ -14,6 +14,7 @@ function largest(): Scenario {
   return {
     windows: ['15m', '5h', '7d'],
     units: ['requests', 'cents', 'tokens'],
+    bursts: [0.1, 0.2, 1],
     personal: limits,
     team: limits,
     site: limits,
@@ -81,6 +82,27 @@ describe('an address', () => {
 })
 
 describe('the simulation', () => {
+  it('empties a bucket and fills it again, and the time line has both', () => {
+    const scenario: Scenario = { ...defaultScenario(), windows: ['1m', '5h', '1d'], bursts: [0.5, 0, 0] }
+    scenario.streams = [{ subject: 'ann', operation: 1, perHour: 0 }]
+    const simulation = new Simulation(scenario)
+    expect(simulation.look('ann').levels).toEqual([{ index: 0, left: 1 }])
+    expect([1, 2, 3].map(() => simulation.ask('ann', 1).allowed)).toEqual([true, true, false])
+    const lefts: number[] = []
+    for (let passed = 0; passed < 8; passed++) {
+      lefts.push(simulation.look('ann').levels.at(-1)?.left ?? -1)
+      simulation.advance(5_000)
+    }
+    // 60 a minute come back, at most 30 together.
+    expect(lefts.map((left) => Math.round(left * 30))).toEqual([0, 5, 10, 15, 20, 25, 30, 30])
+    expect(simulation.look('ann').levels).toHaveLength(9)
+    expect(simulation.look('bob').levels).toHaveLength(1)
+    simulation.advance(3_600_000)
+    expect(simulation.look('bob').levels.length).toBeLessThanOrEqual(COLUMNS)
+    simulation.change({ ...scenario, bursts: [0, 0, 0] })
+    expect(simulation.look('ann').levels).toEqual([])
+  })
+
   it('decides as the engine does, on the time that it is given', () => {
     const simulation = new Simulation({ ...defaultScenario(), streams: [{ subject: 'ann', operation: 1, perHour: 0 }] })
     const subject = subjectOf(defaultScenario(), 'ann')
@@ -167,11 +189,11 @@ describe('the simulation', () => {
   })
 
   it('reads an address that was made before there were teams and units', () => {
-    const { team: _, seed: _seed, units: _units, operations, ...before } = defaultScenario()
+    const { team: _, seed: _seed, units: _units, bursts: _bursts, operations, ...before } = defaultScenario()
     const former = operations.map(({ cents: _cents, ...each }) => each)
     const units = ['tokens', 'tokens', 'tokens']
     expect(readFragment(encoded({ ...before, operations: former }))).toEqual({
-      scenario: { ...before, operations, units, team: null, seed: 0 },
+      scenario: { ...before, operations, units, bursts: [0, 0, 0], team: null, seed: 0 },
     })
   })
 

@@ -17,6 +17,7 @@ const snippets = pages().flatMap(snippetsOf)
 const ODD: Scenario = {
   windows: ['15m'],
   units: ['cents'],
+  bursts: [0.5],
   personal: { read: [null], write: [0] },
   team: null,
   site: null,

@@ -132,6 +132,21 @@ describe.runIf(browserTests)('the playground', () => {
     await picture(page, 'playground-units')
   })
 
+  it('has buckets: the burst, when it is full again, and a line of what is left', async () => {
+    const page = await opened({ width: 390, height: 844 })
+    await beginAgain(page)
+    await page.locator('[data-field=burst-1h]').selectOption('0.5')
+    await expect.poll(() => window(page, 'personal-write-1h')).toBe('0 of 30 tokens, full')
+    await page.locator('[data-ask=upload]').click()
+    await expect.poll(() => window(page, 'personal-write-1h')).toBe('15 of 30 tokens, full in 15 min')
+    await page.locator('[data-ask=upload]').click()
+    await page.locator('[data-ask=upload]').click()
+    expect(await shown(page, 'answer')).toContain('60 write tokens per hour, in bursts of 30. Try again in 15 minutes.')
+    await expect.poll(() => page.locator('polyline.bucket').getAttribute('points')).toBe('59.5,60')
+    expect(await shown(page, 'code')).toContain("{ label: '1h', unit: 'tokens', burst: { share: 0.5 } },")
+    await picture(page, 'playground-bucket')
+  })
+
   it('plays by itself until it is paused', async () => {
     const page = await opened({ width: 820, height: 1180 })
     await beginAgain(page)

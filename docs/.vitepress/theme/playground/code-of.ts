@@ -2,7 +2,7 @@ import { CATEGORIES, costsOf, countedIn, type Limits, type Operation, type Scena
 
 /** A scenario as a program that runs as it is: the policy, and requests of one subject until one is refused. */
 export function codeOf(scenario: Scenario): string {
-  const { windows, units, operations, team, site, streams } = scenario
+  const { windows, units, bursts, operations, team, site, streams } = scenario
   const stream = streams[0]
   const asked = operations[stream?.operation ?? 0]?.name ?? ''
   const name = stream?.subject ?? ''
@@ -15,7 +15,7 @@ export function codeOf(scenario: Scenario): string {
 
 const policy = definePolicy({${unitsText(scenario)}
   windows: [
-${windows.map((label, at) => `    { label: ${quoted(label)}${countedIn(scenario).length === 1 ? '' : `, unit: '${units[at]}'`} },`).join('\n')}
+${windows.map((label, at) => `    { label: ${quoted(label)}${countedIn(scenario).length === 1 ? '' : `, unit: '${units[at]}'`}${bursts[at] ? `, burst: { share: ${bursts[at]} }` : ''} },`).join('\n')}
   ],
   categories: ['read', 'write'],
   layers: [

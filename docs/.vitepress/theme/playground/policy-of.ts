@@ -16,10 +16,13 @@ export type Counted = SeveralUnits<Unit>
 
 /** A scenario as the policy of an engine. */
 export function policyOf(scenario: Scenario): Policy<string, Counted> {
-  const { windows, units, personal, team, site, operations } = scenario
+  const { windows, units, bursts, personal, team, site, operations } = scenario
   return {
     units: countedIn(scenario).map((unit) => (unit === 'cents' ? CENTS : unit)),
-    windows: windows.map((label, at) => ({ label, lengthMs: LENGTHS_MS[label] ?? 0, unit: units[at] })),
+    windows: windows.map((label, at) => {
+      const burst = bursts[at] ? { burst: { share: bursts[at] } } : {}
+      return { label, lengthMs: LENGTHS_MS[label] ?? 0, unit: units[at], ...burst }
+    }),
     categories: CATEGORIES,
     layers: [
       { name: 'personal', scope: 'personal', shared: false },

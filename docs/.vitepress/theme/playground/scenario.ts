@@ -22,6 +22,9 @@ export const SPEEDS: readonly (readonly [number, string])[] = [
   [3_600_000, '1 hour'],
 ]
 
+/** Shares of a limit that a bucket can save up; 0: a window, which gives everything back at its end. */
+export const BURSTS: readonly number[] = [0, 0.1, 0.2, 0.5, 1]
+
 export const CATEGORIES = ['read', 'write'] as const
 export type Category = (typeof CATEGORIES)[number]
 
@@ -65,6 +68,8 @@ export const scenarioSchema = v.pipe(
     ),
     /** What each window counts. Older addresses have none: tokens. */
     units: v.optional(v.pipe(v.array(v.picklist(UNITS)), v.maxLength(MOST.windows)), []),
+    /** The burst of each. Older addresses have none: windows. */
+    bursts: v.optional(v.pipe(v.array(v.picklist(BURSTS)), v.maxLength(MOST.windows)), []),
     /** Limits by category, one a window; `null`: unlimited. */
     personal: limits,
     /** Of each team, and of everybody together; `null`: there is no such layer. Older addresses have no team. */
@@ -113,7 +118,11 @@ export const scenarioSchema = v.pipe(
       ),
     'there is one limit for each window',
   ),
-  v.transform((scenario) => ({ ...scenario, units: scenario.windows.map((_, at) => scenario.units[at] ?? 'tokens') })),
+  v.transform((scenario) => ({
+    ...scenario,
+    units: scenario.windows.map((_, at) => scenario.units[at] ?? 'tokens'),
+    bursts: scenario.windows.map((_, at) => scenario.bursts[at] ?? 0),
+  })),
 )
 
 export type Scenario = v.InferOutput<typeof scenarioSchema>
@@ -150,6 +159,7 @@ export function defaultScenario(): Scenario {
   return {
     windows: ['1h', '5h', '1d'],
     units: ['tokens', 'tokens', 'requests'],
+    bursts: [0, 0, 0],
     personal: { read: [120, 400, 1_200], write: [60, 200, 600] },
     team: { read: [300, 1_000, 3_000], write: [150, 500, 1_500] },
     site: { read: [3_000, 10_000, 36_000], write: [1_500, 5_000, 18_000] },

@@ -25,6 +25,12 @@ export interface Column {
   refused: number
 }
 
+/** How much of the subject's first bucket was left in a stretch of time, 0 to 1. */
+export interface Level {
+  readonly index: number
+  readonly left: number
+}
+
 /** What there is to see at one instant. */
 export interface View {
   /** Epoch milliseconds of the playground's clock. */
@@ -33,6 +39,8 @@ export interface View {
   readonly windows: ReturnType<SyncQuota<string, Counted>['statusSync']>['windows']
   /** Stretches of `columnMs` with requests, oldest first. */
   readonly columns: readonly Column[]
+  /** How the bucket emptied and filled again, oldest first; empty where there is no bucket. */
+  readonly levels: readonly Level[]
   /** Number of the stretch that is under way. */
   readonly column: number
   /** A twelfth of the shortest window. */
@@ -57,6 +65,8 @@ export class Simulation {
   readonly #way = new Map<string, number>()
   #random: () => number
   #columns: Column[] = []
+  #levels: Level[] = []
+  #levelsOf = ''
   #columnMs: number
   #refusal: RefusedDecision<Counted> | undefined
   #asker = ''
@@ -75,10 +85,13 @@ export class Simulation {
 
   /** What there is to see now, with the windows of this subject. */
   look(subject: string): View {
+    const { windows } = this.#quota.statusSync(subjectOf(this.#scenario, subject))
+    this.#level(subject, windows)
     return {
       now: this.#now,
-      windows: this.#quota.statusSync(subjectOf(this.#scenario, subject)).windows,
+      windows,
       columns: this.#columns,
+      levels: this.#levels,
       column: this.#column(),
       columnMs: this.#columnMs,
       admitted: this.#admitted,
@@ -101,6 +114,7 @@ export class Simulation {
     if (wanted === this.#columnMs) return
     this.#columnMs = wanted
     this.#columns = []
+    this.#levels = []
   }
 
   /** Everything from the beginning: the clock, the counters, what was counted. */
@@ -112,6 +126,7 @@ export class Simulation {
     this.#way.clear()
     this.#random = randomOf(this.#scenario.seed)
     this.#columns = []
+    this.#levels = []
     this.#refusal = undefined
     this.#admitted = 0
     this.#refused = 0
@@ -143,6 +158,21 @@ export class Simulation {
     else this.#refused++
     this.#count(decision.allowed)
     return decision
+  }
+
+  /** Of the category in which the subject's stream asks. */
+  #level(subject: string, windows: View['windows']): void {
+    const { streams, operations } = this.#scenario
+    const { operation = 0 } = streams.find((each) => each.subject === subject) ?? {}
+    const bucket = windows[operations[operation]?.category ?? 'read']?.find(({ kind }) => kind === 'bucket')
+    const key = `${subject} ${bucket?.category} ${bucket?.window}`
+    if (key !== this.#levelsOf) this.#levels = []
+    this.#levelsOf = key
+    if (bucket === undefined || bucket.burst === 'unlimited') return
+    const index = this.#column()
+    const left = Number(bucket.remaining) / Math.max(1, bucket.burst ?? 1)
+    const before = this.#levels.filter((each) => each.index < index && each.index > index - COLUMNS)
+    this.#levels = [...before, { index, left }]
   }
 
   #column(): number {
