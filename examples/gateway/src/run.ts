@@ -1,13 +1,13 @@
 import { inspect } from 'node:util'
 import { collectDefaultMetrics } from 'prom-client'
 import { loadConfig, misspeltText } from './config/config.ts'
-import { consoleFiles } from './console/console-files.ts'
-import { banner } from './demo/banner.ts'
+import { consoleFiles } from './console/console-pages.ts'
+import { banner } from './demo/demo.ts'
+import { EXTRA_NAMES } from './extras/run-extras.ts'
 import { startGateway } from './gateway.ts'
 import { createLogger, type Logger } from './log/logger.ts'
 import type { GatewayPolicy } from './quota/policy.ts'
-import { ConfigError } from './start/config-error.ts'
-import { StartError } from './start/start-error.ts'
+import { ConfigError, StartError } from './start/start-error.ts'
 
 /** EX_CONFIG of sysexits.h. */
 const EXIT_CONFIG = 78
@@ -31,7 +31,7 @@ export async function runGateway(policy?: GatewayPolicy): Promise<void> {
 }
 
 async function run(policy: GatewayPolicy | undefined): Promise<void> {
-  const config = loadConfig(process.env)
+  const config = loadConfig(process.env, EXTRA_NAMES)
   const logger = createLogger(config.logLevel)
   for (const each of config.misspelt) logger.warn(misspeltText(each))
   await prepareConsole(logger)

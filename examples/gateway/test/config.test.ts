@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../src/config/config.ts'
 import { VARIABLES } from '../src/config/variables.ts'
 import { clusterAddress, redisAddress } from '../src/quota/redis-url.ts'
-import { ConfigError } from '../src/start/config-error.ts'
+import { ConfigError } from '../src/start/start-error.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 

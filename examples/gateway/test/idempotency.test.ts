@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { manualClock } from '@scoregw/quota-testkit'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
+import { requestHash } from '../src/idempotency/idempotency.ts'
 import { CLAIM_MS } from '../src/idempotency/idempotency-records.ts'
-import { requestHash } from '../src/idempotency/request-hash.ts'
 import {
   ADMIN_TOKEN,
   type Answer,

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ByteBlocks } from '../src/http/body/byte-blocks.ts'
 import { JsonScanner, MAX_DEPTH } from '../src/http/body/json-scanner.ts'
 import type { BodyLimits } from '../src/http/body/limits.ts'
-import { parseBody } from '../src/http/body/parse-body.ts'
+import { ByteBlocks } from '../src/http/body/read-body.ts'
+import { parseBody } from '../src/http/json-body.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 20_000 : 300
 

@@ -12,7 +12,7 @@ import {
 } from 'jose'
 import { describe, expect, it, vi } from 'vitest'
 import type { JwtConfig } from '../src/config/config.ts'
-import { jwtVerifier } from '../src/credentials/jwt.ts'
+import { jwtVerifier } from '../src/credentials/identify-user.ts'
 import { ADMIN_TOKEN, HOUR_MS, START, testGateway, USER_TOKEN } from './support/gateway.ts'
 import { type KeyServer, keyServer, type SigningKey, signingKey } from './support/jwks.ts'
 

@@ -1,7 +1,7 @@
 import { redisTests } from '@scoregw/redis-server'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../src/config/config.ts'
-import { checkConfigured } from '../src/quota/configured-policy.ts'
+import { checkConfigured } from '../src/quota/policy.ts'
 import { ADMIN_TOKEN, type Answer, ENTRY, HOUR_MS, START, type TestGateway, testGateway } from './support/gateway.ts'
 import { redisServer } from './support/redis.ts'
 import { sourceGateway } from './support/source-gateway.ts'

@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../src/openapi/json-schema.ts'
+import type { Json } from '../src/openapi/schemas.ts'
 import { documentOf } from './support/documents.ts'
 import { ADMIN_TOKEN, testGateway, USER_TOKEN } from './support/gateway.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { gatesAnswer } from '../src/gates/bodies.ts'
-import { itemsAnswer } from '../src/items/bodies.ts'
-import { playerAnswer } from '../src/players/bodies.ts'
+import { gatesAnswer } from '../src/gates/routes.ts'
+import { itemsAnswer } from '../src/items/routes.ts'
+import { playerAnswer } from '../src/players/routes.ts'
 import { clearAnswer } from '../src/scores/bodies.ts'
 import { ADMIN_TOKEN, databaseOf, ENTRY, testGateway, usedOf } from './support/gateway.ts'
 

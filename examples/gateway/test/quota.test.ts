@@ -3,7 +3,7 @@ import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
 import { quotaDocuments } from '../src/quota/documents.ts'
 import { gatewayPolicy } from '../src/quota/policy.ts'
-import { statusSchema } from '../src/quota/status-documents.ts'
+import { statusSchema } from '../src/quota/status-routes.ts'
 import {
   ADMIN_TOKEN,
   type Answer,

@@ -8,8 +8,7 @@ import { errorHandlers, gatewayErrorBody } from '../src/http/error-handler.ts'
 import { failureLimit } from '../src/http/failure-limit.ts'
 import { HttpError } from '../src/http/http-error.ts'
 import { Refusals } from '../src/http/refusals.ts'
-import { contextOf } from '../src/http/request-context.ts'
-import { requestId } from '../src/http/request-id.ts'
+import { contextOf, requestId } from '../src/http/request-context.ts'
 import { createLogger } from '../src/log/logger.ts'
 
 /** A service whose caller has failed once too often, and whose answers are compressed from so many bytes on. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dxScoreMax, dxStar, leastDxScore } from '../src/charts/dx-score.ts'
-import { MAX_ACHIEVEMENT, parseAchievement, scoreRank } from '../src/scores/achievement.ts'
-import { comboStatusSchema, syncStatusSchema } from '../src/scores/statuses.ts'
+import { dxScoreMax, dxStar, leastDxScore } from '../src/charts/chart.ts'
+import { comboStatusSchema, syncStatusSchema } from '../src/scores/bodies.ts'
+import { MAX_ACHIEVEMENT, parseAchievement, scoreRank } from '../src/scores/score.ts'
 
 describe('an achievement', () => {
   it('is the same as a percentage, as an integer and as text, for every value there is', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { chartRating } from '../src/scores/chart-rating.ts'
-import { cleanNickname } from '../src/sync/nickname.ts'
+import { chartRating } from '../src/scores/score.ts'
+import { cleanNickname } from '../src/sync/bodies.ts'
 import { HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
 import { BOT_TOKEN, type Bot, botOf, manyRecords, recordOf } from './support/sync.ts'
 

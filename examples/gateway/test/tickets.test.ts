@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
-import { chargeAnswer, clearAnswer, heldAnswer } from '../src/tickets/bodies.ts'
-import { TICKET_CREDITS, TICKET_VALID_MS } from '../src/tickets/ticket.ts'
+import { chargeAnswer, clearAnswer, heldAnswer } from '../src/tickets/routes.ts'
+import { TICKET_CREDITS, TICKET_VALID_MS } from '../src/tickets/ticket-repository.ts'
 import {
   ADMIN_TOKEN,
   type Answer,

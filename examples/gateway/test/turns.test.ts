@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { Lines } from '../src/http/lines.ts'
-import { Turns } from '../src/http/turns.ts'
+import { Lines, Turns } from '../src/http/turns.ts'
 
 /** Holds the event loop. */
 function busy(ms: number): void {

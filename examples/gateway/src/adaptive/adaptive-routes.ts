@@ -2,20 +2,25 @@ import type { Clock, Quota } from '@scoregw/quota'
 import {
   ADAPTIVE_DEFAULTS,
   adaptiveCounts,
+  adaptiveLaw,
+  type FactorState,
   type FactorStore,
+  type Learned,
   type OutcomeRecorder,
   type OutcomeStore,
+  resetFactor,
 } from '@scoregw/quota/adaptive'
+import { sqlFactor } from '@scoregw/quota-sql'
 import type * as z from 'zod'
-import type { AuditLog } from '../audit/audit-log.ts'
+import type { AuditLog, Doer } from '../audit/audit-log.ts'
+import { COUNTERS } from '../db/migrations/0010-counters.ts'
 import { type Route, route } from '../http/route.ts'
 import type { OperationName } from '../quota/policy.ts'
-import { adaptiveBody, adaptiveDocument, resetDocument } from './documents.ts'
-import { forgetLearned } from './forget-learned.ts'
+import { adaptiveBody, adaptiveDocument, learnedBody, resetDocument } from './documents.ts'
 
 const MINUTE_MS = 60_000
 
-export interface AdaptiveOptions {
+interface AdaptiveOptions {
   readonly quota: Quota<OperationName>
   readonly factorStore: FactorStore
   readonly outcomes: OutcomeStore
@@ -75,4 +80,26 @@ async function factorNow({
   const { windowMinutes, recentMinutes } = ADAPTIVE_DEFAULTS
   const minutes = await outcomes.read(minute - windowMinutes, minute)
   return adaptiveBody(mode, stored, adaptiveCounts(minutes, minute - recentMinutes), minute * MINUTE_MS)
+}
+
+const NO_CALLS = { calls: 0, errors: 0, recentCalls: 0, recentErrors: 0 }
+
+/**
+ * Makes the law forget what it has learned, in one transaction with the audit entry.
+ * @returns what that was; `null`: nothing, and nothing is written down
+ */
+async function forgetLearned(audit: AuditLog, by: Doer): Promise<z.input<typeof resetDocument>['forgotten']> {
+  return audit.change(by, async ({ db, note }) => {
+    const replaced = await resetFactor(sqlFactor({ db, prefix: COUNTERS }))
+    const before = replaced === undefined ? null : learnedBody(learnedIn(replaced))
+    if (before !== null) note({ action: 'factor.reset', before, after: null })
+    return before
+  })
+}
+
+/** A tick takes over the state of a version before walls. */
+function learnedIn(state: FactorState): Learned {
+  const { learned } = state.learned === undefined ? adaptiveLaw(state, NO_CALLS, state.tickedAt ?? 0) : state
+  if (learned === undefined) throw new Error('the law has learned nothing')
+  return learned
 }

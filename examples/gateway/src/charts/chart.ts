@@ -51,3 +51,57 @@ export function chartTypeOf(musicId: number): ChartType {
 export function totalOf({ taps, holds, slides, touches, breaks }: NoteCounts): number {
   return taps + holds + slides + touches + breaks
 }
+
+/** DX music has the id of its standard one and this much more. */
+const DX_OFFSET = 10_000
+
+/** A chart as the chart preview addresses it. Standard and DX music share one id. */
+interface PreviewKey {
+  readonly songId: number
+  readonly kind: ChartType
+  /** 1 to 6: Basic, Advanced, Expert, Master, Re:Master, utage. */
+  readonly difficulty: number
+}
+
+export function previewKeyOf({ musicId, level }: ChartKey): PreviewKey {
+  const kind = chartTypeOf(musicId)
+  const difficulty = LEVELS.indexOf(level as Level) + 1
+  return { songId: kind === 'dx' ? musicId - DX_OFFSET : musicId, kind, difficulty }
+}
+
+/** `songId:kind:difficulty` */
+export function previewText({ songId, kind, difficulty }: PreviewKey): string {
+  return `${songId}:${kind}:${difficulty}`
+}
+
+/** The chart that such a text means; `undefined` for a text of another form, and for a kind that the id is not of. */
+export function parsePreviewKey(text: string): ChartKey | undefined {
+  const match = /^([1-9]\d{0,8}):([a-z]+):([1-6])$/.exec(text)
+  if (match === null) return undefined
+  const [, songId, kind, difficulty] = match
+  const musicId = Number(songId) + (kind === 'dx' ? DX_OFFSET : 0)
+  const level = LEVELS[Number(difficulty) - 1]
+  const isKind = (CHART_TYPES as readonly (string | undefined)[]).includes(kind) && chartTypeOf(musicId) === kind
+  return isKind && level !== undefined ? { musicId, level } : undefined
+}
+
+/** Least share of the maximum, in percent, of 0 to 5 stars. */
+const STAR_PERCENT = [0, 85, 90, 93, 95, 97] as const
+
+export const MAX_STARS = 5
+
+/** The best DX score of a chart; `null` where its notes are not known. */
+export function dxScoreMax(notes: number | null): number | null {
+  return notes === null ? null : 3 * notes
+}
+
+/** Stars of a DX score, 0 to 5, in integers; `null` where the maximum is not known. */
+export function dxStar(dxScore: number, max: number | null): number | null {
+  if (max === null || max === 0) return null
+  return STAR_PERCENT.filter((percent) => dxScore * 100 >= max * percent).length - 1
+}
+
+/** The least DX score with so many stars: what a star count stands for in fuzzy mode. */
+export function leastDxScore(stars: number, max: number): number {
+  return Math.ceil((max * STAR_PERCENT[stars as 0]) / 100)
+}

@@ -1,12 +1,12 @@
 import * as z from 'zod'
+import packageJson from '../../package.json' with { type: 'json' }
 import type { ErrorBody } from '../http/error-handler.ts'
 import { HttpError } from '../http/http-error.ts'
-import { queryNumber } from '../http/query-number.ts'
+import { queryNumber } from '../http/page.ts'
 import { type Route, route } from '../http/route.ts'
-import { CHART_TYPES, type Chart } from './chart.ts'
-import { parsePreviewKey, previewKeyOf, previewText } from './chart-key.ts'
+import { withOpenApi } from '../openapi/routes.ts'
+import { CHART_TYPES, type Chart, dxScoreMax, parsePreviewKey, previewKeyOf, previewText } from './chart.ts'
 import type { ChartRepository } from './chart-repository.ts'
-import { dxScoreMax } from './dx-score.ts'
 import { previewPicture } from './preview-picture.ts'
 
 const MAX_LIMIT = 100
@@ -114,4 +114,31 @@ function factsOf(chart: Chart): z.input<typeof chartFacts> {
     noteCounts: counts,
     dxScoreMax: dxScoreMax(notes),
   }
+}
+
+const DESCRIPTION = `The table of charts, for browsing: titles, difficulties, note counts, and a picture of each.
+
+**Credential.** \`X-API-Key\` with a key of this service, which begins with \`mk_\`. Credentials of the other services do not
+work here.`
+
+const errorBody = z.object({ message: z.string().describe('What went wrong.') }).meta({ id: 'Error' })
+
+/** The chart preview's routes and the document that describes them. */
+export function chartRoutesWithDocument(serverUrl: () => string, routes: readonly Route[]): Route[] {
+  return withOpenApi({
+    title: 'Chart preview',
+    version: packageJson.version,
+    description: DESCRIPTION,
+    routes,
+    securitySchemes: {
+      key: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'X-API-Key',
+        description: 'A key of this service: it begins with `mk_`.',
+      },
+    },
+    errorBody,
+    serverUrl,
+  })
 }

@@ -6,13 +6,11 @@ import { loadConfig } from '../config/config.ts'
 import { ServiceCredentials } from '../credentials/service-credentials.ts'
 import { openDatabase } from '../db/connect.ts'
 import { HttpError } from '../http/http-error.ts'
-import { ConfigError } from '../start/config-error.ts'
-import { StartError } from '../start/start-error.ts'
+import { ConfigError, StartError } from '../start/start-error.ts'
 import { AdminUsers } from '../users/admin-users.ts'
 import { GatewayTokens } from '../users/gateway-tokens.ts'
 import { UserRepository } from '../users/user-repository.ts'
-import { COMMANDS, type Options, type Tools, USAGE } from './commands.ts'
-import { UsageError } from './usage-error.ts'
+import { COMMANDS, type Options, type Tools, USAGE, UsageError } from './commands.ts'
 
 /** EX_USAGE and EX_CONFIG of sysexits.h. */
 const EXIT_USAGE = 64

@@ -1,10 +1,10 @@
 import type { FailurePolicy } from '@scoregw/quota'
+import { nearest } from '@scoregw/quota/options'
 import type * as z from 'zod'
 import type { ConnectionLimits } from '../http/connections.ts'
-import type { ConfiguredLimits } from '../quota/configured-policy.ts'
-import { ConfigError } from '../start/config-error.ts'
+import type { ConfiguredLimits } from '../quota/policy.ts'
+import { ConfigError } from '../start/start-error.ts'
 import { failurePolicyOf } from './failure-policy.ts'
-import { type Misspelt, misspelt } from './misspelt.ts'
 import { VARIABLES } from './variables.ts'
 
 type Values = { readonly [Name in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Name]['schema']> }
@@ -80,9 +80,11 @@ export interface DemoConfig {
 
 /**
  * Reads the configuration. A variable that is empty counts as not set.
+ *
+ * @param extras the names that EXTRAS may have. Default: any, for programs that run none
  * @throws {ConfigError} naming every fault
  */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function loadConfig(env: Readonly<Record<string, string | undefined>>, extras?: readonly string[]): Config {
   const faults: string[] = []
   const entries = Object.entries(VARIABLES).map(([name, { schema, default: text }]) => {
     const result = schema.safeParse(env[name] || text)
@@ -91,7 +93,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   })
   const values = Object.fromEntries(entries) as Values
   const unread = misspelt(env)
-  faults.push(...crossFaults(values), ...(values.NODE_ENV === 'production' ? unread.map(misspeltText) : []))
+  faults.push(
+    ...crossFaults(values),
+    ...extraFaults(values, extras),
+    ...(values.NODE_ENV === 'production' ? unread.map(misspeltText) : []),
+  )
   if (faults.length > 0) throw new ConfigError(faults)
   return {
     port: values.PORT,
@@ -177,6 +183,13 @@ function crossFaults(values: Partial<Values>): string[] {
   return [...faults, 'DEMO_ADMIN_TOKEN: must differ from DEMO_USER_TOKEN']
 }
 
+function extraFaults({ EXTRAS }: Partial<Values>, known?: readonly string[]): string[] {
+  if (known === undefined || EXTRAS === undefined || EXTRAS === 'all') return []
+  const unknown = EXTRAS.filter((name) => !known.includes(name)).map((name) => JSON.stringify(name))
+  if (unknown.length === 0) return []
+  return [`EXTRAS: unknown: ${unknown.join(', ')}; expected all, none, or some of ${known.join(', ')}`]
+}
+
 const PORTS = ['PORT', 'SYNC_PORT', 'CHARTS_PORT', 'METRICS_PORT'] as const
 
 function portFaults(values: Partial<Values>): string[] {
@@ -201,4 +214,23 @@ function demoFaults({ DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KE
     .filter(([, token]) => token !== undefined)
     .map(([name]) => name)
   return given.map((name) => `${name}: there is no demo with NODE_ENV=production; leave it out`)
+}
+
+/** A variable of the environment that is unknown but similar to one of the gateway's. */
+interface Misspelt {
+  readonly name: string
+  readonly meant: string
+}
+
+const NAMES = Object.keys(VARIABLES)
+
+/** @param env the environment that the configuration is read from */
+function misspelt(env: Readonly<Record<string, string | undefined>>): Misspelt[] {
+  const strangers = Object.keys(env).filter((name) => !Object.hasOwn(VARIABLES, name))
+  // One that is set besides the variable itself was meant for something else.
+  const unset = NAMES.filter((name) => !env[name])
+  return strangers.flatMap((name) => {
+    const meant = env[name] ? nearest(name, unset) : undefined
+    return meant === undefined ? [] : [{ name, meant }]
+  })
 }

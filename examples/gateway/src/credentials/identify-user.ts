@@ -1,7 +1,12 @@
-import type { StoredUser } from '../http/user.ts'
+import type { Clock } from '@scoregw/quota'
+import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import type { JwtConfig } from '../config/config.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { StoredUser } from '../http/request-context.ts'
 import { TOKEN_PREFIX } from '../users/tokens.ts'
+import { userIdSchema } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
-import type { VerifyJwt } from './jwt.ts'
+import { KeysUnavailable, type RemoteKeysOptions, remoteKeys } from './remote-keys.ts'
 
 /**
  * Finds the user of a bearer credential: a gateway token, by its prefix, or else a JWT. The bearer of a valid JWT is a
@@ -16,4 +21,63 @@ export function userIdentifier(
     const id = await verifyJwt(credential)
     return id === undefined ? undefined : users.findOrCreate(id)
   }
+}
+
+/** How far, in seconds, the clock of who signs may be from ours. */
+const CLOCK_TOLERANCE_SECONDS = 5
+/** Seconds after which a client may try again when the keys cannot be fetched. */
+const RETRY_SECONDS = 5
+
+/** Algorithms of private keys. A secret is never among the keys of an address, so no HS256 here. */
+const ASYMMETRIC = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+
+/**
+ * Whose a JWT is, by its `sub`; `undefined`: it is not valid.
+ * @throws {HttpError} 503 when the keys cannot be read
+ */
+type VerifyJwt = (token: string) => Promise<string | undefined>
+
+/** Checks JWTs as the configuration says; without a secret or an address none is valid. */
+export function jwtVerifier(config: JwtConfig, clock: Clock, options?: RemoteKeysOptions): VerifyJwt {
+  const { secret, jwksUrl, issuer, audience } = config
+  const subjectOf = async (token: string, key: JWTVerifyGetKey, algorithms: string[]): Promise<string | undefined> => {
+    const { payload } = await jwtVerify(token, key, {
+      algorithms,
+      requiredClaims: ['exp', 'sub'],
+      currentDate: new Date(clock.now()),
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      ...(issuer === undefined ? {} : { issuer }),
+      ...(audience === undefined ? {} : { audience }),
+    })
+    return userIdSchema.safeParse(payload.sub).data
+  }
+  // One kind of key with its algorithms, never both: a public key cannot be taken for a secret.
+  if (secret !== undefined) {
+    const key = new TextEncoder().encode(secret)
+    return (token) => subjectOf(token, async () => key, ['HS256']).catch(nobody)
+  }
+  if (jwksUrl === undefined) return async () => undefined
+  const keys = remoteKeys(jwksUrl, clock, options)
+  return async (token) => {
+    try {
+      return await subjectOf(token, keys.get, ASYMMETRIC)
+    } catch (error) {
+      const isKeyMissing = error instanceof errors.JWKSNoMatchingKey
+      if (error instanceof KeysUnavailable || (isKeyMissing && keys.isFailing())) throw cannotBeChecked(error)
+      return nobody(error)
+    }
+  }
+}
+
+function nobody(error: unknown): undefined {
+  if (!(error instanceof errors.JOSEError)) throw error
+}
+
+/** Not the caller's fault, so no 401, at which clients throw their tokens away. */
+function cannotBeChecked(cause: unknown): HttpError {
+  const msg = 'The credential cannot be checked right now, so there is no quota to ask. Try again.'
+  return new HttpError('quota_unavailable', msg, { retryAfterSeconds: RETRY_SECONDS, cause })
 }

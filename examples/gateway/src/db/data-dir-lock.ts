@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import Database from 'libsql'
-import { dataDirFault, makeDataDir } from '../start/data-dir.ts'
-import { ownFile } from '../start/own-file.ts'
+import { dataDirFault, makeDataDir, ownFile } from '../start/data-dir.ts'
 import { codesOf, StartError } from '../start/start-error.ts'
 
 /** How long a process that shares waits for one that is about to be refused, in milliseconds. */

@@ -1,10 +1,9 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { codesOf, StartError } from '../start/start-error.ts'
 import { DatabaseAwayError } from './database-away.ts'
 import { type Announce, migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
-import { watchedPool } from './watched-pool.ts'
 
 /** Connections of one process. */
 const MAX_CONNECTIONS = 10
@@ -17,7 +16,7 @@ const SILENCE_TIMEOUT_MS = 12_000
 /** How long, in milliseconds, a transaction may do nothing: a process that hangs must not hold its locks for ever. */
 const IDLE_IN_TRANSACTION_MS = 10_000
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** How long a statement may go without an answer, in milliseconds. @default 12000 */
   readonly silenceTimeoutMs?: number
   /** Called before an upgrade of the schema loses something. */
@@ -128,3 +127,61 @@ function connect(config: pg.PoolConfig): Db {
 /** 64-bit integers as numbers: instants and counts are far below 2^53. */
 const getTypeParser: typeof pg.types.getTypeParser = (id: number, format?: 'text' | 'binary') =>
   id === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(id, format as 'text')
+
+/**
+ * What the server answers when it could not do its work, whatever the statement: SQLSTATE classes 08 (connection), 53
+ * (resources) and 57 (stopped, starting, or a time-out).
+ */
+const AWAY = /^(?:08|53|57)/
+
+/**
+ * A pool whose errors tell a database that is away ({@link DatabaseAwayError}) from a statement that is wrong. A
+ * connection that broke or fell silent is not used again.
+ */
+function watchedPool(pool: pg.Pool): PostgresPool {
+  // A connection that breaks while idle: the next request gets another one, and an error if there is none.
+  pool.on('error', () => undefined)
+  // One that breaks while it is used, between two statements: the next statement reports it, and the process must live on.
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined)
+  })
+  return {
+    async connect() {
+      try {
+        return watched(await pool.connect())
+      } catch (error) {
+        throw away(error)
+      }
+    },
+    end: () => pool.end(),
+  }
+}
+
+function watched(client: pg.PoolClient): PostgresPoolClient {
+  let lost: DatabaseAwayError | undefined
+  const query = async (text: string, parameters: readonly unknown[]) => {
+    // A rollback would wait behind the statement that never was answered.
+    if (lost !== undefined) throw lost
+    try {
+      return await client.query(text, [...parameters])
+    } catch (error) {
+      if (isFaultOfStatement(error)) throw error
+      const reported = away(error)
+      // An answer that is not fatal leaves the connection as it is.
+      if (!(error instanceof pg.DatabaseError && error.severity === 'ERROR')) lost = reported
+      throw reported
+    }
+  }
+  // The other form, with a cursor, is of no use without the package for it.
+  return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(lost) }
+}
+
+function isFaultOfStatement(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return !AWAY.test(error.code ?? '')
+  // One that cannot even be sent.
+  return error instanceof TypeError || error instanceof RangeError
+}
+
+function away(cause: unknown): DatabaseAwayError {
+  return new DatabaseAwayError('the database does not answer', { cause })
+}

@@ -2,12 +2,10 @@ import { join } from 'node:path'
 import type { SqliteConnection } from '@scoregw/quota-sql'
 import { Kysely } from 'kysely'
 import Database from 'libsql'
-import { dataDirFault, makeDataDir } from '../start/data-dir.ts'
-import { ownFile } from '../start/own-file.ts'
+import { dataDirFault, makeDataDir, ownFile } from '../start/data-dir.ts'
 import { type Announce, migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
-import { GatewaySqliteDialect } from './sqlite-dialect.ts'
-import { Patience } from './sqlite-patience.ts'
+import { GatewaySqliteDialect, Patience } from './sqlite-dialect.ts'
 
 const CONNECTIONS = new WeakMap<Db, SqliteConnection>()
 const READERS = new WeakMap<Db, Db>()

@@ -1,16 +1,17 @@
 import { existsSync, linkSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
+import type { Addresses } from '../addresses.ts'
 import type { DemoConfig } from '../config/config.ts'
 import type { ServiceCredentials } from '../credentials/service-credentials.ts'
+import { type Gate, type GateRepository, untouchedGate } from '../gates/gate-repository.ts'
+import type { Item, ItemRepository } from '../items/item-repository.ts'
 import type { PlayerResources } from '../players/player-resources.ts'
 import type { ScoreService } from '../scores/score-service.ts'
-import { ConfigError } from '../start/config-error.ts'
-import { makeDataDir } from '../start/data-dir.ts'
-import { ownFile } from '../start/own-file.ts'
+import { makeDataDir, ownFile } from '../start/data-dir.ts'
+import { ConfigError } from '../start/start-error.ts'
 import { DEMO_LABEL, newToken } from '../users/tokens.ts'
 import type { UserRepository } from '../users/user-repository.ts'
-import { seedPossessions } from './seed-possessions.ts'
 
 /** Credentials to try the services with. */
 export interface DemoCredentials {
@@ -22,7 +23,7 @@ export interface DemoCredentials {
 
 const DEMO_USER = { id: 'demo', name: 'demo', role: 'player' } as const
 /** The demo user's account of score sync. */
-export const DEMO_QQ = 10_001
+const DEMO_QQ = 10_001
 const DEMO_ADMIN = { id: 'admin', name: 'admin', role: 'admin' } as const
 const credentialsFile = z.object({
   userToken: z.string(),
@@ -31,7 +32,7 @@ const credentialsFile = z.object({
   chartApiKey: z.string(),
 })
 
-export interface DemoOptions {
+interface DemoOptions {
   readonly users: UserRepository
   readonly scores: ScoreService
   readonly resources: PlayerResources
@@ -114,4 +115,90 @@ async function seedScores(scores: ScoreService): Promise<void> {
     { musicId: 10_105, level: 2, achievement: 973_345, dxScore: 1_180, comboStatus: 1, syncStatus: 5, fuzzy: false },
   ] as const
   await scores.upsert(DEMO_USER.id, await scores.resolve({ musicList: [...musicList] }))
+}
+
+const ITEMS: readonly Item[] = [
+  { itemKind: 1, itemId: 101, stock: 1, isValid: true },
+  { itemKind: 2, itemId: 2_001, stock: 1, isValid: true },
+  { itemKind: 3, itemId: 301, stock: 1, isValid: true },
+  { itemKind: 9, itemId: 7, stock: 3, isValid: true },
+  { itemKind: 11, itemId: 12, stock: 1, isValid: false },
+  { itemKind: 15, itemId: 1, stock: 2, isValid: true },
+]
+
+const AT = Date.UTC(2026, 6, 1, 12)
+
+const GATES: readonly Gate[] = [
+  {
+    gateId: 1,
+    isGateFound: true,
+    isKeyFound: true,
+    isClear: true,
+    totalRestLife: 412,
+    totalAchievement: 2_995_120,
+    totalDeluxscore: 4_318,
+    bestAchievement: 1_001_250,
+    bestDeluxscore: 1_502,
+    bestAchievementAt: AT,
+    bestDeluxscoreAt: AT,
+    playCount: 3,
+    clearAt: AT,
+    lastPlayAt: AT,
+    isInfoWatched: true,
+  },
+  { ...untouchedGate(2), isGateFound: true },
+]
+
+/** Gives a player a few items and gates to look at. */
+async function seedPossessions(
+  userId: string,
+  { items, gates }: { readonly items: ItemRepository; readonly gates: GateRepository },
+): Promise<void> {
+  await items.putAll(userId, ITEMS)
+  await gates.putAll(userId, GATES)
+}
+
+/** A request that stores one score, as the demo's user may send it. */
+const EXAMPLE_BODY = '{"musicList":[{"musicId":10106,"level":3,"achievement":100.5,"dxScore":2871,"comboStatus":"fc"}]}'
+
+/** A request that brings one more, as a bot may send it. */
+const EXAMPLE_SYNC = `{"qq":${DEMO_QQ},"records":[{"song_id":10106,"level_index":2,"achievements":99.8,"dxScore":1402,"fc":"fc","fs":"fs"}]}`
+
+/** The text printed at start. The lines with `curl` work as they are. */
+export function banner(
+  addresses: Addresses,
+  dataDir: string,
+  counters: string,
+  demo: DemoCredentials | undefined,
+): string {
+  const { gateway: baseUrl, sync, charts } = addresses
+  const lines = [
+    '',
+    `Score gateway   ${baseUrl}`,
+    `Score sync      ${sync}`,
+    `Chart preview   ${charts}`,
+    `Console         ${baseUrl}/admin/`,
+    `Reference       ${baseUrl}/reference/`,
+    `Data            ${dataDir}`,
+    `Counters        ${counters}`,
+  ]
+  if (demo !== undefined) {
+    const { userToken, adminToken, botToken, chartApiKey } = demo
+    lines.push(
+      `Demo user       demo    ${userToken}`,
+      `Demo admin      admin   ${adminToken}`,
+      `Demo bot                ${botToken}`,
+      `Demo chart key          ${chartApiKey}`,
+      '',
+      'Store a score:',
+      `  curl -s ${baseUrl}/v1/music/upsert -H 'Authorization: Bearer ${userToken}' -H 'Content-Type: application/json' -d '${EXAMPLE_BODY}'`,
+      'See what that cost:',
+      `  curl -s ${baseUrl}/me/quota -H 'Authorization: Bearer ${userToken}'`,
+      'Look at a chart:',
+      `  curl -s ${charts}/api/v1/charts/106:dx:4 -H 'X-API-Key: ${chartApiKey}'`,
+      'Bring a score as a bot, for the demo user:',
+      `  curl -s ${sync}/api/bot/sync -H 'Bot-Token: ${botToken}' -H 'Content-Type: application/json' -d '${EXAMPLE_SYNC}'`,
+    )
+  }
+  return `${lines.join('\n')}\n\n`
 }

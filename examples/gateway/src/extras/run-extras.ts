@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { type Route, route } from '../http/route.ts'
-import { ConfigError } from '../start/config-error.ts'
 import type { Extra, ExtraParts, RunningExtra } from './extra.ts'
 import * as list from './index.ts'
 
@@ -16,23 +15,14 @@ export interface RunningExtras {
   readonly routes: readonly Route[]
 }
 
-/** @throws {ConfigError} for names that are unknown */
+/** The names that EXTRAS may have. */
+export const EXTRA_NAMES: readonly string[] = Object.keys(ALL)
+
 export async function runExtras(chosen: 'all' | readonly string[], parts: ExtraParts): Promise<RunningExtras> {
-  const names = namesOf(chosen)
+  const names = EXTRA_NAMES.filter((name) => chosen === 'all' || chosen.includes(name))
   const all: RunningExtra[] = []
   for (const name of names) all.push(await (ALL[name] as Extra).begin(parts, [...all]))
   return { all, routes: [listRoute(names), ...all.flatMap(({ routes = [] }) => routes)] }
-}
-
-function namesOf(chosen: 'all' | readonly string[]): readonly string[] {
-  const known = Object.keys(ALL)
-  if (chosen === 'all') return known
-  const unknown = chosen.filter((name) => !known.includes(name))
-  if (unknown.length > 0) {
-    const which = unknown.map((name) => JSON.stringify(name)).join(', ')
-    throw new ConfigError([`EXTRAS: unknown: ${which}; expected all, none, or some of ${known.join(', ')}`])
-  }
-  return known.filter((name) => chosen.includes(name))
 }
 
 function listRoute(names: readonly string[]): Route {

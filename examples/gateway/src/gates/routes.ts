@@ -1,7 +1,52 @@
-import { success } from '../http/envelope.ts'
-import { type Route, route } from '../http/route.ts'
-import { gatesAnswer, gatesBody, toGateBody } from './bodies.ts'
-import type { GateRepository } from './gate-repository.ts'
+import * as z from 'zod'
+import { isoInstant } from '../http/instant.ts'
+import { envelope, type Route, route, success } from '../http/route.ts'
+import { GATE_IDS, type Gate, type GateRepository } from './gate-repository.ts'
+
+const gatesBody = z.object({})
+
+const date = isoInstant.nullable()
+
+const gateSchema = z.object({
+  gateId: z.literal(GATE_IDS),
+  isGateFound: z.boolean(),
+  isKeyFound: z.boolean(),
+  isClear: z.boolean(),
+  totalRestLife: z.int(),
+  totalAchievement: z.int(),
+  totalDeluxscore: z.int(),
+  bestAchievement: z.int(),
+  bestDeluxscore: z.int(),
+  bestAchievementDate: date,
+  bestDeluxscoreDate: date,
+  playCount: z.int(),
+  clearDate: date,
+  lastPlayDate: date,
+  isInfoWatched: z.boolean(),
+})
+
+export const gatesAnswer = envelope(z.object({ length: z.int(), userKaleidxScopeList: z.array(gateSchema) }))
+
+/** A gate as clients see it. */
+function toGateBody({
+  bestAchievementAt,
+  bestDeluxscoreAt,
+  clearAt,
+  lastPlayAt,
+  ...rest
+}: Gate): z.output<typeof gateSchema> {
+  return {
+    ...rest,
+    bestAchievementDate: toDate(bestAchievementAt),
+    bestDeluxscoreDate: toDate(bestDeluxscoreAt),
+    clearDate: toDate(clearAt),
+    lastPlayDate: toDate(lastPlayAt),
+  }
+}
+
+function toDate(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}
 
 /** Reading how far a player got at the gates. */
 export function gateRoutes(gates: GateRepository): Route[] {

@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import packageJson from '../../package.json' with { type: 'json' }
-import { envelope, success } from '../http/envelope.ts'
 import { HttpError } from '../http/http-error.ts'
-import { type Route, route } from '../http/route.ts'
+import { envelope, type Route, route, success } from '../http/route.ts'
 import type { ReadinessCheck } from './readiness.ts'
 
 const healthAnswer = envelope(z.object({ status: z.literal('ok'), version: z.string() }))

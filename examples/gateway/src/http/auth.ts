@@ -1,8 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import { HttpError } from './http-error.ts'
-import { lines } from './lines.ts'
-import { contextOf, type Holder } from './request-context.ts'
-import type { StoredUser, User } from './user.ts'
+import { contextOf, type Holder, type StoredUser, type User } from './request-context.ts'
+import { lines } from './turns.ts'
 
 /** Finds the caller of a credential; `undefined`: it is not valid. */
 export type Identify<Caller> = (credential: string) => Promise<Caller | undefined>

@@ -3,8 +3,8 @@ import { type Locale, quotaHeaders } from '@scoregw/quota/http'
 import { beijingText } from '@scoregw/quota/score-gateway'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import type { Request, RequestHandler } from 'express'
-import { callerKey } from './caller.ts'
 import { HttpError } from './http-error.ts'
+import { callerKey } from './request-context.ts'
 
 /** Statuses that are the caller's own fault; a missing document or a lost race is not. */
 const FAILURES: ReadonlySet<number> = new Set([400, 401, 413, 415, 422])

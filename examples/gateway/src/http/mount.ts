@@ -1,11 +1,9 @@
 import { type IRouter, type Request, type RequestHandler, type Response, Router } from 'express'
 import type * as z from 'zod'
 import { callerOf, requireHolder } from './auth.ts'
-import type { Charge, ChargeStep, Work } from './charge-step.ts'
-import { detailsOf } from './details.ts'
-import { type Detail, HttpError, invalid } from './http-error.ts'
+import { type Detail, detailsOf, HttpError, invalid } from './http-error.ts'
 import { contextOf } from './request-context.ts'
-import type { Call, Reply, Route, UserCall } from './route.ts'
+import type { Call, Charge, ChargeStep, Reply, Route, UserCall, Work } from './route.ts'
 
 const EVENTS = 'text/event-stream'
 /** Compressed, events would wait in the compressor; a proxy's buffer would keep them, too. */

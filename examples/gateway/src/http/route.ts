@@ -1,8 +1,9 @@
-import type { Request, Response } from 'express'
-import type * as z from 'zod'
-import type { Charge } from './charge-step.ts'
+import type { Request, RequestHandler, Response } from 'express'
+import type { Transaction } from 'kysely'
+import * as z from 'zod'
+import type { Tables } from '../db/schema.ts'
 import type { ErrorCode } from './http-error.ts'
-import type { User } from './user.ts'
+import type { User } from './request-context.ts'
 
 /**
  * What the reference (`/openapi.json`) says of a route beside what follows from its schemas. Tests hold every answer
@@ -11,7 +12,7 @@ import type { User } from './user.ts'
 interface RouteDocs {
   /** Names the operation in generated clients, for example `upsertMusic`. */
   readonly id: string
-  /** One of the tags in `openapi/tags.ts`. */
+  /** One of the tags in `openapi/document.ts`. */
   readonly tag: string
   /** One line, without a full stop. */
   readonly summary: string
@@ -125,4 +126,60 @@ export function route<Body, Input = Body, Query = unknown, Params = unknown, Ans
   definition: Route<Body, Input, Query, Params, Answer>,
 ): Route {
   return definition as unknown as Route
+}
+
+/** The charge of a request. */
+interface Charged {
+  /** In tokens. */
+  readonly cost: number
+}
+
+/**
+ * Charges for a request in the transaction of its work, of which it has to be the first step: what it throws rolls the
+ * transaction back, and is answered. Where the request was charged before its work, it does nothing.
+ *
+ * @throws {TypeError} called once more: a request is charged once
+ * @returns what was charged; `undefined`: the request is free
+ */
+export type Charge = (transaction: Transaction<Tables>) => Promise<Charged | undefined>
+
+/** A request's work; resolves to what sends its answer. */
+export type Work = (req: Request, res: Response, charge: Charge) => Promise<() => void>
+
+/** The members of a route that its charge depends on. */
+export interface ChargedRoute {
+  readonly operation: string | ((input: unknown) => string | undefined)
+  readonly chargesWithin: boolean
+}
+
+/** Makes the step that charges for a route's requests, and does their work where they may go on. */
+export type ChargeStep = (route: ChargedRoute, work: Work) => RequestHandler
+
+/** The members of a player's answers besides the requested data: clients read all of them. */
+interface Envelope {
+  readonly returnCode: 1
+  readonly code: 0
+  readonly msg: string
+  /** The same text once more, for clients that know it by this name. */
+  readonly returnMessage: string
+}
+
+/** The form of a player's answers. */
+export function envelope<T extends z.ZodType>(
+  businessData: T,
+): z.ZodObject<{
+  returnCode: z.ZodLiteral<1>
+  code: z.ZodLiteral<0>
+  msg: z.ZodString
+  returnMessage: z.ZodString
+  businessData: T
+}> {
+  const msg = z.string()
+  const returnMessage = z.string().describe('The same as `msg`.')
+  return z.object({ returnCode: z.literal(1), code: z.literal(0), msg, returnMessage, businessData })
+}
+
+/** An answer in that form. */
+export function success<T>(businessData: T, msg = 'ok'): Envelope & { businessData: T } {
+  return { returnCode: 1, code: 0, msg, returnMessage: msg, businessData }
 }

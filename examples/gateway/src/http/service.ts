@@ -1,26 +1,24 @@
 import compression from 'compression'
-import express, { type Express, type Request, type RequestHandler, Router } from 'express'
+import express, { type Express, type Request, type RequestHandler, type Response, Router } from 'express'
+import helmet from 'helmet'
 import type { Logger } from '../log/logger.ts'
 import type { Authentication } from './auth.ts'
 import { ByteBudget } from './body/byte-budget.ts'
 import { BODY_LIMITS, type BodyLimits } from './body/limits.ts'
-import type { ChargeStep } from './charge-step.ts'
-import { refusedWhenClosing } from './closing.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { type ErrorBody, errorHandlers, gatewayErrorBody } from './error-handler.ts'
 import type { FailureLimit } from './failure-limit.ts'
+import { HttpError } from './http-error.ts'
 import { jsonBody } from './json-body.ts'
 import { mount } from './mount.ts'
 import { Refusals } from './refusals.ts'
-import { requestId } from './request-id.ts'
-import { requestLog } from './request-log.ts'
-import type { Route } from './route.ts'
-import { type SecurityOptions, securityHeaders } from './security-headers.ts'
+import { contextOf, requestId } from './request-context.ts'
+import type { ChargeStep, Route } from './route.ts'
 
 const BODY_BUDGET = [32 * 1_048_576, 8 * 1_048_576] as const
 
 /** What a service of the gateway is made of. */
-export interface ServiceOptions extends SecurityOptions {
+interface ServiceOptions extends SecurityOptions {
   readonly routes: readonly Route[]
   readonly logger: Logger
   readonly trustProxy: false | number | string[]
@@ -90,4 +88,66 @@ function guard(
     next()
   }
   return Router().use(isGuarded, identify, failures.charge, admit)
+}
+
+/** Seconds after which another process should be there. */
+const RETRY_SECONDS = 5
+
+/** Turns requests away once the gateway is stopping: they came on connections that were open already. */
+function refusedWhenClosing(isClosing: () => boolean): RequestHandler {
+  return (_req, res, next) => {
+    if (!isClosing()) {
+      next()
+      return
+    }
+    res.set('Connection', 'close')
+    throw new HttpError('shutting_down', 'The gateway is stopping. Try again.', { retryAfterSeconds: RETRY_SECONDS })
+  }
+}
+
+interface SecurityOptions {
+  /** The address clients use, if it is known. */
+  readonly publicBaseUrl: string | undefined
+}
+
+/** Header fields that keep browsers from doing with an answer what it is not made for. */
+function securityHeaders({ publicBaseUrl }: SecurityOptions): RequestHandler {
+  return helmet({
+    // Answers are data: nothing is loaded, run or framed.
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    strictTransportSecurity: publicBaseUrl?.startsWith('https:') === true,
+  })
+}
+
+/** Logs each request when its answer is sent: never a header, a query or a body, since they may hold credentials. */
+function requestLog(logger: Logger): RequestHandler {
+  return (req, res, next) => {
+    const startedNs = process.hrtime.bigint()
+    // The path as it came: a router takes parts of `req.path` away.
+    const { path } = req
+    res.once('close', () => {
+      const durationMs = Math.round(Number(process.hrtime.bigint() - startedNs) / 1e3) / 1e3
+      logger[levelOf(req, res)]({ ...factsOf(req, res), path, durationMs }, 'request')
+    })
+    next()
+  }
+}
+
+function factsOf(req: Request, res: Response): Record<string, unknown> {
+  const { statusCode: status, writableFinished } = res
+  const { id: requestId, user, holder } = contextOf(req)
+  return {
+    requestId,
+    method: req.method,
+    status,
+    ip: req.ip,
+    ...(user === undefined ? {} : { userId: user.id }),
+    ...(holder === undefined ? {} : { holderId: holder.id }),
+    ...(writableFinished ? {} : { hungUp: true }),
+  }
+}
+
+/** Health probes come every few seconds: they are logged at `debug` only. */
+function levelOf({ path }: Request, { statusCode }: Response): 'debug' | 'info' {
+  return (path === '/healthz' || path === '/readyz') && statusCode < 400 ? 'debug' : 'info'
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Request } from 'express'
 import type { Transaction } from 'kysely'
 import type { Chore } from '../chores.ts'
@@ -6,7 +7,6 @@ import { HttpError, invalid } from '../http/http-error.ts'
 import { contextOf } from '../http/request-context.ts'
 import type { Reply, UserCall } from '../http/route.ts'
 import type { IdempotencyRecords } from './idempotency-records.ts'
-import { requestHash } from './request-hash.ts'
 
 /** The header field that names a request, so that it is worked on once however often it is sent. */
 export const IDEMPOTENCY_KEY = 'Idempotency-Key'
@@ -17,7 +17,7 @@ export const IDEMPOTENCY_REPLAYED = 'Idempotency-Replayed'
  * Stores a reply in the transaction of the work that it is of; to be called last in it.
  * @throws {HttpError} `conflict` when the work took so long that another request took it over: nothing must be committed
  */
-export type KeepReply = (transaction: Transaction<Tables>, reply: Reply<unknown>) => Promise<void>
+type KeepReply = (transaction: Transaction<Tables>, reply: Reply<unknown>) => Promise<void>
 
 const LONGEST_KEY = 255
 const REMOVE_EVERY_MS = 600_000
@@ -89,4 +89,23 @@ function keyOf(req: Request): string | undefined {
 function inFlight(): HttpError {
   const msg = `A request with this ${IDEMPOTENCY_KEY} is in flight. Send it again for its answer.`
   return new HttpError('conflict', msg, { retryAfterSeconds: RETRY_SECONDS })
+}
+
+/**
+ * A hash of a request's content: its path, and its parsed body. Members count by their names, not by
+ * their order, and fields that are not read do not count.
+ */
+export function requestHash(method: string, path: string, input: unknown): string {
+  const text = JSON.stringify([method, path, input], (_key, value: unknown) =>
+    isObject(value) ? sorted(value) : value,
+  )
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function sorted(value: object): object {
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -1,7 +1,17 @@
-import { success } from '../http/envelope.ts'
-import { type Route, route } from '../http/route.ts'
-import { itemsAnswer, itemsBody } from './bodies.ts'
-import type { ItemRepository } from './item-repository.ts'
+import * as z from 'zod'
+import { envelope, type Route, route, success } from '../http/route.ts'
+import { ITEM_KINDS, type ItemRepository } from './item-repository.ts'
+
+const itemsBody = z.object({})
+
+export const itemsAnswer = envelope(
+  z.object({
+    length: z.int(),
+    userItemList: z.array(
+      z.object({ itemKind: z.literal(ITEM_KINDS), itemId: z.int(), stock: z.int(), isValid: z.boolean() }),
+    ),
+  }),
+)
 
 /** Reading items. */
 export function itemRoutes(items: ItemRepository): Route[] {

@@ -2,9 +2,8 @@ import type { Quota } from '@scoregw/quota'
 import { registerQuotaMetrics } from '@scoregw/quota/prometheus'
 import type { LeaseReport } from '@scoregw/quota-redis/leases'
 import type { Request, RequestHandler } from 'express'
-import { Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { OperationName } from '../quota/policy.ts'
-import { registerLeaseMetrics } from './lease-metrics.ts'
 
 /** Seconds: from a quick answer to a source that takes its time. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -45,4 +44,62 @@ export function gatewayMetrics(quota: Quota<OperationName>, leases?: () => Lease
 function routeOf(req: Request): string {
   const route = req.route as { readonly path?: unknown } | undefined
   return typeof route?.path === 'string' ? route.path : 'none'
+}
+
+/** Asked when the metrics are read. */
+export function registerUsageMetrics(usage: { readonly dropped: number }, registry: Registry): void {
+  const counter = new Counter({
+    name: 'score_gateway_usage_records_dropped_total',
+    help: 'Metered requests that were not written down, since too many were waiting for the database',
+    registers: [],
+    collect() {
+      this.reset()
+      this.inc(usage.dropped)
+    },
+  })
+  registry.registerMetric(counter)
+}
+
+const PREFIX = 'scoregw_quota_lease_'
+
+/** What a process has of leases now. */
+const GAUGES = [
+  ['held', 'Leases that this process holds', 'outstandingLeases'],
+  ['idle_tokens', 'Tokens of its leases that nobody has spent', 'idleTokens'],
+  ['overshoot_tokens', 'Most tokens that were seen above a limit of the site', 'overshootTokens'],
+] as const
+
+/** What they came to since it began. */
+const COUNTERS = [
+  ['grants_total', 'Calls of the script of the site', 'grants'],
+  ['local_decisions_total', 'Requests that were decided without asking the site', 'localDecisions'],
+  ['stranded_tokens_total', 'Tokens that stay debited though nobody spent them', 'strandedTokens'],
+  ['counter_losses_total', 'Times that counters of the site were gone before their windows had ended', 'counterLosses'],
+] as const satisfies readonly (readonly [string, string, keyof LeaseReport])[]
+
+/** Asked when the metrics are read. */
+function registerLeaseMetrics(leases: () => LeaseReport, registry: Registry): void {
+  for (const [name, help, key] of GAUGES) {
+    const gauge = new Gauge({
+      name: PREFIX + name,
+      help,
+      registers: [],
+      collect() {
+        this.set(leases()[key])
+      },
+    })
+    registry.registerMetric(gauge)
+  }
+  for (const [name, help, key] of COUNTERS) {
+    const counter = new Counter({
+      name: PREFIX + name,
+      help,
+      registers: [],
+      collect() {
+        this.reset()
+        this.inc(leases()[key])
+      },
+    })
+    registry.registerMetric(counter)
+  }
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Registry } from 'prom-client'
 import * as z from 'zod'
 import { type Route, route } from '../http/route.ts'
@@ -22,4 +23,24 @@ export function metricsRoutes(registry: Registry): Route[] {
       },
     }),
   ]
+}
+
+/** Answers `GET /metrics` to everybody who reaches its port, and nothing else. */
+export function metricsHandler(registry: Registry): RequestListener {
+  return (req, res) => {
+    answer(registry, req, res).catch(() => res.writeHead(500).end())
+  }
+}
+
+async function answer(registry: Registry, { method, url }: IncomingMessage, res: ServerResponse): Promise<void> {
+  if (url !== '/metrics') {
+    res.writeHead(404).end()
+    return
+  }
+  if (method !== 'GET') {
+    res.writeHead(405, { Allow: 'GET' }).end()
+    return
+  }
+  const text = await registry.metrics()
+  res.writeHead(200, { 'Content-Type': registry.contentType }).end(text)
 }

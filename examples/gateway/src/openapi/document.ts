@@ -3,11 +3,9 @@ import type * as z from 'zod'
 import type { Route } from '../http/route.ts'
 import type { GatewayPolicy } from '../quota/policy.ts'
 import { errorSchema } from './errors.ts'
-import type { Json } from './json-schema.ts'
 import { operationOf, templateOf } from './operations.ts'
 import { Responses } from './responses.ts'
-import { Schemas } from './schemas.ts'
-import { TAGS } from './tags.ts'
+import { type Json, Schemas } from './schemas.ts'
 
 export interface DocumentOptions {
   readonly title: string
@@ -61,6 +59,20 @@ export async function openApiDocument(options: DocumentOptions): Promise<Json> {
 function tagsOf(routes: readonly Route[]): Json[] {
   const used = new Set(routes.map(({ docs }) => docs.tag))
   const unknown = [...used].filter((name) => !Object.hasOwn(TAGS, name))
-  if (unknown.length > 0) throw new Error(`openapi/tags.ts has no description of ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new Error(`openapi/document.ts has no description of ${unknown.join(', ')}`)
   return Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : []))
+}
+
+/** What operations are about, in the order in which the reference shows them. */
+const TAGS: Readonly<Record<string, string>> = {
+  Score: 'A score belongs to a chart, `musicId` and `level`. Write, delete and read scores.',
+  User: "A player's own data, items and gates.",
+  Ticket: 'Buy, list and clear tickets. The balance is in credits.',
+  Source: 'Bring scores here from other score services.',
+  Sync: "Bots that bring players' scores.",
+  Chart: 'The table of charts.',
+  Quota: 'Used and remaining tokens of the caller. Free.',
+  Health: 'Whether the service is there. Free, and open to everybody.',
+  Reference: 'This document.',
+  Administration: "For users with the administrator's role.",
 }

@@ -1,4 +1,4 @@
-import type { Json } from './json-schema.ts'
+import type { Json } from './schemas.ts'
 
 const text = { type: 'string' } as const
 

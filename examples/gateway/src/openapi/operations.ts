@@ -2,10 +2,8 @@ import type { OperationDefinition } from '@scoregw/quota/store'
 import type * as z from 'zod'
 import type { Route } from '../http/route.ts'
 import { headerParameter } from './headers.ts'
-import type { Json } from './json-schema.ts'
-import { pascal } from './names.ts'
 import type { Responses } from './responses.ts'
-import type { Schemas } from './schemas.ts'
+import { type Json, pascal, type Schemas } from './schemas.ts'
 
 export interface OperationParts {
   readonly schemas: Schemas

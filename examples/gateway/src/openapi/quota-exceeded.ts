@@ -1,9 +1,14 @@
-import type { Policy } from '@scoregw/quota'
-import type { ScoreGatewayBody } from '@scoregw/quota/score-gateway'
+import { createQuota, memoryStore, type Policy, type RefusedDecision } from '@scoregw/quota'
+import { luxonCalendar } from '@scoregw/quota/calendar'
+import { quotaHeaders } from '@scoregw/quota/http'
+import { type ScoreGatewayBody, scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
 import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
+import { subjectsOf } from '../quota/layer-members.ts'
+import { FIELDS } from '../quota/metering.ts'
+import type { GatewayPolicy } from '../quota/policy.ts'
 import { limitLabels } from '../quota/policy-limits.ts'
-import { listOf } from '../quota/policy-words.ts'
+import { listOf } from '../quota/status-routes.ts'
 
 /** The body of a refusal under a policy. */
 export function quotaExceededSchema(policy: Policy): z.ZodType<ScoreGatewayBody> {
@@ -41,4 +46,46 @@ export function quotaExceededSchema(policy: Policy): z.ZodType<ScoreGatewayBody>
       id: 'QuotaExceeded',
       description: 'A window has too few tokens left. Nothing was charged.',
     }) as unknown as z.ZodType<ScoreGatewayBody>
+}
+
+const AT = Date.UTC(2026, 7, 6, 14, 6, 26)
+const OPERATION = 'music.upsert'
+
+/** Examples of a quota's answers, as they are sent. */
+export interface QuotaExamples {
+  readonly body: ScoreGatewayBody
+  /** Header fields of the same answer. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A user has sent all that the windows let him, and goes on: what that is answered with, half a window later. */
+export function quotaExamples(policy: GatewayPolicy): QuotaExamples | undefined {
+  const clock = { nowMs: AT, now: () => clock.nowMs }
+  // The gateway's own engine has warned of this policy.
+  const quota = createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar(), logger: false })
+  const refused = (): RefusedDecision | undefined => {
+    const request = { subject: subjectsOf(policy)('demo'), operation: OPERATION } as const
+    const { category } = policy.operations[OPERATION]
+    const left = quota.statusSync(request.subject).windows[category] ?? []
+    const ofTokens = left.filter(({ kind }) => kind !== 'concurrency')
+    const tokens = Math.min(
+      ...ofTokens.map(({ remaining }) => (remaining === 'unlimited' ? Number.POSITIVE_INFINITY : remaining)),
+    )
+    if (!Number.isFinite(tokens)) return undefined
+    quota.consumeSync({ ...request, cost: tokens })
+    const decision = quota.peekSync(request)
+    if (decision.allowed) return undefined
+    clock.nowMs += Math.floor(decision.retryAfterMs / 2)
+    const later = quota.peekSync(request)
+    return later.allowed ? undefined : later
+  }
+  const decision = refused()
+  if (decision === undefined) return undefined
+  return {
+    body: scoreGatewayAnswers({ supportForumUrl: 'https://forum.example.com/quota' })(decision, {
+      locale: 'en',
+      policy,
+    }),
+    headers: quotaHeaders(decision, FIELDS),
+  }
 }

@@ -4,11 +4,8 @@ import type { Route } from '../http/route.ts'
 import type { GatewayPolicy } from '../quota/policy.ts'
 import { errorsOf, meaningOf } from './errors.ts'
 import { answerHeader, optionalAnswerHeader } from './headers.ts'
-import type { Json } from './json-schema.ts'
-import { pascal } from './names.ts'
-import { type QuotaExamples, quotaExamples } from './quota-examples.ts'
-import { quotaExceededSchema } from './quota-exceeded.ts'
-import type { Schemas } from './schemas.ts'
+import { type QuotaExamples, quotaExamples, quotaExceededSchema } from './quota-exceeded.ts'
+import { type Json, pascal, type Schemas } from './schemas.ts'
 
 /** Every answer to a metered request may have them; they are documented where they matter. */
 const RATE_LIMIT_HEADERS = ['RateLimit', 'RateLimit-Policy']

@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import { type Json, mapSchema, without } from './json-schema.ts'
 
 /** Which side of a schema is meant: what clients may send, or what they get. */
-export type Side = 'input' | 'output'
+type Side = 'input' | 'output'
 
 /** The document's named schemas, collected while its operations are written. */
 export class Schemas {
@@ -91,4 +90,44 @@ function tidy(schema: Json, refs: ReadonlyMap<string, unknown>): Json {
     )
     return typeof $ref === 'string' ? { ...json, $ref: refs.get($ref) ?? $ref } : json
   })
+}
+
+/** A JSON Schema, or another part of a document. */
+export type Json = Readonly<Record<string, unknown>>
+
+const MAPS = ['properties', '$defs', 'patternProperties']
+const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
+const SINGLES = ['items', 'additionalProperties', 'propertyNames', 'contains', 'not']
+
+/** Changes a schema and every schema in it, the inner ones first. What only looks like one, an example or an enum, stays. */
+export function mapSchema(schema: Json, change: (schema: Json) => Json): Json {
+  const entries = Object.entries(schema).map(([key, value]): [string, unknown] => {
+    if (MAPS.includes(key) && isJson(value)) {
+      return [key, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, mapped(each, change)]))]
+    }
+    if (LISTS.includes(key) && Array.isArray(value)) return [key, value.map((each) => mapped(each, change))]
+    return [key, SINGLES.includes(key) ? mapped(value, change) : value]
+  })
+  return change(Object.fromEntries(entries))
+}
+
+function mapped(value: unknown, change: (schema: Json) => Json): unknown {
+  return isJson(value) ? mapSchema(value, change) : value
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A schema without some of its keywords. */
+function without(schema: Json, isLeftOut: (key: string, value: unknown) => boolean): Json {
+  return Object.fromEntries(Object.entries(schema).filter(([key, value]) => !isLeftOut(key, value)))
+}
+
+/** `source_rate_limited` and `upsertMusic` as names of schemas: `SourceRateLimited`, `UpsertMusic`. */
+export function pascal(name: string): string {
+  return name
+    .split(/[^A-Za-z0-9]+/)
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('')
 }

@@ -1,6 +1,5 @@
 import type { Addresses } from '../addresses.ts'
-import { escaped } from './html.ts'
-import type { PageLanguage } from './language.ts'
+import { escaped, type PageLanguage } from './language.ts'
 
 interface Link {
   readonly href: string

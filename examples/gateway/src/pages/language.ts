@@ -11,3 +11,8 @@ export function languageOf(req: Request): PageLanguage {
   const wanted = req.acceptsLanguages('en', 'zh-CN', 'zh-Hans', 'zh')
   return typeof wanted === 'string' && wanted.startsWith('zh') ? 'zh-CN' : 'en'
 }
+
+/** Text as a page has it, in elements and in attributes. */
+export function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+}

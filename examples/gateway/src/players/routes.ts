@@ -1,8 +1,39 @@
-import { success } from '../http/envelope.ts'
+import * as z from 'zod'
 import { HttpError } from '../http/http-error.ts'
-import { type Route, route } from '../http/route.ts'
-import { playerAnswer, playerBody, previewAnswer, regionAnswer } from './bodies.ts'
+import { isoInstant } from '../http/instant.ts'
+import { envelope, type Route, route, success } from '../http/route.ts'
 import type { PlayerData, PlayerRepository } from './player-repository.ts'
+
+const playerBody = z.object({})
+
+/** What other clients may look at. */
+const previewAnswer = envelope(
+  z.object({
+    userId: z.string(),
+    userName: z.string(),
+    playerRating: z.int(),
+    isLogin: z.literal(false).describe('Nobody plays through this service.'),
+    lastPlayDate: isoInstant.nullable().describe('Of the scores whose time is known; `null`: of none.'),
+  }),
+)
+
+const regionAnswer = envelope(
+  z.object({
+    length: z.int().describe('Length of the list.'),
+    userRegionList: z.array(z.object({ regionId: z.int(), playCount: z.int(), created: isoInstant })),
+  }),
+)
+
+export const playerAnswer = envelope(
+  z.object({
+    userId: z.string(),
+    userName: z.string(),
+    playerRating: z.int(),
+    playCount: z.int(),
+    /** When this or a score changed last. */
+    updatedAt: isoInstant,
+  }),
+)
 
 /** Reading a player's own data. */
 export function playerRoutes(players: PlayerRepository): Route[] {

@@ -5,7 +5,7 @@ import type { AdminQuota } from './admin-quota.ts'
 import { holdRoutes } from './hold-routes.ts'
 import type { GatewayPolicy } from './policy.ts'
 import { describedPolicy, policyDocument } from './policy-document.ts'
-import { namedStatusBody } from './status-documents.ts'
+import { namedStatusBody } from './status-routes.ts'
 import { userParams, userQuotaRoutes } from './user-quota-routes.ts'
 
 /** The quotas of everybody and of single users, for administrators. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Route, route } from '../http/route.ts'
 import type { AdminQuota } from './admin-quota.ts'
-import { holdBody, holdDocument } from './hold-documents.ts'
+import { holdBody, holdDocument } from './documents.ts'
 import { userParams } from './user-quota-routes.ts'
 
 const PATH = '/admin/users/:id/quota/holds'

@@ -1,4 +1,4 @@
-import type { Policy } from '@scoregw/quota'
+import type { Policy, Subject } from '@scoregw/quota'
 
 /** Members of the settings' document that are no layer's. */
 const RESERVED = ['version', 'mode', 'base', 'custom', 'prices', 'shadow', 'plans', 'thresholds', 'faults', 'warnings']
@@ -37,4 +37,11 @@ export function checkLayerMembers(policy: Policy): void {
 /** Where a fault of the library's form is in the documents'. */
 export function outerPath(path: string): string {
   return path.replace(/^layers\./, '')
+}
+
+/** Makes users subjects: whatever layers there are that each user has windows of, the user is the key in all of them. */
+export function subjectsOf(policy: Policy): (userId: string) => Subject {
+  const own = ownLayers(policy)
+  if (own.length === 1) return (userId) => userId
+  return (userId) => Object.fromEntries(own.map((layer) => [layer, userId]))
 }

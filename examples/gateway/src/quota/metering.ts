@@ -1,13 +1,14 @@
-import type { Quota } from '@scoregw/quota'
-import type { QuotaLogger } from '@scoregw/quota/http'
+import type { Quota, RefusedDecision } from '@scoregw/quota'
+import { preferredLocale, type QuotaLogger, quotaExceededBody, quotaHeaders } from '@scoregw/quota/http'
 import { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import type { Request, RequestHandler, Response } from 'express'
 import { HttpError } from '../http/http-error.ts'
 import { contextOf } from '../http/request-context.ts'
+import type { Reply } from '../http/route.ts'
 import type { Logger } from '../log/logger.ts'
+import { subjectsOf } from './layer-members.ts'
 import { OPERATION_NAMES, type OperationName } from './policy.ts'
-import { subjectsOf } from './subjects.ts'
 
 declare module '@scoregw/quota/http' {
   /** The gateway's policy counts tokens. */
@@ -68,5 +69,16 @@ export function meterLogger(logger: Logger): QuotaLogger {
   return {
     warn: (warning) => logger.warn({ err: warning }, 'quota middleware'),
     error: (error) => logger.error({ err: error }, 'tokens could not be settled'),
+  }
+}
+
+/** Answers a refusal of a route that calls the quota itself, as the middleware does for all others. */
+export function refusalReply(req: Request, decision: RefusedDecision, supportForumUrl: string): Reply<never> {
+  const locale = preferredLocale(req.get('Accept-Language'))
+  return {
+    status: 429,
+    headers: { ...quotaHeaders(decision, FIELDS), 'Cache-Control': 'no-store' },
+    // No success: its form is that of every 429.
+    body: quotaExceededBody(decision, { locale, answers: scoreGatewayAnswers({ supportForumUrl }) }) as never,
   }
 }

@@ -1,5 +1,6 @@
-import type { Limit, LimitTable, Policy } from '@scoregw/quota'
+import type { Limit, LimitTable, Policy, QuotaStore } from '@scoregw/quota'
 import type { OperationDefinition, RollingWindow, WindowDefinition } from '@scoregw/quota/store'
+import { ConfigError } from '../start/start-error.ts'
 
 /** What the gateway meters, with the prices in tokens that hold until an administrator sets others. */
 const OPERATIONS = {
@@ -42,7 +43,7 @@ export interface LayerLine {
 }
 
 /** How many requests of some operations, all of one category, each user of a layer may run at once. */
-export interface SlotsLine {
+interface SlotsLine {
   readonly label: string
   readonly layer: string
   readonly operations: readonly OperationName[]
@@ -52,8 +53,8 @@ export interface SlotsLine {
 const HOUR_MS = 3_600_000
 
 /** The labels of the windows that a configuration may add: see `configured-policy.ts`. */
-export const MONTH = 'month'
-export const MINUTE = 'minute'
+const MONTH = 'month'
+const MINUTE = 'minute'
 
 /** A window more is a line more: documents, reference and console follow. */
 export const WINDOWS: readonly (WindowLine & RollingWindow)[] = [
@@ -115,3 +116,54 @@ function slotsOf(line: SlotsLine | undefined, layer: string, category: string): 
 
 /** The gateway's default policy. */
 export const gatewayPolicy: GatewayPolicy = gatewayPolicyOf(WINDOWS, LAYERS)
+
+/** What a configuration adds to the gateway's own policy. */
+export interface ConfiguredLimits {
+  /** Tokens of each user in a calendar month, by category. */
+  readonly monthly: Readonly<Record<string, number>> | undefined
+  /** Tokens of each user that come back a minute, by category, and the share of them that can be saved up. */
+  readonly minutely: Readonly<Record<string, number>> | undefined
+  readonly minuteBurst: number
+  /** Imports from score sources that each user may run at once. */
+  readonly concurrentImports: number | undefined
+}
+
+/** The zone whose months count: that of the times in refusals. */
+const MONTH_ZONE = 'Asia/Shanghai'
+
+/** The operations that wait for a source. */
+const IMPORTS: readonly OperationName[] = ['source.lx', 'source.fish']
+
+/** The gateway's policy, with what the configuration adds. */
+export function configuredPolicy(limits: ConfiguredLimits): GatewayPolicy {
+  const { monthly, minutely, minuteBurst, concurrentImports: slots } = limits
+  if (monthly === undefined && minutely === undefined && slots === undefined) return gatewayPolicy
+  const minute: WindowLine[] =
+    minutely === undefined ? [] : [{ label: MINUTE, lengthMs: 60_000, burst: { share: minuteBurst }, tokens: minutely }]
+  const month: WindowLine[] =
+    monthly === undefined ? [] : [{ label: MONTH, every: 'month', timeZone: MONTH_ZONE, tokens: monthly }]
+  const imports: SlotsLine | undefined =
+    slots === undefined ? undefined : { label: 'imports', layer: 'personal', operations: IMPORTS, slots }
+  return gatewayPolicyOf([...minute, ...WINDOWS, ...month], LAYERS, imports)
+}
+
+/**
+ * Asks that the counters can be kept where they are to be kept.
+ * @throws {ConfigError} naming the variables that cannot be used there
+ */
+export function checkConfigured(
+  { monthly, minutely, concurrentImports }: ConfiguredLimits,
+  { can = {} }: Pick<QuotaStore, 'can'>,
+): void {
+  const faults: string[] = []
+  if (monthly !== undefined && can.calendar !== true) {
+    faults.push('QUOTA_MONTHLY_LIMIT: the counters at REDIS_URL cannot keep calendar months; leave it out')
+  }
+  if (minutely !== undefined && can.bucket !== true) {
+    faults.push('QUOTA_MINUTE_LIMIT: the counters at REDIS_URL cannot keep buckets; leave it out')
+  }
+  if (concurrentImports !== undefined && (can.concurrency === undefined || can.holds !== true)) {
+    faults.push('QUOTA_MAX_CONCURRENT_IMPORTS: the counters at REDIS_URL cannot keep slots; leave it out')
+  }
+  if (faults.length > 0) throw new ConfigError(faults)
+}

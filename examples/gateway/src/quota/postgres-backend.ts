@@ -1,10 +1,9 @@
 import { storeSchema } from '@scoregw/quota/store'
 import { type PostgresPool, postgresStore } from '@scoregw/quota-sql'
 import { COUNTERS } from '../db/migrations/0010-counters.ts'
-import type { BackendOptions, QuotaBackend } from './backend.ts'
+import { type BackendOptions, type QuotaBackend, StoreWatch } from './backend.ts'
+import { subjectsOf } from './layer-members.ts'
 import { settingsOn } from './settings.ts'
-import { StoreWatch } from './store-watch.ts'
-import { subjectsOf } from './subjects.ts'
 
 /** How often it is looked whether the counters answer, for the log. */
 const WATCH_MS = 1_000

@@ -1,14 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { Clock, MemoryStore } from '@scoregw/quota'
+import { type Clock, type MemoryStore, memoryStore } from '@scoregw/quota'
 import type { Db } from '../db/schema.ts'
 import type { Logger } from '../log/logger.ts'
-import { savedParts, UNREADABLE_PART } from './saved-parts.ts'
+import type { BackendOptions, QuotaBackend } from './backend.ts'
+import { settingsOn } from './settings.ts'
 
 /** How old the beginnings of a save are, in milliseconds, when the process that wrote them must have ended. */
 const ABANDONED_AFTER_MS = 600_000
 
-export interface SavedCountersOptions {
+interface SavedCountersOptions {
   readonly db: Db
   readonly store: MemoryStore
   readonly clock: Clock
@@ -99,5 +100,44 @@ export class SavedCounters {
         .where('snapshot_id', 'not in', transaction.selectFrom('quota_counter_snapshots').select('id'))
         .execute()
     })
+  }
+}
+
+/** The log's line for a part that cannot be read: an earlier version saved it, or it is damaged. */
+export const UNREADABLE_PART: string =
+  'a part of the saved counters cannot be read: what it counted begins at 0 again (docs/gateway/upgrades.md)'
+
+/** The parts of the counters that were saved last, whole; none where there are none. */
+export async function savedParts(db: Db): Promise<readonly { readonly part: number; readonly content: string }[]> {
+  const snapshot = await db
+    .selectFrom('quota_counter_snapshots')
+    .select('id')
+    .where('is_complete', '=', 1)
+    .orderBy('saved_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (snapshot === undefined) return []
+  return await db
+    .selectFrom('quota_counter_parts')
+    .select(['part', 'content'])
+    .where('snapshot_id', '=', snapshot.id)
+    .orderBy('part')
+    .execute()
+}
+
+/** How often the counters are saved: a killed process forgets what was charged since. */
+const COUNTERS_SAVE_MS = 1_000
+
+/** Counters in this process, saved in the database: for one process. */
+export function embeddedBackend({ db, clock, logger, changes }: BackendOptions): QuotaBackend {
+  const store = memoryStore({ clock })
+  const counters = new SavedCounters({ db, store, clock, logger })
+  return {
+    name: 'embedded',
+    store,
+    settings: settingsOn(db, clock, changes),
+    chores: [{ what: 'saving the counters', everyMs: COUNTERS_SAVE_MS, run: () => counters.save() }],
+    begin: () => counters.restore(),
+    finish: () => counters.save(),
   }
 }

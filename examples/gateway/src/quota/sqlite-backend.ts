@@ -3,7 +3,7 @@ import { COUNTERS } from '../db/migrations/0010-counters.ts'
 import type { Db } from '../db/schema.ts'
 import type { Logger } from '../log/logger.ts'
 import type { BackendOptions, QuotaBackend } from './backend.ts'
-import { savedParts, UNREADABLE_PART } from './saved-parts.ts'
+import { savedParts, UNREADABLE_PART } from './saved-counters.ts'
 import { settingsOn } from './settings.ts'
 
 /** As long as the work itself waits for a file that another process writes: there is nothing else that could answer. */

@@ -1,10 +1,126 @@
-import type { Quota } from '@scoregw/quota'
-import { quotaStatusBody } from '@scoregw/quota/http'
+import type { Policy, Quota, QuotaStatus } from '@scoregw/quota'
+import { type QuotaStatusBody, quotaStatusBody } from '@scoregw/quota/http'
 import { BEIJING_TIME_ZONE } from '@scoregw/quota/score-gateway'
+import type { BucketWindow } from '@scoregw/quota/store'
+import * as z from 'zod'
+import { instantText, isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'
+import { subjectsOf } from './layer-members.ts'
 import type { OperationName } from './policy.ts'
-import { statusSchema } from './status-documents.ts'
-import { subjectsOf } from './subjects.ts'
+import { limitLabels } from './policy-limits.ts'
+
+const instant = isoInstant.nullable()
+const amount = z.union([z.int(), z.literal('unlimited')])
+
+function windowShape(policy: Policy) {
+  const { layers } = policy
+  return {
+    scope: z.string().describe(`${listOf(layers.map(({ scope }) => scope))}.`),
+    window: z.string().describe(`${listOf(limitLabels(policy))}.`),
+    limit: amount.describe('Tokens.'),
+    burst: amount.optional().describe('Of a bucket: how many tokens can be saved up.'),
+    used: z.int().describe('Tokens; of a bucket those that have not come back.'),
+    held: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('How much of `used` open holds have and may still give back; absent: none.'),
+    remaining: amount.describe('Tokens, never below 0; of a bucket what is left of its burst.'),
+    startedAt: instant.describe('ISO 8601 UTC; `null`: nothing was charged in the window yet.'),
+    resetAt: instant.describe(
+      'When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it is not open, or full.',
+    ),
+  }
+}
+
+function statusOf(policy: Policy, window: z.ZodType): z.ZodObject {
+  const list = z.array(window).readonly()
+  return z.object({
+    windows: z
+      .object(Object.fromEntries(policy.categories.map((category) => [category, list])))
+      .describe('By category: the windows of each layer in turn; those of a shared layer only where it applies.'),
+    timeZone: z.string().describe('Time zone of local times in texts.'),
+  })
+}
+
+/** What a user has used and has left. */
+export function statusSchema(policy: Policy): z.ZodType<QuotaStatusBody> {
+  const window = z.object(windowShape(policy)).meta({ id: 'WindowStatus' })
+  return statusOf(policy, window).meta({ id: 'QuotaStatus' }) as unknown as z.ZodType<QuotaStatusBody>
+}
+
+/** A user's limits for administrators, with those that are not enforced. */
+export interface NamedStatusBody {
+  readonly windows: Readonly<Record<string, readonly object[]>>
+  readonly timeZone: string
+}
+
+/**
+ * The same for administrators: beside the layer's name for people the one that settings go by, and the limits that are
+ * charged and refuse nobody.
+ */
+export function namedStatusSchema(policy: Policy): z.ZodType<NamedStatusBody> {
+  const layer = z.enum(policy.layers.map(({ name }) => name)).describe("The layer's name in settings.")
+  const kind = z
+    .enum(['rolling', 'calendar', 'bucket', 'concurrency'])
+    .describe(
+      'What ends its count: its length, the next period of the calendar, or the end of the work that has slots; the tokens of a bucket come back one by one.',
+    )
+  const enforced = z.boolean().describe('`false`: it is charged and refuses nobody; users do not see it.')
+  const window = z.object({ layer, ...windowShape(policy), kind, enforced }).meta({ id: 'NamedWindowStatus' })
+  return statusOf(policy, window).meta({ id: 'NamedQuotaStatus' }) as unknown as z.ZodType<NamedStatusBody>
+}
+
+export function namedStatusBody(status: QuotaStatus): NamedStatusBody {
+  const named = Object.entries(status.windows).map(([category, list]) => [category, list.map(namedWindow)] as const)
+  return { windows: Object.fromEntries(named), timeZone: BEIJING_TIME_ZONE }
+}
+
+function namedWindow(of: QuotaStatus['windows'][string][number]): object {
+  const { layer, scope, window, limit, burst, used, held, remaining, startedAt, resetAt, kind, enforced } = of
+  return {
+    layer,
+    scope,
+    window,
+    limit,
+    ...(burst === undefined ? {} : { burst }),
+    used,
+    ...(held === undefined ? {} : { held }),
+    remaining,
+    startedAt: startedAt === null ? null : instantText(startedAt),
+    resetAt: resetAt === null ? null : instantText(resetAt),
+    kind,
+    enforced,
+  }
+}
+
+/** Names in a text of the reference: `a`, `b` or `c`. */
+export function listOf(names: readonly string[], conjunction: 'or' | 'and' = 'or'): string {
+  const quoted = names.map((name) => `\`${name}\``)
+  return [quoted.slice(0, -1).join(', '), quoted.at(-1) ?? ''].filter((part) => part !== '').join(` ${conjunction} `)
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const
+
+/** A length in the largest unit that divides it: 1 hour, 5 hours, 1 day. */
+function lengthText(lengthMs: number): string {
+  const [unit, unitMs] = UNITS.find(([, each]) => lengthMs % each === 0) ?? (['millisecond', 1] as const)
+  const count = lengthMs / unitMs
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+/** How long a window is: 5 hours, a calendar month, or a minute with bursts of 20 %. */
+export function windowText(window: Policy['windows'][number]): string {
+  if (window.every !== undefined) return `a calendar ${window.every}`
+  const { burst } = window as Partial<BucketWindow>
+  if (burst === undefined) return lengthText(window.lengthMs)
+  return `${lengthText(window.lengthMs)} (in bursts of ${typeof burst === 'number' ? burst : `${Math.round(burst.share * 100)} %`})`
+}
 
 const DOCS = {
   '/me/quota': {

@@ -5,7 +5,7 @@ import { type Route, route } from '../http/route.ts'
 import type { AdminQuota } from './admin-quota.ts'
 import { ownLayers } from './layer-members.ts'
 import type { GatewayPolicy } from './policy.ts'
-import { listOf } from './policy-words.ts'
+import { listOf } from './status-routes.ts'
 
 /** The path's `:id`. An id that no user can have is found nowhere, as any other. */
 export const userParams = z.object({ id: z.string().meta({ description: "The user's id.", examples: ['demo'] }) })

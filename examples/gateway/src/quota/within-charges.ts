@@ -1,13 +1,11 @@
 import { type Decision, type Quota, QuotaError, type RefusedDecision, type Subject } from '@scoregw/quota'
+import { AdmittedRequest, Exchange, MeteredRequest, watchResponse } from '@scoregw/quota/http'
 import type { Request, Response } from 'express'
-import type { Charge, Work } from '../http/charge-step.ts'
 import { contextOf } from '../http/request-context.ts'
-import { attachingDecisions } from './attach-decision.ts'
-import type { MeteringOptions } from './metering.ts'
-import { Outlook } from './outlook.ts'
+import type { Charge, Work } from '../http/route.ts'
+import { sharedLayers, subjectsOf } from './layer-members.ts'
+import { FIELDS, type MeteringOptions, meterLogger, refusalReply } from './metering.ts'
 import type { OperationName } from './policy.ts'
-import { refusalReply } from './refusal-reply.ts'
-import { subjectsOf } from './subjects.ts'
 
 /** One request that is to be charged within the transaction of its work. */
 interface Charging {
@@ -126,5 +124,90 @@ class ChargedOnce {
       if (!(error instanceof QuotaError) || error.code !== 'quota_unavailable') throw error
       throw new NotCharged(undefined, { cause: error })
     }
+  }
+}
+
+/**
+ * Attaches a decision to its request, as a meter does with its own. An admission, by a transaction that is over, also adds
+ * header fields to the response: a status of 400 and above says that the transaction was rolled back, and the tokens with
+ * it.
+ */
+function attachingDecisions({
+  quota,
+  logger,
+}: MeteringOptions): (req: Request, res: Response, decision: Decision) => void {
+  const options = {
+    quota,
+    settle: 'outcome',
+    abortGraceMs: 0,
+    abortedAs: 'commit',
+    ...FIELDS,
+    logger: meterLogger(logger),
+  } as const
+  return (req, res, decision) => {
+    const metered = new MeteredRequest(options, decision, decision.allowed ? settledBy(decision) : undefined)
+    req.quota = metered
+    if (!decision.allowed) return
+    const exchange = Exchange.of(req)
+    exchange.add(metered)
+    watchResponse(new AdmittedRequest(metered, exchange, options), req, res)
+  }
+}
+
+/** The tokens of a transaction that is over: committed or rolled back, there is nothing left to do. */
+function settledBy({ cost }: Decision) {
+  const never = (): never => {
+    throw new TypeError('tokens charged within a transaction are not a hold')
+  }
+  return {
+    commit: () => ({ charged: cost, uncharged: 0 }),
+    cancel: () => undefined,
+    add: never,
+    extend: never,
+    keepAlive: never,
+  }
+}
+
+/** Most users by category that are remembered. */
+const MAX_REMEMBERED = 10_000
+
+/**
+ * How many tokens the last decision about each user left. It's a guess, which decides nothing: other processes charge too,
+ * and settings change. It only says where a refusal is likely, and so is better decided before a transaction begins.
+ */
+class Outlook {
+  readonly #quota: Quota<OperationName>
+  readonly #shared: ReadonlySet<string>
+  /** By user and category; of shared layers only by category. */
+  readonly #left = new Map<string, number>()
+
+  constructor(quota: Quota<OperationName>) {
+    this.#quota = quota
+    this.#shared = new Set(sharedLayers(quota.policy))
+  }
+
+  /** Whether a charge may well be refused; so it is for a user of whom nothing is known. */
+  isTight(userId: string, operation: OperationName): boolean {
+    const { category, cost } = this.#quota.policy.operations[operation]
+    const price = Number(this.#quota.inForce().settings.prices[operation] ?? cost)
+    const own = this.#left.get(`${userId} ${category}`) ?? 0
+    return Math.min(own, this.#left.get(category) ?? own) < price
+  }
+
+  /** @param decision absent: the counters gave no answer */
+  saw(userId: string, operation: OperationName, decision: Decision | undefined): void {
+    const { category } = this.#quota.policy.operations[operation]
+    const key = `${userId} ${category}`
+    this.#left.delete(key)
+    if (decision === undefined) return
+    const left = (isShared: boolean): number =>
+      decision.windows.reduce((least, { layer, enforced, remaining }) => {
+        const counts = enforced && typeof remaining === 'number' && this.#shared.has(layer) === isShared
+        return counts ? Math.min(least, remaining) : least
+      }, Number.POSITIVE_INFINITY)
+    this.#left.set(key, left(false))
+    if (decision.windows.some(({ layer }) => this.#shared.has(layer))) this.#left.set(category, left(true))
+    const [oldest = key] = this.#left.keys()
+    if (this.#left.size > MAX_REMEMBERED) this.#left.delete(oldest)
   }
 }

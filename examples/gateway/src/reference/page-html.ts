@@ -1,6 +1,5 @@
 import type { Addresses } from '../addresses.ts'
-import { escaped } from '../pages/html.ts'
-import type { PageLanguage } from '../pages/language.ts'
+import { escaped, type PageLanguage } from '../pages/language.ts'
 
 interface PageWords {
   readonly title: string

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
+import helmet from 'helmet'
 import type { Addresses } from '../addresses.ts'
 import { languageOf } from '../pages/language.ts'
 import { type PackedFile, packedFile, sendPacked } from '../pages/packed-file.ts'
 import { pageHtml } from './page-html.ts'
-import { pagePolicy } from './page-policy.ts'
 
 const require = createRequire(import.meta.url)
 const OWN_FOLDER = join(import.meta.dirname, 'page')
@@ -62,4 +62,27 @@ function fileOf(name: string, root: string): Promise<PackedFile> {
   read.set(name, file)
   file.catch(() => read.delete(name))
   return file
+}
+
+/** The page runs and shows its own files and calls the three services, no other server; no page may frame it. */
+function pagePolicy(addresses: () => Addresses): RequestHandler {
+  return helmet.contentSecurityPolicy({
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      // Swagger UI styles elements by their properties, which needs no permission.
+      styleSrc: ["'self'"],
+      // Swagger UI's icons; pictures that were answered.
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'", () => originsOf(addresses()).join(' ')],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  })
+}
+
+function originsOf(addresses: Addresses): string[] {
+  return [...new Set(Object.values(addresses).map((address) => new URL(address).origin))]
 }

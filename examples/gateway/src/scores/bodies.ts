@@ -1,10 +1,69 @@
+import type { Request } from 'express'
 import * as z from 'zod'
 import { chartText, LEVELS } from '../charts/chart.ts'
-import { envelope } from '../http/envelope.ts'
-import { MAX_ACHIEVEMENT, parseAchievement } from './achievement.ts'
-import { LEVEL, MUSIC_ID, scoreSchema } from './score.ts'
-import { comboStatusSchema, syncStatusSchema } from './statuses.ts'
-import type { UpsertExtension } from './upsert-extension.ts'
+import type { ErrorCode } from '../http/http-error.ts'
+import { envelope, type Reply } from '../http/route.ts'
+import { LEVEL, MAX_ACHIEVEMENT, MUSIC_ID, type Play, parseAchievement, scoreSchema } from './score.ts'
+
+const COMBO = ['none', 'fc', 'fcp', 'ap', 'app'] as const
+const SYNC = ['none', 'fs', 'fsp', 'fsd', 'fsdp', 'sync'] as const
+/** The sync statuses from the weakest to the strongest; their numbers have another order. */
+const SYNC_BY_STRENGTH = ['none', 'sync', 'fs', 'fsp', 'fsd', 'fsdp'] as const
+const SYNC_STRENGTHS = SYNC.map((name) => SYNC_BY_STRENGTH.indexOf(name))
+/** Other names that clients use. */
+const SYNC_ALIASES = { fdx: 'fsd', fdxp: 'fsdp' } as const
+
+/** A status as its name or its number, read as its number. */
+function statusSchema(names: readonly string[], aliases: Readonly<Record<string, string>> = {}): z.ZodType<number> {
+  const numbers = new Map<unknown, number>(names.flatMap((name, index) => [[name, index] as const, [index, index]]))
+  for (const [alias, name] of Object.entries(aliases)) numbers.set(alias, names.indexOf(name))
+  const known = [...names, ...Object.keys(aliases)].join(', ')
+  return z
+    .union([z.string(), z.number()], { error: `expected 0 to ${names.length - 1} or one of ${known}` })
+    .transform((value, context) => {
+      const number = numbers.get(value)
+      if (number !== undefined) return number
+      context.addIssue({ code: 'custom', message: `expected 0 to ${names.length - 1} or one of ${known}` })
+      return z.NEVER
+    })
+    .meta({
+      type: undefined,
+      enum: [...numbers.keys()],
+      description: `A name or its number: ${names.map((name, index) => `${index} ${name}`).join(', ')}.`,
+    })
+}
+
+export const comboStatusSchema: z.ZodType<number> = statusSchema(COMBO)
+export const syncStatusSchema: z.ZodType<number> = statusSchema(SYNC, SYNC_ALIASES)
+
+/** The name of a combo status. */
+export function comboName(status: number): string {
+  return COMBO[status] ?? 'none'
+}
+
+/** The name of a sync status. */
+export function syncName(status: number): string {
+  return SYNC[status] ?? 'none'
+}
+
+/** How much a sync status is worth: of two the greater is the better play. */
+export function syncStrength(status: number): number {
+  return SYNC_STRENGTHS[status] ?? 0
+}
+
+/** An addition to `POST /v1/music/upsert`: it takes the requests that have its member. */
+export interface UpsertExtension {
+  /** The member's name. */
+  readonly member: string
+  readonly body: z.ZodType<string | null | undefined>
+  /** Members of the answer's data. */
+  readonly answer: z.ZodRawShape
+  /** A sentence for the reference. */
+  readonly description: string
+  readonly errors: readonly ErrorCode[]
+  /** Answers a request in place of an upsert. Nothing was charged: it calls the quota itself. */
+  take(req: Request, userId: string, value: string, plays: readonly Play[]): Promise<Reply<unknown>>
+}
 
 /** Most entries of one list. */
 const MAX_LIST = 20

@@ -1,5 +1,4 @@
-import { type Chart, chartText } from '../charts/chart.ts'
-import { dxScoreMax, leastDxScore, MAX_STARS } from '../charts/dx-score.ts'
+import { type Chart, chartText, dxScoreMax, leastDxScore, MAX_STARS } from '../charts/chart.ts'
 import { type Detail, type ErrorCode, invalid } from '../http/http-error.ts'
 import type { UpsertBody } from './bodies.ts'
 import type { Play } from './score.ts'

@@ -1,5 +1,4 @@
-import { success } from '../http/envelope.ts'
-import { type Reply, type Route, route } from '../http/route.ts'
+import { type Reply, type Route, route, success } from '../http/route.ts'
 import {
   clearAnswer,
   clearBody,
@@ -10,12 +9,12 @@ import {
   listAnswer,
   listBody,
   type UpsertAnswer,
+  type UpsertExtension,
   upsertAnswer,
   upsertBody,
 } from './bodies.ts'
 import type { ChartedPlay } from './resolve-plays.ts'
 import type { ScoreService } from './score-service.ts'
-import type { UpsertExtension } from './upsert-extension.ts'
 
 /** The scores that an upsert writes, and the member that an extra takes it for. */
 interface Upsert {

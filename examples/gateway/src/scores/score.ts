@@ -1,8 +1,40 @@
 import * as z from 'zod'
-import { CHART_TYPES, type Chart, chartTypeOf, LEVELS } from '../charts/chart.ts'
-import { dxScoreMax, dxStar } from '../charts/dx-score.ts'
+import { CHART_TYPES, type Chart, chartTypeOf, dxScoreMax, dxStar, LEVELS } from '../charts/chart.ts'
 import { isoInstant } from '../http/instant.ts'
-import { MAX_ACHIEVEMENT, scoreRank } from './achievement.ts'
+
+/** One percent of achievement, as scores hold it. */
+const PERCENT = 10_000
+/** The best achievement there is: 101 %. */
+export const MAX_ACHIEVEMENT = 1_010_000
+
+/** A percentage as percent x 10000. Rounded, since `100.57 * 10000` in binary is `1005699.9999999999`. */
+export function achievementOfPercent(percent: number): number {
+  return Math.round(percent * PERCENT)
+}
+
+/**
+ * An achievement as percent x 10000, from a percentage (at most 101), that integer itself (above 10000), or either of
+ * them as text.
+ *
+ * @returns `undefined` for anything else
+ */
+export function parseAchievement(value: unknown): number | undefined {
+  if (typeof value === 'string') return /^\d{1,7}(?:\.\d{1,8})?$/.test(value) ? fromNumber(Number(value)) : undefined
+  return typeof value === 'number' ? fromNumber(value) : undefined
+}
+
+function fromNumber(value: number): number | undefined {
+  if (value >= 0 && value <= 101) return achievementOfPercent(value)
+  return Number.isInteger(value) && value > PERCENT && value <= MAX_ACHIEVEMENT ? value : undefined
+}
+
+/** Least achievement, in percent x 10000, of each rank above the lowest: c b bb bbb a aa aaa s sp ss ssp sss sssp. */
+const RANKS = [50, 60, 70, 75, 80, 90, 94, 97, 98, 99, 99.5, 100, 100.5].map((percent) => percent * PERCENT)
+
+/** The rank of an achievement, 0 (d) to 13 (sssp). */
+export function scoreRank(achievement: number): number {
+  return RANKS.filter((least) => achievement >= least).length
+}
 
 const DX_SCORE_SOURCES = ['exact', 'fuzzy', 'unknown'] as const
 const SCORE_SOURCES = ['api', 'lx', 'fish', 'bot'] as const
@@ -82,4 +114,41 @@ const PLAY_FIELDS = ['achievement', 'dxScore', 'dxScoreSource', 'comboStatus', '
 /** Whether two plays of a chart are worth the same. */
 export function isSamePlay(a: Play, b: Play): boolean {
   return PLAY_FIELDS.every((field) => a[field] === b[field])
+}
+
+/** From which achievement on, in percent, a chart's difficulty counts how much. */
+const FACTORS = [
+  [100.5, 22.4],
+  [100, 21.6],
+  [99.5, 21.1],
+  [99, 20.8],
+  [98, 20.3],
+  [97, 20],
+  [94, 16.8],
+  [90, 15.2],
+  [80, 13.6],
+  [75, 12],
+  [70, 11.2],
+  [60, 9.6],
+  [50, 8],
+  [0, 7],
+] as const
+
+/** The same in whole numbers: percent x 10000, and tenths. */
+const STEPS = FACTORS.map(([percent, factor]) => [percent * 10_000, Math.round(factor * 10)] as const)
+
+/** Above it an achievement adds nothing, in percent x 10000. */
+const MOST_COUNTED = 1_005_000
+
+/**
+ * What a play adds to a rating, as Diving-Fish works it out (`ra`). In whole numbers: binary fractions would now and then
+ * be one too low.
+ *
+ * @param constant the chart's exact difficulty, such as 13.7
+ * @param achievement percent x 10000
+ */
+export function chartRating(constant: number, achievement: number): number {
+  const factor = STEPS.find(([least]) => achievement >= least)?.[1] ?? 0
+  const tenths = Math.round(constant * 10)
+  return Math.floor((tenths * Math.min(achievement, MOST_COUNTED) * factor) / 100_000_000)
 }

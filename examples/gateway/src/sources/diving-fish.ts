@@ -1,10 +1,8 @@
 import type { Clock } from '@scoregw/quota'
 import * as z from 'zod'
-import type { PlayRecord } from '../scores/merge-best.ts'
-import type { Forwarded, Forwarder } from './forwarder.ts'
-import { parseJson } from './parse-json.ts'
+import type { PlayRecord } from '../scores/import-best.ts'
+import { type Forwarded, type Forwarder, type Meanings, parseJson, refusal } from './forwarder.ts'
 import { fields, MAX_RECORDS, playOf, readRecords } from './records.ts'
-import { type Meanings, refusal } from './refusal.ts'
 import { credentialField, type FetchedScores, type ScoreSource } from './score-source.ts'
 import { sourceFault } from './source-fault.ts'
 

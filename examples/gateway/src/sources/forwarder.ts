@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { HttpError } from '../http/http-error.ts'
 import { BodyTooLarge, readText } from '../http/read-text.ts'
 import type { SourceName } from './score-source.ts'
-import { sourceFault } from './source-fault.ts'
+import { type SourceFaultCode, sourceFault } from './source-fault.ts'
 
 export interface ForwarderOptions {
   readonly source: SourceName
@@ -114,4 +114,46 @@ function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { code } = error as NodeJS.ErrnoException
   return typeof code === 'string' ? code : codeOf(error.cause)
+}
+
+/** What a text holds as JSON; `undefined` for any other text. The parser's error is dropped: it quotes the text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** The `Retry-After` of an answer, in seconds, if the source names none; and the largest one. */
+const DEFAULT_SECONDS = 60
+const MOST_SECONDS = 3_600
+
+/** The seconds of a `Retry-After` field, which may be a number or a date (RFC 9110, 10.2.3): 1 to 3600. */
+function retryAfterSeconds(field: string | null, now: number): number {
+  const seconds = /^\d+$/.test(field ?? '') ? Number(field) : (Date.parse(field ?? '') - now) / 1_000
+  return Number.isNaN(seconds) ? DEFAULT_SECONDS : Math.min(Math.max(Math.ceil(seconds), 1), MOST_SECONDS)
+}
+
+/** What the statuses of one source mean that are about the player. */
+export type Meanings = Readonly<Record<number, SourceFaultCode>>
+
+/** The error of an answer that is not a success. `status` is what the source calls it, in its head or in its body. */
+export function refusal(
+  source: SourceName,
+  status: number,
+  { headers }: Forwarded,
+  meanings: Meanings,
+  now: number,
+): HttpError {
+  const upstreamStatus = status
+  if (status === 429) {
+    const seconds = retryAfterSeconds(headers.get('Retry-After'), now)
+    return sourceFault(source, 'source_rate_limited', { upstreamStatus, retryAfterSeconds: seconds })
+  }
+  if (status >= 500) return sourceFault(source, 'source_error', { upstreamStatus })
+  // A page in place of data is a firewall's in front of the source: it says nothing about the player.
+  const isPage = headers.get('Content-Type')?.includes('html') === true
+  const code = isPage ? undefined : meanings[status]
+  return sourceFault(source, code ?? 'source_bad_response', { upstreamStatus, reason: `status ${status}` })
 }

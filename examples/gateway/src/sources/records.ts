@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
 import type { Detail } from '../http/http-error.ts'
-import { achievementOfPercent } from '../scores/achievement.ts'
-import type { PlayRecord } from '../scores/merge-best.ts'
-import { comboStatusSchema, syncStatusSchema } from '../scores/statuses.ts'
+import { comboStatusSchema, syncStatusSchema } from '../scores/bodies.ts'
+import type { PlayRecord } from '../scores/import-best.ts'
+import { achievementOfPercent } from '../scores/score.ts'
 import type { FetchedScores } from './score-source.ts'
 
 /** Most records of one answer: more than there are charts. */

@@ -1,11 +1,69 @@
 import type { Request } from 'express'
-import { success } from '../http/envelope.ts'
+import * as z from 'zod'
 import type { ErrorCode } from '../http/http-error.ts'
-import { type Route, route } from '../http/route.ts'
-import { fishBody, importAnswer, lxBody } from './bodies.ts'
+import { isoInstant } from '../http/instant.ts'
+import { envelope, type Route, route, success } from '../http/route.ts'
+import type { SourceCredential } from './score-source.ts'
 import { isAboutPlayer } from './source-fault.ts'
 import type { ImportResult } from './source-imports.ts'
 import type { Sources } from './sources.ts'
+
+const MAX_CREDENTIAL_LENGTH = 512
+/** Such tokens may be JWTs. */
+const MAX_ACCESS_TOKEN_LENGTH = 4_096
+
+const errorOf = (most: number): string => `expected 1 to ${most} visible ASCII characters`
+
+/** What may stand in a header field; the message never repeats it. */
+function visible(most: number): z.ZodString {
+  return z
+    .string(errorOf(most))
+    .trim()
+    .regex(new RegExp(`^[!-~]{1,${most}}$`), errorOf(most))
+}
+
+const credential = visible(MAX_CREDENTIAL_LENGTH)
+
+const accessToken = visible(MAX_ACCESS_TOKEN_LENGTH).describe("An access token of the source's OAuth.")
+
+/** The player's personal token at LXNS, or an access token. */
+const lxForm = z.union([z.object({ key: credential.describe("The player's own token.") }), z.object({ accessToken })])
+/** The player's import token at Diving-Fish, or an access token. */
+const fishForm = z.union([
+  z.object({ token: credential.describe("The player's import token.") }),
+  z.object({ accessToken }),
+])
+
+/** One of two credentials: the player's own under its name, or an access token. */
+function oneCredential(name: 'key' | 'token'): z.ZodType<SourceCredential> {
+  return z
+    .object({ [name]: credential.optional(), accessToken: accessToken.optional() })
+    .transform((body, context): SourceCredential => {
+      const { [name]: personal, accessToken: oauth } = body
+      if (personal !== undefined && oauth === undefined) return { kind: 'personal', text: personal }
+      if (personal === undefined && oauth !== undefined) return { kind: 'oauth', text: oauth }
+      const message =
+        personal === undefined ? errorOf(MAX_CREDENTIAL_LENGTH) : `send ${name} or accessToken, one of them`
+      context.addIssue({ code: 'custom', path: [name], message })
+      return z.NEVER
+    })
+}
+
+const lxBody = { body: oneCredential('key'), form: lxForm }
+const fishBody = { body: oneCredential('token'), form: fishForm }
+
+export const importAnswer = envelope(
+  z.object({
+    source: z.enum(['lx', 'fish']),
+    fetched: z.int().min(0),
+    created: z.int().min(0),
+    updated: z.int().min(0),
+    unchanged: z.int().min(0),
+    skipped: z.int().min(0),
+    errors: z.array(z.object({ path: z.string(), msg: z.string() })).readonly(),
+    syncedAt: isoInstant,
+  }),
+)
 
 const ERRORS = [
   'sync_in_progress',

@@ -1,5 +1,5 @@
 import type { Detail } from '../http/http-error.ts'
-import type { PlayRecord } from '../scores/merge-best.ts'
+import type { PlayRecord } from '../scores/import-best.ts'
 
 export type SourceName = 'lx' | 'fish'
 

@@ -4,10 +4,9 @@ import type { Logger } from '../log/logger.ts'
 import type { ScoreService } from '../scores/score-service.ts'
 import { divingFish } from './diving-fish.ts'
 import { Forwarder } from './forwarder.ts'
-import { ImportLeases } from './import-leases.ts'
 import { lxns } from './lxns.ts'
 import type { ScoreSource } from './score-source.ts'
-import { SourceImports } from './source-imports.ts'
+import { ImportLeases, SourceImports } from './source-imports.ts'
 
 export interface SourcesOptions {
   readonly db: Db

@@ -1,6 +1,6 @@
 import { chartText } from '../charts/chart.ts'
 import { turns } from '../http/turns.ts'
-import { isSameRecord, mergeBest } from '../scores/merge-best.ts'
+import { isSameRecord, mergeBest } from '../scores/import-best.ts'
 import { type OwnedScore, OwnedScores } from './owned-scores.ts'
 import { SYNC_LINE, type Turn } from './turn.ts'
 

@@ -1,3 +1,4 @@
+import { BODY_LIMITS, type BodyLimits } from '../http/body/limits.ts'
 import type { ErrorCode } from '../http/http-error.ts'
 import { type Route, route } from '../http/route.ts'
 import { snapshotAnswer, snapshotParams, snapshotQuery, syncAnswer, syncBody, syncBodyForm } from './bodies.ts'
@@ -104,3 +105,16 @@ export function syncRoutes(service: SyncService, status: SyncStatus, players: Pl
     }),
   ]
 }
+
+/**
+ * Of a request of score sync: ten thousand records with long titles, their letters escaped, and twice as many members as a
+ * record has at Diving-Fish.
+ */
+export const SYNC_BODY_LIMITS: BodyLimits = {
+  ...BODY_LIMITS,
+  list: { name: 'records', bytes: 8 * 1_048_576, elements: 280_000, entryBytes: 65_536, entryElements: 500 },
+  gzip: true,
+}
+
+/** Bytes of all requests in flight, and of one bot's: eight pushes of ten thousand records each. */
+export const SYNC_BODY_BUDGET = [128 * 1_048_576, 64 * 1_048_576] as const

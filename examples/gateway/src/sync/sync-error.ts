@@ -1,6 +1,9 @@
 import * as z from 'zod'
+import packageJson from '../../package.json' with { type: 'json' }
 import type { ErrorBody } from '../http/error-handler.ts'
 import { ERROR_CODES, type ErrorCode, HttpError, type HttpErrorOptions } from '../http/http-error.ts'
+import type { Route } from '../http/route.ts'
+import { withOpenApi } from '../openapi/routes.ts'
 
 /** A refusal of score sync, with what helps to go on. */
 export class SyncError extends HttpError {
@@ -30,7 +33,7 @@ export const syncErrorBody: ErrorBody = (error, requestId) => {
   return { error: code, msg, detail: msg, requestId, details, missing, retryAfterSeconds }
 }
 
-export const syncErrorSchema: z.ZodType = z
+const syncErrorSchema: z.ZodType = z
   .object({
     error: z.enum(ERROR_CODES).describe('What went wrong, for programs.'),
     msg: z.string().describe('What went wrong, for people.'),
@@ -44,3 +47,26 @@ export const syncErrorSchema: z.ZodType = z
     retryAfterSeconds: z.int().optional().describe('Whole seconds to wait before retrying.'),
   })
   .meta({ id: 'Error', description: 'What went wrong.' })
+
+const DESCRIPTION = `Bots bring players' scores here, for any player by \`qq\`. An account of the gateway that is linked to
+that \`qq\` has them at once; for others they are kept until an account is linked.
+
+**Credential.** \`Bot-Token\`. Credentials of the other services do not work here.
+
+**Chunks.** A full snapshot comes in chunks under one \`snapshot_id\`, the last of them with \`snapshot_final\`. Send a chunk
+again, identical, after 429, 500, 502 to 504 or no answer: it is stored once.`
+
+/** The routes of score sync and the document that describes them. */
+export function syncRoutesWithDocument(serverUrl: () => string, routes: readonly Route[]): Route[] {
+  return withOpenApi({
+    title: 'Score sync',
+    version: packageJson.version,
+    description: DESCRIPTION,
+    routes,
+    errorBody: syncErrorSchema,
+    securitySchemes: {
+      botToken: { type: 'apiKey', in: 'header', name: 'Bot-Token', description: 'A token that administrators issue.' },
+    },
+    serverUrl,
+  })
+}

@@ -1,6 +1,6 @@
 import { type ChartKey, chartText } from '../charts/chart.ts'
 import { turns } from '../http/turns.ts'
-import { isSameRecord, mergeBest, type PlayRecord } from '../scores/merge-best.ts'
+import { isSameRecord, mergeBest, type PlayRecord } from '../scores/import-best.ts'
 import { isSamePlay } from '../scores/score.ts'
 import { isFromSync } from './adopt-scores.ts'
 import type { OwnedScore } from './owned-scores.ts'

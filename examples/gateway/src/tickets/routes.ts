@@ -1,11 +1,59 @@
 import type { Transaction } from 'kysely'
+import * as z from 'zod'
 import type { Tables } from '../db/schema.ts'
 import type { ChargeFirst } from '../db/with-player.ts'
-import { success } from '../http/envelope.ts'
-import { type Route, route } from '../http/route.ts'
+import { envelope, type Route, route, success } from '../http/route.ts'
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, type Idempotency } from '../idempotency/idempotency.ts'
-import { chargeAnswer, chargeBody, clearAnswer, emptyBody, heldAnswer } from './bodies.ts'
+import { CHARGE_IDS, type ChargeId } from './ticket-repository.ts'
 import type { TicketService } from './ticket-service.ts'
+
+const chargeId = z.literal(CHARGE_IDS, { error: `expected one of ${CHARGE_IDS.join(', ')}` })
+
+/** `charge` is another name of `chargeId`: one of them, or both alike. */
+const chargeBody = z
+  .object({ chargeId: chargeId.optional(), charge: chargeId.optional() })
+  .transform((body, context): { chargeId: ChargeId } => {
+    const given = body.chargeId ?? body.charge
+    if (given === undefined) {
+      context.addIssue({ code: 'custom', path: ['chargeId'], message: `expected one of ${CHARGE_IDS.join(', ')}` })
+      return z.NEVER
+    }
+    if (body.charge !== undefined && body.charge !== given) {
+      const message = `differs from chargeId (${given}), whose other name it is: send one of them`
+      context.addIssue({ code: 'custom', path: ['charge'], message })
+      return z.NEVER
+    }
+    return { chargeId: given }
+  })
+
+const emptyBody = z.object({})
+
+export const chargeAnswer = envelope(
+  z.object({
+    /** The ticket's `chargeId`. */
+    charge: z.literal(CHARGE_IDS),
+    /** Tokens of the quota. */
+    tokensCharged: z.int(),
+    /** The remaining credits. */
+    balance: z.int(),
+  }),
+)
+
+export const heldAnswer = envelope(
+  z.object({
+    length: z.int(),
+    userChargeList: z.array(
+      z.object({
+        chargeId: z.literal(CHARGE_IDS),
+        stock: z.int(),
+        purchaseDate: z.iso.datetime({ precision: 3 }),
+        validDate: z.iso.datetime({ precision: 3 }),
+      }),
+    ),
+  }),
+)
+
+export const clearAnswer = envelope(z.object({ clearedCount: z.int() }))
 
 /** Buying, listing and clearing tickets. */
 export function ticketRoutes(service: TicketService, idempotency: Idempotency): Route[] {
@@ -92,4 +140,24 @@ function buying(service: TicketService, idempotency: Idempotency): Route {
       return { body: bodyOf(balance) }
     },
   })
+}
+
+/** For clients of gateways whose purchases take their time. */
+export function queueRoutes(): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/charge/queue',
+      docs: {
+        id: 'listChargeQueue',
+        tag: 'Ticket',
+        summary: 'List pending purchases',
+        description: 'Always empty: a purchase is complete when it is answered.',
+      },
+      access: 'user',
+      answer: envelope(z.object({ length: z.int(), queue: z.array(z.object({ chargeId: z.int() })) })),
+      operation: 'user.charge',
+      handle: () => ({ body: success({ length: 0, queue: [] }) }),
+    }),
+  ]
 }

@@ -2,8 +2,14 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '../db/schema.ts'
 import type { ChargeFirst } from '../db/with-player.ts'
 import { HttpError } from '../http/http-error.ts'
-import { type ChargeId, TICKET_CREDITS, TICKET_VALID_MS, type TicketLot } from './ticket.ts'
-import type { PlayerTickets, TicketRepository } from './ticket-repository.ts'
+import {
+  type ChargeId,
+  type PlayerTickets,
+  TICKET_CREDITS,
+  TICKET_VALID_MS,
+  type TicketLot,
+  type TicketRepository,
+} from './ticket-repository.ts'
 
 /** What players do with tickets. */
 export class TicketService {

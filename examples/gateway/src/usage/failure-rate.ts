@@ -1,10 +1,21 @@
-import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
-import { addCounts, type Counts, noCounts } from './counts.ts'
+import { type MinuteOutcomes, OUTCOME_COLUMNS, type OutcomeColumn } from '@scoregw/quota/adaptive'
+
+/** How many requests ended in which way. */
+type Counts = Record<OutcomeColumn, number>
+
+function noCounts(): Counts {
+  return Object.fromEntries(OUTCOME_COLUMNS.map((column) => [column, 0])) as Counts
+}
+
+/** Adds to a sum, in place. */
+function addCounts(sum: Counts, more: Readonly<Counts>): void {
+  for (const column of OUTCOME_COLUMNS) sum[column] += more[column]
+}
 
 const MINUTE_MS = 60_000
 
 /** How the requests of one stretch of time ended. Rates are fractions, 0 where there were no calls. */
-export interface Bucket {
+interface Bucket {
   /** When it begins, ISO 8601 and in seconds since the epoch. */
   readonly ts: string
   readonly bucketUnix: number

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Decision } from '@scoregw/quota'
+import type { OutcomeRecorder } from '@scoregw/quota/adaptive'
+import type { Request, RequestHandler, Response } from 'express'
 import { contextOf } from '../http/request-context.ts'
 import type { ObserveMetered } from '../quota/metering.ts'
 import { refusingLimit, type UsageRecord } from './usage-record.ts'
@@ -33,4 +35,25 @@ function factsOf(decision: Decision | undefined): Pick<UsageRecord, 'cost' | 'se
   if (decision === undefined) return { cost: null, settingsVersion: null, refusal: null }
   const { cost, settingsVersion } = decision
   return { cost, settingsVersion, refusal: decision.allowed ? null : refusingLimit(decision) }
+}
+
+/** Those who watch over processes ask every few seconds, and would hide how the work goes. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+
+/** Counts how each request ends. One that could not be forwarded counts as status 0, whatever its client got. */
+export function observeOutcomes(recorder: Pick<OutcomeRecorder, 'record'>): RequestHandler {
+  return (req, res, next) => {
+    if (PROBES.has(req.path)) return next()
+    res.once('close', () => {
+      const { errorCode, isBusinessFail: businessFail } = contextOf(req)
+      const quotaUnavailable = errorCode === 'quota_unavailable'
+      recorder.record({ httpStatus: httpStatusOf(req, res), businessFail, quotaUnavailable })
+    })
+    next()
+  }
+}
+
+function httpStatusOf(req: Request, res: Response): number {
+  if (contextOf(req).isForwardingFailed) return 0
+  return res.headersSent ? res.statusCode : HUNG_UP
 }

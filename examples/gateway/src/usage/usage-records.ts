@@ -1,9 +1,7 @@
-import type { Insertable, Transaction } from 'kysely'
-import { sql } from 'kysely'
+import { type Insertable, type Selectable, sql, type Transaction } from 'kysely'
 import { beijingDay } from '../beijing-day.ts'
-import type { Db, Tables, UsageDayTable } from '../db/schema.ts'
-import { isFailure, type UsageRecord } from './usage-record.ts'
-import { fromRow, toRow } from './usage-rows.ts'
+import type { Db, Tables, UsageDayTable, UsageRecordTable } from '../db/schema.ts'
+import { isFailure, type RefusingLimit, type UsageRecord } from './usage-record.ts'
 
 /** How long a record is kept, in milliseconds; sums of days as many days. */
 const KEPT_DAYS = 30
@@ -19,7 +17,7 @@ const DELETED_AT_ONCE = 500
 export type UsageCursor = Pick<UsageRecord, 'at' | 'id'>
 
 /** What a user's requests of one day in Beijing came to. */
-export interface UsageDay {
+interface UsageDay {
   /** Counted from 1 January 1970. */
   readonly day: number
   readonly requests: number
@@ -189,4 +187,53 @@ async function addDays(transaction: Transaction<Tables>, days: readonly Insertab
       }),
     )
     .execute()
+}
+
+function toRow(record: UsageRecord): UsageRecordTable {
+  const { id, userId, at, operation, category, cost, charged, status, error, settingsVersion, refusal } = record
+  return {
+    id,
+    user_id: userId,
+    at,
+    operation,
+    category,
+    cost,
+    charged,
+    status,
+    error,
+    settings_version: settingsVersion,
+    layer: refusal?.layer ?? null,
+    scope: refusal?.scope ?? null,
+    window_label: refusal?.window ?? null,
+    kind: refusal?.kind ?? null,
+    limit_tokens: refusal?.limit ?? null,
+    used_tokens: refusal?.used ?? null,
+    requested_tokens: refusal?.requested ?? null,
+    reset_at: refusal?.resetAt ?? null,
+  }
+}
+
+function fromRow(row: Selectable<UsageRecordTable>): UsageRecord {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    at: row.at,
+    operation: row.operation,
+    category: row.category,
+    cost: row.cost,
+    charged: row.charged,
+    status: row.status,
+    error: row.error,
+    settingsVersion: row.settings_version,
+    refusal: refusalOf(row),
+  }
+}
+
+/** Its columns are there together. */
+function refusalOf(row: Selectable<UsageRecordTable>): RefusingLimit | null {
+  const { layer, scope, window_label: window, kind } = row
+  const { limit_tokens: limit, used_tokens: used, requested_tokens: requested, reset_at: resetAt } = row
+  const isThere = layer !== null && scope !== null && window !== null && kind !== null
+  if (!isThere || limit === null || used === null || requested === null || resetAt === null) return null
+  return { layer, scope, window, kind, limit, used, requested, resetAt }
 }

@@ -2,12 +2,18 @@ import type { Clock } from '@scoregw/quota'
 import type { Transaction } from 'kysely'
 import type { Audited, AuditLog, Doer } from '../audit/audit-log.ts'
 import type { Db, Tables } from '../db/schema.ts'
-import { contentEtag, type Precondition } from '../http/content-etag.ts'
+import { contentEtag, type Precondition } from '../http/etag.ts'
 import { HttpError } from '../http/http-error.ts'
-import type { User } from '../http/user.ts'
-import { forgetUser } from './forget-user.ts'
-import { listUsers, toUserRecord, USER_COLUMNS, type UserRecord, type UserSearch } from './user-list.ts'
-import { UserRepository } from './user-repository.ts'
+import type { User } from '../http/request-context.ts'
+import {
+  forgetUser,
+  listUsers,
+  toUserRecord,
+  USER_COLUMNS,
+  type UserRecord,
+  UserRepository,
+  type UserSearch,
+} from './user-repository.ts'
 
 /** Largest balance, in credits. */
 export const MAX_BALANCE = 1_000_000_000

@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { preconditionOf } from '../http/content-etag.ts'
+import { preconditionOf } from '../http/etag.ts'
 import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
 import { type Route, route } from '../http/route.ts'
 import { type AdminUsers, MAX_BALANCE, userEtag } from './admin-users.ts'
 import { nameSchema, userIdSchema } from './user.ts'
-import type { UserRecord } from './user-list.ts'
+import type { UserRecord } from './user-repository.ts'
 
 const ROLES = ['player', 'admin'] as const
 

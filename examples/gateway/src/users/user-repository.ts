@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
-import type { Db } from '../db/schema.ts'
-import type { StoredUser, User } from '../http/user.ts'
+import { sql, type Transaction } from 'kysely'
+import type { Db, Tables } from '../db/schema.ts'
+import type { StoredUser, User } from '../http/request-context.ts'
 import { isSameHash, TOKEN_PREFIX, tokenHash } from './tokens.ts'
 import { userIdSchema } from './user.ts'
 
@@ -117,4 +118,72 @@ export class UserRepository {
   async setRole(id: string, role: User['role']): Promise<void> {
     await this.#db.updateTable('users').set({ role }).where('id', '=', id).execute()
   }
+}
+
+/** Tables with rows of users that nothing else needs. The scores of upload sessions go with their sessions. */
+const OF_USERS = [
+  'gateway_tokens',
+  'scores',
+  'tickets',
+  'items',
+  'gates',
+  'idempotency_keys',
+  'source_imports',
+  'upload_sessions',
+  'usage_records',
+  'usage_days',
+] as const satisfies readonly (keyof Tables)[]
+
+/**
+ * Deletes a user's rows, and the user. What bots report of a linked account is not the user's, and stays; snapshots that
+ * wrote the user's scores are over. The audit trail stays.
+ */
+export async function forgetUser(db: Transaction<Tables>, userId: string): Promise<void> {
+  for (const table of OF_USERS) await db.deleteFrom(table).where('user_id', '=', userId).execute()
+  const snapshots = db.updateTable('sync_snapshots').where('user_id', '=', userId)
+  await snapshots.where('state', '=', 'open').set({ state: 'expired' }).execute()
+  await snapshots.set({ user_id: null }).execute()
+  await db.deleteFrom('users').where('id', '=', userId).execute()
+}
+
+/** A user as administrators see one. */
+export interface UserRecord extends StoredUser {
+  readonly qq: number | null
+  readonly balance: number
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}
+
+/** The columns of a record, for {@link toUserRecord}. */
+export const USER_COLUMNS = ['id', 'name', 'role', 'disabled', 'qq', 'balance', 'created_at as createdAt'] as const
+
+type UserRow = Omit<UserRecord, 'disabled'> & { readonly disabled: 0 | 1 }
+
+export function toUserRecord(row: UserRow): UserRecord {
+  return { ...row, disabled: row.disabled === 1 }
+}
+
+export interface UserSearch {
+  /** Part of an id or a name, in small letters or capitals; absent: everybody. */
+  readonly text: string | undefined
+  /** The id that the list goes on behind. */
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+/** Users in the order of their ids. Walks along the primary key from `after` on, and no further than it has to. */
+export async function listUsers(db: Db, { text, after, limit }: UserSearch): Promise<UserRecord[]> {
+  const everybody = db.selectFrom('users').select(USER_COLUMNS).orderBy('id').limit(limit)
+  const behind = after === undefined ? everybody : everybody.where('id', '>', after)
+  if (text === undefined) return (await behind.execute()).map(toUserRecord)
+  const pattern = `%${text.replaceAll(/[!%_]/g, '!$&')}%`
+  const found = await behind
+    .where(({ or }) =>
+      or([
+        sql<boolean>`lower(id) like lower(${pattern}) escape '!'`,
+        sql<boolean>`lower(name) like lower(${pattern}) escape '!'`,
+      ]),
+    )
+    .execute()
+  return found.map(toUserRecord)
 }

@@ -42,9 +42,13 @@ describe('extras', () => {
     expect((await send('GET', '/admin/extras', { token: ADMIN_TOKEN })).body).toEqual({ extras: [] })
   })
 
-  it('that are unknown stop the start, and the error names those that there are', async () => {
-    await expect(testGateway({ env: { EXTRAS: 'alerts,wy' } })).rejects.toThrow(
-      'EXTRAS: unknown: "wy"; expected all, none, or some of alerts, overview, uploads, usage, why',
+  it('that are unknown stop the start, and the error names those that there are, with every other fault', async () => {
+    const env = { EXTRAS: 'alerts,wy', PORT: 'eighty' }
+    await expect(testGateway({ env })).rejects.toThrow(
+      [
+        'PORT: expected a port number, 0 to 65535 (0: any free port)',
+        'EXTRAS: unknown: "wy"; expected all, none, or some of alerts, overview, uploads, usage, why',
+      ].join('\n  '),
     )
   })
 

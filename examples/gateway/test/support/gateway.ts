@@ -5,6 +5,7 @@ import { type ManualClock, manualClock } from '@scoregw/quota-testkit'
 import Database from 'libsql'
 import { onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
+import { EXTRA_NAMES } from '../../src/extras/run-extras.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/log/logger.ts'
 import { type GatewayPolicy, gatewayPolicy } from '../../src/quota/policy.ts'
@@ -73,22 +74,25 @@ export async function testGateway({
   policy,
 }: TestOptions = {}): Promise<TestGateway> {
   const log: string[] = []
-  const config = loadConfig({
-    PORT: '0',
-    SYNC_PORT: '0',
-    CHARTS_PORT: '0',
-    DATA_DIR: dataDir,
-    // Some tests have two gateways on one folder, as several processes would be.
-    DATA_DIR_SHARED: 'true',
-    DEMO_USER_TOKEN: USER_TOKEN,
-    DEMO_ADMIN_TOKEN: ADMIN_TOKEN,
-    LOG_LEVEL: 'debug',
-    // The clock stands still, and some tests are wrong a hundred times on purpose.
-    FAILURE_LIMIT: '1000000',
-    REDIS_DEADLINE_MS: String(DEADLINE_MS),
-    EXTRAS: process.env.EXTRAS ?? '',
-    ...env,
-  })
+  const config = loadConfig(
+    {
+      PORT: '0',
+      SYNC_PORT: '0',
+      CHARTS_PORT: '0',
+      DATA_DIR: dataDir,
+      // Some tests have two gateways on one folder, as several processes would be.
+      DATA_DIR_SHARED: 'true',
+      DEMO_USER_TOKEN: USER_TOKEN,
+      DEMO_ADMIN_TOKEN: ADMIN_TOKEN,
+      LOG_LEVEL: 'debug',
+      // The clock stands still, and some tests are wrong a hundred times on purpose.
+      FAILURE_LIMIT: '1000000',
+      REDIS_DEADLINE_MS: String(DEADLINE_MS),
+      EXTRAS: process.env.EXTRAS ?? '',
+      ...env,
+    },
+    EXTRA_NAMES,
+  )
   const gateway = await startGateway(config, createLogger(config.logLevel, { write: (line) => log.push(line) }), {
     clock,
     policy,

@@ -1,4 +1,4 @@
-import { syncStrength } from '../../src/scores/statuses.ts'
+import { syncStrength } from '../../src/scores/bodies.ts'
 
 /** A score as the model has it: what it is worth, who reported it, and whose sync it came from whole. */
 export interface ModelScore {

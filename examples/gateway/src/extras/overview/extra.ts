@@ -1,4 +1,4 @@
-import { observeOutcomes } from '../../usage/observe.ts'
+import { observeOutcomes } from '../../usage/observe-metered.ts'
 import type { Extra } from '../extra.ts'
 import { LiveOverview } from './live-overview.ts'
 import { Overview } from './overview.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { envelope } from '../../http/envelope.ts'
 import { instantText, isoInstant } from '../../http/instant.ts'
+import { envelope } from '../../http/route.ts'
 import { MOST_SCORES, type Upload } from './upload.ts'
 import type { CheckedUpload } from './upload-service.ts'
 

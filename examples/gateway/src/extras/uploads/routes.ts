@@ -1,5 +1,4 @@
-import { success } from '../../http/envelope.ts'
-import { type Route, route } from '../../http/route.ts'
+import { type Route, route, success } from '../../http/route.ts'
 import { checkAnswer, checkBody, checkedShown, checkQuery, createAnswer, createBody, createdShown } from './bodies.ts'
 import type { UploadService } from './upload-service.ts'
 

@@ -6,8 +6,8 @@ import {
   type ResumedReservation,
   type Subject,
 } from '@scoregw/quota'
+import { subjectsOf } from '../../quota/layer-members.ts'
 import type { OperationName } from '../../quota/policy.ts'
-import { subjectsOf } from '../../quota/subjects.ts'
 import { SESSION_MS, tokensOf, type Upload } from './upload.ts'
 
 const OPERATION = 'music.upsert' satisfies OperationName

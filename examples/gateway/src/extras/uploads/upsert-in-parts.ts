@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { success } from '../../http/envelope.ts'
 import { instantText, isoInstant } from '../../http/instant.ts'
-import { refusalReply } from '../../quota/refusal-reply.ts'
-import type { UpsertExtension } from '../../scores/upsert-extension.ts'
+import { success } from '../../http/route.ts'
+import { refusalReply } from '../../quota/metering.ts'
+import type { UpsertExtension } from '../../scores/bodies.ts'
 import type { UploadService } from './upload-service.ts'
 
 /** Upserts with a `sessionId`: their scores are kept for an upload in parts, their tokens held. */

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Violation } from '@scoregw/quota'
+import { subjectsOf } from '../../quota/layer-members.ts'
 import type { OperationName } from '../../quota/policy.ts'
-import { subjectsOf } from '../../quota/subjects.ts'
 import type { UsageRecord } from '../../usage/usage-record.ts'
 import { type TrialParts, trialEngine } from './trial-engine.ts'
 

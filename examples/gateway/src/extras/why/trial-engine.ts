@@ -1,6 +1,18 @@
-import { type Clock, createQuota, type MemoryStore, memorySettings, memoryStore, type SyncQuota } from '@scoregw/quota'
+import {
+  type Clock,
+  createQuota,
+  type Decision,
+  type MemoryStore,
+  memorySettings,
+  memoryStore,
+  type QuotaStatus,
+  type SyncQuota,
+  type WindowStatus,
+} from '@scoregw/quota'
 import { type FactorState, initialFactor, memoryFactor } from '@scoregw/quota/adaptive'
 import { luxonCalendar } from '@scoregw/quota/calendar'
+import { type StoreSchema, storeSchema } from '@scoregw/quota/store'
+import { subjectsOf } from '../../quota/layer-members.ts'
 import type { GatewayPolicy, OperationName } from '../../quota/policy.ts'
 import type { Rules } from './proposal.ts'
 
@@ -14,7 +26,7 @@ export interface TrialParts {
 }
 
 /** An engine like the gateway's, with rules and counters of its own, in memory. */
-export interface Trial {
+interface Trial {
   readonly quota: SyncQuota<OperationName>
   readonly store: MemoryStore
 }
@@ -39,4 +51,47 @@ export async function trialEngine({ policy, userId, rules, factor, clock }: Tria
     await quota.subjects.set(userId, { overrides, bypass, plan, until }, { layer })
   }
   return { quota, store }
+}
+
+/**
+ * What a decision would be under other rules: the counters as they are, the shared ones among them, are put into a memory
+ * store, and a real engine decides. The real counters are only read.
+ */
+export async function peekUnder(parts: TrialParts, operation: OperationName, status: QuotaStatus): Promise<Decision> {
+  const { policy, userId, clock } = parts
+  const { quota, store } = await trialEngine(parts)
+  try {
+    store.restore(snapshotOf(storeSchema(policy), userId, status, clock.now()))
+    return await quota.peek({ subject: subjectsOf(policy)(userId), operation })
+  } finally {
+    await quota.close()
+  }
+}
+
+const NOT_OPEN = [-1, -1]
+
+function snapshotOf({ cells, layers, categories }: StoreSchema, userId: string, status: QuotaStatus, now: number) {
+  const identities = cells.map(({ identity }) => identity)
+  const places = layers.flatMap((layer) => categories.map((category) => ({ layer, category })))
+  return {
+    format: 4,
+    tables: places.map(({ layer, category }) => ({ layer: layer.name, category, cells: identities })),
+    rows: places.map(({ layer, category }, index) => {
+      const known = (status.windows[category] ?? []).filter((window) => window.layer === layer.name)
+      const numbers = cells.flatMap(({ label }) => {
+        const window = known.find((each) => each.window === label)
+        return window === undefined || window.used === 0
+          ? NOT_OPEN
+          : [window.startedAt ?? now, chargedIn(window, status.now)]
+      })
+      return [index, layer.shared ? '' : userId, numbers]
+    }),
+    ids: [],
+  }
+}
+
+/** The count in a window's cell: of a bucket with the tokens that came back since. */
+function chargedIn({ kind, used, limit, lengthMs, startedAt }: WindowStatus, now: number): number {
+  if (kind !== 'bucket' || limit === 'unlimited' || startedAt === null || startedAt >= now) return used
+  return used + Number((BigInt(now - startedAt) * BigInt(limit)) / BigInt(lengthMs as number))
 }

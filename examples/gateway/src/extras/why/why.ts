@@ -1,16 +1,15 @@
 import { type Clock, type Decision, type Quota, QuotaError } from '@scoregw/quota'
 import type { FactorStore } from '@scoregw/quota/adaptive'
 import { HttpError, invalid } from '../../http/http-error.ts'
-import { outerPath, ownLayers, sharedLayers } from '../../quota/layer-members.ts'
+import { outerPath, ownLayers, sharedLayers, subjectsOf } from '../../quota/layer-members.ts'
 import type { OperationName } from '../../quota/policy.ts'
-import { subjectsOf } from '../../quota/subjects.ts'
 import type { UsageRecord } from '../../usage/usage-record.ts'
 import type { UsageRecorder } from '../../usage/usage-recorder.ts'
 import { KEPT_A_USER, type UsageRecords } from '../../usage/usage-records.ts'
 import type { UserRepository } from '../../users/user-repository.ts'
-import { peekUnder } from './peek-under.ts'
 import { type Proposal, proposed, type Rules } from './proposal.ts'
 import { type Replayed, replay } from './replay.ts'
+import { peekUnder } from './trial-engine.ts'
 
 const DAY_MS = 86_400_000
 
