@@ -19,7 +19,7 @@ describe.runIf(browserTests)('accounts in the console', () => {
     expect(await statusNow()).toBe(200)
     await account.getByRole('button', { name: 'Disable' }).click()
     await question.getByRole('button', { name: 'Disable' }).click()
-    await page.getByText('Every credential of this user is refused.').waitFor()
+    await page.getByText('All credentials of this user are rejected.').waitFor()
     expect(await statusNow()).toBe(403)
     expect(await screenAndAccessibilityFaults(page)).toEqual([])
 

@@ -316,7 +316,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
       .poll(() => page.locator('tbody tr').allTextContents())
       .toEqual([expect.stringMatching(/^eve#1%\?Eve 伊芙Administrator ?none1,234/)])
     await page.getByRole('searchbox').fill('nobody like this')
-    await page.getByText('No id and no name has “nobody like this” in it.').waitFor()
+    await page.getByText('No id or name contains “nobody like this”.').waitFor()
     expect(faults).toEqual([])
   })
 

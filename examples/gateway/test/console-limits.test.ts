@@ -27,7 +27,7 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
     const rows = page.locator('.limits tbody').first().locator('tr:not(.group) th')
     await expect
       .poll(() => rows.allTextContents())
-      .toEqual([...['1 hour', '5 hours', '1 day'], ...['calendar month', 'imports at once']])
+      .toEqual([...['1 hour', '5 hours', '1 day'], ...['calendar month', 'concurrent imports']])
 
     await openTab(page, 'On trial')
     await page.getByRole('switch', { name: 'Personal, 1 hour: not enforced' }).check()
@@ -38,7 +38,7 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
     await field(page, 'Name of a new plan').fill('pro')
     await field(page, 'Name of a new plan').press('Enter')
     await field(page, 'Plan pro: Personal, write, 1 hour').fill('600')
-    await field(page, 'Plan pro: Personal, read, imports at once').fill('5')
+    await field(page, 'Plan pro: Personal, read, concurrent imports').fill('5')
     await field(page, 'Name of a new plan').fill('team')
     await page.getByRole('button', { name: 'Add the plan' }).click()
     await openTab(page, 'Thresholds')

@@ -32,7 +32,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     await expect.poll(() => page.getByRole('row', { name: /^demo 60$/ }).count()).toBe(1)
     await gateway.stop()
     await page.getByText('Disconnected since').waitFor()
-    await expect.poll(() => page.getByText('The figures are as of then.').count()).toBe(1)
+    await expect.poll(() => page.getByText('These figures are from then.').count()).toBe(1)
     // The browser logs attempts that fail.
     expect(faults.filter((fault) => !fault.startsWith('Failed to load resource: net::'))).toEqual([])
   })

@@ -3,7 +3,6 @@ import createClient, { type Client } from 'openapi-fetch'
 import { isId } from '../route.ts'
 import { ApiError, type ErrorCode, toApiError } from './api-error.ts'
 import type { Hold, Policy, QuotaStatus, Reset, Settings, UserQuota } from './documents.ts'
-import { eventsOf } from './event-stream.ts'
 
 type Schemas = components['schemas']
 type UserQuotaQuery = NonNullable<paths['/admin/users/{id}/quota']['get']['parameters']['query']>
@@ -16,14 +15,7 @@ export type Failures = Schemas['FailureRateAnswer']
 export type Bucket = Failures['series'][number]
 export type AuditPage = Schemas['ListAuditAnswer']
 export type AuditEntry = AuditPage['items'][number]
-export type Alert = Schemas['Alert']
-export type AlertPage = Schemas['ListAlertsAnswer']
-export type Webhook = Schemas['ReadWebhookAnswer']
-export type WhyAnswer = Schemas['Why']
-export type WhyBody = Schemas['WhyRefusedBody']
 export type Overview = Schemas['Overview']
-export type RequestHistory = Schemas['RequestHistoryAnswer']
-export type RefusalGroup = Schemas['LatestRefusalsAnswer']['refusals'][number]
 export type Issued = Schemas['IssueTokenAnswer']
 
 /** A document with the version that a change of it has to name. */
@@ -59,7 +51,7 @@ interface Answered<T> {
   readonly response: Response
 }
 
-type Ask<T> = () => Promise<Answered<T>>
+type Ask<T> = (client: Client<paths>) => Promise<Answered<T>>
 type Got<T> = { readonly data: T; readonly response: Response }
 
 /** The services that bots and chart keys are for. */
@@ -94,76 +86,15 @@ export class Api {
     for (const goOn of waiting) goOn()
   }
 
-  /** The overview, each second, until the gateway ends the stream or the signal is aborted. */
-  async *overviewEvents(signal: AbortSignal): AsyncGenerator<Overview> {
-    const options = { parseAs: 'stream', signal } as const
-    const { data, response } = await this.#read(() => this.#client.GET('/admin/overview/events', options))
-    if (data === null) throw new ApiError('internal_error', response.status)
-    for await (const event of eventsOf(data)) yield JSON.parse(event) as Overview
-  }
-
-  /** How requests of a longer time ended. */
-  async requestHistory(range: '24h' | '7d'): Promise<RequestHistory> {
-    const params = { query: { range } }
-    return (await this.#read(() => this.#client.GET('/admin/overview/requests', { params }))).data
-  }
-
-  /** Who was refused in the last hour, grouped, the newest first. */
-  async latestRefusals(): Promise<Schemas['LatestRefusalsAnswer']> {
-    return (await this.#read(() => this.#client.GET('/admin/refusals'))).data
-  }
-
-  /** Why a user is refused; asking changes nothing, so that it waits as reading does. */
-  async why(id: string, body: WhyBody): Promise<WhyAnswer> {
-    const options = { params: { path: { id } }, body }
-    return (await this.#read(() => this.#client.POST('/admin/users/{id}/quota/why', options))).data
-  }
-
-  async alerts(cursor: string | null): Promise<AlertPage> {
-    const query = cursor === null ? {} : { cursor }
-    return (await this.#read(() => this.#client.GET('/admin/alerts', { params: { query } }))).data
-  }
-
-  async webhook(): Promise<Versioned<Webhook>> {
-    return versioned(await this.#read(() => this.#client.GET('/admin/alerts/webhook')))
-  }
-
-  /**
-   * @returns with the secret, where one was made
-   * @throws {ApiError} `precondition_failed` when another change was faster
-   */
-  async putWebhook(
-    webhook: Pick<Webhook, 'layers'> & { readonly url: string },
-    etag: string,
-  ): Promise<Stored<Webhook> & { readonly secret: string | null }> {
-    const options = { params: { header: { 'If-Match': etag } }, body: asSent<'ReplaceWebhookBody'>(webhook) }
-    const answer = await this.#write(() => this.#client.PUT('/admin/alerts/webhook', options))
-    const { secret, ...document } = answer.data
-    return { ...versioned({ ...answer, data: document }), warnings: [], secret }
-  }
-
-  async removeWebhook(etag: string): Promise<void> {
-    const params = { header: { 'If-Match': etag } }
-    await this.#write(() => this.#client.DELETE('/admin/alerts/webhook', { params }))
-  }
-
-  async rotateWebhook(): Promise<string> {
-    return (await this.#write(() => this.#client.POST('/admin/alerts/webhook/secret'))).data.secret
-  }
-
-  async testWebhook(): Promise<void> {
-    await this.#write(() => this.#client.POST('/admin/alerts/webhook/test'))
-  }
-
   async settings(): Promise<Versioned<Settings>> {
-    return versioned(await this.#read(() => this.#client.GET('/admin/quota/settings')))
+    return versioned(await this.read((client) => client.GET('/admin/quota/settings')))
   }
 
   /** @throws {ApiError} `precondition_failed` when another change was faster */
   async replaceSettings(settings: Settings, etag: string): Promise<Stored<Settings>> {
     const header = { 'If-Match': etag }
     const body = asSent<'ReplaceSettingsBody'>(settings)
-    const answer = await this.#write(() => this.#client.PUT('/admin/quota/settings', { params: { header }, body }))
+    const answer = await this.write((client) => client.PUT('/admin/quota/settings', { params: { header }, body }))
     const { warnings, ...document } = answer.data
     return { ...versioned({ ...answer, data: document }), warnings }
   }
@@ -175,144 +106,144 @@ export class Api {
   async patchSettings(patch: object, etag: string): Promise<void> {
     const header = { 'If-Match': etag }
     const body = asSent<'PatchSettingsBody'>(patch)
-    await this.#write(() => this.#client.PATCH('/admin/quota/settings', { params: { header }, body }))
+    await this.write((client) => client.PATCH('/admin/quota/settings', { params: { header }, body }))
   }
 
   /** @param layer one that each user has windows of; left out: the first of them */
   async userQuota(id: string, layer?: string): Promise<Versioned<UserQuota>> {
     const params = { path: { id }, query: queryOf(layer) }
-    return versioned(await this.#read(() => this.#client.GET('/admin/users/{id}/quota', { params })))
+    return versioned(await this.read((client) => client.GET('/admin/users/{id}/quota', { params })))
   }
 
   /** @throws {ApiError} `precondition_failed` when another change was faster */
   async replaceUserQuota(id: string, layer: string, quota: UserQuota, etag: string): Promise<Stored<UserQuota>> {
     const params = { path: { id }, query: queryOf(layer), header: { 'If-Match': etag } }
     const body = asSent<'ReplaceUserQuotaBody'>(quota)
-    const answer = await this.#write(() => this.#client.PUT('/admin/users/{id}/quota', { params, body }))
+    const answer = await this.write((client) => client.PUT('/admin/users/{id}/quota', { params, body }))
     const { warnings, ...document } = answer.data
     return { ...versioned({ ...answer, data: document }), warnings }
   }
 
   async quotaStatus(id: string): Promise<QuotaStatus> {
-    return (await this.#read(() => this.#client.GET('/admin/users/{id}/quota/status', { params: { path: { id } } })))
+    return (await this.read((client) => client.GET('/admin/users/{id}/quota/status', { params: { path: { id } } })))
       .data
   }
 
   async resetQuota(id: string, reset: Reset): Promise<QuotaStatus> {
     const options = { params: { path: { id } }, body: asSent<'ResetUserQuotaBody'>(reset) }
-    return (await this.#write(() => this.#client.POST('/admin/users/{id}/quota/reset', options))).data
+    return (await this.write((client) => client.POST('/admin/users/{id}/quota/reset', options))).data
   }
 
   async holds(id: string): Promise<Hold[]> {
     const params = { path: { id } }
-    return (await this.#read(() => this.#client.GET('/admin/users/{id}/quota/holds', { params }))).data.items
+    return (await this.read((client) => client.GET('/admin/users/{id}/quota/holds', { params }))).data.items
   }
 
   async releaseHold(id: string, ref: string): Promise<void> {
     const params = { path: { id, ref } }
-    await this.#write(() => this.#client.DELETE('/admin/users/{id}/quota/holds/{ref}', { params }))
+    await this.write((client) => client.DELETE('/admin/users/{id}/quota/holds/{ref}', { params }))
   }
 
   async users(text: string, cursor: string | null): Promise<UserPage> {
     const search = text === '' ? {} : { query: text }
     const query = { limit: PAGE, ...search, ...(cursor === null ? {} : { cursor }) }
-    return (await this.#read(() => this.#client.GET('/admin/users', { params: { query } }))).data
+    return (await this.read((client) => client.GET('/admin/users', { params: { query } }))).data
   }
 
   async user(id: string): Promise<Versioned<User>> {
-    return versioned(await this.#read(() => this.#client.GET('/admin/users/{id}', { params: { path: { id } } })))
+    return versioned(await this.read((client) => client.GET('/admin/users/{id}', { params: { path: { id } } })))
   }
 
   /** @throws {ApiError} `precondition_failed` when another change was faster */
   async changeUser(id: string, body: UserChange, etag: string): Promise<Versioned<User>> {
     const params = { path: { id }, header: { 'If-Match': etag } }
-    return versioned(await this.#write(() => this.#client.PUT('/admin/users/{id}', { params, body })))
+    return versioned(await this.write((client) => client.PUT('/admin/users/{id}', { params, body })))
   }
 
   /** @throws {ApiError} `precondition_failed` when another change was faster */
   async removeUser(id: string, etag: string): Promise<void> {
     const params = { path: { id }, header: { 'If-Match': etag } }
-    await this.#write(() => this.#client.DELETE('/admin/users/{id}', { params }))
+    await this.write((client) => client.DELETE('/admin/users/{id}', { params }))
   }
 
   /** @throws {ApiError} `precondition_failed` when there is one with the id */
   async createUser(id: string, body: UserChange): Promise<void> {
     const params = { path: { id }, header: { 'If-None-Match': '*' } }
-    await this.#write(() => this.#client.PUT('/admin/users/{id}', { params, body }))
+    await this.write((client) => client.PUT('/admin/users/{id}', { params, body }))
   }
 
   /** @throws {ApiError} `precondition_failed` when it is to be set from what it is not any more */
   async changeBalance(id: string, body: BalanceChange): Promise<number> {
     const options = { params: { path: { id } }, body }
-    return (await this.#write(() => this.#client.POST('/admin/users/{id}/balance', options))).data.balance
+    return (await this.write((client) => client.POST('/admin/users/{id}/balance', options))).data.balance
   }
 
   async tokens(id: string): Promise<Credential[]> {
-    const { data } = await this.#read(() => this.#client.GET('/admin/users/{id}/tokens', { params: { path: { id } } }))
+    const { data } = await this.read((client) => client.GET('/admin/users/{id}/tokens', { params: { path: { id } } }))
     return data.items.map(({ label, ...rest }) => ({ ...rest, name: label }))
   }
 
   async issueToken(id: string, label: string): Promise<Issued> {
     const options = { params: { path: { id } }, body: label === '' ? {} : { label } }
-    return (await this.#write(() => this.#client.POST('/admin/users/{id}/tokens', options))).data
+    return (await this.write((client) => client.POST('/admin/users/{id}/tokens', options))).data
   }
 
   async revokeToken(id: string, tokenId: string): Promise<void> {
-    await this.#write(() =>
-      this.#client.DELETE('/admin/users/{id}/tokens/{tokenId}', { params: { path: { id, tokenId } } }),
+    await this.write((client) =>
+      client.DELETE('/admin/users/{id}/tokens/{tokenId}', { params: { path: { id, tokenId } } }),
     )
   }
 
   async credentials(kind: CredentialKind): Promise<Credential[]> {
-    return (await this.#read(() => this.#client.GET(`/admin/${kind}`))).data.items
+    return (await this.read((client) => client.GET(`/admin/${kind}`))).data.items
   }
 
   async issueCredential(kind: CredentialKind, name: string): Promise<Issued> {
-    return (await this.#write(() => this.#client.POST(`/admin/${kind}`, { body: { name } }))).data
+    return (await this.write((client) => client.POST(`/admin/${kind}`, { body: { name } }))).data
   }
 
   async revokeCredential(kind: CredentialKind, id: string): Promise<void> {
-    await this.#write(() => this.#client.DELETE(`/admin/${kind}/{id}`, { params: { path: { id } } }))
+    await this.write((client) => client.DELETE(`/admin/${kind}/{id}`, { params: { path: { id } } }))
   }
 
   /** @param action absent: entries of every kind */
   async audit(cursor: string | null, action?: AuditEntry['action']): Promise<AuditPage> {
     const query = { ...(cursor === null ? {} : { cursor }), ...(action === undefined ? {} : { action }) }
-    return (await this.#read(() => this.#client.GET('/admin/audit', { params: { query } }))).data
+    return (await this.read((client) => client.GET('/admin/audit', { params: { query } }))).data
   }
 
   async adaptive(): Promise<Adaptive> {
-    return (await this.#read(() => this.#client.GET('/admin/quota/adaptive'))).data
+    return (await this.read((client) => client.GET('/admin/quota/adaptive'))).data
   }
 
   /** Makes the law forget what it has learned, and answers how the factor stands then. */
   async forgetLearned(): Promise<Adaptive> {
-    return (await this.#write(() => this.#client.POST('/admin/quota/adaptive/reset'))).data
+    return (await this.write((client) => client.POST('/admin/quota/adaptive/reset'))).data
   }
 
   async failures(days: 1 | 7, bucketMinutes: 10 | 30): Promise<Failures> {
     const query = { days: `${days}`, bucketMinutes: `${bucketMinutes}` } as const
-    return (await this.#read(() => this.#client.GET('/admin/usage/failure-rate', { params: { query } }))).data
+    return (await this.read((client) => client.GET('/admin/usage/failure-rate', { params: { query } }))).data
   }
 
-  /** Reads wait until a person has signed in again. */
-  async #read<T>(ask: Ask<T>): Promise<Got<T>> {
+  /** Reads wait until an administrator has signed in again. @throws {ApiError} */
+  async read<T>(ask: Ask<T>): Promise<Got<T>> {
     for (;;) {
       if (this.#token === undefined) await new Promise<void>((resolve) => this.#waiting.push(resolve))
       try {
-        return await this.#write(ask)
+        return await this.write(ask)
       } catch (error) {
         if (!isRefusal(error)) throw error
       }
     }
   }
 
-  /** Writes are done at once or not at all: another person may sign in next. */
-  async #write<T>(ask: Ask<T>): Promise<Got<T>> {
+  /** Writes fail where the token has become invalid: another person may sign in next. @throws {ApiError} */
+  async write<T>(ask: Ask<T>): Promise<Got<T>> {
     const token = this.#token
     if (token === undefined) throw new ApiError('unauthorized', 401)
     try {
-      return await answerOf(ask)
+      return await answerOf(() => ask(this.#client))
     } catch (error) {
       if (isRefusal(error) && token === this.#token) {
         this.#token = undefined
@@ -354,7 +285,7 @@ function clientWith(token: () => string | undefined): Client<paths> {
   return client
 }
 
-async function answerOf<T>(ask: Ask<T>): Promise<Got<T>> {
+async function answerOf<T>(ask: () => Promise<Answered<T>>): Promise<Got<T>> {
   const { data, error, response } = await ask().catch((cause: unknown) => {
     throw cause instanceof TypeError ? new ApiError('unreachable', 0) : cause
   })
@@ -371,7 +302,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** The gateway's types are those of one policy; it validates requests under another. */
-function asSent<Name extends keyof Schemas>(document: object): NonNullable<Schemas[Name]> {
+export function asSent<Name extends keyof Schemas>(document: object): NonNullable<Schemas[Name]> {
   return document as NonNullable<Schemas[Name]>
 }
 
@@ -379,6 +310,6 @@ function queryOf(layer: string | undefined): UserQuotaQuery {
   return (layer === undefined ? {} : { layer }) as UserQuotaQuery
 }
 
-function versioned<T>({ data, response }: { data: T; response: Response }): Versioned<T> {
+export function versioned<T>({ data, response }: { data: T; response: Response }): Versioned<T> {
   return { etag: response.headers.get('ETag') ?? '', document: data }
 }

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
-import type { Alert } from '../../api/api.ts'
 import { Text } from '../../ui/text.tsx'
 import { When } from '../../ui/when.tsx'
 import { useNames } from '../../words/names.ts'
 import { useFormats } from '../../words/words.ts'
+import type { Alert } from './alerts-api.ts'
 import { useAlertsWords } from './words.ts'
 
 /** Alerts, each with what became of it. */

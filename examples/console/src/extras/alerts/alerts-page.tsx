@@ -5,6 +5,7 @@ import { Pager, usePaging } from '../../ui/pager.tsx'
 import { useInterval } from '../../ui/use-interval.ts'
 import { useResource } from '../../ui/use-resource.ts'
 import { AlertList } from './alert-list.tsx'
+import { readAlerts } from './alerts-api.ts'
 import { WebhookCard } from './webhook-card.tsx'
 import { useAlertsWords } from './words.ts'
 
@@ -15,7 +16,7 @@ export function AlertsPage(): JSX.Element {
   const alerts = useAlertsWords()
   const api = useApi()
   const paging = usePaging('after')
-  const page = useResource(() => api.alerts(paging.cursor), [api, paging.cursor])
+  const page = useResource(() => readAlerts(api, paging.cursor), [api, paging.cursor])
   useInterval(page.reload, REFRESH_MS)
   return (
     <>

@@ -1,21 +1,20 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { ConflictDialog } from '../../form/conflict-dialog.tsx'
-import { SaveBar } from '../../form/save-bar.tsx'
-import { type Editor, useEditor } from '../../form/use-editor.ts'
+import { EditorForm } from '../../form/editor-form.tsx'
+import { useEditor } from '../../form/use-editor.ts'
 import { IssuedCredential } from '../../pages/credentials/issued-credential.tsx'
 import { hrefOf } from '../../route.ts'
 import { useApi, usePolicy } from '../../session.ts'
+import { Switch } from '../../ui/choice.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { Field } from '../../ui/field.tsx'
-import { Skeleton } from '../../ui/loaded.tsx'
 import { Done, ErrorNotice } from '../../ui/notice.tsx'
-import { Switch } from '../../ui/switch.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { useResource } from '../../ui/use-resource.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
-import { layerOf, layerPath, readWebhook, type WebhookChange, webhookFields } from './webhook-fields.ts'
-import { WebhookQuestion } from './webhook-question.tsx'
+import { putWebhook, readWebhook, removeWebhook, rotateWebhook, testWebhook, type WebhookChange } from './alerts-api.ts'
+import { layerOf, layerPath, webhookFields, webhookOf } from './webhook-fields.ts'
 import { useAlertsWords } from './words.ts'
 
 /** Where alerts are sent. A secret is shown when it is made, and never again. */
@@ -33,15 +32,15 @@ export function WebhookCard({ onTested }: { onTested(): void }): JSX.Element {
     {
       href: hrefOf('alerts'),
       form: 'webhook',
-      load: () => api.webhook(),
+      load: () => readWebhook(api),
       async store(body: WebhookChange, etag) {
         setDone('')
-        const { secret: made, ...stored } = await api.putWebhook(body, etag)
+        const { secret: made, ...stored } = await putWebhook(api, body, etag)
         if (made !== null) setSecret(made)
         return stored
       },
       toFields: (document) => webhookFields(layers, document),
-      read: (fields) => readWebhook(layers, fields),
+      read: (fields) => webhookOf(layers, fields),
     },
     [api],
   )
@@ -55,27 +54,29 @@ export function WebhookCard({ onTested }: { onTested(): void }): JSX.Element {
     return text === '' ? words.none : text
   }
 
-  const act = async (what: string, work: () => Promise<void>): Promise<void> => {
+  const refused = editor.error?.details.find(({ path }) => path === 'url')?.msg
+  const missing =
+    editor.isTried && editor.faults.url !== undefined ? words.settings.faults[editor.faults.url] : undefined
+
+  const test = async (): Promise<void> => {
     setDone('')
-    if (await action.run(work)) setDone(what)
-    setQuestion(undefined)
-  }
-  const rotate = (): Promise<void> =>
-    act('', async () => {
-      setSecret(await api.rotateWebhook())
-      await editor.reload()
-    })
-  const remove = (): Promise<void> =>
-    act(alerts.removed, async () => {
-      await api.removeWebhook(stored?.etag ?? '')
-      editor.discard()
-      await editor.reload()
-    })
-  const test = (): Promise<void> =>
-    act(alerts.tested, async () => {
-      await api.testWebhook()
+    const isSent = await action.run(async () => {
+      await testWebhook(api)
       onTested()
     })
+    if (isSent) setDone(alerts.tested)
+  }
+  const rotate = async (): Promise<void> => {
+    setDone('')
+    setSecret(await rotateWebhook(api))
+    await editor.reload()
+  }
+  const remove = async (): Promise<void> => {
+    await removeWebhook(api, stored?.etag ?? '')
+    editor.discard()
+    await editor.reload()
+    setDone(alerts.removed)
+  }
 
   return (
     <section aria-labelledby="webhook">
@@ -86,97 +87,68 @@ export function WebhookCard({ onTested }: { onTested(): void }): JSX.Element {
           <IssuedCredential token={secret} onDone={() => setSecret(undefined)} />
         </>
       )}
-      {stored === undefined ? (
-        <>
-          <ErrorNotice error={editor.error} retry={() => void editor.reload()} />
-          {editor.error === undefined && <Skeleton lines={8} />}
-        </>
-      ) : (
-        <WebhookForm editor={editor} layers={layers} nameOf={nameOf}>
-          {stored.fields.url !== '' && (
-            <>
-              <RotatedUntil etag={stored.etag} />
-              <p class="buttons">
-                <button type="button" disabled={action.isBusy} onClick={() => void test()}>
-                  {alerts.test}
-                </button>
-                <button type="button" onClick={() => setQuestion('rotate')}>
-                  {alerts.rotate}
-                </button>
-                <button type="button" class="danger" onClick={() => setQuestion('remove')}>
-                  {alerts.remove}
-                </button>
-              </p>
-            </>
+      {/* A refused address is reported below its field. */}
+      <EditorForm
+        editor={refused === undefined ? editor : { ...editor, error: undefined }}
+        lines={8}
+        nameOf={nameOf}
+        textOf={textOf}
+      >
+        <Field label={alerts.url} about={alerts.urlAbout} fault={missing ?? refused}>
+          {(props) => (
+            <input
+              {...props}
+              class={editor.changed.includes('url') ? 'changed' : ''}
+              inputMode="url"
+              spellcheck={false}
+              autocomplete="off"
+              maxLength={2_048}
+              value={editor.draft.url}
+              onInput={(event) => editor.set('url', event.currentTarget.value)}
+            />
           )}
-        </WebhookForm>
+        </Field>
+        <fieldset class="shadow">
+          <legend>{alerts.layers}</legend>
+          {layers.map((name) => (
+            <Switch
+              key={name}
+              label={names.layer(name)}
+              isOn={editor.draft[layerPath(name)] === 'true'}
+              onChange={(isOn) => editor.set(layerPath(name), String(isOn))}
+            />
+          ))}
+        </fieldset>
+      </EditorForm>
+      {stored !== undefined && stored.fields.url !== '' && (
+        <>
+          <RotatedUntil etag={stored.etag} />
+          <p class="buttons">
+            <button type="button" disabled={action.isBusy} onClick={() => void test()}>
+              {alerts.test}
+            </button>
+            <button type="button" onClick={() => setQuestion('rotate')}>
+              {alerts.rotate}
+            </button>
+            <button type="button" class="danger" onClick={() => setQuestion('remove')}>
+              {alerts.remove}
+            </button>
+          </p>
+        </>
       )}
       <ErrorNotice error={action.error} />
       <Done>{done}</Done>
-      <ConflictDialog editor={editor} nameOf={nameOf} textOf={textOf} />
       {question !== undefined && (
-        <WebhookQuestion
-          of={question}
-          isBusy={action.isBusy}
-          onYes={question === 'rotate' ? rotate : remove}
-          onNo={() => setQuestion(undefined)}
+        <Confirm
+          title={question === 'rotate' ? alerts.rotateTitle : alerts.removeTitle}
+          about={question === 'rotate' ? alerts.rotateAbout : alerts.removeAbout}
+          yes={alerts[question]}
+          isHarmless={question === 'rotate'}
+          act={question === 'rotate' ? rotate : remove}
+          onClose={() => setQuestion(undefined)}
         />
       )}
     </section>
-  )
-}
-
-interface FormProps {
-  readonly editor: Editor
-  readonly layers: readonly string[]
-  nameOf(path: string): string
-  readonly children: JSX.Element | false
-}
-
-function WebhookForm({ editor, layers, nameOf, children }: FormProps): JSX.Element {
-  const words = useWords()
-  const alerts = useAlertsWords()
-  const names = useNames()
-  const { draft, changed, faults, isTried } = editor
-  const refused = editor.error?.details.find(({ path }) => path === 'url')?.msg
-  const missing = isTried && faults.url !== undefined ? words.settings.faults[faults.url] : undefined
-  return (
-    <form
-      autocomplete="off"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void editor.save()
-      }}
-    >
-      <Field label={alerts.url} about={alerts.urlAbout} fault={missing ?? refused}>
-        {(props) => (
-          <input
-            {...props}
-            class={changed.includes('url') ? 'changed' : ''}
-            inputMode="url"
-            spellcheck={false}
-            autocomplete="off"
-            maxLength={2_048}
-            value={draft.url}
-            onInput={(event) => editor.set('url', event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <fieldset class="shadow">
-        <legend>{alerts.layers}</legend>
-        {layers.map((name) => (
-          <Switch
-            key={name}
-            label={names.layer(name)}
-            isOn={draft[layerPath(name)] === 'true'}
-            onChange={(isOn) => editor.set(layerPath(name), String(isOn))}
-          />
-        ))}
-      </fieldset>
-      {/* A refused address is reported below its field. */}
-      <SaveBar editor={refused === undefined ? editor : { ...editor, error: undefined }} nameOf={nameOf} />
-      {children}
-    </form>
   )
 }
 
@@ -185,7 +157,7 @@ function RotatedUntil({ etag }: { etag: string }): JSX.Element | null {
   const alerts = useAlertsWords()
   const formats = useFormats()
   const api = useApi()
-  const { data } = useResource(() => api.webhook(), [api, etag])
+  const { data } = useResource(() => readWebhook(api), [api, etag])
   const until = data?.document.rotatedUntil ?? null
   return until === null ? null : <p class="quiet small">{alerts.rotated(formats.dateTime(until))}</p>
 }

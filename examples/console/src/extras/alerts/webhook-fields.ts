@@ -1,7 +1,5 @@
-import type { Webhook } from '../../api/api.ts'
 import type { Fields, Read } from '../../form/form.ts'
-
-export type WebhookChange = Pick<Webhook, 'layers'> & { readonly url: string }
+import type { Webhook, WebhookChange } from './alerts-api.ts'
 
 const LAYER = 'layers.'
 
@@ -22,7 +20,7 @@ export function webhookFields(layers: readonly string[], { url, layers: alerted 
   }
 }
 
-export function readWebhook(layers: readonly string[], fields: Fields): Read<WebhookChange> {
+export function webhookOf(layers: readonly string[], fields: Fields): Read<WebhookChange> {
   const url = (fields.url ?? '').trim()
   if (url === '') return { body: undefined, faults: { url: 'url' } }
   return { body: { url, layers: layers.filter((name) => fields[layerPath(name)] === 'true') }, faults: {} }

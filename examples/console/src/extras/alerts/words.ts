@@ -1,5 +1,5 @@
-import type { Alert } from '../../api/api.ts'
 import { useTexts } from '../../words/words.ts'
+import type { Alert } from './alerts-api.ts'
 
 const en = {
   title: 'Alerts',
@@ -7,18 +7,18 @@ const en = {
   where: 'Where they are sent',
   url: 'Address of the receiver',
   urlAbout: 'https, without a user name. Messages are signed as in Standard Webhooks.',
-  layers: 'Alert when limits are near of',
+  layers: 'Alert when limits are near in',
   secretOnce: 'The secret that signs messages',
   rotate: 'Create another secret',
   rotateTitle: 'Create another secret?',
   rotateAbout: 'For a day messages are signed with both secrets, so that you can update the receiver.',
   rotated: (until: string) => `The previous secret stays valid until ${until}.`,
   test: 'Send a test',
-  tested: 'It is on its way: see below.',
+  tested: 'Sending. See the result below.',
   remove: 'Stop sending',
   removeTitle: 'Stop sending alerts?',
-  removeAbout: 'New alerts are kept here. Waiting ones are not sent, and the secret is deleted.',
-  removed: 'Alerts are not sent.',
+  removeAbout: 'New alerts are kept here. Waiting alerts aren’t sent, and the secret is deleted.',
+  removed: 'Alerts are no longer sent.',
   list: 'Recent alerts',
   empty: 'No alerts in the last 30 days.',
   none: 'None so far.',
@@ -68,7 +68,7 @@ const zh: typeof en = {
   tested: '正在发送：结果见下方列表。',
   remove: '停止发送',
   removeTitle: '停止发送告警？',
-  removeAbout: '告警仍保留在此处供查看。等待发送的不再发送，密钥会被遗忘。',
+  removeAbout: '告警仍保留在此处供查看。等待发送的不再发送，密钥会被删除。',
   removed: '告警不再发送。',
   list: '已通知的内容',
   empty: '最近 30 天没有需要通知的事情。',

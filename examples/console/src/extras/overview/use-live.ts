@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Overview } from '../../api/api.ts'
 import { ApiError } from '../../api/api-error.ts'
 import { useApi } from '../../session.ts'
+import { overviewEvents } from './overview-api.ts'
 
 /** Without an event for so long the line is down, whatever the connection says. */
 const SILENCE_MS = 5_000
@@ -33,7 +34,7 @@ export function useLive(): Live {
     if (!isLooked) return
     const end = new AbortController()
     void follow({
-      listen: (signal) => api.overviewEvents(signal),
+      listen: (signal) => overviewEvents(api, signal),
       end: end.signal,
       onData: (data) => setLive({ data, downSince: undefined, error: undefined }),
       onDown: (since, error) => setLive((before) => ({ ...before, downSince: before.downSince ?? since, error })),

@@ -1,8 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useId } from 'preact/hooks'
-import type { WhyAnswer } from '../../api/api.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
+import type { WhyAnswer } from './why-api.ts'
 import { useWhyWords } from './words.ts'
 
 type Decision = WhyAnswer['now']

@@ -1,5 +1,4 @@
 import type { JSX } from 'preact'
-import type { RefusalGroup } from '../../api/api.ts'
 import { useApi } from '../../session.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Text } from '../../ui/text.tsx'
@@ -8,6 +7,7 @@ import { When } from '../../ui/when.tsx'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 import { hrefOfQuestion } from './question.ts'
+import { latestRefusals, type RefusalGroup } from './why-api.ts'
 import { useWhyWords } from './words.ts'
 
 /** From the beginning of what is counted to the gateway's now. */
@@ -18,7 +18,7 @@ export function LatestRefusals(): JSX.Element {
   const words = useWords()
   const why = useWhyWords()
   const api = useApi()
-  const latest = useResource(() => api.latestRefusals(), [api])
+  const latest = useResource(() => latestRefusals(api), [api])
   return (
     <section aria-labelledby="lately" class="lately">
       <div class="card-head">

@@ -1,5 +1,5 @@
-import type { WhyBody } from '../../api/api.ts'
 import { hrefOf, type Route } from '../../route.ts'
+import type { WhyBody } from './why-api.ts'
 
 export const WHAT_IFS = ['nothing', 'limit', 'mode', 'shadow'] as const
 export type WhatIf = (typeof WHAT_IFS)[number]

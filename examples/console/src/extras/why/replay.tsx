@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
-import type { WhyAnswer } from '../../api/api.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
+import type { WhyAnswer } from './why-api.ts'
 import { useWhyWords } from './words.ts'
 
 type Replayed = WhyAnswer['replay']

@@ -1,11 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { WhyAnswer } from '../../api/api.ts'
 import { useApi } from '../../session.ts'
+import { Confirm } from '../../ui/confirm.tsx'
 import { Done } from '../../ui/notice.tsx'
-import { Question } from '../../ui/question.tsx'
-import { useAction } from '../../ui/use-action.ts'
 import { useNames } from '../../words/names.ts'
+import type { WhyAnswer } from './why-api.ts'
 import { useWhyWords } from './words.ts'
 
 interface Limit {
@@ -23,7 +22,6 @@ export function ShadowSwitch({ found, onDone }: ShadowSwitchProps): JSX.Element 
   const why = useWhyWords()
   const names = useNames()
   const api = useApi()
-  const action = useAction()
   const [isAsking, setAsking] = useState(false)
   const [isDone, setDone] = useState(false)
   const { now, category } = found
@@ -33,16 +31,13 @@ export function ShadowSwitch({ found, onDone }: ShadowSwitchProps): JSX.Element 
   const name = names.cell(limit.layer, category, limit.window)
   const label = isOn ? why.shadowOff(name) : why.shadowOn(name)
   const change = async (): Promise<void> => {
-    const done = await action.run(async () => {
-      const { etag, document } = await api.settings()
-      const before = document.shadow[limit.layer] ?? []
-      if (before === 'all') return
+    const { etag, document } = await api.settings()
+    const before = document.shadow[limit.layer] ?? []
+    if (before !== 'all') {
       const others = before.filter((each) => each !== limit.window)
       const after = isOn ? others : [...others, limit.window]
       await api.patchSettings({ shadow: { [limit.layer]: after } }, etag)
-    })
-    if (!done) return
-    setAsking(false)
+    }
     setDone(true)
     onDone()
   }
@@ -55,15 +50,13 @@ export function ShadowSwitch({ found, onDone }: ShadowSwitchProps): JSX.Element 
       </p>
       <Done>{isDone && why.shadowDone}</Done>
       {isAsking && (
-        <Question
+        <Confirm
           title={why.shadowTitle}
           about={isOn ? why.shadowOffAbout : why.shadowOnAbout}
           yes={label}
-          isDangerous={false}
-          isBusy={action.isBusy}
-          error={action.error}
-          onYes={change}
-          onNo={() => setAsking(false)}
+          isHarmless
+          act={change}
+          onClose={() => setAsking(false)}
         />
       )}
     </>

@@ -3,15 +3,15 @@ import { hrefOf, useRoute } from '../../route.ts'
 import { useApi } from '../../session.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { useResource } from '../../ui/use-resource.ts'
-import { useWords } from '../../words/words.ts'
+import { useNames } from '../../words/names.ts'
+import { useFormats, useWords } from '../../words/words.ts'
 import { DecisionCard } from './decision-card.tsx'
-import { LastRefusals } from './last-refusals.tsx'
 import { LatestRefusals } from './latest-refusals.tsx'
 import { bodyOf, hrefOfQuestion, type Question, questionOf } from './question.ts'
 import { QuestionForm } from './question-form.tsx'
 import { Replay } from './replay.tsx'
 import { ShadowSwitch } from './shadow-switch.tsx'
-import { Unknown } from './unknown.tsx'
+import { type WhyAnswer, whyRefused } from './why-api.ts'
 import { useWhyWords } from './words.ts'
 
 /** Why a user is refused; the question is in the address. */
@@ -48,7 +48,7 @@ function Answer({ question }: { question: Question }): JSX.Element {
   const words = useWords()
   const why = useWhyWords()
   const api = useApi()
-  const answer = useResource(() => api.why(question.user, bodyOf(question)), [api])
+  const answer = useResource(() => whyRefused(api, question.user, bodyOf(question)), [api])
   if (answer.error?.code === 'not_found') return <p class="empty">{words.users.notFound(question.user)}</p>
   return (
     <Loaded resource={answer} lines={20}>
@@ -75,5 +75,53 @@ function Answer({ question }: { question: Question }): JSX.Element {
         </div>
       )}
     </Loaded>
+  )
+}
+
+/** What the answer does not know. */
+function Unknown({ of }: { of: WhyAnswer['replay']['unknown'] }): JSX.Element {
+  const why = useWhyWords()
+  const { number } = useFormats()
+  const { bySharedLimits, bySlots, undecided, isTruncated, hasOwnPeriods } = of
+  return (
+    <section aria-labelledby="unknown">
+      <h2 id="unknown">{why.unknown}</h2>
+      <ul>
+        <li>{why.unknownOthers}</li>
+        {bySharedLimits > 0 && <li>{why.unknownShared(number(bySharedLimits))}</li>}
+        {bySlots > 0 && <li>{why.unknownSlots(number(bySlots))}</li>}
+        {undecided > 0 && <li>{why.unknownUndecided(number(undecided))}</li>}
+        {isTruncated && <li>{why.unknownTruncated}</li>}
+        {hasOwnPeriods && <li>{why.unknownPeriods}</li>}
+        <li>{why.unknownCost}</li>
+      </ul>
+    </section>
+  )
+}
+
+/** How it was. */
+function LastRefusals({ of }: { of: WhyAnswer['refusals'] }): JSX.Element {
+  const why = useWhyWords()
+  const names = useNames()
+  const formats = useFormats()
+  return (
+    <section aria-labelledby="refusals">
+      <h2 id="refusals">{why.refusals}</h2>
+      {of.length === 0 && <p class="quiet">{why.noRefusals}</p>}
+      <ul class="plain">
+        {of.map((each, index) => (
+          <li key={`${each.at} ${index}`}>
+            <strong>{formats.dateTime(each.at)}</strong>
+            <br />
+            {why.refusal(each.operation, names.cell(each.layer, each.category, each.window))}
+            <br />
+            <span class="quiet small">
+              {why.numbers(formats.number(each.used), formats.number(each.limit), formats.number(each.requested))}{' '}
+              {why.refusalUntil(formats.dateTime(each.resetAt))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }

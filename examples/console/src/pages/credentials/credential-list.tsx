@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Credential, CredentialKind, Issued } from '../../api/api.ts'
+import { Confirm } from '../../ui/confirm.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
-import { Question } from '../../ui/question.tsx'
 import { plain, Text } from '../../ui/text.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { useDraft } from '../../ui/use-draft.ts'
@@ -80,9 +80,11 @@ export function CredentialList({ kind, of, isNameOptional = false, href }: ListP
         }
       </Loaded>
       {revoking !== undefined && (
-        <Revoke
-          credential={revoking}
-          revoke={async () => {
+        <Confirm
+          title={words.revokeTitle}
+          about={words.revokeAbout(revoking.name === '' ? revoking.id : plain(revoking.name))}
+          yes={words.revoke}
+          act={async () => {
             await of.revoke(revoking.id)
             if (issued?.id === revoking.id) setIssued(undefined)
             list.reload()
@@ -122,31 +124,5 @@ function Rows({ items, onRevoke }: RowsProps): JSX.Element {
         </li>
       ))}
     </ul>
-  )
-}
-
-interface RevokeProps {
-  readonly credential: Credential
-  revoke(): Promise<void>
-  onClose(): void
-}
-
-function Revoke({ credential: { id, name }, revoke, onClose }: RevokeProps): JSX.Element {
-  const words = useWords()
-  const { isBusy, error, run } = useAction()
-  const act = async (): Promise<void> => {
-    if (await run(revoke)) onClose()
-  }
-  return (
-    <Question
-      title={words.credentials.revokeTitle}
-      about={words.credentials.revokeAbout(name === '' ? id : plain(name))}
-      yes={words.credentials.revoke}
-      isDangerous
-      isBusy={isBusy}
-      error={error}
-      onYes={act}
-      onNo={onClose}
-    />
   )
 }

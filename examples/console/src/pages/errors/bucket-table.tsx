@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Failures } from '../../api/api.ts'
+import { Switch } from '../../ui/choice.tsx'
 import { Scroll } from '../../ui/scroll.tsx'
-import { Switch } from '../../ui/switch.tsx'
 import { useFormats, useWords } from '../../words/words.ts'
-import { type FactorStep, factorAt } from './factor-line.ts'
+import { type FactorStep, factorAt } from './readout.tsx'
 
 /** What the chart shows, to be read: for those who hear it, and for exact numbers. Made when it is opened. */
 export function BucketTable({ failures, steps }: { failures: Failures; steps: readonly FactorStep[] }): JSX.Element {

@@ -2,7 +2,7 @@ import type uPlot from 'uplot'
 import { plainAxis, timeAxis, timeScale } from '../../ui/chart-axes.ts'
 import { bars, type ReadColour } from '../../ui/time-chart.tsx'
 import type { Formats } from '../../words/formats.ts'
-import type { FactorStep } from './factor-line.ts'
+import type { FactorStep } from './readout.tsx'
 
 export interface ChartLook {
   readonly formats: Formats

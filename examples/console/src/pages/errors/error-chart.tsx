@@ -5,7 +5,7 @@ import type { Failures } from '../../api/api.ts'
 import { type ReadColour, TimeChart } from '../../ui/time-chart.tsx'
 import { useFormats, useWords } from '../../words/words.ts'
 import { chartOptions } from './chart-options.ts'
-import type { FactorStep } from './factor-line.ts'
+import type { FactorStep } from './readout.tsx'
 import { Legend, Readout, Totals } from './readout.tsx'
 
 const HEIGHT = 300

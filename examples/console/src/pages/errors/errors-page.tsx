@@ -10,9 +10,9 @@ import { useResource } from '../../ui/use-resource.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 import { BucketTable } from './bucket-table.tsx'
 import { ErrorChart } from './error-chart.tsx'
-import { factorSteps } from './factor-line.ts'
 import { FactorNow, Moves } from './moves.tsx'
 import { RANGE_NAMES, RANGES, type RangeName, rangeNamed } from './ranges.ts'
+import { factorSteps } from './readout.tsx'
 import { WallNow } from './wall.tsx'
 
 /** The factor is reviewed every minute. */

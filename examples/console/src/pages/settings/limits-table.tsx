@@ -2,17 +2,23 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Mode } from '../../api/documents.ts'
 import { type Cell, cellsOf, pathOf } from '../../form/axes.ts'
+import { EditorValue } from '../../form/editor-field.tsx'
 import type { Editor } from '../../form/use-editor.ts'
 import { usePolicy } from '../../session.ts'
-import { ValueInput } from '../../ui/field.tsx'
 import { Scroll } from '../../ui/scroll.tsx'
 import { useNarrow } from '../../ui/use-narrow.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 import { effectiveLimit, limitText, MODES } from './limits.ts'
-import type { PartProps } from './part-props.ts'
 import { isShadowed } from './rule-fields.ts'
 import { settingName } from './setting-name.ts'
+
+/** What a part of the settings' form works with. */
+export interface PartProps {
+  readonly editor: Editor
+  /** The adaptive factor now. */
+  readonly factor: number
+}
 
 /** The base and custom values, and beside them the limit that each mode makes of them. */
 export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
@@ -110,7 +116,12 @@ function Row({ editor, factor, cell, modes, tables }: ColumnProps & { cell: Cell
       </th>
       {tables.map((table) => (
         <td key={table}>
-          <CellInput editor={editor} path={pathOf(table, cell)} />
+          <EditorValue
+            editor={editor}
+            path={pathOf(table, cell)}
+            label={settingName(words, names, pathOf(table, cell))}
+            placeholder={table === 'custom' ? words.none : undefined}
+          />
         </td>
       ))}
       {modes.map((mode) => (
@@ -119,24 +130,6 @@ function Row({ editor, factor, cell, modes, tables }: ColumnProps & { cell: Cell
         </td>
       ))}
     </tr>
-  )
-}
-
-function CellInput({ editor, path }: { editor: Editor; path: string }): JSX.Element {
-  const words = useWords()
-  const names = useNames()
-  const fault = editor.faults[path]
-  // An empty field is no fault yet while the table is being filled in.
-  const isShown = fault !== undefined && (editor.isTried || fault !== 'customMissing')
-  return (
-    <ValueInput
-      label={settingName(words, names, path)}
-      value={editor.draft[path] ?? ''}
-      fault={isShown ? words.settings.faults[fault] : undefined}
-      isChanged={editor.changed.includes(path)}
-      placeholder={path.startsWith('custom.') ? words.none : undefined}
-      onInput={(text) => editor.set(path, text)}
-    />
   )
 }
 

@@ -5,7 +5,7 @@ import { usePolicy } from '../../session.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 import { effectiveLimit, limitText, MODES } from './limits.ts'
-import type { PartProps } from './part-props.ts'
+import type { PartProps } from './limits-table.tsx'
 
 /** The five modes, each with what it means for a user in the first of the windows. */
 export function ModePicker({ editor, factor }: PartProps): JSX.Element {

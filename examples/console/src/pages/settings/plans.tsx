@@ -1,10 +1,11 @@
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import type { Cell } from '../../form/axes.ts'
+import { EditorValue } from '../../form/editor-field.tsx'
 import type { Editor } from '../../form/use-editor.ts'
 import { hrefOf } from '../../route.ts'
 import { usePolicy } from '../../session.ts'
-import { Field, ValueInput } from '../../ui/field.tsx'
+import { Field } from '../../ui/field.tsx'
 import { Scroll } from '../../ui/scroll.tsx'
 import { useDraft } from '../../ui/use-draft.ts'
 import { useNames } from '../../words/names.ts'
@@ -142,15 +143,12 @@ function PlanCell({ editor, plan, cell }: PlanCellProps): JSX.Element | null {
   const names = useNames()
   if (cell === undefined) return null
   const path = planPath(plan, cell)
-  const fault = editor.faults[path]
   return (
-    <ValueInput
+    <EditorValue
+      editor={editor}
+      path={path}
       label={settingName(words, names, path)}
-      value={editor.draft[path] ?? ''}
-      fault={fault === undefined ? undefined : words.settings.faults[fault]}
-      isChanged={editor.changed.includes(path)}
       placeholder={words.users.follows}
-      onInput={(text) => editor.set(path, text)}
     />
   )
 }

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
+import { EditorValue } from '../../form/editor-field.tsx'
 import type { Editor } from '../../form/use-editor.ts'
 import { usePolicy } from '../../session.ts'
-import { ValueInput } from '../../ui/field.tsx'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 
@@ -50,8 +50,6 @@ function PriceTable({ editor, category }: { editor: Editor; category: string }):
 function PriceRow({ editor, name, cost }: { editor: Editor; name: string; cost: number }): JSX.Element {
   const words = useWords()
   const { number } = useFormats()
-  const path = `prices.${name}`
-  const fault = editor.faults[path]
   return (
     <tr>
       <th scope="row">
@@ -59,13 +57,11 @@ function PriceRow({ editor, name, cost }: { editor: Editor; name: string; cost: 
       </th>
       <td class="number">{number(cost)}</td>
       <td>
-        <ValueInput
+        <EditorValue
+          editor={editor}
+          path={`prices.${name}`}
           label={words.settings.priceOf(name)}
-          value={editor.draft[path] ?? ''}
-          fault={fault === undefined ? undefined : words.settings.faults[fault]}
-          isChanged={editor.changed.includes(path)}
           placeholder={number(cost)}
-          onInput={(text) => editor.set(path, text)}
         />
       </td>
     </tr>

@@ -1,30 +1,28 @@
 import type { JSX } from 'preact'
+import { useId } from 'preact/hooks'
+import type { Remark } from '../../api/api.ts'
 import type { Settings } from '../../api/documents.ts'
 import { sharedLayers } from '../../form/axes.ts'
-import { ConflictDialog } from '../../form/conflict-dialog.tsx'
-import { SaveBar } from '../../form/save-bar.tsx'
-import { useEditor } from '../../form/use-editor.ts'
+import { EditorField } from '../../form/editor-field.tsx'
+import { EditorForm } from '../../form/editor-form.tsx'
+import { type Editor, useEditor } from '../../form/use-editor.ts'
 import { goTo, hrefOf, useRoute } from '../../route.ts'
 import { useApi, usePolicy } from '../../session.ts'
-import { Skeleton } from '../../ui/loaded.tsx'
-import { ErrorNotice } from '../../ui/notice.tsx'
+import { Switch } from '../../ui/choice.tsx'
 import { useResource } from '../../ui/use-resource.ts'
 import { useNames } from '../../words/names.ts'
 import { useWords } from '../../words/words.ts'
 import { LinksOf } from '../links-of.tsx'
 import { readSettings, settingsFields } from './fields.ts'
-import { LimitsTable } from './limits-table.tsx'
+import { LimitsTable, type PartProps } from './limits-table.tsx'
 import { ModePicker } from './mode-picker.tsx'
-import { NotInForce } from './not-in-force.tsx'
-import type { PartProps } from './part-props.ts'
 import { Plans } from './plans.tsx'
 import { Prices } from './prices.tsx'
+import { THRESHOLDS } from './rule-fields.ts'
 import { settingName, settingValue } from './setting-name.ts'
 import { Shadow } from './shadow.tsx'
-import { SharedLayer } from './shared-layer.tsx'
 import { hrefOfTab, TABS, type Tab, tabOf } from './tab-names.ts'
 import { Tabs } from './tabs.tsx'
-import { Thresholds } from './thresholds.tsx'
 
 /** The limits of everybody. */
 export function SettingsPage(): JSX.Element {
@@ -59,37 +57,29 @@ export function SettingsPage(): JSX.Element {
       <p class="quiet">
         {words.settings.about} <LinksOf page="settings" />
       </p>
-      {stored === undefined ? (
-        <>
-          <ErrorNotice error={editor.error} retry={() => void editor.reload()} />
-          {editor.error === undefined && <Skeleton lines={24} />}
-        </>
-      ) : (
-        <>
-          <NotInForce remarks={stored.notInForce} nameOf={nameOf} />
-          <form
-            onSubmit={(event) => {
-              event.preventDefault()
-              void editor.save()
-              // What is wrong is shown, wherever it is.
-              const faulty = Object.keys(editor.faults).map(tabOf)
-              const [first] = faulty
-              if (first !== undefined && !faulty.includes(tab)) goTo(hrefOfTab(first))
-            }}
-            autocomplete="off"
-          >
-            <Tabs editor={editor} chosen={tab} />
-            <Part tab={tab} editor={editor} factor={factor} />
-            <SaveBar editor={editor} nameOf={nameOf} />
-          </form>
-        </>
-      )}
-      <ConflictDialog editor={editor} nameOf={nameOf} textOf={(path, text) => settingValue(words, path, text)} />
+      <EditorForm
+        editor={editor}
+        lines={24}
+        nameOf={nameOf}
+        textOf={(path, text) => settingValue(words, path, text)}
+        onSubmit={() => {
+          void editor.save()
+          // What is wrong is shown, wherever it is.
+          const faulty = Object.keys(editor.faults).map(tabOf)
+          const [first] = faulty
+          if (first !== undefined && !faulty.includes(tab)) goTo(hrefOfTab(first))
+        }}
+      >
+        <NotInForce remarks={stored?.notInForce ?? []} nameOf={nameOf} />
+        <Tabs editor={editor} chosen={tab} />
+        <Part tab={tab} editor={editor} factor={factor} />
+      </EditorForm>
     </>
   )
 }
 
 function Part({ tab, editor, factor }: PartProps & { tab: Tab }): JSX.Element {
+  const { settings } = useWords()
   const policy = usePolicy()
   switch (tab) {
     case 'base':
@@ -109,6 +99,65 @@ function Part({ tab, editor, factor }: PartProps & { tab: Tab }): JSX.Element {
     case 'shadow':
       return <Shadow editor={editor} />
     case 'thresholds':
-      return <Thresholds editor={editor} />
+      return (
+        <section aria-labelledby="thresholds">
+          <h2 id="thresholds">{settings.thresholds}</h2>
+          <EditorField
+            editor={editor}
+            path={THRESHOLDS}
+            label={settings.thresholdsList}
+            about={settings.thresholdsAbout}
+          />
+        </section>
+      )
   }
+}
+
+interface NotInForceProps {
+  readonly remarks: readonly Remark[]
+  nameOf(path: string): string
+}
+
+/** Stored values that are not in force. */
+function NotInForce({ remarks, nameOf }: NotInForceProps): JSX.Element | null {
+  const words = useWords()
+  if (remarks.length === 0) return null
+  return (
+    <div class="notice warning not-in-force" role="status">
+      <p>{words.settings.notInForce}</p>
+      <ul>
+        {remarks.map(({ path, msg }) => (
+          <li key={path}>
+            {nameOf(path)} (<code>{path}</code>): {msg}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** Whether a layer that everybody shares applies, and its multiplier. */
+function SharedLayer({ editor, layer }: { editor: Editor; layer: string }): JSX.Element {
+  const { settings } = useWords()
+  const id = useId()
+  const name = useNames().layer(layer)
+  const enabled = `${layer}.enabled`
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{settings.sharedLayer(name)}</h2>
+      <Switch
+        label={settings.enabled(name)}
+        isOn={editor.draft[enabled] === 'true'}
+        onChange={(isOn) => editor.set(enabled, String(isOn))}
+      />
+      <p class="quiet small">{settings.enabledAbout}</p>
+      <EditorField
+        editor={editor}
+        path={`${layer}.multiplier`}
+        label={settings.multiplier(name)}
+        about={settings.multiplierAbout}
+        kind="decimal"
+      />
+    </section>
+  )
 }

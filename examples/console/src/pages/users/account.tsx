@@ -4,8 +4,7 @@ import type { User, Versioned } from '../../api/api.ts'
 import { ApiError } from '../../api/api-error.ts'
 import { goTo, hrefOf } from '../../route.ts'
 import { useApi, useDrafts } from '../../session.ts'
-import { Question } from '../../ui/question.tsx'
-import { useAction } from '../../ui/use-action.ts'
+import { Confirm } from '../../ui/confirm.tsx'
 import { useWords } from '../../words/words.ts'
 import { lastList } from './last-list.ts'
 
@@ -24,28 +23,19 @@ export function Account({ user, onChanged, onStale }: AccountProps): JSX.Element
   const api = useApi()
   const drafts = useDrafts()
   const [step, setStep] = useState<Step>()
-  const { isBusy, error, run, clear } = useAction()
   const { id, disabled } = user.document
 
   const act = async (chosen: Step): Promise<void> => {
-    const isDone = await run(async () => {
-      try {
-        if (chosen === 'remove') await api.removeUser(id, user.etag)
-        else onChanged(await api.changeUser(id, { disabled: chosen === 'disable' }, user.etag))
-      } catch (fault) {
-        if (fault instanceof ApiError && fault.code === 'precondition_failed') onStale()
-        throw fault
-      }
-    })
-    if (!isDone) return
-    setStep(undefined)
+    try {
+      if (chosen === 'remove') await api.removeUser(id, user.etag)
+      else onChanged(await api.changeUser(id, { disabled: chosen === 'disable' }, user.etag))
+    } catch (fault) {
+      if (fault instanceof ApiError && fault.code === 'precondition_failed') onStale()
+      throw fault
+    }
     if (chosen !== 'remove') return
     drafts.forget(hrefOf('users', id))
     goTo(lastList(), { isReplacing: true })
-  }
-  const ask = (next: Step): void => {
-    clear()
-    setStep(next)
   }
 
   return (
@@ -54,28 +44,26 @@ export function Account({ user, onChanged, onStale }: AccountProps): JSX.Element
       <p class="quiet small">{disabled ? words.isDisabled : words.isEnabled}</p>
       <p class="buttons">
         {disabled ? (
-          <button type="button" onClick={() => ask('enable')}>
+          <button type="button" onClick={() => setStep('enable')}>
             {words.enable}
           </button>
         ) : (
-          <button type="button" class="danger" onClick={() => ask('disable')}>
+          <button type="button" class="danger" onClick={() => setStep('disable')}>
             {words.disable}
           </button>
         )}
-        <button type="button" class="danger" onClick={() => ask('remove')}>
+        <button type="button" class="danger" onClick={() => setStep('remove')}>
           {words.remove}
         </button>
       </p>
       {step !== undefined && (
-        <Question
+        <Confirm
           title={words.accountQuestion[step].title(id)}
           about={words.accountQuestion[step].about}
           yes={words.accountQuestion[step].yes}
-          isDangerous={step !== 'enable'}
-          isBusy={isBusy}
-          error={error}
-          onYes={() => act(step)}
-          onNo={() => setStep(undefined)}
+          isHarmless={step === 'enable'}
+          act={() => act(step)}
+          onClose={() => setStep(undefined)}
         />
       )}
     </section>

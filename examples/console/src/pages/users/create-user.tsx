@@ -96,17 +96,7 @@ export function CreateUser({ fields, onChange }: CreateProps): JSX.Element {
           </button>
         </p>
       </form>
-      {isAsking && (
-        <AdminQuestion
-          id={id}
-          kind="give"
-          onYes={() => {
-            setAsking(false)
-            void create()
-          }}
-          onNo={() => setAsking(false)}
-        />
-      )}
+      {isAsking && <AdminQuestion id={id} kind="give" act={() => void create()} onClose={() => setAsking(false)} />}
     </Dialog>
   )
 }

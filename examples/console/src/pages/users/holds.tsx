@@ -2,9 +2,8 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Hold } from '../../api/documents.ts'
 import { useApi, usePolicy } from '../../session.ts'
+import { Confirm } from '../../ui/confirm.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
-import { Question } from '../../ui/question.tsx'
-import { useAction } from '../../ui/use-action.ts'
 import { useInterval } from '../../ui/use-interval.ts'
 import { useResource } from '../../ui/use-resource.ts'
 import { useFormats, useWords } from '../../words/words.ts'
@@ -41,9 +40,11 @@ export function Holds({ id, onReleased }: HoldsProps): JSX.Element | null {
         </ul>
       )}
       {releasing !== undefined && (
-        <Release
-          hold={releasing}
-          release={async () => {
+        <Confirm
+          title={words.users.releaseTitle}
+          about={words.users.releaseAbout(releasing.operation)}
+          yes={words.users.release}
+          act={async () => {
             await api.releaseHold(id, releasing.ref)
             holds.reload()
             onReleased()
@@ -69,31 +70,5 @@ function HoldRow({ hold, onRelease }: { hold: Hold; onRelease(): void }): JSX.El
         {words.release}
       </button>
     </li>
-  )
-}
-
-interface ReleaseProps {
-  readonly hold: Hold
-  release(): Promise<void>
-  onClose(): void
-}
-
-function Release({ hold, release, onClose }: ReleaseProps): JSX.Element {
-  const words = useWords()
-  const { isBusy, error, run } = useAction()
-  const act = async (): Promise<void> => {
-    if (await run(release)) onClose()
-  }
-  return (
-    <Question
-      title={words.users.releaseTitle}
-      about={words.users.releaseAbout(hold.operation)}
-      yes={words.users.release}
-      isDangerous
-      isBusy={isBusy}
-      error={error}
-      onYes={act}
-      onNo={onClose}
-    />
   )
 }

@@ -1,13 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { User, UserChange, Versioned } from '../../api/api.ts'
-import { ConflictDialog } from '../../form/conflict-dialog.tsx'
-import { SaveBar } from '../../form/save-bar.tsx'
+import { EditorForm } from '../../form/editor-form.tsx'
 import { useEditor } from '../../form/use-editor.ts'
 import { hrefOf } from '../../route.ts'
 import { useApi } from '../../session.ts'
-import { Skeleton } from '../../ui/loaded.tsx'
-import { ErrorNotice } from '../../ui/notice.tsx'
 import type { Words } from '../../words/en.ts'
 import { useWords } from '../../words/words.ts'
 import { AdminQuestion } from './admin-question.tsx'
@@ -33,47 +30,28 @@ export function ProfileForm({ id, onChanged }: { id: string; onChanged(user: Ver
     },
     [api, id],
   )
-  const { stored, draft, changed, faults } = editor
+  const { draft, changed, faults } = editor
   const kind = draft.role === 'admin' ? 'give' : 'take'
   const question = changed.includes('role') ? kind : undefined
 
   return (
     <section aria-labelledby="profile">
       <h2 id="profile">{words.users.profile}</h2>
-      {stored === undefined ? (
-        <>
-          <ErrorNotice error={editor.error} retry={() => void editor.reload()} />
-          {editor.error === undefined && <Skeleton lines={6} />}
-        </>
-      ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (question === undefined || Object.keys(faults).length > 0) void editor.save()
-            else setAsking(true)
-          }}
-          autocomplete="off"
-        >
-          <ProfileFields fields={draft} faults={faults} changed={changed} onChange={editor.set} />
-          <SaveBar editor={editor} nameOf={(path) => profileName(words, path)} />
-        </form>
-      )}
-      {isAsking && question !== undefined && (
-        <AdminQuestion
-          id={id}
-          kind={question}
-          onYes={() => {
-            setAsking(false)
-            void editor.save()
-          }}
-          onNo={() => setAsking(false)}
-        />
-      )}
-      <ConflictDialog
+      <EditorForm
         editor={editor}
+        lines={6}
         nameOf={(path) => profileName(words, path)}
         textOf={(path, text) => profileText(words, path, text)}
-      />
+        onSubmit={() => {
+          if (question === undefined || Object.keys(faults).length > 0) void editor.save()
+          else setAsking(true)
+        }}
+      >
+        <ProfileFields fields={draft} faults={faults} changed={changed} onChange={editor.set} />
+      </EditorForm>
+      {isAsking && question !== undefined && (
+        <AdminQuestion id={id} kind={question} act={() => void editor.save()} onClose={() => setAsking(false)} />
+      )}
     </section>
   )
 }

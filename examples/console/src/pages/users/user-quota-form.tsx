@@ -2,21 +2,18 @@ import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import type { Layer, Policy, UserQuota } from '../../api/documents.ts'
 import { labelsOf, ownLayers, sharedLayers } from '../../form/axes.ts'
-import { ConflictDialog } from '../../form/conflict-dialog.tsx'
-import { SaveBar } from '../../form/save-bar.tsx'
+import { EditorField, EditorValue } from '../../form/editor-field.tsx'
+import { EditorForm } from '../../form/editor-form.tsx'
 import { type Editor, useEditor } from '../../form/use-editor.ts'
 import { hrefOf } from '../../route.ts'
 import { useApi, usePolicy } from '../../session.ts'
-import { ValueInput } from '../../ui/field.tsx'
-import { Skeleton } from '../../ui/loaded.tsx'
-import { ErrorNotice } from '../../ui/notice.tsx'
+import { Switch } from '../../ui/choice.tsx'
+import { Field } from '../../ui/field.tsx'
 import { Scroll } from '../../ui/scroll.tsx'
-import { Switch } from '../../ui/switch.tsx'
+import { useResource } from '../../ui/use-resource.ts'
 import type { Words } from '../../words/en.ts'
 import { type Names, useNames } from '../../words/names.ts'
 import { useWords } from '../../words/words.ts'
-import { PlanField } from './plan-field.tsx'
-import { UntilField } from './until-field.tsx'
 import { bypassPaths, overridePath, readUserQuota, userQuotaFields } from './user-quota-fields.ts'
 
 interface UserQuotaProps {
@@ -54,15 +51,15 @@ export function UserQuotaForm({ id, layer, onStored }: UserQuotaProps): JSX.Elem
     <section aria-labelledby={heading}>
       <h2 id={heading}>{title}</h2>
       <p class="quiet small">{words.users.quotaAbout}</p>
-      {editor.stored === undefined ? (
-        <>
-          <ErrorNotice error={editor.error} retry={() => void editor.reload()} />
-          {editor.error === undefined && <Skeleton lines={8} />}
-        </>
-      ) : (
+      <EditorForm
+        editor={editor}
+        lines={8}
+        nameOf={nameOf}
+        textOf={(path, text) => overrideText(words, path, text)}
+        buttons={<FollowDefaults editor={editor} />}
+      >
         <QuotaFields editor={editor} layer={layer} title={title} nameOf={nameOf} />
-      )}
-      <ConflictDialog editor={editor} nameOf={nameOf} textOf={(path, text) => overrideText(words, path, text)} />
+      </EditorForm>
     </section>
   )
 }
@@ -78,17 +75,13 @@ function QuotaFields({ editor, layer, title, nameOf }: FieldsProps & { title: st
   const names = useNames()
   const policy = usePolicy()
   const { draft } = editor
-  const empty = emptied(draft)
   const labels = labelsOf(layer)
+  const until = (path: string): JSX.Element => (
+    <EditorField editor={editor} path={path} label={nameOf(path)} about={words.users.untilAbout} kind="instant" />
+  )
   const always = ownLayers(policy).map(({ name }) => names.layer(name))
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void editor.save()
-      }}
-      autocomplete="off"
-    >
+    <>
       <Scroll label={title}>
         <table class="overrides">
           <thead>
@@ -108,9 +101,9 @@ function QuotaFields({ editor, layer, title, nameOf }: FieldsProps & { title: st
           </tbody>
         </table>
       </Scroll>
-      <UntilField editor={editor} path="until.overrides" label={nameOf('until.overrides')} />
+      {until('until.overrides')}
       <PlanField editor={editor} />
-      <UntilField editor={editor} path="until.plan" label={nameOf('until.plan')} />
+      {until('until.plan')}
       {bypassPaths(policy).map((path) => (
         <Switch
           key={path}
@@ -120,16 +113,21 @@ function QuotaFields({ editor, layer, title, nameOf }: FieldsProps & { title: st
         />
       ))}
       <p class="quiet small">{words.users.bypassAbout(always.join(', '))}</p>
-      <SaveBar editor={editor} nameOf={nameOf}>
-        <button
-          type="button"
-          disabled={Object.entries(draft).every(([path, text]) => text === empty[path])}
-          onClick={() => editor.setAll(empty)}
-        >
-          {words.users.removeQuota}
-        </button>
-      </SaveBar>
-    </form>
+    </>
+  )
+}
+
+function FollowDefaults({ editor }: { editor: Editor }): JSX.Element {
+  const words = useWords()
+  const empty = emptied(editor.draft)
+  return (
+    <button
+      type="button"
+      disabled={Object.entries(editor.draft).every(([path, text]) => text === empty[path])}
+      onClick={() => editor.setAll(empty)}
+    >
+      {words.users.removeQuota}
+    </button>
   )
 }
 
@@ -142,17 +140,9 @@ function OverrideRow({ editor, layer, category, nameOf }: FieldsProps & { catego
       {labelsOf(layer).map((label) => {
         if (!(layer.limits[category] ?? []).includes(label)) return <td key={label} />
         const path = overridePath(category, label)
-        const fault = editor.faults[path]
         return (
           <td key={label}>
-            <ValueInput
-              label={nameOf(path)}
-              value={editor.draft[path] ?? ''}
-              fault={fault === undefined ? undefined : words.settings.faults[fault]}
-              isChanged={editor.changed.includes(path)}
-              placeholder={words.users.follows}
-              onInput={(text) => editor.set(path, text)}
-            />
+            <EditorValue editor={editor} path={path} label={nameOf(path)} placeholder={words.users.follows} />
           </td>
         )
       })}
@@ -185,4 +175,35 @@ function overrideText(words: Words, path: string, text: string): string {
   if (text === 'true' || text === 'false') return text === 'true' ? '✓' : words.settings.off
   if (!isOverride(path)) return text === '' ? words.none : text
   return text === '' ? words.users.follows : text
+}
+
+/** Which plan a user has; a plan that no longer exists is still shown. */
+function PlanField({ editor }: { editor: Editor }): JSX.Element {
+  const words = useWords()
+  const api = useApi()
+  const { plans } = usePolicy()
+  const settings = useResource(() => api.settings(), [api])
+  const [stored, draft] = [editor.stored?.fields.plan ?? '', editor.draft.plan ?? '']
+  const known = [...plans, ...Object.keys(settings.data?.document.plans ?? {}), stored, draft]
+  return (
+    <Field label={words.users.plan}>
+      {(props) => (
+        <select
+          {...props}
+          class={editor.changed.includes('plan') ? 'changed' : ''}
+          value={draft}
+          onChange={(event) => editor.set('plan', event.currentTarget.value)}
+        >
+          <option value="">{words.users.noPlan}</option>
+          {[...new Set(known)]
+            .filter((plan) => plan !== '')
+            .map((plan) => (
+              <option key={plan} value={plan}>
+                {plan}
+              </option>
+            ))}
+        </select>
+      )}
+    </Field>
+  )
 }

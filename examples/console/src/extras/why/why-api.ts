@@ -1,0 +1,18 @@
+import type { components } from 'example-client/gateway-types'
+import type { Api } from '../../api/api.ts'
+
+type Schemas = components['schemas']
+export type WhyAnswer = Schemas['Why']
+export type WhyBody = Schemas['WhyRefusedBody']
+export type RefusalGroup = Schemas['LatestRefusalsAnswer']['refusals'][number]
+
+/** Who was refused in the last hour, grouped, the newest first. */
+export async function latestRefusals(api: Api): Promise<Schemas['LatestRefusalsAnswer']> {
+  return (await api.read((client) => client.GET('/admin/refusals'))).data
+}
+
+/** Why a user is refused. It changes nothing, so it waits as reading does. */
+export async function whyRefused(api: Api, id: string, body: WhyBody): Promise<WhyAnswer> {
+  const options = { params: { path: { id } }, body }
+  return (await api.read((client) => client.POST('/admin/users/{id}/quota/why', options))).data
+}

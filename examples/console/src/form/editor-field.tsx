@@ -1,0 +1,65 @@
+import type { JSX } from 'preact'
+import { Field, ValueInput } from '../ui/field.tsx'
+import { useWords } from '../words/words.ts'
+import type { Editor } from './use-editor.ts'
+
+interface EditorFieldProps {
+  readonly editor: Editor
+  readonly path: string
+  readonly label: string
+  readonly about?: string
+  readonly kind?: 'text' | 'decimal' | 'instant'
+}
+
+/** The fault of a path, in words. */
+function useFault({ faults, isTried }: Editor, path: string): string | undefined {
+  const { settings } = useWords()
+  const fault = faults[path]
+  // An empty field is no fault yet while the table is being filled in.
+  const isShown = fault !== undefined && (isTried || fault !== 'customMissing')
+  return isShown ? settings.faults[fault] : undefined
+}
+
+/** A field of a document; marked while it differs from what is stored. */
+export function EditorField({ editor, path, label, about, kind = 'text' }: EditorFieldProps): JSX.Element {
+  const fault = useFault(editor, path)
+  const ofKind = kind === 'decimal' ? 'number' : ''
+  return (
+    <Field label={label} about={about} fault={fault}>
+      {(props) => {
+        const shared = {
+          ...props,
+          autocomplete: 'off',
+          spellcheck: false,
+          class: editor.changed.includes(path) ? `${ofKind} changed` : ofKind,
+          value: editor.draft[path] ?? '',
+          onInput: (event: { readonly currentTarget: HTMLInputElement }) => editor.set(path, event.currentTarget.value),
+        } as const
+        if (kind === 'instant') return <input {...shared} type="datetime-local" step="any" />
+        return <input {...shared} inputMode={kind} />
+      }}
+    </Field>
+  )
+}
+
+interface EditorValueProps {
+  readonly editor: Editor
+  readonly path: string
+  /** The row and the column, which are read out. */
+  readonly label: string
+  readonly placeholder?: string | undefined
+}
+
+/** A number of a document, in a table. */
+export function EditorValue({ editor, path, label, placeholder }: EditorValueProps): JSX.Element {
+  return (
+    <ValueInput
+      label={label}
+      value={editor.draft[path] ?? ''}
+      fault={useFault(editor, path)}
+      isChanged={editor.changed.includes(path)}
+      placeholder={placeholder}
+      onInput={(text) => editor.set(path, text)}
+    />
+  )
+}

@@ -1,0 +1,46 @@
+import type { JSX } from 'preact'
+import { useWords } from '../words/words.ts'
+import { Dialog } from './dialog.tsx'
+import { ErrorNotice } from './notice.tsx'
+import { useAction } from './use-action.ts'
+
+interface ConfirmProps {
+  readonly title: string
+  /** The consequences. */
+  readonly about: string
+  /** The label of the button that confirms. */
+  readonly yes: string
+  /** Whether it can be undone easily. */
+  readonly isHarmless?: boolean
+  /** Does it. The dialog closes when it is done, and shows why it failed. */
+  act(): void | Promise<void>
+  onClose(): void
+}
+
+/** Asks before something is done. */
+export function Confirm({ title, about, yes, isHarmless = false, act, onClose }: ConfirmProps): JSX.Element {
+  const words = useWords()
+  const { isBusy, error, run } = useAction()
+  const confirm = async (): Promise<void> => {
+    if (await run(async () => act())) onClose()
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{about}</p>
+      <ErrorNotice error={error} />
+      <p class="buttons">
+        <button
+          type="button"
+          class={isHarmless ? 'primary' : 'danger'}
+          disabled={isBusy}
+          onClick={() => void confirm()}
+        >
+          {yes}
+        </button>
+        <button type="button" onClick={onClose}>
+          {words.cancel}
+        </button>
+      </p>
+    </Dialog>
+  )
+}
