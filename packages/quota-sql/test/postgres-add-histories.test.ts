@@ -1,17 +1,16 @@
 import { postgresTests } from '@scoregw/postgres-server'
 import {
   add,
+  type CellSchema,
   cellsIn,
   close,
   Instant,
   Layout,
   reanchor,
   refund,
-  roll,
   type StoreSchema,
   type TakeReply,
   type TakeRequest,
-  usedIn,
   view,
   windowCell,
 } from '@scoregw/quota/store'
@@ -26,24 +25,36 @@ const RUNS = deep ? 1_000 : 12
 const ROUNDS = 25
 const SEED = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
 const DAY_MS = 86_400_000
+const BUCKET_MS = 4_000
 const UNITS = ['requests', 'tokens']
 
 /** Guards of the statement, each as it is and as it would be without it. Without any of them some history is wrong. */
 const GUARDS: Readonly<Record<string, readonly [guard: RegExp, without: string]>> = {
   'room for what is added': [/ <= excluded\.limits\[\d+\]/g, ' <= 9e15'],
-  'windows that ended': [/r\.cells\[(\d+)\] > excluded\.cells\[\d+\] - \d+/g, 'r.cells[$1] > -2'],
+  'windows that ended': [/r\.cells\[(\d+)\] > excluded\.cells\[\d+\] - \d+\)/g, 'r.cells[$1] > -2)'],
   'windows that a reset closed': [/r\.cells\[\d+\] >= 0 and/g, 'true and'],
   'starts far ahead': [/r\.cells\[\d+\] <= \(excluded\.ends_at - \d+\) \+ 5000/g, 'true'],
-  'what costs nothing of a unit': [/case when excluded\.cells\[\d+\] < 0 or/g, 'case when false or'],
+  'what costs nothing of a unit': [/case when excluded\.cells\[\d+\] < 0 then/g, 'case when false then'],
   'rows of other policies': [/r\.layout = \$1 and/g, 'true and'],
   'room in the shared row': [/and \(select count\(\*\) from other\) = 1/g, ''],
   'the revision of the settings': [/\$2::text is null or \$2 = n\.revision/g, '$2::text is null or true'],
   'periods of the calendar': [/ and \(a\.s\d+ < 0 or n\.now >= a\.p\d+ and n\.now < a\.r\d+\)/g, ''],
   'all rows of a take': [/and o\.n = \(select count.*?(?=\)::int\b)/gs, ''],
+  'a bucket that is full': [/ and \(excluded\.limits\[\d+\] = 0 or .*? < r\.cells\[\d+\]\)/gs, ''],
+  'a bucket in the millisecond of its start': [/ or \(\(excluded\.ends_at - \d+\) - r\.cells\[\d+\]\) <= 0/g, ''],
+  'the move of a bucket': [/excluded\.limits\[\d+\] > 0 and \S+ - \d+\) - r\.cells\[\d+\]\) >= \d+/g, 'false'],
+  'the end of a bucket': [/r\.cells\[\d+\] > excluded\.cells\[\d+\] - \d+ and/g, 'true and'],
+  'products above a bigint': [/::numeric/g, ''],
 }
 
 /** Those that are missed within seconds; for the others it takes a minute to come upon the history. */
-const QUICK: readonly string[] = ['room for what is added', 'windows that a reset closed', 'rows of other policies']
+const QUICK: readonly string[] = [
+  'room for what is added',
+  'windows that a reset closed',
+  'rows of other policies',
+  'a bucket that is full',
+  'the end of a bucket',
+]
 
 function randomFrom(seed: number): (below: number) => number {
   let state = seed
@@ -91,13 +102,15 @@ class Model {
       }
     }
     let fits = true
-    each((cells, i, at, cost) => {
-      if (cost > 0 && usedIn(cells, i, instant.after[at]!) + cost > quotas.limits[at]!) fits = false
+    const before: number[] = []
+    each((cells, i, at) => view(cells, i, instant.after[at]!, now, before, 2 * at))
+    each((_, __, at, cost) => {
+      if (cost > 0 && layout.usedAt(before, at, quotas.rates, now) + cost > quotas.limits[at]!) fits = false
     })
     each((cells, i, at, cost) => {
       if (cost === 0) return
       if (!fits) return reanchor(cells, i, instant.after[at]!, now)
-      roll(cells, i, instant.after[at]!, instant.opensAt[at]!, now)
+      instant.roll(cells, i, at, quotas.rates)
       add(cells, i, cost)
     })
     const states: number[] = []
@@ -129,7 +142,7 @@ class Model {
     for (const take of takes) {
       const [request, { outcome, states }] = take
       const [next, answer] = this.take(rows, request, now)
-      const id = `${this.keys(request)} ${request.costs} ${request.quotas.limits} ${outcome} ${states}`
+      const id = `${this.keys(request)} ${request.costs} ${request.quotas.limits} ${request.quotas.rates} ${outcome} ${states}`
       if (tried.has(id) || unused(answer) !== unused(`${outcome} ${states}`)) continue
       tried.add(id)
       const end = this.orderOf(
@@ -174,6 +187,7 @@ describe.runIf(postgresTests)('random histories of takes that add to rows', () =
         windowCell({ label: 'a', lengthMs: 60_000 }, 'requests'),
         windowCell({ label: 'b', lengthMs: 300_000 }),
         ...(random(3) === 0 ? [windowCell({ label: 'd', every: 'day', timeZone: 'UTC' })] : []),
+        ...(random(2) === 0 ? [windowCell({ label: 'c', lengthMs: BUCKET_MS, burst: 1 })] : []),
       ]
       const names = random(3) === 0 ? ['user', 'team'] : ['user']
       const schema: StoreSchema = {
@@ -211,11 +225,18 @@ describe.runIf(postgresTests)('random histories of takes that add to rows', () =
     const counters = stores.map((store) => store.open(schema))
     const layers = [schema.layers.map((_, index) => index), [0], schema.layers.map((_, index) => index)][random(3)]!
     const anyLimit = (): number => (random(10) === 0 ? Number.POSITIVE_INFINITY : 8 + random(60))
-    const quotas = [1, 2].map(() => ({
-      layers,
-      limits: layers.flatMap((layer) => schema.cells.map(() => anyLimit() * (schema.layers[layer]!.shared ? 3 : 1))),
-    }))
+    /** The limit of a cell; of a bucket its burst, and as a rate its limit, now and then the highest. */
+    const anyQuota = ({ kind }: CellSchema, isShared: boolean): { limit: number; rate: number } => {
+      const limit = (kind === 'bucket' ? 8 + random(12) : anyLimit()) * (isShared ? 3 : 1)
+      if (kind !== 'bucket' || random(10) === 0) return { limit, rate: 0 }
+      return { limit: 1 + random(limit), rate: random(10) === 0 ? Number.MAX_SAFE_INTEGER : limit }
+    }
+    const quotas = [1, 2].map(() => {
+      const all = layers.flatMap((layer) => schema.cells.map((cell) => anyQuota(cell, schema.layers[layer]!.shared)))
+      return { layers, limits: all.map(({ limit }) => limit), rates: all.map(({ rate }) => rate) }
+    })
     const subject = () => Object.fromEntries(schema.layers.map(({ name }) => [name, `${name} ${random(3)}`]))
+    const hasBucket = schema.cells.some(({ kind }) => kind === 'bucket')
     let rows: Rows = new Map()
     let periods: readonly number[] | undefined
     let revision = ''
@@ -229,6 +250,8 @@ describe.runIf(postgresTests)('random histories of takes that add to rows', () =
     const past: (readonly [TakeRequest, TakeReply])[] = []
     await admin.query('delete from quota_settings')
     for (let round = 0; round < ROUNDS; round++) {
+      // What comes back to a bucket is used up before it is full.
+      if (hasBucket && random(2) === 0) clock.advance(random(BUCKET_MS / 2))
       const kind = random(100)
       if (kind < 72) {
         const asked = Array.from({ length: 1 + random(6) }, (): TakeRequest => {
@@ -314,7 +337,7 @@ describe.runIf(postgresTests)('random histories of takes that add to rows', () =
         const mutant = text.replace(pattern, without)
         if (mutant !== text) found++
         return mutant
-      })
+      }).catch(String)
       expect(found).toBeGreaterThan(0)
       expect(failure).toBeDefined()
     })

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { postgresTests } from '@scoregw/postgres-server'
+import type { Clock } from '@scoregw/quota'
 import { cellsIn, type StoreSchema, type TakeRequest, windowCell } from '@scoregw/quota/store'
+import { manualClock } from '@scoregw/quota-testkit'
 import type pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type PostgresStore, postgresStore, type SqlCounters, sqlSettings } from '../src/index.ts'
@@ -19,7 +21,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
   }
 
   /** A store of a process of its own, which has charged something. */
-  async function process(schema: StoreSchema = SCHEMA): Promise<Process> {
+  async function process(schema: StoreSchema = SCHEMA, testClock?: Clock): Promise<Process> {
     const sent: string[] = []
     const pool = database.pool({ max: 1 })
     pool.on('connect', (client) => {
@@ -30,7 +32,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
         return query(config)
       }) as typeof client.query
     })
-    const store = postgresStore({ pool, deadlineMs: 5_000 })
+    const store = postgresStore({ pool, deadlineMs: 5_000, testClock })
     onTestFinished(() => store.close())
     const counters = store.open(schema)
     const layers = schema.layers.map((_, index) => index)
@@ -135,6 +137,28 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     expect(sent).not.toContain('lockRows')
     expect(third.states[3]).toBe(15)
     expect([third.states[2], third.states[0]]).toEqual([first.states[2], -1])
+  })
+
+  it('take what came back to a bucket, whose start moves when it is old', async () => {
+    const cells = cellsIn(['tokens'], [windowCell({ label: '1m', lengthMs: 60_000, burst: 10 })])
+    const clock = manualClock()
+    const { counters, sent } = await process({ ...SCHEMA, categories: ['bucket'], cells }, clock)
+    const quotas = { layers: [0, 1], limits: [10, 1e9], rates: [10, 1e9] }
+    const begin = clock.now()
+    const asked = async (tokens: number) => {
+      const { outcome, states } = await counters.take({ subject: 'b', category: 0, quotas, costs: [tokens, 0] })
+      return [outcome, (states[0] ?? 0) - begin, states[1]]
+    }
+    expect(await asked(10)).toEqual(['admitted', 0, 10])
+    clock.advance(30_000)
+    expect(await asked(5)).toEqual(['admitted', 0, 15])
+    clock.advance(30_000)
+    expect(await asked(5)).toEqual(['admitted', 60_000, 10])
+    clock.advance(59_999)
+    expect(await asked(9)).toEqual(['admitted', 60_000, 19])
+    clock.advance(60_001)
+    expect(await asked(10)).toEqual(['admitted', 180_000, 10])
+    expect(sent).toEqual(['add', 'add', 'add', 'add', 'add'])
   })
 
   it('are decided again under other settings', async () => {

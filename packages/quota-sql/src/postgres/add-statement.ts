@@ -1,5 +1,6 @@
-import { type CellSchema, GRACE_MS, MAX_AHEAD_MS } from '@scoregw/quota/store'
+import { type CellSchema, GRACE_MS } from '@scoregw/quota/store'
 import type { TableNames } from '../schema/tables.ts'
+import { type Amount, addedCell } from './added-cell.ts'
 import { raise, revisionIn } from './statements.ts'
 
 /** What a statement is made for. */
@@ -29,146 +30,213 @@ const FIRST = 9
  * Rows are found one after the other by their keys, in the order of the values, whatever the server knows of the table: an
  * upsert leaves it no other plan. So all processes lock in one order.
  *
- * The guard reads the amount to add from the row that would be inserted: cells as `[start if it opens now, sum]`, the
- * least limits and the rates of buckets, and in `ends_at` the instant and {@link AddShape}'s longest length.
- *
  * Values: 1 layout, 2 revision (null: any), 3 lock timeout with its unit, 4 deadline in ms, 5 instant (null: the server's),
  * 6 fence, 7 number of the statement, 8 and 9 first and last of the rows whose sums are what shared rows take; then the columns
  * of subjects' rows, then the values of each shared row, whose sums are those of all. Row: instant; the cells of subjects' rows that
  * were added to; those of shared rows; the keys of subjects' rows where not all of them were added to.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one statement, read from top to bottom
-export function addStatement({ cells, isGrouped, shared: sharedCount }: AddShape, tables: TableNames): string {
-  const { rows, settings, fences } = tables
-  const width = cells.filter(({ kind }) => kind !== 'concurrency').length
-  const columns = cells.slice(0, width).map(({ kind }, c) => {
-    if (kind === 'bucket') return [`s${c}`, `m${c}`, `v${c}`]
-    const more = kind === 'calendar' ? [`p${c}`, `q${c}`, `r${c}`] : []
-    return [`s${c}`, `m${c}`, ...more]
-  })
-  const count = 2 + columns.flat().length
-  const list = (make: (c: number) => string, by = ', '): string => columns.map((_, c) => make(c)).join(by)
-  const names = ['grp', ...columns.flat()]
-  const types = ['int', ...columns.flat().map(() => 'bigint')]
-  // One function makes the rows: each takes longer to begin than all of them to end. The server does not look at values that a
-  // query gives, so that after a few plans for the values at hand one plan for all values costs no more, and stays.
-  const own = `(select k.key, k.place, ${names.map((name, at) => `($${FIRST + 2 + at}::${types[at]}[])[k.place] as ${name}`)}
-    from unnest((select $${FIRST + 1}::text[])) with ordinality as k(key, place)) a`
-  const sharedRows = Array.from({ length: sharedCount }, (_, row) => {
-    const first = FIRST + 1 + count * (row + 1)
-    return `($${first}::text, ${row}, ${names.map((_, at) => `$${first + 1 + at}::${types[at]}`)})`
-  })
-  const shared = sharedCount === 0 ? undefined : `(values ${sharedRows}) as a(key, place, ${names})`
-  const buckets = cells.flatMap(({ kind }, c) => (kind === 'bucket' ? [c] : []))
-  const isCalendar = (c: number): boolean => cells[c]!.kind === 'calendar'
-  const opensAt = (c: number): string =>
-    isCalendar(c) ? `case when n.now < a.q${c} then a.p${c} else a.q${c} end` : 'n.now'
-  const inPeriods = list((c) => (isCalendar(c) ? ` and (a.s${c} < 0 or n.now >= a.p${c} and n.now < a.r${c})` : ''), '')
-  const longest = Math.max(...cells.slice(0, width).map(({ lengthMs }) => lengthMs)) + GRACE_MS
+export function addStatement(shape: AddShape, tables: TableNames): string {
+  return new AddStatement(shape, tables).text()
+}
 
-  /** A row against the amounts to add to it. */
-  const cell = (added: Added, c: number) => {
-    const [sum, opening, limit] = [added.sum(c), added.opensAt(c), added.limit(c)]
-    const [start, used] = [`r.cells[${2 * c + 1}]`, `r.cells[${2 * c + 2}]`]
-    const isOpen = `${start} > ${opening} - ${isCalendar(c) ? 1 : cells[c]!.lengthMs}`
-    if (buckets.includes(c)) return bucketCell(added, c, { start, used, isOpen, lengthMs: cells[c]!.lengthMs })
-    return {
-      fits: `(${sum} < 0 or ${used} >= 0 and ${start} <= ${added.now} + ${MAX_AHEAD_MS}
-        and case when ${isOpen} then ${used} else 0 end + ${sum} <= ${limit})`,
-      start: `case when ${sum} < 0 or ${isOpen} then ${start} else greatest(${opening}, ${start} + 1) end`,
-      used: `case when ${sum} < 0 then ${used} when ${isOpen} then ${used} + ${sum} else ${sum} end`,
-    }
+/** SQL for a cell. */
+type ByCell = (c: number) => string
+
+/** The statement, a method for each of its queries. */
+class AddStatement {
+  readonly #shape: AddShape
+  readonly #tables: TableNames
+  /** Cells that are added to: all but slots, which stand last in a row. */
+  readonly #windows: readonly CellSchema[]
+  /** Which of those are buckets. */
+  readonly #buckets: readonly number[]
+  /** The names of a row's values but its key: its group, then those of its cells. */
+  readonly #names: readonly string[]
+  /** Longer than any cell counts, in milliseconds. */
+  readonly #longestMs: number
+
+  constructor(shape: AddShape, tables: TableNames) {
+    this.#shape = shape
+    this.#tables = tables
+    this.#windows = shape.cells.filter(({ kind }) => kind !== 'concurrency')
+    this.#buckets = [...this.#windows.keys()].filter((c) => this.#windows[c]!.kind === 'bucket')
+    this.#names = ['grp', ...this.#windows.flatMap(namesOf)]
+    this.#longestMs = Math.max(...this.#windows.map(({ lengthMs }) => lengthMs)) + GRACE_MS
   }
-  const fits = (added: Added): string =>
-    `r.layout = $1 and cardinality(r.cells) = ${2 * cells.length} and ${list((c) => cell(added, c).fits, ' and ')}`
-  const excluded: Added = {
-    sum: (c) => `excluded.cells[${2 * c + 2}]`,
-    opensAt: (c) => `excluded.cells[${2 * c + 1}]`,
-    limit: (c) => `excluded.limits[${c + 1}]`,
-    rate: (c) => `excluded.limits[${width + buckets.indexOf(c) + 1}]`,
-    now: `(excluded.ends_at - ${longest})`,
+
+  text(): string {
+    const { isGrouped, shared } = this.#shape
+    const queries = [
+      `now as materialized (${this.#now()})`,
+      ...(isGrouped ? [`bad as materialized (${this.#badGroups()})`] : []),
+      `own as (${this.#addToOwn()})`,
+      "o as materialized (select count(*) as n, string_agg(cells, '') as cells from own)",
+      ...(shared > 0 ? [`part as (${this.#addedSums()})`, `other as (${this.#addToShared()})`] : []),
+      `fence as (${this.#raiseFence()})`,
+    ]
+    return `with ${queries.join(',\n')}
+    ${this.#answer()}`
   }
-  const slots = width === cells.length ? '' : `, r.cells[${2 * width + 1}], r.cells[${2 * width + 2}]`
-  const ends = list((c) => `${cell(excluded, c).start} + ${cells[c]!.lengthMs + GRACE_MS} - r.ends_at`)
-  const upsert = (source: string, sum: (c: number) => string, where: string): string =>
-    `insert into ${rows} as r (key, layout, cells, ends_at, limits)
-      select a.key, $1::bigint, array[${list((c) => `case when ${sum(c)} < 0 then -1 else ${opensAt(c)} end, ${sum(c)}`)}${
-        slots === '' ? '' : ', -1, -1'
-      }]::bigint[], n.now + ${longest}, array[${[list((c) => `a.m${c}`), ...buckets.map((c) => `a.v${c}`)].join(', ')}]
-      from ${source} where ${where}${inPeriods} order by a.place
-      on conflict (key) do update set limits = null,
-        cells = array[${list((c) => `${cell(excluded, c).start}, ${cell(excluded, c).used}`)}${slots}],
-        ends_at = r.ends_at + greatest(0, ${ends})
-      where ${fits(excluded)} returning r.key, r.cells::text as cells`
-  const asked: Added = { sum: (c) => `a.s${c}`, opensAt, limit: (c) => `a.m${c}`, rate: (c) => `a.v${c}`, now: 'n.now' }
-  const misfits = (source: string): string => `now n, ${source} join ${rows} r on r.key = a.key
-    where (${fits(asked)}) is not true`
-  const isGood = isGrouped ? ' and a.grp <> all (array(select grp from bad))' : ''
-  const isAll = `o.n = cardinality($${FIRST + 1}::text[])`
-  const total = (c: number): string => `case when ${isAll} then a.s${c} else (select s${c} from part) end`
-  const parts = [
-    `now as materialized (select set_config('lock_timeout', $3, true) as waits, ${revisionIn(settings)} as revision,
-      coalesce($5::bigint, floor(date_part('epoch', statement_timestamp()) * 1000)::bigint) as now)`,
-    ...(isGrouped ? [`bad as materialized (select distinct a.grp from ${misfits(own)})`] : []),
-    `own as (${upsert(
-      `now n, ${own}`,
-      (c) => `a.s${c}`,
-      `($2::text is null or $2 = n.revision)${shared === undefined ? '' : ` and not exists (select from ${misfits(shared)})`}${isGood}`,
-    )})`,
-    `o as materialized (select count(*) as n, string_agg(cells, '') as cells from own)`,
-    ...(shared === undefined
-      ? []
-      : [
-          `part as (select ${list((c) => `coalesce(sum(a.s${c}) filter (where a.s${c} > 0), -1)::bigint as s${c}`)}
-            from own join ${own} on a.key = own.key where a.place between $8::int and $9::int)`,
-          `other as (${upsert(`now n, o, ${shared}`, total, 'o.n > 0')})`,
-        ]),
-    `fence as (${raise(
-      fences,
-      `select $6, $7::bigint, n.now, 0, case when ${isAll} then null else
-      (select json_agg(key)::text from own) end from now n, o where o.n > 0`,
-    )})`,
-  ]
-  const conditions = [
-    'exists (select from fence)',
-    "clock_timestamp() < statement_timestamp() + $4::int * interval '1 ms'",
-    ...(shared === undefined ? [] : [`(select count(*) from other) = ${sharedCount}`]),
-    ...(isGrouped ? [`o.n = (select count(*) from ${own} where true${isGood})`] : []),
-  ]
-  return `with ${parts.join(',\n')}
-    select n.now, o.cells, ${shared === undefined ? 'null' : "(select string_agg(cells, '') from other)"},
+
+  /** Sets how long the statement waits for locks; one row: the settings' revision and the instant. */
+  #now(): string {
+    return `select set_config('lock_timeout', $3, true) as waits, ${revisionIn(this.#tables.settings)} as revision,
+      coalesce($5::bigint, floor(date_part('epoch', statement_timestamp()) * 1000)::bigint) as now`
+  }
+
+  /** Groups of which some row has no room. */
+  #badGroups(): string {
+    return `select distinct a.grp from ${this.#misfits(this.#ownRows())}`
+  }
+
+  #addToOwn(): string {
+    const hasRoom = this.#shape.shared > 0 ? ` and not exists (select from ${this.#misfits(this.#sharedRows())})` : ''
+    const where = `($2::text is null or $2 = n.revision)${hasRoom}${this.#isInGoodGroup()}`
+    return this.#upsert(`now n, ${this.#ownRows()}`, (c) => `a.s${c}`, where)
+  }
+
+  /** The sums of subjects' rows that were added to, by cell; -1: nothing. */
+  #addedSums(): string {
+    const sums = this.#list((c) => `coalesce(sum(a.s${c}) filter (where a.s${c} > 0), -1)::bigint as s${c}`)
+    return `select ${sums} from own join ${this.#ownRows()} on a.key = own.key where a.place between $8::int and $9::int`
+  }
+
+  #addToShared(): string {
+    const sum: ByCell = (c) => `case when ${IS_ALL} then a.s${c} else (select s${c} from part) end`
+    return this.#upsert(`now n, o, ${this.#sharedRows()}`, sum, 'o.n > 0')
+  }
+
+  /** Leaves the number of the statement, and which rows were added to where not all were. */
+  #raiseFence(): string {
+    const keys = `case when ${IS_ALL} then null else (select json_agg(key)::text from own) end`
+    return raise(this.#tables.fences, `select $6, $7::bigint, n.now, 0, ${keys} from now n, o where o.n > 0`)
+  }
+
+  /** The answer. Where a condition of the whole statement fails it divides by 0, so that nothing was done. */
+  #answer(): string {
+    const { isGrouped, shared } = this.#shape
+    const conditions = [
+      'exists (select from fence)',
+      "clock_timestamp() < statement_timestamp() + $4::int * interval '1 ms'",
+      ...(shared > 0 ? [`(select count(*) from other) = ${shared}`] : []),
+      ...(isGrouped ? [`o.n = (select count(*) from ${this.#ownRows()} where true${this.#isInGoodGroup()})`] : []),
+    ]
+    // Values 8 and 9 are read in every form, so that the server knows their types.
+    return `select n.now, o.cells, ${shared > 0 ? "(select string_agg(cells, '') from other)" : 'null'},
       (select keys from fence),
       1 / (o.n = 0 or ${conditions.join(' and ')})::int
-    from now n, o${shared === undefined ? ' where $8::int <= $9::int' : ''}`
-}
-
-/** The name in a statement of the amounts to add to a row. */
-interface Added {
-  readonly sum: (cell: number) => string
-  /** The start of a cell that opens now. */
-  readonly opensAt: (cell: number) => string
-  readonly limit: (cell: number) => string
-  /** How many tokens come back to a bucket. */
-  readonly rate: (cell: number) => string
-  readonly now: string
-}
-
-/** A bucket against the amount to add to it. Products may be above a bigint: so they are of the type `numeric`. */
-function bucketCell(
-  added: Added,
-  c: number,
-  { start, used, isOpen, lengthMs }: { start: string; used: string; isOpen: string; lengthMs: number },
-) {
-  const [sum, rate, age, perMs] = [added.sum(c), added.rate(c), `(${added.now} - ${start})`, lengthMs / 2]
-  const back = `div(least(greatest(${age}, 0), ${lengthMs})::numeric * ${rate}, ${perMs})::bigint`
-  const goesOn = `(${isOpen} and (${rate} = 0 or ${age} <= 0 or ${back} < ${used}))`
-  const isOld = `${rate} > 0 and ${age} >= ${perMs}`
-  return {
-    fits: `(${sum} < 0 or ${used} >= 0 and ${start} <= ${added.now} + ${MAX_AHEAD_MS}
-      and case when ${goesOn} then ${used} - ${back} else 0 end + ${sum} <= ${added.limit(c)})`,
-    start: `case when ${sum} < 0 then ${start} when not ${goesOn} then greatest(${added.opensAt(c)}, ${start} + 1)
-      when ${isOld} then ${start} + ${perMs} else ${start} end`,
-    used: `case when ${sum} < 0 then ${used} when not ${goesOn} then ${sum}
-      when ${isOld} then ${used} - ${rate} + ${sum} else ${used} + ${sum} end`,
+    from now n, o${shared > 0 ? '' : ' where $8::int <= $9::int'}`
   }
+
+  /**
+   * Rows of subjects as `a`. One function makes them: each takes longer to begin than all of them to end. The keys come from a
+   * query, so that the server plans without them. After a few plans for the values at hand it keeps one plan for all.
+   */
+  #ownRows(): string {
+    const columns = this.#names.map((name, at) => `($${FIRST + 2 + at}::${typeOf(name)}[])[k.place] as ${name}`)
+    return `(select k.key, k.place, ${columns.join(', ')}
+    from unnest((select $${FIRST + 1}::text[])) with ordinality as k(key, place)) a`
+  }
+
+  /** Rows that subjects share, as `a`. */
+  #sharedRows(): string {
+    const width = 1 + this.#names.length
+    const rows = Array.from({ length: this.#shape.shared }, (_, row) => {
+      const first = FIRST + 1 + width * (row + 1)
+      const values = this.#names.map((name, at) => `$${first + 1 + at}::${typeOf(name)}`)
+      return `($${first}::text, ${row}, ${values.join(', ')})`
+    })
+    return `(values ${rows.join(',')}) as a(key, place, ${this.#names.join(',')})`
+  }
+
+  /** Those of some rows that are stored and have no room. */
+  #misfits(source: string): string {
+    const fits = this.#fits((c) => ({
+      sum: `a.s${c}`,
+      limit: `a.m${c}`,
+      opensAt: this.#opensAt(c),
+      rate: `a.v${c}`,
+      now: 'n.now',
+    }))
+    return `now n, ${source} join ${this.#tables.rows} r on r.key = a.key
+    where (${fits}) is not true`
+  }
+
+  #isInGoodGroup(): string {
+    return this.#shape.isGrouped ? ' and a.grp <> all (array(select grp from bad))' : ''
+  }
+
+  /**
+   * Makes or adds to rows. The guard of a row that is there reads the amounts from the row that would be made. That one has
+   * cells as `[start if it opens now, sum]`, the least limits, and the rates of buckets. Its `ends_at` is the instant and the
+   * longest length.
+   */
+  #upsert(source: string, sum: ByCell, where: string): string {
+    const { cells } = this.#shape
+    const windows = this.#windows.length
+    const hasSlots = windows < cells.length
+    const made = this.#list((c) => `case when ${sum(c)} < 0 then -1 else ${this.#opensAt(c)} end, ${sum(c)}`)
+    const limits = [this.#list((c) => `a.m${c}`), ...this.#buckets.map((c) => `a.v${c}`)].join(', ')
+    const amount = (c: number): Amount => ({
+      sum: `excluded.cells[${2 * c + 2}]`,
+      limit: `excluded.limits[${c + 1}]`,
+      opensAt: `excluded.cells[${2 * c + 1}]`,
+      rate: `excluded.limits[${windows + this.#buckets.indexOf(c) + 1}]`,
+      now: `(excluded.ends_at - ${this.#longestMs})`,
+    })
+    const added = this.#windows.map((cell, c) => addedCell(cell, c, amount(c)))
+    const ends = this.#list((c) => `${added[c]!.start} + ${cells[c]!.lengthMs + GRACE_MS} - r.ends_at`)
+    return `insert into ${this.#tables.rows} as r (key, layout, cells, ends_at, limits)
+      select a.key, $1::bigint, array[${made}${hasSlots ? ', -1, -1' : ''}]::bigint[], n.now + ${this.#longestMs}, array[${limits}]
+      from ${source} where ${where}${this.#isInPeriods()} order by a.place
+      on conflict (key) do update set limits = null,
+        cells = array[${this.#list((c) => `${added[c]!.start}, ${added[c]!.used}`)}${
+          hasSlots ? `, r.cells[${2 * windows + 1}], r.cells[${2 * windows + 2}]` : ''
+        }],
+        ends_at = r.ends_at + greatest(0, ${ends})
+      where ${this.#fits(amount)} returning r.key, r.cells::text as cells`
+  }
+
+  /** Whether the stored row `r` is of the layout and has room for the amounts. */
+  #fits(amount: (c: number) => Amount): string {
+    const { cells } = this.#shape
+    const fit = this.#list((c) => addedCell(cells[c]!, c, amount(c)).fits, ' and ')
+    return `r.layout = $1 and cardinality(r.cells) = ${2 * cells.length} and ${fit}`
+  }
+
+  /** The start of a cell that opens now. */
+  #opensAt(c: number): string {
+    return this.#isCalendar(c) ? `case when n.now < a.q${c} then a.p${c} else a.q${c} end` : 'n.now'
+  }
+
+  /** Whether the instant is in one of the two periods of each calendar cell that is added to. */
+  #isInPeriods(): string {
+    return this.#list(
+      (c) => (this.#isCalendar(c) ? ` and (a.s${c} < 0 or n.now >= a.p${c} and n.now < a.r${c})` : ''),
+      '',
+    )
+  }
+
+  #isCalendar(c: number): boolean {
+    return this.#windows[c]!.kind === 'calendar'
+  }
+
+  #list(make: ByCell, by = ', '): string {
+    return this.#windows.map((_, c) => make(c)).join(by)
+  }
+}
+
+/** Whether all rows of subjects were added to. */
+const IS_ALL = `o.n = cardinality($${FIRST + 1}::text[])`
+
+/** The names of a cell's values. A calendar cell has the start, end and next end of a period as well. A bucket has its rate. */
+function namesOf({ kind }: CellSchema, c: number): string[] {
+  const names = [`s${c}`, `m${c}`]
+  if (kind === 'calendar') names.push(`p${c}`, `q${c}`, `r${c}`)
+  if (kind === 'bucket') names.push(`v${c}`)
+  return names
+}
+
+function typeOf(name: string): string {
+  return name === 'grp' ? 'int' : 'bigint'
 }
