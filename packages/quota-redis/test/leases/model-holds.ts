@@ -7,7 +7,7 @@ export interface HoldsModel extends Played {
   isLossless: boolean
   send(message: Message): void
   sendGrant(process: number, work: Work, open: boolean): void
-  putBack(process: number, tokens: Pick<Shared, 'starts' | 'tokens'>): void
+  putBack(process: number, tokens: Pick<Shared, 'starts' | 'tokens' | 'limit'>): void
   /** Whether another work was charged in the own window of a work. */
   areOthersIn(work: Work): boolean
 }
@@ -149,8 +149,10 @@ export class ModelHolds {
   // In a process -----------------------------------------------------------------------------------------------------
 
   #sendAttach(work: Work, process: number, shared: Shared): void {
-    const version = this.#own(work).recordOf(work)?.version ?? 0
-    this.#model.send({ kind: 'attach', work, process, shared, version })
+    const record = this.#own(work).recordOf(work)
+    // A hold that is gone when its record is read doesn't need the tokens.
+    if (record?.state === 'open') this.#model.send({ kind: 'attach', work, process, shared, version: record.version })
+    else this.#attachSays({ process, shared, isGone: record?.shared?.mark !== shared.mark })
   }
 
   /** Reads which holds are due, and decides to end them. */
@@ -201,7 +203,7 @@ export class ModelHolds {
     else this.#model.putBack(process, shared)
   }
 
-  #attachSays({ process, shared, isGone }: Message & { kind: 'attach says' }): void {
+  #attachSays({ process, shared, isGone }: Omit<Message & { kind: 'attach says' }, 'kind'>): void {
     if (this.#answered.has(-shared.mark)) return
     this.#answered.add(-shared.mark)
     if (isGone && !this.#left('give back what a gone hold does not need')) this.#model.putBack(process, shared)

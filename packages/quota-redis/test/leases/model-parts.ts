@@ -80,7 +80,8 @@ export type Step =
 export interface Lease {
   readonly id: number
   readonly starts: readonly number[]
-  readonly limit: number
+  /** The highest under which some of its tokens were granted. */
+  limit: number
   readonly version: number
   readonly until: number
   tokens: number

@@ -84,11 +84,13 @@ export class LeaseModel implements HoldsModel {
   }
 
   /** Tokens that a request does not need go to a lease that lives, on the same windows; else to the site. */
-  putBack(process: number, { starts, tokens }: Pick<Shared, 'starts' | 'tokens'>): void {
+  putBack(process: number, { starts, tokens, limit }: Pick<Shared, 'starts' | 'tokens' | 'limit'>): void {
     const isSame = (lease: Lease) => lease.starts.every((start, w) => start === starts[w])
     const lease = this.live(process).find((each) => this.#left('put back into the same windows') || isSame(each))
-    if (lease !== undefined) lease.tokens += tokens
-    else this.site.credit(starts, tokens)
+    if (lease !== undefined) {
+      lease.tokens += tokens
+      lease.limit = Math.max(lease.limit, limit)
+    } else this.site.credit(starts, tokens)
   }
 
   #left(rule: Rule): boolean {
@@ -331,7 +333,7 @@ export class LeaseModel implements HoldsModel {
       return
     }
     work.state = 'refused'
-    this.putBack(work.process, { starts: work.starts, tokens: work.cost })
+    this.putBack(work.process, tokensOf(work))
   }
 
   #giveBackLease(process: number): void {
@@ -357,7 +359,7 @@ export class LeaseModel implements HoldsModel {
     const message = this.#messages.splice(of % Math.max(1, this.#messages.length), 1)[0]
     if (!this.#left('credit nothing in doubt') || message === undefined) return
     if (message.kind === 'personal says') {
-      this.putBack(message.process, { starts: message.work.starts, tokens: message.work.cost })
+      this.putBack(message.process, tokensOf(message.work))
     }
     if (message.kind === 'hold says') this.putBack(message.process, message.shared)
   }
@@ -401,6 +403,11 @@ export class LeaseModel implements HoldsModel {
     }
     work.state = 'cancelled'
     this.owns[work.process]!.refund(work)
-    this.putBack(work.process, { starts: work.starts, tokens: work.cost })
+    this.putBack(work.process, tokensOf(work))
   }
+}
+
+/** What a request was charged at the site. */
+function tokensOf({ starts, limit, cost }: Work): Pick<Shared, 'starts' | 'tokens' | 'limit'> {
+  return { starts, limit, tokens: cost }
 }

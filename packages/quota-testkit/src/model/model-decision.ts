@@ -34,12 +34,16 @@ export class ModelSight {
     this.#counters = counters
   }
 
-  /** The limits that apply, in the policy's order. */
-  show(cells: readonly ModelCell[]): WindowStatus[] {
+  /**
+   * The limits that apply, in the policy's order.
+   *
+   * @param isCounted whether the counters are read; without them each window is one that is not open
+   */
+  show(cells: readonly ModelCell[], isCounted = true): WindowStatus[] {
     return cells.flatMap((cell) => {
       const { layer, category, label, kind, limit, most, enforced } = cell
       if (limit === undefined || most === undefined) return []
-      const { lengthMs, startedAt, used, resetAt } = this.#facts(cell)
+      const { lengthMs, startedAt, used, resetAt } = this.#facts(cell, isCounted)
       const remaining: Limit = most === 'unlimited' ? most : Math.max(0, most - used)
       const { name, scope } = layer
       return [
@@ -110,11 +114,17 @@ export class ModelSight {
     return cell && this.#enoughAt(cell, 0)
   }
 
-  #facts(cell: ModelCell): Facts {
+  /** As seen where no counter was read. */
+  showUncounted(cells: readonly ModelCell[]): UncountedWindow[] {
+    const unknown = { used: null, remaining: null, startedAt: null, resetAt: null }
+    return this.show(cells, false).map((status) => ({ ...status, ...unknown }))
+  }
+
+  #facts(cell: ModelCell, isCounted = true): Facts {
     const { name, window, span } = cell
     if (window === undefined || span === undefined)
       return { lengthMs: null, startedAt: null, used: this.#counters.slotsTaken(name), resetAt: null }
-    const open = this.#counters.windows.look(name, span)
+    const open = isCounted ? this.#counters.windows.look(name, span) : undefined
     const used = open?.used ?? 0
     if (open !== undefined && 'perMs' in span) {
       const isFull = used === 0
@@ -190,9 +200,4 @@ export function refusalOf(
     retryAfterMs: Math.max(1, waitMs),
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
   }
-}
-
-/** As seen where no counter was asked. */
-export function uncounted(status: WindowStatus): UncountedWindow {
-  return { ...status, used: null, remaining: null, startedAt: null, resetAt: null }
 }

@@ -19,7 +19,7 @@ import {
   operationOf,
 } from './model-cells.ts'
 import { ModelCounters, type ModelId, type ModelTaken } from './model-counters.ts'
-import { endingAs, type ModelDecision, ModelSight, refusalOf, uncounted, withHeld } from './model-decision.ts'
+import { endingAs, type ModelDecision, ModelSight, refusalOf, withHeld } from './model-decision.ts'
 import { ModelDocuments } from './model-documents.ts'
 import type { ModelRecord } from './model-records.ts'
 import type {
@@ -331,7 +331,7 @@ export class QuotaModel {
     }
     const cells = this.#cells.of(of)
     if (cost === 0 && !askStore && !slot) {
-      const windows = this.#sight.show(cells).map(uncounted)
+      const windows = this.#sight.showUncounted(cells)
       return [
         { ...base, allowed: true, source: 'free', shadowed: [], windows },
         { outcome: 'admitted', charged: {} },
@@ -342,7 +342,12 @@ export class QuotaModel {
     const shadowed = this.#sight.violations(cells, needed, false)
     const taken = ask(cells, cost)
     const common = { ...base, source: 'store' as const, shadowed, windows: this.#sight.show(cells) }
-    const until = (violation: Violation): number | undefined => this.#sight.chargedUntil(cells, violation)
+    // A peek charges nothing: a bucket is as the violation found it.
+    const isCharged = Object.keys(taken.charged).length > 0
+    const until = (violation: Violation): number | undefined => {
+      if (isCharged) return this.#sight.chargedUntil(cells, violation)
+      return violation.kind === 'bucket' ? violation.resetAt : undefined
+    }
     if (taken.outcome !== 'refused') return [{ ...endingAs(common, until), allowed: true }, taken]
     const layers = this.policy.layers.map(({ name }) => name)
     return [{ ...common, allowed: false, ...refusalOf(violations, layers, base.now) }, taken]
