@@ -41,7 +41,7 @@ const ONE_SLOT =
 
 class Store implements LeasedRedisStore {
   readonly sync = false
-  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'own' }
+  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'own', bucket: true }
   readonly deadlineMs: number
   readonly #options: ParsedRedisStoreOptions
   /** Beginnings of keys, by group. */

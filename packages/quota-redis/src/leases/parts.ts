@@ -67,16 +67,18 @@ export function periodParts(
 }
 
 /** The quotas of some of a request's layers. */
-function partOf(layout: Layout, { layers, limits }: Quotas, places: readonly number[]): Quotas {
+function partOf(layout: Layout, { layers, limits, rates }: Quotas, places: readonly number[]): Quotas {
   return {
     layers: places.map((at) => layers[at]!),
     limits: places.flatMap((at) => layout.limitsOf(limits, at)),
+    rates: rates && places.flatMap((at) => layout.limitsOf(rates, at)),
   }
 }
 
-/** Slots are counted in own rows alone. */
-function windowsOnly({ size, width }: Layout, { layers, limits }: Quotas): Quotas {
-  return { layers, limits: limits.map((limit, cell) => (cell % size < width ? limit : Number.POSITIVE_INFINITY)) }
+/** Slots are counted in own rows alone. Rates are there where something comes back to a bucket. */
+function windowsOnly({ size, width }: Layout, { layers, limits, rates }: Quotas): Quotas {
+  const windows = limits.map((limit, cell) => (cell % size < width ? limit : Number.POSITIVE_INFINITY))
+  return { layers, limits: windows, rates: rates?.some((rate) => rate > 0) ? rates : undefined }
 }
 
 /** The states of some of a request's layers. */

@@ -104,11 +104,11 @@ export class Places {
   /** @throws {QuotaError} `store_error` where too many wait */
   takeShared(
     { costs, settingsRevision, category, periods: both }: SharedTake,
-    { shared, sharedQuotas: { limits }, periodsOf }: QuotaParts,
+    { shared, sharedQuotas: { limits, rates }, periodsOf }: QuotaParts,
     mayOpen: boolean,
   ): SharedAnswer | Promise<SharedAnswer> {
     const periods = periodsOf(both).shared
-    return this.pool(category, shared).take({ costs, limits, settingsRevision, periods, mayOpen })
+    return this.pool(category, shared).take({ costs, limits, rates, settingsRevision, periods, mayOpen })
   }
 
   /** The shared rows of one category, without what lies idle in this process. */

@@ -10,6 +10,8 @@ export interface SharedRequest extends Terms {
 export interface Terms {
   /** Of the windows of the shared layers. */
   readonly limits: readonly number[]
+  /** How many tokens come back to each bucket; there where some do. Then the shared layers decide each request. */
+  readonly rates?: readonly number[] | undefined
   /** Of the settings that the limits came from; absent where none are followed. */
   readonly settingsRevision: string | undefined
   /** Where the calendar windows of the shared layers stand, as of a take; absent where there are none. */
@@ -27,6 +29,7 @@ const NONE: readonly number[] = []
 
 export function areSameTerms(a: Terms, b: Terms): boolean {
   if (a.settingsRevision !== b.settingsRevision || !isSame(a.limits, b.limits)) return false
+  if (!isSame(a.rates ?? NONE, b.rates ?? NONE)) return false
   return isSame(a.periods ?? NONE, b.periods ?? NONE)
 }
 

@@ -114,7 +114,8 @@ export class SharedCalls {
   async #granted(server: Line, at: SharedRowsAt, request: GrantRequest): Promise<GrantReply> {
     const { testClock, deadlineMs, process, keys } = this.#parts
     const { units } = keys.schema
-    const { leaseId: lease, mayOpen: may_open, costs, wanted, idle: has, limits, settingsRevision, periods } = request
+    const { leaseId: lease, mayOpen: may_open, costs, wanted, idle: has, ...terms } = request
+    const { limits, rates, settingsRevision, periods } = terms
     const all = costs.map((each) => each.slice(0, units.length))
     const replicas = await this.#parts.replicas(server)
     for (;;) {
@@ -122,7 +123,7 @@ export class SharedCalls {
       const terms = {
         subject: '',
         category: at.category,
-        quotas: { layers: at.layers, limits },
+        quotas: { layers: at.layers, limits, rates },
         settingsRevision,
         periods,
       }

@@ -221,8 +221,8 @@ export class SharedPool {
     if (!this.#isLeasing || this.#serving !== undefined) return
     const needed = this.#demand.amounts.map((amount) => amount * RENEWED_AT)
     if (covers(this.#idle(), needed)) return
-    const { limits, settingsRevision, periods } = terms
-    this.#refreshed = this.#grant([], { limits, settingsRevision, periods, mayOpen: false })
+    const { limits, rates, settingsRevision, periods } = terms
+    this.#refreshed = this.#grant([], { limits, rates, settingsRevision, periods, mayOpen: false })
     this.#serving = this.#refreshed.then(() => this.#serve())
   }
 
@@ -258,18 +258,20 @@ export class SharedPool {
   /** Never rejects. */
   async #grant(
     asks: readonly Ask[],
-    { limits, settingsRevision, periods, mayOpen }: Terms & Pick<SharedRequest, 'mayOpen'>,
+    { limits, rates, settingsRevision, periods, mayOpen }: Terms & Pick<SharedRequest, 'mayOpen'>,
   ): Promise<void> {
     const { calls, at, newLeaseId, counts } = this.#parts
     const costs = asks.map(({ request }) => request.costs)
     const idle = this.#idle()
     const asked = costs.reduce<UnitAmounts>(plus, idle)
-    const wanted = this.#demand.amounts.map((amount, unit) => Math.max(0, Math.floor(amount) - asked[unit]!))
+    // A bucket has no end that a lease could end with.
+    const ahead = rates === undefined ? this.#demand.amounts : idle
+    const wanted = ahead.map((amount, unit) => Math.max(0, Math.floor(amount) - asked[unit]!))
     const leaseId = newLeaseId()
     counts.grants++
     try {
-      const request = { costs, wanted, idle, limits, settingsRevision, periods, mayOpen, leaseId }
-      const terms = { id: leaseId, limits, settingsRevision, periods }
+      const request = { costs, wanted, idle, limits, rates, settingsRevision, periods, mayOpen, leaseId }
+      const terms = { id: leaseId, limits, rates, settingsRevision, periods }
       const reply = await calls.grant(at, request, (late) => this.#grantedLate(late, terms))
       this.#granted(asks, reply, terms)
     } catch (error) {
@@ -281,7 +283,7 @@ export class SharedPool {
   #grantedLate({ now, amounts, sentAt, cells }: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
     if (isNothing(amounts)) return
     // What was granted was granted within the periods.
-    const rows = SharedRows.at(cells, this.#parts.layout, now, of.periods, this.#instant)!
+    const rows = SharedRows.at(cells, this.#parts.layout, now, of, this.#instant)!
     rows.charge(amounts)
     const starts = startsOf(rows.states())
     this.#return(new Lease({ ...of, amounts, sentAt, now, endsAt: rows.endsAt(), starts }))
@@ -289,7 +291,7 @@ export class SharedPool {
 
   #granted(asks: readonly Ask[], reply: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
     const { now, letters, amounts, sentAt, cells } = reply
-    const rows = SharedRows.at(cells, this.#parts.layout, now, of.periods, this.#instant)
+    const rows = SharedRows.at(cells, this.#parts.layout, now, of, this.#instant)
     if (rows === undefined || letters.startsWith('s')) {
       const settingsRevision = letters.startsWith('s') ? reply.settingsRevision : undefined
       for (const ask of asks) ask.resolve({ outcome: 'stale', now, states: [], settingsRevision })
@@ -368,6 +370,11 @@ export class SharedPool {
   #note(terms: Terms, { letters, leasedByOthers }: GrantReply): void {
     const { counts } = this.#parts
     const seen = this.#seen!
+    // What a bucket has used comes back with time, and so would a refusal be over.
+    if (terms.rates !== undefined) {
+      this.#denials.forget()
+      return
+    }
     for (const [index, limit] of terms.limits.entries()) {
       counts.overshootTokens = Math.max(counts.overshootTokens, seen.states[2 * index + 1]! - limit)
     }

@@ -1,5 +1,6 @@
-import { add, type Instant, type Layout, PERIOD_NUMBERS, periodAt, reanchor, roll, view } from '@scoregw/quota/store'
+import { add, type Instant, type Layout, PERIOD_NUMBERS, periodAt, reanchor, view } from '@scoregw/quota/store'
 import type { UnitAmounts } from './amounts.ts'
+import type { SharedRequest } from './shared-answer.ts'
 
 /** The rows that everybody shares as a grant found them, to replay on them what it did. */
 export class SharedRows {
@@ -7,36 +8,38 @@ export class SharedRows {
   readonly #layout: Layout
   readonly #now: number
   readonly #periods: readonly number[] | undefined
+  readonly #rates: readonly number[] | undefined
   readonly #instant: Instant
 
   /**
    * Rows as they are at an instant; `undefined` where it is outside of the periods.
    *
-   * @param periods of the calendar windows of each row in turn
+   * @param terms under which they are charged
    * @param instant moves there, and stays while the rows are used
    */
   static at(
     cells: Float64Array,
     layout: Layout,
     now: number,
-    periods: readonly number[] | undefined,
+    terms: Pick<SharedRequest, 'periods' | 'rates'>,
     instant: Instant,
   ): SharedRows | undefined {
-    if (!instant.moveTo(now, periods, cells.length / layout.rowCells)) return undefined
-    return new SharedRows(cells, layout, now, periods, instant)
+    if (!instant.moveTo(now, terms.periods, cells.length / layout.rowCells)) return undefined
+    return new SharedRows(cells, layout, now, terms, instant)
   }
 
   private constructor(
     cells: Float64Array,
     layout: Layout,
     now: number,
-    periods: readonly number[] | undefined,
+    { periods, rates }: Pick<SharedRequest, 'periods' | 'rates'>,
     instant: Instant,
   ) {
     this.#cells = cells
     this.#layout = layout
     this.#now = now
     this.#periods = periods
+    this.#rates = rates
     this.#instant = instant
     this.#each((i, at) => reanchor(cells, i, instant.after[at]!, now))
   }
@@ -53,7 +56,7 @@ export class SharedRows {
     this.#each((i, at) => {
       const cost = costs[units[at % size]!] ?? 0
       if (cost === 0 || at % size >= width) return
-      roll(this.#cells, i, this.#instant.after[at]!, this.#instant.opensAt[at]!, this.#now)
+      this.#instant.roll(this.#cells, i, at, this.#rates)
       add(this.#cells, i, cost)
     })
   }

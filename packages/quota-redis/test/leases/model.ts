@@ -407,7 +407,7 @@ export class LeaseModel implements HoldsModel {
   }
 }
 
-/** What a request was charged at the site. */
+/** The tokens that a request was charged at the site. */
 function tokensOf({ starts, limit, cost }: Work): Pick<Shared, 'starts' | 'tokens' | 'limit'> {
   return { starts, limit, tokens: cost }
 }
