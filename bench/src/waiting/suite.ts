@@ -35,7 +35,7 @@ export async function waiting(quick: boolean): Promise<Findings> {
 }
 
 async function inMemory(quick: boolean): Promise<QueueUse[]> {
-  const seen = await inTurn('memory', Object.keys(MEMORY), quick ? 1 : 5, (name) =>
+  const seen = await inTurn('memory', Object.keys(MEMORY), quick ? 1 : 3, (name) =>
     seenBy('memory', name, { processes: 1, callers: quick ? PER_SECOND : CALLERS, seconds: 0, port: 0 }),
   )
   return seen.map(([name, runs]) => ({
