@@ -3,7 +3,6 @@ import {
   type Counters,
   cellsIn,
   type Layout,
-  type Quotas,
   type ReservationId,
   type StoreSchema,
   type TakeReply,
@@ -14,10 +13,9 @@ import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/keys/keys.ts'
-import { newPrefix, openStore } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
-import { wavesOf } from './support/waves.ts'
+import { inWaves, oneByOne, Seen, sameQuotas, twoStores } from './support/scenes.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 20_000 : 80
@@ -61,15 +59,6 @@ const LIMITS = [
 
 /** Under an id the same is asked again. */
 const ID_LAYERS = [0, 1]
-
-/** One object for the same limits, as an engine has for the subjects that have no limits of their own. */
-const quotasByText = new Map<string, Quotas>()
-function quotasOf(layers: readonly number[], limits: readonly number[]): Quotas {
-  const text = `${layers} ${limits}`
-  const known = quotasByText.get(text) ?? { layers, limits }
-  quotasByText.set(text, known)
-  return known
-}
 
 interface RowSeed {
   readonly layer: number
@@ -193,7 +182,7 @@ function isToSettle({ request, reply }: Taken, index: number, all: readonly Take
 
 function takeRequest(schema: StoreSchema, { subject, category, layers: asked, cost, limits, id }: Ask): TakeRequest {
   const layers = id === undefined ? asked : ID_LAYERS
-  const quotas = quotasOf(layers, limits.slice(0, layers.length * schema.cells.length))
+  const quotas = sameQuotas(layers, limits.slice(0, layers.length * schema.cells.length))
   return { subject, category, quotas, costs: [cost, 0], id }
 }
 
@@ -235,7 +224,7 @@ describe.runIf(redisTests)('batches', () => {
     return Object.fromEntries(names.map((name, i) => [name.slice(prefix.length + 2), values[i]?.toString('hex') ?? '']))
   }
 
-  async function play({ windows, seeds, batches }: History, counts: Record<string, number>): Promise<void> {
+  async function play({ windows, seeds, batches }: History, seen: Seen): Promise<void> {
     const schema = schemaOf(windows)
     const clock = manualClock()
     const store = memoryStore({ clock })
@@ -255,13 +244,9 @@ describe.runIf(redisTests)('batches', () => {
     )
     store.restore({ format: 4, tables, rows: [...rows.values()], ids: [] })
     const memory = store.open(schema)
-    const [prefixA, prefixB] = [newPrefix(), newPrefix()]
-    const stores = [openStore(redis.port, prefixA, clock), openStore(redis.port, prefixB, clock)] as const
-    const [single, batched] = [stores[0].open(schema), stores[1].open(schema)]
+    const { single, batched, close } = await twoStores(redis.port, clock, schema)
     try {
-      await Promise.all(stores.map((each) => each.ready()))
-      await seed(prefixA, schema, seeds, clock.now())
-      await seed(prefixB, schema, seeds, clock.now())
+      for (const { prefix } of [single, batched]) await seed(prefix, schema, seeds, clock.now())
       const taken: Taken[] = []
       for (const { turnMs, asks } of batches) {
         clock.advance(turnMs)
@@ -270,23 +255,25 @@ describe.runIf(redisTests)('batches', () => {
           const answer = put(memory, schema, asked, before)
           if (asked.kind === 'take') {
             const reply = answer as TakeReply
-            counts[reply.outcome] = (counts[reply.outcome] ?? 0) + 1
+            seen.add(reply.outcome)
             taken.push({ request: takeRequest(schema, asked), reply })
           }
           return { asked, before, answer }
         })
         // A settlement of an id that is taken in the same tick is decided a call later, before whatever is asked then.
-        for (const wave of wavesOf(calls, ({ asked }) => asked.kind === 'settle')) {
-          const together = await Promise.all(wave.map(({ asked, before }) => put(batched, schema, asked, before)))
-          expect(together, 'in one batch').toEqual(wave.map(({ answer }) => answer))
-        }
-        for (const { asked, before, answer } of calls) {
-          expect(await put(single, schema, asked, before), 'one by one').toEqual(answer)
-        }
+        const together = await inWaves(
+          calls,
+          ({ asked }) => asked.kind === 'settle',
+          ({ asked, before }) => put(batched.counters, schema, asked, before),
+        )
+        const expected = calls.map(({ answer }) => answer)
+        expect(together, 'in one batch').toEqual(expected)
+        const apart = await oneByOne(calls, ({ asked, before }) => put(single.counters, schema, asked, before))
+        expect(apart, 'one by one').toEqual(expected)
       }
-      expect(await contents(prefixB)).toEqual(await contents(prefixA))
+      expect(await contents(batched.prefix)).toEqual(await contents(single.prefix))
     } finally {
-      await Promise.all(stores.map((each) => each.close()))
+      await close()
     }
   }
 
@@ -374,9 +361,9 @@ describe.runIf(redisTests)('batches', () => {
   }
 
   it('are answered as one by one, and both as the row functions of the core do', { timeout: TIMEOUT_MS }, async () => {
-    const counts: Record<string, number> = {}
+    const seen = new Seen()
     await fc.assert(
-      fc.asyncProperty(history, (each) => play(each, counts)),
+      fc.asyncProperty(history, (each) => play(each, seen)),
       {
         numRuns: RUNS,
         examples: [SHARED_ROW_AHEAD, OPENED_AHEAD, ...OPENED_TOO_FAR_AHEAD, UNDER_AN_ID].map((each) => [each]),
@@ -384,7 +371,7 @@ describe.runIf(redisTests)('batches', () => {
     )
     for (const outcome of ['admitted', 'refused', 'duplicate', 'cancelled', 'conflict']) {
       // Few of a short run, beside those of the example.
-      expect(counts[outcome], outcome).toBeGreaterThanOrEqual(deep ? RUNS / 80 : 1)
+      expect(seen.of(outcome), outcome).toBeGreaterThanOrEqual(deep ? RUNS / 80 : 1)
     }
   })
 })

@@ -12,10 +12,9 @@ import {
 import { manualClock } from '@scoregw/quota-testkit'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { newPrefix, openStore } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
-import { wavesOf } from './support/waves.ts'
+import { inWaves, oneByOne, Seen, sameQuotas, twoStores } from './support/scenes.ts'
 
 const RUNS = process.env.QUOTA_TEST_DEEP === '1' ? 20_000 : 30
 const TIMEOUT_MS = 60_000 + 300 * RUNS
@@ -49,17 +48,12 @@ const LIMITS = [
   { site: Number.POSITIVE_INFINITY, personal: 9, slots: 1 },
 ]
 
-/** One object for the same limits, as an engine has. */
-const quotasByText = new Map<string, Quotas>()
 function quotasOf({ cells }: StoreSchema, which: number, layers: readonly number[]): Quotas {
   const { site, personal, slots } = LIMITS[which]!
   const limits = layers.flatMap((layer) =>
     cells.map(({ kind }) => (kind === 'concurrency' ? slots : [site, personal][layer]!)),
   )
-  const text = `${layers} ${limits}`
-  const known = quotasByText.get(text) ?? { layers, limits }
-  quotasByText.set(text, known)
-  return known
+  return sameQuotas(layers, limits)
 }
 
 interface Ask {
@@ -198,44 +192,39 @@ describe.runIf(redisTests)('batches with holds', () => {
     return Object.fromEntries(names.map((name, i) => [name.slice(prefix.length + 2), values[i]?.toString('hex') ?? '']))
   }
 
-  async function play(schema: StoreSchema, turns: readonly Turn[], counts: Map<string, number>): Promise<void> {
+  async function play(schema: StoreSchema, turns: readonly Turn[], seen: Seen): Promise<void> {
     const clock = manualClock()
     const memory = memoryStore({ clock }).open(schema)
-    const [prefixA, prefixB] = [newPrefix(), newPrefix()]
-    const stores = [openStore(redis.port, prefixA, clock), openStore(redis.port, prefixB, clock)] as const
-    const [single, batched] = [stores[0].open(schema), stores[1].open(schema)]
+    const { single, batched, close } = await twoStores(redis.port, clock, schema)
     const periods = new Periods()
     try {
-      await Promise.all(stores.map((each) => each.ready()))
       for (const { turnMs, asks } of turns) {
         clock.advance(turnMs)
-        const periodsOf = asks.map((asked) => periods.of(schema, asked, clock.now()))
-        const expected: unknown[] = []
-        for (const [index, asked] of asks.entries()) expected.push(await put(memory, schema, asked, periodsOf[index]))
-        await single.holds?.sweep()
-        const { open } = (await batched.holds?.sweep()) ?? {}
-        const one: unknown[] = []
-        for (const [index, asked] of asks.entries()) one.push(await put(single, schema, asked, periodsOf[index]))
-        const all: unknown[] = []
+        const calls = asks.map((asked) => [asked, periods.of(schema, asked, clock.now())] as const)
+        const putTo =
+          (counters: Counters) =>
+          ([asked, within]: (typeof calls)[number]) =>
+            put(counters, schema, asked, within)
+        const expected = await oneByOne(calls, putTo(memory))
+        await single.counters.holds?.sweep()
+        const { open } = (await batched.counters.holds?.sweep()) ?? {}
+        const one = await oneByOne(calls, putTo(single.counters))
         // What goes by the record of a hold may take another call, before which nothing else is asked.
-        for (const wave of wavesOf([...asks.entries()], ([, { kind }]) => BY_RECORD.includes(kind))) {
-          all.push(...(await Promise.all(wave.map(([index, asked]) => put(batched, schema, asked, periodsOf[index])))))
-        }
+        const all = await inWaves(calls, ([{ kind }]) => BY_RECORD.includes(kind), putTo(batched.counters))
         expect(one).toEqual(expected)
         // A look at the list is two calls, between which others may come.
         const inOrder = asks.map(({ kind }) => kind !== 'list')
         expect(all.filter((_, index) => inOrder[index])).toEqual(expected.filter((_, index) => inOrder[index]))
-        expect(await contents(prefixB)).toEqual(await contents(prefixA))
+        expect(await contents(batched.prefix)).toEqual(await contents(single.prefix))
         expect(open).toBeTypeOf('number')
         for (const [index, reply] of expected.entries()) {
           const { outcome = 'done' } = (reply ?? {}) as { outcome?: string }
-          const name = `${asks[index]?.kind} ${outcome}`
-          counts.set(name, (counts.get(name) ?? 0) + 1)
+          seen.add(`${asks[index]?.kind} ${outcome}`)
         }
       }
-      expect((await single.holds?.sweep())?.open).toBe(memory.holds?.sweep().open)
+      expect((await single.counters.holds?.sweep())?.open).toBe(memory.holds?.sweep().open)
     } finally {
-      await Promise.all(stores.map((each) => each.close()))
+      await close()
     }
   }
 
@@ -256,10 +245,10 @@ describe.runIf(redisTests)('batches with holds', () => {
   ]
 
   it('are answered as one by one, and both as the memory store does', { timeout: TIMEOUT_MS }, async () => {
-    const counts = new Map<string, number>()
+    const seen = new Seen()
     const history = fc.tuple(fc.constantFrom(...SCHEMAS), fc.array(turn, { minLength: 2, maxLength: 8 }))
     await fc.assert(
-      fc.asyncProperty(history, ([schema, turns]) => play(schema, turns, counts)),
+      fc.asyncProperty(history, ([schema, turns]) => play(schema, turns, seen)),
       // A counterexample is shrunk for so long, and then reported.
       {
         numRuns: RUNS,
@@ -268,7 +257,7 @@ describe.runIf(redisTests)('batches with holds', () => {
         markInterruptAsFailure: true,
       },
     )
-    for (const seen of [
+    for (const name of [
       'take admitted',
       'take refused',
       'take stale',
@@ -281,7 +270,7 @@ describe.runIf(redisTests)('batches with holds', () => {
       'commit settled',
       'commit unknown',
     ]) {
-      expect([seen, counts.get(seen) ?? 0]).not.toEqual([seen, 0])
+      expect(seen.of(name), name).toBeGreaterThan(0)
     }
   })
 })
