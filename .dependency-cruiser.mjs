@@ -24,16 +24,16 @@ const rooms = {
 /** The same of packages/quota-redis/src. */
 const redisRooms = {
   lua: [],
-  line: ['lua'],
-  calls: ['line', 'lua'],
+  connection: ['lua'],
+  calls: ['connection', 'lua'],
   keys: [],
-  counters: ['calls', 'keys', 'line', 'lua'],
-  store: ['counters', 'calls', 'keys', 'line', 'lua'],
-  settings: ['store', 'line', 'lua'],
-  factor: ['settings', 'store', 'line', 'lua'],
-  outcomes: ['store', 'line', 'lua'],
-  http: ['settings', 'store', 'counters', 'calls', 'keys', 'line', 'lua'],
-  leases: ['store', 'counters', 'calls', 'keys', 'line', 'lua'],
+  counters: ['calls', 'keys', 'connection', 'lua'],
+  store: ['counters', 'calls', 'keys', 'connection', 'lua'],
+  settings: ['store', 'connection', 'lua'],
+  factor: ['settings', 'store', 'connection', 'lua'],
+  outcomes: ['store', 'connection', 'lua'],
+  http: ['settings', 'store', 'counters', 'calls', 'keys', 'connection', 'lua'],
+  leases: ['store', 'counters', 'calls', 'keys', 'connection', 'lua'],
 }
 
 /** The same of packages/quota-sql/src. */

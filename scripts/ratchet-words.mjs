@@ -48,7 +48,8 @@ export const WORDS = {
 export const NAMES = {
   Terms: { pattern: /\b\w*Terms\b/g, instead: 'HoldOptions, LimitInputs, QuotasInForce: say of what' },
   Turn: { pattern: /\b(?:[A-Z]\w*)?Turn\b/g, instead: 'Attempts, BatchTransaction, Job' },
-  Line: { pattern: /\b(?:[A-Z]\w*)?Line\b/g, instead: 'Connection' },
+  // Lines of a log stay lines.
+  Line: { pattern: /\b(?!(?:Log|Record|Scanned|OperationOf)Line)(?:[A-Z]\w*)?Line\b/g, instead: 'Connection' },
   Held: { pattern: /\b(?:[A-Z]\w*)?Held\b/g, instead: 'Settleable, HeldTokens' },
   Known: { pattern: /\b(?:[A-Z]\w*)?Known\b/g, instead: 'CacheEntry, cached' },
   letter: { pattern: /\bletters?\b/gi, instead: 'status' },
@@ -57,6 +58,12 @@ export const NAMES = {
   NoAnswer: { pattern: /\bNoAnswer\b/g, instead: 'StoreFailure' },
   Parts: { pattern: /\b[A-Z]\w*Parts\b/g, instead: '...Deps, ...Options' },
   giveBack: { pattern: /\bgiveBack\w*/g, instead: 'refund' },
+  line: { pattern: /\blineTo\b/g, instead: 'connection, connectionTo' },
+  look: { pattern: /#look(?:ing)?\b|\b[A-Z]\w*Look\b/g, instead: 'read, poll, check: say which' },
+  heard: { pattern: /#heard\b|\bheard\(/g, instead: 'received, onMessage' },
+  asked: { pattern: /\b[aA]sked\w+|#asked?\b/g, instead: 'requested' },
+  gives: { pattern: /\b(?:PlacedGive|\w+Gives)\b/g, instead: 'refunds' },
+  ParsedOptions: { pattern: /\bexport (?:type|interface) ParsedOptions\b/g, instead: 'Parsed...Options: say of what' },
   askAgain: { pattern: /\baskAgain\b/g, instead: 'requeue' },
   stranger: { pattern: /\b\w*[sS]tranger\w*/g, instead: 'unknownKey' },
 }

@@ -137,7 +137,7 @@ function youInGuides() {
   return { value, places: [], instead: 'to the reader: "you", and verbs', isBest: true }
 }
 
-/** Types of one name in two files of a package. */
+/** Types of one name in two files of a package. An alias of a type by its own name, `type A = module.A`, is that type. */
 function typesOfOneName() {
   const packages = {}
   for (const { file, text } of texts) {
@@ -145,7 +145,7 @@ function typesOfOneName() {
     if (name === undefined) continue
     packages[name] ??= new Map()
     for (const { index, groups } of text.matchAll(
-      /^export (?:declare )?(?:abstract )?(?:interface|type|class|enum) (?<type>\w+)/gm,
+      /^export (?:declare )?(?:abstract )?(?:interface|type|class|enum) (?<type>\w+)\b(?!(?:(?!^export)[\s\S]){0,300}?= \w+\.\k<type>\b)/gm,
     )) {
       const { type } = groups
       packages[name].set(type, [...(packages[name].get(type) ?? []), { file, line: lineOf(text, index), text: type }])

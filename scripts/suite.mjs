@@ -1,5 +1,5 @@
 // Runs the tests as `npm test` does. Files that fail beside all others are run once more by themselves: what fails again
-// has failed, what passes is flaky and named, so that it can be mended. A failure found by a random test is not run again,
+// has failed, what passes is flaky and named, so that it can be repaired. A failure found by a random test is not run again,
 // and neither is anything after an error that no test has caught: it belongs to no test. Tests get a temporary folder of
 // their own: what they leave in it is a failure too.
 import { spawn } from 'node:child_process'

@@ -49,9 +49,9 @@ async function faultsOf(queries: readonly string[]): Promise<string[]> {
   return queries.flatMap((query) => {
     const { metrics, labels } = namedIn(query)
     const bases = metrics.map((name) => (known.has(name) ? name : name.replace(/_(?:bucket|sum|count)$/, '')))
-    const strangers = bases.filter((name) => !known.has(name))
+    const unknown = bases.filter((name) => !known.has(name))
     const allowed = ['job', 'instance', 'le', ...bases.flatMap((name) => known.get(name)?.labels ?? [])]
-    return [...strangers, ...labels.filter((label) => !allowed.includes(label))].map((name) => `${name}: ${query}`)
+    return [...unknown, ...labels.filter((label) => !allowed.includes(label))].map((name) => `${name}: ${query}`)
   })
 }
 

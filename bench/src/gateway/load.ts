@@ -6,7 +6,7 @@ const CONNECTIONS = 32
 const ENTRIES_AN_UPSERT = 20
 /** Players that ask; of more, some. The load prepares every request before a turn begins. */
 const MOST_ASKING = 1_000
-/** How often the load looks whether its time is over. */
+/** How often the load checks whether its time is over. */
 const SAMPLE_MS = 100
 
 export type Operation = 'read' | 'upsert'

@@ -11,7 +11,7 @@ export interface Wire {
 const PATIENCE_MS = 120_000
 
 /**
- * Sends so many requests at once, each over a connection of its own: all are connected before the first byte leaves.
+ * Sends so many requests together, each over a connection of its own: all are connected before the first byte leaves.
  * @returns the statuses, and how often each came; 0: no answer
  */
 export async function sendAtOnce(requests: readonly Wire[]): Promise<Record<number, number>> {

@@ -73,7 +73,7 @@ async function oneByOne(victim: Victim, sender: ChildProcess, quick: boolean): P
   ]
 }
 
-/** What others notice while hundreds come at once, again and again. */
+/** What others notice while hundreds come together, again and again. */
 async function atOnce(how: string, victim: Victim, sender: ChildProcess, quick: boolean): Promise<Target[]> {
   const rounds = quick ? 1 : 5
   const orders: Sent[] = [

@@ -11,7 +11,7 @@ export function nameOf({ name }: Pick<Traffic, 'name'>): string {
   return `quota: ${name}`
 }
 
-/** Some traffic on a store in memory, by the calls that answer at once. */
+/** Some traffic on a store in memory, by the calls that answer synchronously. */
 export async function ordinary(traffic: Traffic): Promise<Contestant> {
   const quota: SyncQuota = createQuota({
     policy: traffic.policy,

@@ -54,7 +54,7 @@ export function flexible(time: Time, storeClient?: Redis): TortureLimiter<Flexib
   }
 }
 
-/** In memory a limit is edited by its setter, for all callers at once. */
+/** In memory a limit is edited by its setter, for all callers together. */
 function edited(over: Flexible, [limit]: TortureLimits): Flexible {
   if (over.limiter instanceof RateLimiterMemory) over.limiter.points = limit.limit
   return over

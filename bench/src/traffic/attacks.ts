@@ -40,7 +40,7 @@ export const NEW_IDS: Traffic = {
   request: (user, n) => ({ ...USUAL.request(user, n), id: `id-${n}` }),
 }
 
-/** What an attack is made of; the usual traffic, which they are compared with, first. */
+/** The parts of an attack; the usual traffic, which they are compared with, first. */
 export const ATTACKS: readonly Traffic[] = [
   { ...USUAL, name: 'usual traffic' },
   REFUSED,

@@ -28,7 +28,7 @@ interface Shape {
   readonly layers?: readonly { readonly name: string; readonly shared?: boolean }[]
   /** Makes the longest window the calendar's day. */
   readonly hasCalendar?: boolean
-  /** Limits the exports of a user that run at once. */
+  /** Limits the exports of a user that run together. */
   readonly hasConcurrency?: boolean
   /** Adds plans that differ from the base. */
   readonly hasPlans?: boolean

@@ -60,7 +60,7 @@ async function isExpected(quota: Quota, traffic: Traffic, user: string, n: numbe
   return reservation.allowed === isAdmitted && reservation.decision?.source === 'store'
 }
 
-/** As {@link isExpected}, of an engine that answers at once. */
+/** As {@link isExpected}, of an engine that answers synchronously. */
 export function isExpectedSync(quota: SyncQuota, traffic: Traffic, user: string, n: number): boolean {
   const { call = 'consume', isAdmitted = true } = traffic
   const request = traffic.request(user, n)

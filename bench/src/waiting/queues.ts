@@ -7,7 +7,7 @@ import PQueue from 'p-queue'
 import { RateLimiterMemory, RateLimiterQueue, RateLimiterRedis } from 'rate-limiter-flexible'
 
 /** Starts work when its limit allows it, and resolves when the work is done. */
-export type Start = (work: () => unknown) => Promise<unknown>
+type Start = (work: () => unknown) => Promise<unknown>
 
 /** Makes a library's queue for one limit, on the Redis of this port or in memory. */
 type Make = (port: number) => Start | Promise<Start>

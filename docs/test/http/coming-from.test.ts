@@ -9,7 +9,7 @@ import { after as honoAfter, before as honoBefore } from '../../code/coming-from
 
 const LIMIT = 3
 
-/** What one side answers, in what both have. */
+/** The answer of one side, in what both have. */
 interface Answer {
   readonly status: number
   /** Requests left, as the fields say; `undefined` where there are none. */

@@ -10,7 +10,7 @@ export function isId(text: string): boolean {
 
 type Query = Readonly<Record<string, string>>
 
-/** What the address names behind its `#`: whatever is looked at, so that it can be come back to and passed on. */
+/** What the address names behind its `#`: whatever is checked, so that it can be come back to and passed on. */
 export interface Route {
   /** Of a page; empty: the first one. */
   readonly name: string

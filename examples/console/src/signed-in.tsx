@@ -33,7 +33,7 @@ export function SignedIn({ known }: { known: readonly Extra[] }): JSX.Element {
   )
 }
 
-/** What a page is called, the smallest part first. */
+/** The name of a page, the smallest part first. */
 function titlesOf({ words, language }: Speech, page: ConsolePage | undefined, { name, part }: Route): string[] {
   if (page === undefined) return [words.notFound]
   return part === undefined || page.path !== name ? [page.labels[language]] : [part, page.labels[language]]

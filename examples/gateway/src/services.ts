@@ -82,21 +82,20 @@ export interface Parts {
 }
 
 /** The gateway: players and administrators. */
-export function gatewayService(parts: Parts): Express {
-  const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota, extras } =
-    parts
+export function gatewayService(deps: Parts): Express {
+  const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota, extras } = deps
   const adminQuota = new AdminQuota(quota, users, audit)
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
-    ...common(parts),
-    routes: gatewayRoutesWithDocument(() => parts.addresses().gateway, quota.policy, [
+    ...common(deps),
+    routes: gatewayRoutesWithDocument(() => deps.addresses().gateway, quota.policy, [
       ...healthRoutes(checks),
       ...scoreRoutes(scores, extras.all.find(({ upsert }) => upsert)?.upsert),
-      ...playerResourceRoutes(parts.resources),
+      ...playerResourceRoutes(deps.resources),
       ...sourceRoutes(sources),
       ...statusRoutes(quota),
       ...adminQuotaRoutes(adminQuota, quota.policy),
-      ...administrationRoutes(parts, adminQuota),
+      ...administrationRoutes(deps, adminQuota),
       ...adaptiveRoutes({ ...adaptive, quota, audit, clock }),
       ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
       ...extras.routes,
@@ -107,12 +106,12 @@ export function gatewayService(parts: Parts): Express {
       ...extras.all.flatMap(({ observe = [] }) => observe),
       metrics.observe,
     ],
-    pages: Router().use(frontPage('gateway', parts.addresses), referencePages(parts.addresses), consolePages()),
+    pages: Router().use(frontPage('gateway', deps.addresses), referencePages(deps.addresses), consolePages()),
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authentication: usersOnly(identify),
     charge: chargeStep({
-      ...{ quota, logger, chargesWithin: parts.chargesWithin, supportForumUrl: config.supportForumUrl },
+      ...{ quota, logger, chargesWithin: deps.chargesWithin, supportForumUrl: config.supportForumUrl },
       observe: observeMetered(usage.recorder, clock),
     }),
   })
@@ -130,33 +129,33 @@ function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Pa
 }
 
 /** Score sync: bots that bring players' scores. */
-export function syncService(parts: Parts): Express {
-  const { config, db, clock, checks, credentials, charts, sync } = parts
+export function syncService(deps: Parts): Express {
+  const { config, db, clock, checks, credentials, charts, sync } = deps
   return createService({
-    ...common(parts),
+    ...common(deps),
     routes: syncRoutesWithDocument(
-      () => parts.addresses().sync,
+      () => deps.addresses().sync,
       [...probeRoutes(checks), ...syncRoutes(sync, new SyncStatus(db, clock), new PlayerStatus({ db, charts, clock }))],
     ),
     errorBody: syncErrorBody,
     bodyLimits: SYNC_BODY_LIMITS,
     bodyBudget: SYNC_BODY_BUDGET,
-    corsOrigins: () => withReferencePage(parts),
-    pages: frontPage('sync', parts.addresses),
+    corsOrigins: () => withReferencePage(deps),
+    pages: frontPage('sync', deps.addresses),
     publicBaseUrl: config.publicSyncUrl,
     authentication: holdersOnly('Bot-Token', (token) => credentials.identify('sync', token)),
   })
 }
 
-/** The chart preview: the table of charts, to be looked at. */
-export function chartsService(parts: Parts): Express {
-  const { config, checks, credentials, charts } = parts
+/** The chart preview: the table of charts, to be checked. */
+export function chartsService(deps: Parts): Express {
+  const { config, checks, credentials, charts } = deps
   return createService({
-    ...common(parts),
-    routes: chartRoutesWithDocument(() => parts.addresses().charts, [...probeRoutes(checks), ...chartRoutes(charts)]),
+    ...common(deps),
+    routes: chartRoutesWithDocument(() => deps.addresses().charts, [...probeRoutes(checks), ...chartRoutes(charts)]),
     errorBody: chartErrorBody,
-    corsOrigins: () => withReferencePage(parts),
-    pages: frontPage('charts', parts.addresses),
+    corsOrigins: () => withReferencePage(deps),
+    pages: frontPage('charts', deps.addresses),
     publicBaseUrl: config.publicChartsUrl,
     authentication: holdersOnly('X-API-Key', (key) => credentials.identify('charts', key)),
   })

@@ -147,7 +147,7 @@ describe('a purchase that is charged within its transaction', () => {
     await buys(5)
     await buys(2, { 'Idempotency-Key': 'l' })
     await alike(async ({ clock }) => clock.advance(3_600_000))
-    // What was refused under a key may be asked for again under it.
+    // What was refused under a key may be requested again under it.
     await buys(2, { 'Idempotency-Key': 'l' })
     await alike(({ db }) => db.updateTable('users').set({ balance: 1 }).execute())
     await buys(5)
@@ -195,7 +195,7 @@ describe('a purchase that is charged within its transaction', () => {
 })
 
 describe('a request that charges within its transaction', () => {
-  /** Tokens of `charge.5`, in the windows of the own layer and in those of everybody. */
+  /** Tokens of `charge.5`, in the windows of the own layer and in those of all subjects. */
   const CHARGED = Array(6).fill(COST)
 
   it('is not free when its handler forgot to charge: it is charged late, which is logged', async () => {

@@ -67,14 +67,14 @@ describe('the chart preview', () => {
 
   it('knows its own keys and no other credential, in whatever field', async () => {
     const get = await chartService()
-    const strangers = [USER_TOKEN, ADMIN_TOKEN, 'mk_unknown', '', 'x'.repeat(9_000)]
+    const invalid = [USER_TOKEN, ADMIN_TOKEN, 'mk_unknown', '', 'x'.repeat(9_000)]
     const fields = (credential: string): Record<string, string>[] => [
       { 'X-API-Key': credential },
       { Authorization: `Bearer ${credential}` },
       { 'Bot-Token': credential },
     ]
     const answers = await Promise.all(
-      [...strangers.flatMap(fields), { Authorization: `Bearer ${KEY}` }, { 'Bot-Token': KEY }, {}].map((headers) =>
+      [...invalid.flatMap(fields), { Authorization: `Bearer ${KEY}` }, { 'Bot-Token': KEY }, {}].map((headers) =>
         get('/api/v1/charts', headers),
       ),
     )

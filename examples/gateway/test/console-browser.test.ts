@@ -263,7 +263,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
 
     const usage = section(page, 'Usage now')
     const hour = usage.getByRole('meter', { name: 'Personal, read, 1 hour' })
-    // The bars are asked for again by themselves.
+    // The bars are requested again by themselves.
     const full = async (): Promise<number> => Number(await hour.getAttribute('value'))
     await page.clock.fastForward(5_000)
     await expect.poll(full).toBeCloseTo(8 / 9, 5)

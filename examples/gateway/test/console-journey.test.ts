@@ -15,7 +15,7 @@ interface Hands {
   write(field: Locator, text: string): Promise<void>
 }
 
-describe.runIf(browserTests && isDeep)('a stranger with a phone', { timeout: 300_000 }, () => {
+describe.runIf(browserTests && isDeep)('a newcomer with a phone', { timeout: 300_000 }, () => {
   it.each([
     ['fingers', fingers],
     ['a keyboard', keyboard],
@@ -24,7 +24,7 @@ describe.runIf(browserTests && isDeep)('a stranger with a phone', { timeout: 300
     const { page, faults } = await watchedPage({ viewport: PHONE, hasTouch: true })
     const { press, write } = handsOf(page)
     const looksRight = async (): Promise<void> => expect(await screenAndAccessibilityFaults(page)).toEqual([])
-    // All that a stranger knows is the address.
+    // All that a newcomer knows is the address.
     await page.goto(gateway.gateway.addresses.gateway)
     await looksRight()
     await press(page.getByRole('link', { name: 'Console' }))

@@ -73,7 +73,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     await page.getByText('1 problem').waitFor()
     await page.getByRole('link', { name: 'Site-wide, write, 1 hour' }).waitFor()
 
-    // The stream and nothing else: what is looked at costs no request of its own.
+    // The stream and nothing else: what is checked costs no request of its own.
     const paths = requests
       .map((request) => new URL(request.url()).pathname)
       .filter((path) => path.startsWith('/admin/'))

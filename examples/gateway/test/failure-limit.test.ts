@@ -75,7 +75,7 @@ describe('a caller whose requests fail', () => {
     )
     const chinese = await send('POST', UPSERT, { ...GOOD, headers: { 'Accept-Language': 'zh-CN' } })
     expect(chinese.body.msg).toContain('您在 60s 内有 5 个请求出错或尚未完成')
-    // Everything of theirs is refused, also what costs nothing; nobody else is.
+    // Everything of theirs is refused, also what costs nothing; no one else is.
     expect((await send('GET', '/me/quota')).status).toBe(429)
     expect((await send('GET', '/me/quota', { token: ADMIN_TOKEN })).status).toBe(200)
     expect((await send('GET', '/healthz')).status).toBe(200)

@@ -129,7 +129,7 @@ async function setUp(): Promise<TestGateway> {
   return gateway
 }
 
-/** Such requests take longer: a source that does not answer is asked again. */
+/** Such requests take longer: a source that does not answer is sent again. */
 function asksSource(path: string): boolean {
   return path.startsWith('/v1/update-')
 }

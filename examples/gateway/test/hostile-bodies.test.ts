@@ -8,7 +8,7 @@ import { type Hostile, hostileBodies } from './support/hostile.ts'
 import { BOT_TOKEN, botOf, manyRecords } from './support/sync.ts'
 
 const UPSERT = '/v1/music/upsert'
-/** What a body that asks for too much may be refused with. */
+/** What a body that requests too much may be refused with. */
 const REFUSALS = [400, 413, 415, 422]
 /** Bytes of a hostile body: enough for more elements than score sync takes. */
 const SMALL = 600_000

@@ -21,7 +21,7 @@ describe('metrics', () => {
       'http_server_request_duration_seconds_count{method="POST",route="/v1/music/upsert",status="429"} 1',
     )
     expect(text).toContain('route="none",status="404"')
-    // Neither what was asked for nor who asked.
+    // Neither what was requested nor who asked.
     expect(text).not.toMatch(/Kazami|demo/)
     expect((await send('GET', '/metrics')).status).toBe(403)
     expect((await send('GET', '/metrics', { token: null })).status).toBe(401)

@@ -156,7 +156,7 @@ describe('a second process on one file', () => {
     const holder = await runGateway(dataDir, { ...TOKENS, DATA_DIR_SHARED: first })
     const ports = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0' }
     const other = run('main', [], { ...ports, DATA_DIR: dataDir, DATA_DIR_SHARED: second })
-    // One that serves all the same ends nothing: it fails at once.
+    // One that serves all the same ends nothing: it fails immediately.
     const served = other.printed(/Score gateway/).catch(() => other.ended())
     expect(await Promise.race([other.ended(), served])).toEqual({ code: 78, signal: null })
     expect(other.stderr()).toMatch(fault)

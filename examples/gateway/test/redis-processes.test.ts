@@ -36,7 +36,7 @@ describe.runIf(redisTests && processTests)('two processes on one Redis and one d
     expect(scores).toContainEqual(expect.objectContaining({ musicId: 102, dxScore: 7 }))
     expect(await usedOf({ send: here })).toEqual({ read: 4, write: 15 })
 
-    // Of many at once, through both, exactly as many are admitted as the limit has room for.
+    // Of many together, through both, exactly as many are admitted as the limit has room for.
     await setOwn(here, { overrides: { write: { '1h': 310, '5h': 310, '1d': 310 } } })
     await expect.poll(() => limitsOf(there), { interval: 10 }).toEqual([310, 310, 310])
     const load = Array.from({ length: 60 }, (_each, index) => upsert(index % 2 === 0 ? here : there))

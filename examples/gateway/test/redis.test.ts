@@ -41,7 +41,7 @@ async function revisionOf({ send }: TestGateway): Promise<string> {
   return /^"\d+-(.*)"$/.exec(headers.get('ETag') ?? '')?.[1] ?? ''
 }
 
-/** Changes the settings of everybody by their mode. */
+/** Changes the settings of all subjects by their mode. */
 async function setMode({ send }: TestGateway, mode: string): Promise<number> {
   const { version: _, ...document } = (await send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })).body
   const headers = { 'If-Match': '*' }

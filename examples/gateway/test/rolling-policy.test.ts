@@ -13,7 +13,7 @@ import type { PolicyLines } from './support/with-policy.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
-/** What a write costs. */
+/** The cost of a write. */
 const PRICE = 15
 const LOADERS = ['load-1', 'load-2']
 const BEFORE: PolicyLines = { windows: WINDOWS, layers: LAYERS }

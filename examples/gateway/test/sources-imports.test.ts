@@ -119,7 +119,7 @@ function processorMs(): number {
 }
 
 describe('a large import', () => {
-  /** What something took of the processor, in milliseconds, and the most in it while nobody else had a turn. */
+  /** What something took of the processor, in milliseconds, and the most in it while no one else had a turn. */
   async function turnsOf(work: () => Promise<unknown>): Promise<{ totalMs: number; longestMs: number }> {
     const began = processorMs()
     let longestMs = 0

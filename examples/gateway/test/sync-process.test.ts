@@ -39,7 +39,7 @@ describe.runIf(processTests)('a process that is killed amid snapshots', { timeou
       await running.ended()
       running = await start(dataDir)
     }
-    // The second chunk of one client is under way: killed somewhere between its first byte and its answer.
+    // The second chunk of one client is in flight: killed somewhere between its first byte and its answer.
     const sending = (chunk: number): void => {
       if (chunk !== 1 || kills >= KILLS || restarting !== undefined) return
       kills++

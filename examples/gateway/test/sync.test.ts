@@ -365,7 +365,7 @@ describe('two writes of a player at one time', () => {
       answers.push(answer)
       return answer
     })
-    // One of the three is under way, and what another player's writes wait for is not known to these.
+    // One of the three is in flight, and what another player's writes wait for is not known to these.
     await expect.poll(() => answers.length).toBe(2)
     for (const { status, headers, body } of answers) {
       expect([status, headers.get('Retry-After')]).toEqual([429, '1'])

@@ -13,7 +13,7 @@ export interface Spoken {
 /**
  * Has a model speak.
  *
- * @param tokens how many words it will say: nobody else knows before the end
+ * @param tokens how many words it will say: no one else knows before the end
  * @param hear called with each word
  */
 export function speak(tokens: number, hear: (word: string) => void): Spoken {

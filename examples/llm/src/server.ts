@@ -7,7 +7,7 @@ import { speak } from './model.ts'
 /** How long what a chat holds stays held after its process fell silent, in milliseconds. */
 export const HOLD_MS = 2_000
 
-/** What a token of an answer costs, in millionths of a dollar. */
+/** The cost of a token of an answer, in millionths of a dollar. */
 const MICROUSD_A_TOKEN = 60
 /** What a chat is expected to say; the truth is known when it is over. */
 const ESTIMATE = 75

@@ -9,7 +9,7 @@ interface Usage {
   readonly held?: number
 }
 
-/** What came of the story, in the order in which it happened. */
+/** The result of the story, in the order in which it happened. */
 export interface Story {
   readonly started: number
   readonly refused: number

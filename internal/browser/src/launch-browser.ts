@@ -4,7 +4,7 @@ import { chromiumBinary } from './chromium-binary.ts'
 /** Whether tests with a browser run; `BROWSER_TESTS=off` leaves them out, for `describe.runIf(browserTests)`. */
 export const browserTests: boolean = process.env.BROWSER_TESTS !== 'off'
 
-/** For containers: without a sandbox and without much shared memory; and no request that a page did not ask for. */
+/** For containers: without a sandbox and without much shared memory; and no request that a page did not request. */
 const ARGS = [
   '--no-sandbox',
   '--disable-dev-shm-usage',

@@ -39,7 +39,7 @@ async function find(): Promise<PostgresBinary> {
   return {
     postgres: join(folder, 'postgres'),
     initdb: join(folder, 'initdb'),
-    // What they print is looked at, so it is English everywhere.
+    // What they print is checked, so it is English everywhere.
     env: { ...env, LC_ALL: 'C' },
     user: await userOfServers(),
   }

@@ -5,7 +5,7 @@
  */
 import type { Counting, HeldReservation, OneUnit, Quota, RefusedDecision } from '@scoregw/quota'
 import { isoText, type Locale, operationOf, refusalMessage } from '@scoregw/quota/http'
-import { type AskerOptions, askedBy } from './asked.ts'
+import { type CallOptions, optionsOfCall } from './call-options.ts'
 import { settleOrLog } from './settle.ts'
 
 /** What a guard reads of a call: the SDK's `RequestHandlerExtra`. */
@@ -19,13 +19,13 @@ export interface ToolCallExtra {
     | undefined
 }
 
-/** What {@link quotaMcp} takes. */
+/** The options of {@link quotaMcp}. */
 export interface QuotaMcpOptions<Operation extends string = string, C extends Counting = OneUnit>
-  extends AskerOptions<ToolCallExtra, C> {
+  extends CallOptions<ToolCallExtra, C> {
   /** Its operations are the tools, each at its price. */
   readonly quota: Quota<Operation, C>
   /**
-   * What becomes of a call whose tool throws, or answers `isError`: `cancel` gives it back, `commit` charges it.
+   * The outcome of a call whose tool throws, or answers `isError`: `cancel` gives it back, `commit` charges it.
    * @default 'cancel'
    */
   readonly failedAs?: 'cancel' | 'commit' | undefined
@@ -46,8 +46,8 @@ export interface RefusedToolResult {
 }
 
 /**
- * Makes what guards tools: each call holds the price of its operation, and a slot where the policy limits how many run at
- * once, while the tool works.
+ * Makes what guards tools: each call holds the price of its operation, and a slot where the policy limits how many run
+ * together, while the tool works.
  *
  * @returns wraps the callback of a tool; {@link holdOf} its last argument is the hold
  * @throws {QuotaError} `unknown_operation`, when a tool is wrapped
@@ -63,12 +63,12 @@ export function quotaMcp<Operation extends string, C extends Counting>(
     operationOf(quota.policy, operation)
     return async (...args) => {
       const extra = args.at(-1) as ToolCallExtra
-      const hold = await quota.reserve({ ...(await askedBy(options, extra)), operation })
+      const hold = await quota.reserve({ ...(await optionsOfCall(options, extra)), operation })
       // Without an id there is no other answer than admitted or refused.
       if (hold.status !== 'reserved') return refusedResult(hold.decision as RefusedDecision, locale)
       holds.set(extra, hold as HeldReservation<Counting>)
       const stop = hold.keepAlive()
-      // A tool that does not hear of the end of its session keeps nothing longer than that.
+      // A tool that gets no notice of the end of its session keeps nothing longer than that.
       if (extra.signal.aborted) stop()
       extra.signal.addEventListener('abort', stop, { once: true })
       let isCharged = failedAs === 'commit'

@@ -8,7 +8,7 @@ import {
 } from '@scoregw/quota'
 import { operationOf } from '@scoregw/quota/http'
 import { unitNames } from '@scoregw/quota/store'
-import { type AskerOptions, askedBy } from './asked.ts'
+import { type CallOptions, optionsOfCall } from './call-options.ts'
 import { QuotaRefusedError, QuotaRepeatedError } from './errors.ts'
 import { type ModelTokens, plainTokens, promptTokens, textTokens, totalTokens } from './model-tokens.ts'
 import { settleOrLog } from './settle.ts'
@@ -21,16 +21,16 @@ export interface ModelRequest {
   readonly prompt: unknown
   /** The most that the model may answer, as the call says. */
   readonly maxOutputTokens?: number | undefined
-  /** Aborted when nobody listens any more: what was streamed until then is charged, as by {@link ModelCall.abort}. */
+  /** Aborted when nothing listens any more: what was streamed until then is charged, as by {@link ModelCall.abort}. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** What {@link modelMeter} takes; `Request` is what its functions are given. */
+/** The options of {@link modelMeter}; `Request` is what its functions are given. */
 export interface ModelMeterOptions<
   Request extends ModelRequest = ModelRequest,
   Operation extends string = string,
   C extends Counting = OneUnit,
-> extends AskerOptions<Request, C> {
+> extends CallOptions<Request, C> {
   readonly quota: Quota<Operation, C>
   /** The operation of the policy; its `overrun` is `charge` or `fit`, since a model may use more than was estimated. */
   readonly operation: NoInfer<Operation>
@@ -163,7 +163,7 @@ interface HeldCall {
 function reserving<Request extends ModelRequest>(options: ModelMeterOptions<Request, string, Counting>) {
   const { quota, operation, id } = options
   return async (request: Request, cost: Counting['cost']): Promise<HeldCall> => {
-    const by = { ...(await askedBy(options, request)), operation }
+    const by = { ...(await optionsOfCall(options, request)), operation }
     const asked = { ...by, cost, signal: request.signal }
     const name = id?.(request)
     if (name === undefined) return { hold: admitted(await quota.reserve(asked), '') }

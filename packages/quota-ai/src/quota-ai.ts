@@ -19,7 +19,7 @@ export interface AiRequest extends ModelRequest {
   readonly params: CallParams
 }
 
-/** What {@link quotaAi} takes. */
+/** The options of {@link quotaAi}. */
 export type QuotaAiOptions<Operation extends string = string, C extends Counting = OneUnit> = ModelMeterOptions<
   AiRequest,
   Operation,
@@ -95,7 +95,7 @@ export function quotaAi<Operation extends string, C extends Counting>(options: Q
   }
 }
 
-/** What a model was asked for; where it fails, the call settles first. */
+/** What a model was requested; where it fails, the call settles first. */
 async function made<T>(make: () => PromiseLike<T>, call: ModelCall): Promise<T> {
   try {
     return (await make()) as T

@@ -7,7 +7,7 @@ import { type RedisServer, redisTests, startCluster, startRedis } from '@scoregw
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ServerFinding } from '../src/doctor/finding.ts'
-import type { Look } from '../src/top/look.ts'
+import type { Usage } from '../src/top/usage.ts'
 import { runCli } from './run-cli.ts'
 import { fileOf, removeFiles } from './temporary.ts'
 
@@ -74,7 +74,7 @@ describe.runIf(redisTests)('on a Redis', () => {
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/ann +personal write 1h +45 +60 +75 % .*\n/)
     expect(out).toMatch(/site +site write 1h +55 +1,500/)
-    const json = JSON.parse((await runCli(['top', server.url, '--policy', POLICY, '--json'])).out) as Look
+    const json = JSON.parse((await runCli(['top', server.url, '--policy', POLICY, '--json'])).out) as Usage
     expect(json).toMatchObject({ rows: 3, isSample: false })
     expect(json.hottest[0]).toMatchObject({ subject: 'ann', window: '1h', used: 45, limit: 60 })
     expect(json.hottest.map(({ subject }) => subject)).toContain('bo\u0000b')
@@ -86,7 +86,7 @@ describe.runIf(redisTests)('on a Redis', () => {
   it('top sees no more rows than it may, and nothing where there is nothing', async () => {
     const sample = JSON.parse(
       (await runCli(['top', server.url, '--policy', POLICY, '--json', '--sample', '1'])).out,
-    ) as Look
+    ) as Usage
     expect(sample).toMatchObject({ rows: 1, isSample: true })
     const { code, out } = await runCli(['top', server.url, '--policy', POLICY, '--prefix', 'other', '--once'])
     expect(code).toBe(0)
@@ -212,7 +212,7 @@ describe('servers that are none', () => {
   })
 })
 
-/** Three rows of two users and two of everybody; an administrator's settings beside them. */
+/** Three rows of two users and two of all subjects; an administrator's settings beside them. */
 async function fill(url: string, prefix: string): Promise<void> {
   const client = new Redis(url)
   const store = redisStore({ client, prefix, deadlineMs: 1_000 })

@@ -23,7 +23,7 @@ export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
     const holder = req as unknown as Record<string, unknown>
     if (holder[requestPropertyName] !== undefined) {
       const message = `req.${requestPropertyName} is in use already and is replaced; name another with requestPropertyName`
-      meter.warnings.tell('property_taken', message)
+      meter.warnings.warnOnce('property_taken', message)
     }
     holder[requestPropertyName] = quota
   }

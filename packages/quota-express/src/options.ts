@@ -24,7 +24,7 @@ export interface QuotaRouteOptions<C extends Counting = OneUnit>
   extends Omit<RouteOptions<Request, C>, 'skip'>,
     ExpressOptions {}
 
-/** What {@link quotaMiddleware} takes. */
+/** The options of {@link quotaMiddleware}. */
 export interface QuotaMiddlewareOptions<Operation extends string = string, C extends Counting = OneUnit>
   extends Omit<HttpMeterOptions<Request, Operation, C>, 'skip'>,
     ExpressOptions {

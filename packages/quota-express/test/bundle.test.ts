@@ -24,16 +24,16 @@ const ELSEWHERE = /score-gateway|luxon/
 const WORDS = /beijing|shanghai|forum/i
 
 it('an app with a limit of its own has nothing of the score gateway in its bundle', async () => {
-  const stranger = await bundleOf(`
+  const neutral = await bundleOf(`
     import { simpleQuota, quotaExceededBody } from '@scoregw/quota'
     import { quotaMiddleware } from '@scoregw/quota-express'
     export const quota = simpleQuota({ limit: 3, per: '15m' })
     export const metered = quotaMiddleware({ quota, subject: (req) => req.ip })
     export { quotaExceededBody }
   `)
-  expect(stranger.sources.filter((path) => ELSEWHERE.test(path))).toEqual([])
-  expect(WORDS.exec(stranger.text)?.[0]).toBeUndefined()
-  expect(stranger.sources.some((path) => path.endsWith('http/neutral/english.ts'))).toBe(true)
+  expect(neutral.sources.filter((path) => ELSEWHERE.test(path))).toEqual([])
+  expect(WORDS.exec(neutral.text)?.[0]).toBeUndefined()
+  expect(neutral.sources.some((path) => path.endsWith('http/neutral/english.ts'))).toBe(true)
 })
 
 it('an app that imports the answers of the specification has them', async () => {

@@ -39,7 +39,7 @@ function expressOf(make: typeof express, app: HttpApp): ReturnType<typeof expres
     served.all(route.path, ...handlers, (req, res, next) => {
       const header = (name: string) => req.get(name)
       const gone = async () => void (await once(res, 'close'))
-      // Express 4 does not hear of promises that reject.
+      // Express 4 ignores promises that reject.
       playOnNode(app, app.replyOf(route, header), { header, quota: req.quota, gone }, responseOf(res)).catch(next)
     })
   }

@@ -46,8 +46,8 @@ test.each([undefined, 'reject', 'skip'] as const)('who asks has to be said where
 
 test('a route refuses options that are not its own, and operations that the policy does not have', () => {
   const metered = quotaMiddleware({ quota: syncQuota(), subject })
-  const stranger = { standardHeaders: false } as object
-  expect(caught(() => metered.operation('save', stranger)).faults).toMatchObject([{ path: 'standardHeaders' }])
+  const unknown = { standardHeaders: false } as object
+  expect(caught(() => metered.operation('save', unknown)).faults).toMatchObject([{ path: 'standardHeaders' }])
   expect(caught(() => metered.operation('nonsense' as 'save')).code).toBe('unknown_operation')
   expect(caught(() => metered.operation('save', { cost: 0.5 })).faults).toMatchObject([{ path: 'cost' }])
 })

@@ -37,7 +37,7 @@ const trusting = new WeakMap<object, boolean>()
 /** More proxies than stand anywhere in a row, of a network that is for documentation alone. */
 const STRANGERS = Array.from({ length: 100 }, (_, index) => `203.0.113.${index + 1}`)
 
-/** Whether a request that came through strangers would have an address that they made up: Fastify does not tell else. */
+/** Whether a request from an untrusted proxy would have an address that they made up: Fastify does not tell else. */
 function trustsEverybody(request: FastifyRequest): boolean {
   const known = trusting.get(request.server)
   if (known !== undefined) return known

@@ -19,7 +19,7 @@ export interface QuotaRouteOptions extends RouteOptions<FastifyRequest>, Fastify
 /** A route's `config.quota`: the operation it is charged as; `false`: it is not metered. */
 export type QuotaRouteConfig = string | false | ({ readonly operation: string } & Partial<QuotaRouteOptions>)
 
-/** What {@link quotaFastify} takes. */
+/** The options of {@link quotaFastify}. */
 export interface QuotaFastifyOptions<Operation extends string = string>
   extends Omit<HttpMeterOptions<FastifyRequest, Operation>, 'quota'>,
     FastifyOptions {

@@ -3,11 +3,11 @@ export { createQuota, defaultPolicy, memoryStore, QuotaError, simpleQuota } from
 export type { QuotaAnswer, QuotaLogger, QuotaWarningCode, RequestQuota } from '@scoregw/quota/http'
 export { ipSubject, QUOTA_HEADER_NAMES, QuotaWarning, quotaStatusBody } from '@scoregw/quota/http'
 export {
+  type HonoHandler as QuotaHandler,
+  type HonoRouteOptions as QuotaRouteOptions,
   type QuotaAppOptions,
-  type QuotaHandler,
   type QuotaMiddleware,
   type QuotaMiddlewareOptions,
-  type QuotaRouteOptions,
   type QuotaRoutes,
   quotaMiddleware,
 } from './hono/middleware.ts'

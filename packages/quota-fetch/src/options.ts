@@ -41,7 +41,7 @@ export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<Ro
   readonly handler?: QuotaHandler | undefined
 }
 
-/** What {@link quotaFetch} takes. */
+/** The options of {@link quotaFetch}. */
 export interface QuotaFetchOptions<Operation extends string = string, C extends Counting = OneUnit>
   extends Omit<HttpMeterOptions<Request, Operation, C>, FunctionNames | 'operation' | 'address' | 'locale'>,
     QuotaRouteOptions<NoInfer<C>> {

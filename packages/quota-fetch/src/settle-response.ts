@@ -25,18 +25,18 @@ export function settleResponse(
 ): Response | Promise<Response> {
   const { pending } = quota
   // The handler's commit may fail: then the outcome decides.
-  if (pending !== undefined) return pending.then(() => judged(quota, response, settling))
-  return judged(quota, response, settling)
+  if (pending !== undefined) return pending.then(() => settledByStatus(quota, response, settling))
+  return settledByStatus(quota, response, settling)
 }
 
-function judged(quota: MeteredRequest, response: Response, settling: Settling): Response | Promise<Response> {
+function settledByStatus(quota: MeteredRequest, response: Response, settling: Settling): Response | Promise<Response> {
   const { status } = response
   const { settlesAtEnd } = quota
   const hasGone = status >= 400 && settling.isHungUp()
   const isOurs = settling.isWatched !== true
   const fields = isOurs ? quota.fields(status, hasGone) : undefined
   const legacy = isOurs ? quota.legacyFields(status, hasGone) : undefined
-  quota.judge(status, hasGone)
+  quota.settleByStatus(status, hasGone)
   const { pending } = quota
   const send = (): Response | Promise<Response> => {
     const sent = fields === undefined && legacy === undefined ? response : withFields(response, fields, legacy)
@@ -57,7 +57,7 @@ function withFields(
   fields: RateLimitFields | undefined,
   legacy: NamedFields | undefined,
 ): Response {
-  // A server's own response, which is made when it is asked for more than a status, has the `Headers` of the application
+  // A server's own response, which is made when it is requested more than a status, has the `Headers` of the application
   // until then: fields would be added to those, once more with each request.
   void response.bodyUsed
   try {

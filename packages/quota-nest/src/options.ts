@@ -3,7 +3,7 @@ import type { Counting, Quota, SimpleQuota } from '@scoregw/quota'
 import type { HttpMeterOptions, RouteOptions } from '@scoregw/quota/http'
 import type { NestRequest } from './adapter.ts'
 
-/** What `QuotaModule.forRoot()` takes. */
+/** The options of `QuotaModule.forRoot()`. */
 export interface QuotaModuleOptions<
   Request extends object = NestRequest,
   Operation extends string = string,
@@ -13,11 +13,11 @@ export interface QuotaModuleOptions<
   readonly quota: Quota<Operation, C> | SimpleQuota
 }
 
-/** What `QuotaModule.forRootAsync()` takes. */
+/** The options of `QuotaModule.forRootAsync()`. */
 export interface QuotaModuleAsyncOptions<Request extends object = NestRequest, Operation extends string = string> {
   /** Modules that provide what is injected. */
   readonly imports?: DynamicModule['imports']
-  /** What the factory is called with. */
+  /** The name of the factory with. */
   readonly inject?: readonly (InjectionToken | OptionalFactoryDependency)[]
   // biome-ignore lint/suspicious/noExplicitAny: the factory says what it is called with, as in Nest's own options
   readonly useFactory: (...injected: any[]) => MaybeAsyncOptions<Request, Operation>

@@ -57,7 +57,7 @@ const LIMITS = [
   Array.from({ length: 9 }, () => Number.POSITIVE_INFINITY),
 ]
 
-/** Under an id the same is asked again. */
+/** Under an id the same is sent again. */
 const ID_LAYERS = [0, 1]
 
 interface RowSeed {
@@ -164,7 +164,7 @@ function put(store: Counters, schema: StoreSchema, asked: Ask, taken: readonly T
     category: request.category,
     layers: request.quotas.layers,
     states,
-    giveBack: [Math.min(cost, request.costs[0]!)],
+    refunds: [Math.min(cost, request.costs[0]!)],
     as: asked.as,
     id: request.id,
   })
@@ -277,7 +277,7 @@ describe.runIf(redisTests)('batches', () => {
     }
   }
 
-  // A shared row that cannot be kept in memory for a run, beside one that is: the second must not go by its old state.
+  // A shared row that cannot be kept in memory for a run, beside one that is: the second must not use its old state.
   const take = { kind: 'take', subject: 'a', category: 0, cost: 1, id: undefined, as: 'committed', of: 0 } as const
   const limits = new Array<number>(9).fill(12)
   const SHARED_ROW_AHEAD: History = {
@@ -336,7 +336,7 @@ describe.runIf(redisTests)('batches', () => {
         { ...limited, cost: 10 },
       ],
     ]),
-    // A row that everybody shares, and one of the subject's own.
+    // A row that all subjects share, and one of the subject's own.
     ...[0, 1].map((layer) => opensAhead(layer, [[limited, { ...limited, cost: 12 }]])),
   ]
 

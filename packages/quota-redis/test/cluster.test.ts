@@ -5,8 +5,8 @@ import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
 import { Cluster } from 'ioredis'
 import { Cluster as Cluster5 } from 'ioredis5'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { keySlot } from '../src/connection/key-slot.ts'
 import { redisBroadcast, redisOutcomes, redisSettings } from '../src/index.ts'
-import { keySlot } from '../src/line/key-slot.ts'
 import { leasedEngine, sitePolicy, siteUsed, takes } from './leases/engines.ts'
 import { clusterFactory, leasedClusterFactory, newPrefix } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
@@ -186,7 +186,7 @@ describe.runIf(redisTests)('on a cluster', () => {
       const left = (await home.cli('CLUSTER', 'COUNTKEYSINSLOT', String(slot))) as number
       if (left > 0) return
       for (; asked < 3; asked++) expect(await timedWrite(quota)).toMatchObject({ ok: true })
-      // Forgotten scripts are sent again, and so is the command that marks the client's line.
+      // Forgotten scripts are sent again, and so is the command that marks the client's connection.
       await other.cli('SCRIPT', 'FLUSH')
       expect(await timedWrite(quota)).toMatchObject({ ok: true })
       expect(await settings.read()).toBeUndefined()

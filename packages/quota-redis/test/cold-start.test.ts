@@ -64,7 +64,7 @@ describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clien
     ])
     // Else this shows nothing.
     expect(performance.now() - began).toBeGreaterThan(FAR_DEADLINE_MS)
-    // The script came with the call: to be asked for it costs a round trip.
+    // The script came with the call: to be requested it costs a round trip.
     expect(await redis.cli('INFO', 'errorstats')).not.toContain('NOSCRIPT')
   })
 

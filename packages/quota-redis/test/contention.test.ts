@@ -42,7 +42,7 @@ class Member {
 
   async takeAndGiveBack(): Promise<number> {
     const { states } = await this.take(0, 0)
-    const refund = { subject: 'u0', category: 0, layers: [0, 1], states, giveBack: [1], as: 'cancelled' } as const
+    const refund = { subject: 'u0', category: 0, layers: [0, 1], states, refunds: [1], as: 'cancelled' } as const
     await this.#counters.settle(refund)
     return 0
   }

@@ -34,7 +34,7 @@ const silences: readonly Silence[] = [
     end: (_, redis) => redis.resume(),
   },
   {
-    name: 'a line that is 300 ms slow',
+    name: 'a connection that is 300 ms slow',
     lastsMs: deep ? 30_000 : 2_500,
     begin: (proxy) => proxy.latency(150),
     end: (proxy) => proxy.latency(0),
@@ -67,13 +67,13 @@ describe.runIf(redisTests).concurrent('silence', () => {
       const opened = results.find(({ isSpared }) => isSpared)
       const before = results.filter(({ from }) => from < opened!.from)
       expect(before.length).toBeLessThanOrEqual(MOST_WAITS * CALLERS)
-      // From then on only the probes wait: 5 a second, each for at most all callers at once.
+      // From then on only the probes wait: 5 a second, each for at most all callers together.
       const waited = results.filter(({ from, isSpared }) => from > opened!.at && !isSpared)
       const probes = (results.at(-1)!.at - opened!.at) / 200 + 1
       expect(waited.length).toBeLessThanOrEqual(probes * CALLERS)
       expect(proxy.openSockets()).toBeLessThanOrEqual(1)
 
-      // Everything still in flight on the slow line arrives before anything overtakes it.
+      // Everything still in flight on the slow connection arrives before anything overtakes it.
       await pause(700)
       silence.end(proxy, redis)
       expect(await timeToRecover(quota)).toBeLessThan(1_000)
@@ -87,7 +87,7 @@ describe.runIf(redisTests).concurrent('silence', () => {
     },
   )
 
-  it('a slow line leaves nothing charged that was not admitted', async ({ onTestFinished }) => {
+  it('a slow connection leaves nothing charged that was not admitted', async ({ onTestFinished }) => {
     const { later, server, proxy: startProxy } = cleanupsOf(onTestFinished)
     const redis = await server()
     const proxy = await startProxy(redis.port)
@@ -150,7 +150,7 @@ describe.runIf(redisTests)('a busy process', () => {
     await store.ready()
     await firstWrite(quota)
     const call = timedWrite(quota)
-    // Behind the turn in which the call goes out, so that the deadline's timer is due before the socket is looked at.
+    // Behind the turn in which the call goes out, so that the deadline's timer is due before the socket is checked.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     const until = performance.now() + 200
     while (performance.now() < until);

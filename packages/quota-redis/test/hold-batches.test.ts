@@ -2,7 +2,7 @@ import { memoryStore } from '@scoregw/quota'
 import {
   type Counters,
   cellsIn,
-  type HoldTerms,
+  type HoldOptions,
   Layout,
   type Quotas,
   type StoreSchema,
@@ -78,7 +78,7 @@ interface Turn {
 /** Asked of a hold that may be known to its record alone. */
 const BY_RECORD: readonly Ask['kind'][] = ['extend', 'grow', 'commit', 'cancel']
 
-/** Under an id the same is asked again. */
+/** Under an id the same is sent again. */
 const HOLD_LAYERS = [0, 1]
 
 const anyAsk: fc.Arbitrary<Ask> = fc.record({
@@ -168,7 +168,7 @@ function put(counters: Counters, schema: StoreSchema, asked: Ask, periods: reado
   if (kind === 'list') return listed(holds.list({ subject }))
   const id = { id: asked.id, nonce: asked.nonce, fingerprint: 'f', ttlMs: ID_MS }
   if (kind === 'hold') {
-    const hold: HoldTerms = { ttlMs: HOLD_MS, maxHolds: 2 }
+    const hold: HoldOptions = { ttlMs: HOLD_MS, maxHolds: 2 }
     const slots = Number(slot && schema.cells.at(-1)?.kind === 'concurrency')
     // Nothing but a slot, now and then.
     const tokens = slots > 0 && cost === 6 ? 0 : cost
@@ -209,10 +209,10 @@ describe.runIf(redisTests)('batches with holds', () => {
         await single.counters.holds?.sweep()
         const { open } = (await batched.counters.holds?.sweep()) ?? {}
         const one = await oneByOne(calls, putTo(single.counters))
-        // What goes by the record of a hold may take another call, before which nothing else is asked.
+        // What follows the record of a hold may take another call, before which nothing else is asked.
         const all = await inWaves(calls, ([{ kind }]) => BY_RECORD.includes(kind), putTo(batched.counters))
         expect(one).toEqual(expected)
-        // A look at the list is two calls, between which others may come.
+        // A read of the list is two calls, between which others may come.
         const inOrder = asks.map(({ kind }) => kind !== 'list')
         expect(all.filter((_, index) => inOrder[index])).toEqual(expected.filter((_, index) => inOrder[index]))
         expect(await contents(batched.prefix)).toEqual(await contents(single.prefix))

@@ -37,8 +37,8 @@ function play(
   }
   const as = move.endsWith('commits') ? 'committed' : 'cancelled'
   const states = starts.get(who) ?? [0, 0]
-  const giveBack = as === 'committed' ? 1 : COST
-  return counters.settle({ subject, category: 0, layers: [0], states, giveBack: [giveBack], as, id })
+  const refunds = as === 'committed' ? 1 : COST
+  return counters.settle({ subject, category: 0, layers: [0], states, refunds: [refunds], as, id })
 }
 
 describe.runIf(redisTests)('one id in the hands of two processes', () => {

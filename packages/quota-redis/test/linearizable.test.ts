@@ -110,7 +110,7 @@ describe.runIf(redisTests)('histories of concurrent clients', () => {
             if (reply.outcome === 'admitted') states = reply.states
             answer = JSON.stringify([reply.outcome, reply.states])
           } else if (each.kind === 'give-back') {
-            const settled = { subject: 'u', category: 0, layers: [0], states, giveBack: [each.cost] }
+            const settled = { subject: 'u', category: 0, layers: [0], states, refunds: [each.cost] }
             await store.settle({ ...settled, as: 'cancelled' })
           } else if (each.kind === 'reset') {
             await store.reset({ subject: 'u', categories: [0], layers: [0] })

@@ -6,7 +6,7 @@ import { describe } from 'vitest'
 import { redisBroadcast, redisFactor, redisOutcomes, redisSettings, redisStore } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
 
-/** What JavaScript, or a cast, lets through. */
+/** A value that JavaScript, or a cast, lets through. */
 type Anything = never
 
 /** Never connects. */

@@ -2,10 +2,10 @@ import { createQuota, definePolicy } from '@scoregw/quota'
 import { withinOwnTime } from '@scoregw/server-kit'
 import { createClient } from 'redis'
 import { describe, expect, it, vi } from 'vitest'
+import { type ConnectionOptions, textOf } from '../src/connection/connection.ts'
+import { ServerConnection } from '../src/connection/server-connection.ts'
 import { type RedisClient, redisSettings, redisStore } from '../src/index.ts'
 import { leasedRedisStore } from '../src/leases.ts'
-import { Connection } from '../src/line/connection.ts'
-import { type LineOptions, textOf } from '../src/line/line.ts'
 import { newPrefix, nodeRedis } from './store-harness.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { configuredNodeRedis } from './support/clients.ts'
@@ -13,13 +13,13 @@ import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 
-function own(port: number, options: LineOptions = {}): Connection {
-  const connection = new Connection(configuredNodeRedis(port), options)
+function own(port: number, options: ConnectionOptions = {}): ServerConnection {
+  const connection = new ServerConnection(configuredNodeRedis(port), options)
   later(() => connection.close())
   return connection
 }
 
-describe.runIf(redisTests)('a line by node-redis', () => {
+describe.runIf(redisTests)('a connection by node-redis', () => {
   it('answers with bytes and numbers, whatever the client has set for its own use', async () => {
     const redis = await server()
     const connection = own(redis.port)
@@ -79,13 +79,13 @@ describe.runIf(redisTests)('a line by node-redis', () => {
   it('signs in, by the URL, in the database that it names', async () => {
     const redis = await server({ args: ['--requirepass', 'secret'] })
     const client = createClient({ url: `redis://:secret@127.0.0.1:${redis.port}/3` })
-    const connection = new Connection(client, {})
+    const connection = new ServerConnection(client, {})
     later(() => connection.close())
     await connection.ready()
     expect(textOf(await connection.send('CLIENT', 'INFO'))).toMatch(/ db=3 /)
-    const stranger = own(redis.port)
-    await stranger.ready()
-    await expect(stranger.send('GET', 'k')).rejects.toThrow(/^NOAUTH/)
+    const unauthenticated = own(redis.port)
+    await unauthenticated.ready()
+    await expect(unauthenticated.send('GET', 'k')).rejects.toThrow(/^NOAUTH/)
   })
 })
 
@@ -108,7 +108,7 @@ describe.runIf(redisTests)('by node-redis', () => {
     expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false])
   })
 
-  it('a change of the settings is heard of, also after the line broke', async () => {
+  it('a change of the settings is heard of, also after the connection broke', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const prefix = newPrefix()

@@ -1,9 +1,9 @@
 import { cellsIn, isNotDone, type StoreSchema, windowCell } from '@scoregw/quota/store'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
+import { ServerConnection } from '../src/connection/server-connection.ts'
 import { type RedisCounters, type RedisStore, redisStore } from '../src/index.ts'
 import { Keys } from '../src/keys/keys.ts'
-import { Connection } from '../src/line/connection.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
 
@@ -31,7 +31,7 @@ const take = (counters: RedisCounters, id?: typeof ID) =>
   counters.take({ subject: 'u', category: 0, quotas: { layers: [0], limits: [9] }, costs: [3, 0], id })
 
 async function cancel(counters: RedisCounters, states: readonly number[], id?: typeof ID): Promise<unknown> {
-  const settled = { subject: 'u', category: 0, layers: [0], states, giveBack: [3], as: 'cancelled', id } as const
+  const settled = { subject: 'u', category: 0, layers: [0], states, refunds: [3], as: 'cancelled', id } as const
   return counters.settle(settled).then(
     () => 'done',
     (error: unknown) => (isNotDone(error) ? 'not done' : 'in doubt'),
@@ -61,7 +61,7 @@ describe.runIf(redisTests)('a settle that fails', () => {
     proxy.refuse(true)
     proxy.cutAll()
     await vi.waitFor(() => expect(store.ready()).rejects.toThrow(), { timeout: 15_000 })
-    // Nothing is written where there is no line.
+    // Nothing is written where there is no connection.
     expect(await cancel(counters, states, id)).toBe('not done')
     proxy.refuse(false)
     await vi.waitFor(() => store.ready(), { timeout: 15_000, interval: 20 })
@@ -77,10 +77,10 @@ describe.runIf(redisTests)('a settle that fails', () => {
     const [counters, others] = [store.open(SCHEMA), witness.open(SCHEMA)]
     await Promise.all([store.ready(), witness.ready()])
     const { states } = await take(others)
-    const send = Connection.prototype.send
+    const send = ServerConnection.prototype.send
     let isLoading = true
-    const spy = vi.spyOn(Connection.prototype, 'send').mockImplementation(function (
-      this: Connection,
+    const spy = vi.spyOn(ServerConnection.prototype, 'send').mockImplementation(function (
+      this: ServerConnection,
       command,
       ...words
     ) {

@@ -18,7 +18,7 @@ function constantsOf(text: string): Record<string, number> {
 
 describe('the numbers of a batch', () => {
   it('stand where the script reads them', () => {
-    const { BEGIN, IS_STALE, REVISION, SHARED, OWN, BEHIND_TERMS, RUN, KINDS } = numbers
+    const { BEGIN, IS_STALE, REVISION, SHARED, OWN, BEHIND_GROUP, RUN, KINDS } = numbers
     const kinds = { CALENDAR: KINDS.calendar, SLOTS: KINDS.concurrency, BUCKET: KINDS.bucket }
     expect(constantsOf(lua('numbers'))).toMatchObject({
       BEGIN,
@@ -26,7 +26,7 @@ describe('the numbers of a batch', () => {
       REVISION,
       SHARED,
       OWN,
-      BEHIND_TERMS,
+      BEHIND_GROUP,
       RUN,
       ...kinds,
     })

@@ -63,8 +63,8 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
         const { states } = await counters.read({ subject, categories: [0], layers: [0] })
         return states[0]!.filter((_, index) => index % 2 === 1).slice(0, width)
       },
-      cancel: (subject: string, { states }: TakeReply, giveBack: number) =>
-        counters.settle({ subject, category: 0, layers, states, giveBack: [giveBack], as: 'cancelled' }),
+      cancel: (subject: string, { states }: TakeReply, refunds: number) =>
+        counters.settle({ subject, category: 0, layers, states, refunds: [refunds], as: 'cancelled' }),
       reset: (subject = 'u') => counters.reset({ subject, categories: [0], layers: [0] }),
     }
   }
@@ -205,7 +205,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     expect((await one.take()).outcome).toBe('admitted')
     expect(await codeOf(other.take())).toBe('damaged_row')
     expect(await codeOf(other.used())).toBe('damaged_row')
-    // The shared row is as damaged to it; both are mended.
+    // The shared row is as damaged to it; both are repaired.
     await other.counters.reset({ subject: 'u', categories: [0], layers: [0, 1] })
     expect((await other.take(2)).outcome).toBe('admitted')
     expect(await one.used()).toEqual([2, 0])
@@ -257,7 +257,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
       [7, 5],
       [7, 2],
     ])
-    const settled = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: [4], as: 'cancelled', id } as const
+    const settled = { subject: 'u', category: 0, layers: [0, 1], states, refunds: [4], as: 'cancelled', id } as const
     await other.counters.settle(settled)
     await other.counters.settle(settled)
     expect([await one.used(), await other.used()]).toEqual([

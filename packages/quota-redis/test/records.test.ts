@@ -18,7 +18,7 @@ describe.runIf(redisTests)('records', () => {
     return made
   }
 
-  /** Two processes: one behind a line that can be cut, one that is not. */
+  /** Two processes: one behind a connection that can be cut, one that is not. */
   async function parties(limits: readonly number[], schema: StoreSchema = HOURS) {
     const prefix = newPrefix()
     const proxy = await startProxy(redis.port)
@@ -107,7 +107,7 @@ describe.runIf(redisTests)('records', () => {
     const one = holder({ prefix: newPrefix(), schema: HOURS, limits: [100] })
     await one.take(0)
     const [held, settled, taken] = await Promise.all([one.hold('h', 60), one.cancel('h'), one.take(60)])
-    // The take was asked for after the cancel, and decided before it: rule 8 of the guide.
+    // The take was requested after the cancel, and decided before it: rule 8 of the guide.
     expect([held.outcome, settled.outcome, taken.outcome]).toEqual(['admitted', 'settled', 'refused'])
     expect(await one.take(60)).toMatchObject({ outcome: 'admitted' })
     await one.hold('i', 40)

@@ -112,7 +112,7 @@ describe.runIf(redisTests)('the script', () => {
     const goesAt = now + 86_400_000 + GRACE_MS
     expect(await client.call('PEXPIRETIME', own)).toBe(goesAt)
     await take(store, 'u', 3)
-    await store.settle({ subject: 'u', category: 0, layers: [0, 1], states, giveBack: [2], as: 'cancelled' })
+    await store.settle({ subject: 'u', category: 0, layers: [0, 1], states, refunds: [2], as: 'cancelled' })
     await store.reset({ subject: 'u', categories: [0, 1], layers: [0] })
     expect(await client.call('PEXPIRETIME', own)).toBe(goesAt)
     const again = await take(store, 'u', 3, PLENTY, 'i')
@@ -262,7 +262,7 @@ describe.runIf(redisTests)('the script', () => {
     }
     const record = keys.record(0, 'u', 'i')
     const { states } = await take(store, 'u', 1)
-    const settled = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: [1], as: 'cancelled' } as const
+    const settled = { subject: 'u', category: 0, layers: [0, 1], states, refunds: [1], as: 'cancelled' } as const
     const id = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 30_000 }
     for (const plant of [() => client.lpush(record, 'x'), () => client.set(record, '\x93\xa1R')]) {
       await plant()

@@ -15,7 +15,7 @@ function broadcast(port: number): RedisBroadcast {
   return opened
 }
 
-/** Watches, and resolves when messages arrive: then every change is heard of. */
+/** Watches, and resolves when messages arrive: then every change is reported. */
 async function watch(opened: RedisBroadcast): Promise<SettingsChange[]> {
   const heard: SettingsChange[] = []
   const marker = { kind: 'subject', layer: 'marker', key: randomUUID() } as const

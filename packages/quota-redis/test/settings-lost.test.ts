@@ -16,7 +16,7 @@ const RECOVERY_MS = 6_000
 const LIMIT = 40
 const CALLERS = 4
 /**
- * Reads and script texts of both engines together while they find out, once for each way to hear of it: by decisions, by
+ * Reads and script texts of both engines together while they find out, once for each way to be notified of it: by decisions, by
  * each of their connections, by messages, by looking. Deciding in vain would be hundreds.
  */
 const MOST = 40
@@ -68,7 +68,7 @@ async function textsSent(redis: RedisServer): Promise<number> {
   return Number(/cmdstat_eval:calls=(\d+)/.exec(stats)?.[1] ?? 0)
 }
 
-/** Counts how often engines read the settings of everybody, from now on. */
+/** Counts how often engines read the settings of all subjects, from now on. */
 function readsOf(stores: readonly AsyncSettingsStore[]): () => number {
   const looks = stores.map((store) => vi.spyOn(store, 'read'))
   return () => looks.reduce((sum, { mock }) => sum + mock.calls.length, 0)
@@ -130,7 +130,7 @@ describe.runIf(redisTests).concurrent('settings that were lost', () => {
     const since = callers.made.slice(madeBefore)
     expect(new Set(since.map(({ version, limit }) => `${version} ${limit}`))).toEqual(new Set([`0 ${own}`]))
 
-    // Compare-and-set goes by the document there now.
+    // Compare-and-set follows the document there now.
     const { settings } = await two.settings.update(personal(LIMIT), { ifRevision: '' })
     expect(settings.version).toBe(1)
     expect(await admittedOf(quotas, 'after')).toBe(LIMIT)

@@ -30,7 +30,7 @@ function store(port: number, prefix?: string): RedisSettings {
   return opened
 }
 
-/** Watches, and resolves when messages arrive: then every change is heard of. */
+/** Watches, and resolves when messages arrive: then every change is reported. */
 async function watch(opened: RedisSettings): Promise<SettingsChange[]> {
   const heard: SettingsChange[] = []
   const marker = { kind: 'subject', layer: 'marker', key: randomUUID() } as const

@@ -27,7 +27,7 @@ const SCHEMA: StoreSchema = {
   ],
 }
 const CELLS = SCHEMA.cells.length
-/** What the script of 60fd3be7 is called for three windows, since holds grow to 2^53 - 1 and no further. */
+/** The name of the script of 60fd3be7 for three windows, since holds grow to 2^53 - 1 and no further. */
 const SCRIPT = '96164434be3d8e006f5cb03d607d16527cd993ae'
 
 /** The counters as 60fd3be7 has them. */
@@ -164,7 +164,7 @@ describe.runIf(redisTests)('a version before and this one, at work on one server
       category: 0,
       layers: [0, 1],
       states,
-      giveBack: [2],
+      refunds: [2],
       as: 'cancelled',
       id: id('i'),
     } as const

@@ -25,7 +25,7 @@ import {
 } from '../src/index.ts'
 import { SCHEMA } from './support/counting.ts'
 
-/** What JavaScript, or a cast, lets through. */
+/** A value that JavaScript, or a cast, lets through. */
 type Anything = never
 
 /** Never connects. */

@@ -254,7 +254,7 @@ describe.runIf(postgresTests)('random histories of takes that add to rows', () =
       if (hasBucket && random(2) === 0) clock.advance(random(BUCKET_MS / 2))
       const kind = random(100)
       if (kind < 72) {
-        const asked = Array.from({ length: 1 + random(6) }, (): TakeRequest => {
+        const requested = Array.from({ length: 1 + random(6) }, (): TakeRequest => {
           const costs = [random(3), 1 + random(4), 0]
           return {
             subject: subject(),
@@ -265,24 +265,24 @@ describe.runIf(postgresTests)('random histories of takes that add to rows', () =
             settingsRevision: known,
           }
         })
-        const replies = await Promise.all(asked.map((request) => counters[random(2)]!.take(request)))
+        const replies = await Promise.all(requested.map((request) => counters[random(2)]!.take(request)))
         if (known !== revision) {
           if (replies.some(({ outcome }) => outcome !== 'stale')) return `not stale: ${JSON.stringify(replies)}`
           known = revision
           continue
         }
-        const takes = asked.map((request, at) => [request, replies[at]!] as const)
+        const takes = requested.map((request, at) => [request, replies[at]!] as const)
         const end = model.orderOf(rows, takes, clock.now())
         if (end === undefined) return JSON.stringify({ now: clock.now(), rows: [...rows], takes })
         rows = end
         past.push(...takes.filter(([, { outcome }]) => outcome === 'admitted'))
       } else if (kind < 80 && past.length > 0) {
         const [request, { states }] = past[random(past.length)]!
-        const giveBack = [random(2), random(2)]
+        const refunds = [random(2), random(2)]
         const { subject: whose } = request
-        await counters[random(2)]!.settle({ subject: whose, category: 0, layers, states, giveBack, as: 'committed' })
+        await counters[random(2)]!.settle({ subject: whose, category: 0, layers, states, refunds, as: 'committed' })
         rows = model.change(rows, model.keys(request), (cells, i, at, c) =>
-          refund(cells, i, states[2 * at]!, giveBack[layout.units[c]!]!, false),
+          refund(cells, i, states[2 * at]!, refunds[layout.units[c]!]!, false),
         )
       } else if (kind < 84) {
         const whose = subject()

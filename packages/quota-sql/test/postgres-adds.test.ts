@@ -73,8 +73,8 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
   it('that can never fit are refused without one', async () => {
     const { counters, sent } = await process()
     const quotas = { layers: [0, 1], limits: [0, 1e9] }
-    const asked = ['f', 'g'].map((subject) => counters.take({ subject, category: 0, quotas, costs: ONE }))
-    expect((await Promise.all(asked)).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
+    const requested = ['f', 'g'].map((subject) => counters.take({ subject, category: 0, quotas, costs: ONE }))
+    expect((await Promise.all(requested)).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
     expect(sent).toEqual([])
   })
 
@@ -107,8 +107,8 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     }
     await counters.take(request('u', 'full', 1))
     sent.length = 0
-    const asked = [request('u', 'full', 1), request('v', 'full', 1), request('w', 'room', 1)]
-    const answers = await Promise.all(asked.map((each) => counters.take(each)))
+    const requested = [request('u', 'full', 1), request('v', 'full', 1), request('w', 'room', 1)]
+    const answers = await Promise.all(requested.map((each) => counters.take(each)))
     expect(answers.map(({ outcome }) => outcome)).toEqual(['refused', 'refused', 'admitted'])
     expect(sent).toEqual(['add'])
     sent.length = 0
@@ -125,15 +125,15 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     const { counters, sent } = await process(schema)
     const subject = randomUUID()
     const quotas = { layers: [0, 1], limits: [1, 1e9, 1e9, 1e9] }
-    const asked = (costs: readonly number[]) => counters.take({ subject, category: 0, quotas, costs })
+    const requested = (costs: readonly number[]) => counters.take({ subject, category: 0, quotas, costs })
     const shortStart = async (): Promise<number | undefined> => {
       return (await counters.read({ subject, categories: [0], layers: [0, 1] })).states[0]?.[0]
     }
-    const first = await asked([1, 5, 0])
+    const first = await requested([1, 5, 0])
     await expect.poll(shortStart).toBe(-1)
-    expect((await asked([1, 5, 0])).outcome).toBe('admitted')
+    expect((await requested([1, 5, 0])).outcome).toBe('admitted')
     await expect.poll(shortStart).toBe(-1)
-    const third = await asked([0, 5, 0])
+    const third = await requested([0, 5, 0])
     expect(sent).not.toContain('lockRows')
     expect(third.states[3]).toBe(15)
     expect([third.states[2], third.states[0]]).toEqual([first.states[2], -1])
@@ -145,19 +145,19 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     const { counters, sent } = await process({ ...SCHEMA, categories: ['bucket'], cells }, clock)
     const quotas = { layers: [0, 1], limits: [10, 1e9], rates: [10, 1e9] }
     const begin = clock.now()
-    const asked = async (tokens: number) => {
+    const requested = async (tokens: number) => {
       const { outcome, states } = await counters.take({ subject: 'b', category: 0, quotas, costs: [tokens, 0] })
       return [outcome, (states[0] ?? 0) - begin, states[1]]
     }
-    expect(await asked(10)).toEqual(['admitted', 0, 10])
+    expect(await requested(10)).toEqual(['admitted', 0, 10])
     clock.advance(30_000)
-    expect(await asked(5)).toEqual(['admitted', 0, 15])
+    expect(await requested(5)).toEqual(['admitted', 0, 15])
     clock.advance(30_000)
-    expect(await asked(5)).toEqual(['admitted', 60_000, 10])
+    expect(await requested(5)).toEqual(['admitted', 60_000, 10])
     clock.advance(59_999)
-    expect(await asked(9)).toEqual(['admitted', 60_000, 19])
+    expect(await requested(9)).toEqual(['admitted', 60_000, 19])
     clock.advance(60_001)
-    expect(await asked(10)).toEqual(['admitted', 180_000, 10])
+    expect(await requested(10)).toEqual(['admitted', 180_000, 10])
     expect(sent).toEqual(['add', 'add', 'add', 'add', 'add'])
   })
 

@@ -34,8 +34,8 @@ describe.runIf(postgresTests)('lists as PostgreSQL reads them', () => {
       numRuns: 200,
       seed,
     })) {
-      const asked = 'select $1::text[] as texts, $2::bigint[]::text[] as ends'
-      const { rows } = await pool.query(asked, [arrayOf(texts), arrayOf(ends)])
+      const requested = 'select $1::text[] as texts, $2::bigint[]::text[] as ends'
+      const { rows } = await pool.query(requested, [arrayOf(texts), arrayOf(ends)])
       const kept = ends.map((end) => (end === null ? null : String(end)))
       expect(rows, `seed ${seed}`).toEqual([{ texts, ends: kept }])
     }

@@ -60,8 +60,8 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
       return postgresStore({ pool, deadlineMs: 10_000 }).open({ ...SCHEMA, categories: ['serial'] })
     })
     const [, before] = await used(all[0]!, 'p0')
-    const asked = Array.from({ length: 150 }, (_, index) => take(all[index % 3]!, `p${index % 4}`))
-    const outcomes = new Set((await Promise.all(asked)).map(({ outcome }) => outcome))
+    const requested = Array.from({ length: 150 }, (_, index) => take(all[index % 3]!, `p${index % 4}`))
+    const outcomes = new Set((await Promise.all(requested)).map(({ outcome }) => outcome))
     const again = await Promise.all(Array.from({ length: 90 }, (_, index) => take(all[index % 3]!, `p${index % 4}`)))
     expect([...outcomes, ...new Set(again.map(({ outcome }) => outcome))]).toEqual(['admitted', 'admitted'])
     expect((await used(all[0]!, 'p0'))[1] - before).toBe(240)
@@ -164,7 +164,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     proxy.silence(true)
     const from = performance.now()
     let calls = 0
-    // Three deadlines that were missed, over half a second, open the circuit; then nobody waits.
+    // Three deadlines that were missed, over half a second, open the circuit; then no caller waits.
     while (performance.now() - from < 1_000) {
       expect((await ask()).source).toBe('fallback')
       calls++

@@ -120,7 +120,7 @@ async function record(clients: readonly (readonly Operation[])[], all: readonly 
         const reply = await counters.take({ ...row, quotas: { layers: [0], limits: LIMITS }, costs: [cost, 0] })
         if (reply.outcome === 'admitted') states = reply.states
         answer = JSON.stringify([reply.outcome, reply.states])
-      } else if (kind === 'give-back') await counters.settle({ ...row, states, giveBack: [cost], as: 'cancelled' })
+      } else if (kind === 'give-back') await counters.settle({ ...row, states, refunds: [cost], as: 'cancelled' })
       else if (kind === 'reset') await counters.reset({ ...row, categories: [0] })
       else answer = JSON.stringify((await counters.read({ ...row, categories: [0] })).states[0])
       calls.push({ operation, from, until: tick++, answer, startedAts })
@@ -182,7 +182,7 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
         if (outcome !== 'admitted') return
         charged++
         if (Math.random() < 0.8) return
-        await counters.settle({ ...row, layers: quotas.layers, states, giveBack: [1], as: 'cancelled', id })
+        await counters.settle({ ...row, layers: quotas.layers, states, refunds: [1], as: 'cancelled', id })
         charged--
       }
       const caller = async (): Promise<void> => {

@@ -23,7 +23,7 @@ export {
 /** The names of all cases, in the order of their run. */
 export const TORTURE_CASES: readonly TortureCase[] = Object.keys(CASES) as TortureCase[]
 
-/** What became of a case. */
+/** The outcome of a case. */
 export interface TortureFinding {
   readonly case: TortureCase
   readonly verdict: 'kept' | 'broken' | 'not offered'

@@ -118,21 +118,21 @@ export const COUNTER_MUTANTS: readonly Mutant[] = [
         const before = cells.map(([pair]) => Number(pair[1]))
         super.settle(request)
         for (const [at, [pair]] of cells.entries()) {
-          if (pair[1] === 0) pair[1] = Number(before[at]) - Number(request.giveBack[0])
+          if (pair[1] === 0) pair[1] = Number(before[at]) - Number(request.refunds[0])
         }
       }
     },
   },
   {
     fault: 'nothing is ever given back',
-    Counters: settling((request) => ({ ...request, giveBack: request.giveBack.map(() => 0) })),
+    Counters: settling((request) => ({ ...request, refunds: request.refunds.map(() => 0) })),
   },
   {
     fault: 'a commit gives everything back',
     seed: 8,
     Counters: settling((request) => ({
       ...request,
-      giveBack: request.giveBack.map((amount) => (request.as === 'committed' ? 1_000 : amount)),
+      refunds: request.refunds.map((amount) => (request.as === 'committed' ? 1_000 : amount)),
     })),
   },
   {

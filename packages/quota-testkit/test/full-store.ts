@@ -130,7 +130,7 @@ function served(server: Server, counters: MapCounters, deadlineMs: number | unde
   }
 }
 
-/** A harness with every capability that a store on a server can have, each with a fault if one is asked for. */
+/** A harness with every capability that a store on a server can have, each with a fault if one is requested. */
 export function fullFactory(faults: Faults = {}): StoreFactory {
   return () => {
     const clock = manualClock()

@@ -96,7 +96,7 @@ export const BROKEN_COUNTERS: readonly BrokenCounters[] = [
     promise: /slots are taken/,
     Counters: class extends ModelCounters {
       override slotsTaken(name: string): number {
-        const window = this.windows.look('window', { lengthMs: 120_000 })
+        const window = this.windows.open('window', { lengthMs: 120_000 })
         return window === undefined && this.state.windows.window !== undefined ? 0 : super.slotsTaken(name)
       }
     },

@@ -11,7 +11,7 @@ import type { Mutant } from './mutant.ts'
 
 type WithId = TakeRequest | SettleRequest
 
-/** Counters whose ids go by another key. */
+/** Counters whose ids follow another key. */
 function keyedBy(key: (request: WithId, id: string, counters: MapCounters) => unknown): typeof MapCounters {
   return class extends MapCounters {
     override idKey(request: WithId, { id }: ReservationId): string {

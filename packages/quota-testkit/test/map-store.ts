@@ -86,10 +86,10 @@ export class MapCounters implements row.SyncCounters {
   }
 
   settle(request: row.SettleRequest): void {
-    const { subject, category, layers, states, giveBack, id } = request
+    const { subject, category, layers, states, refunds, id } = request
     if (id && !this.settleId(request, id)) return
     const cells = this.cells(subject, category, layers)
-    for (const [at, [pair, , unit]] of cells.entries()) row.refund(pair, 0, Number(states[2 * at]), giveBack[unit] ?? 0)
+    for (const [at, [pair, , unit]] of cells.entries()) row.refund(pair, 0, Number(states[2 * at]), refunds[unit] ?? 0)
   }
 
   reset({ subject, categories, layers }: row.ResetRequest): void {

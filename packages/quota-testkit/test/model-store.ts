@@ -106,11 +106,11 @@ export class ModelledCounters implements SyncCounters {
 
   settle(request: SettleRequest): void {
     this.end()
-    const { subject, category, layers, states, giveBack, as, id } = request
+    const { subject, category, layers, states, refunds, as, id } = request
     if (id && !this.model.settleId(this.id(request, id), as)) return
     for (const [at, name] of this.names({ subject, category, layers }).entries()) {
       const { unit } = this.layout.cells[at % this.layout.size] ?? { unit: 0 }
-      this.model.windows.refund(name, states[2 * at] ?? -1, giveBack[unit] ?? 0)
+      this.model.windows.refund(name, states[2 * at] ?? -1, refunds[unit] ?? 0)
     }
   }
 
@@ -258,7 +258,7 @@ export class ModelledCounters implements SyncCounters {
     const { layout } = this
     for (const [at, { name, span }] of (this.windows(where) ?? []).entries()) {
       const cell = layout.cellAt(Math.floor(at / layout.width), at % layout.width)
-      const { startedAt, charged } = this.model.windows.look(name, span) ?? { startedAt: -1, charged: 0 }
+      const { startedAt, charged } = this.model.windows.open(name, span) ?? { startedAt: -1, charged: 0 }
       state.splice(cell, 2, startedAt, charged)
       const isLast = at % layout.width === layout.width - 1
       if (layout.hasSlots && isLast) state.push(...this.viewSlots(where, Math.floor(at / layout.width)))

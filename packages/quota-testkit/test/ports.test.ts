@@ -62,7 +62,7 @@ async function settingsCaughtBy(factory: SettingsFactory): Promise<string[]> {
 }
 
 describe('a store with one fault fails some case', () => {
-  // Those that never notify take a second to be found out: all of them at once.
+  // Those that never notify take a second to be found out: all of them together.
   it.concurrent.each(FACTOR_MUTANTS)('factor: $fault', async ({ make }) => {
     expect(await caughtBy(FACTOR_STORE_CASES, () => ({ ...make(), stop }))).not.toEqual([])
   })

@@ -158,10 +158,10 @@ class Side {
     this.#taken = undefined
     const { units } = this.#schemas[step.schema]!
     const charged = units.map((_, at) => step.amounts[at]! + Number(at === 0))
-    const giveBack = charged.map((cost, at) => Math.min(cost, back[at]!))
+    const refunds = charged.map((cost, at) => Math.min(cost, back[at]!))
     const subject = { user: `user-${step.user}`, team: 'team' }
     const { layers } = step
-    return this.#counters[step.schema]!.settle({ subject, category: 0, layers, states, giveBack, as: 'committed' })
+    return this.#counters[step.schema]!.settle({ subject, category: 0, layers, states, refunds, as: 'committed' })
   }
 }
 

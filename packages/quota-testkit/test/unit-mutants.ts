@@ -34,7 +34,7 @@ function unreturned(unit: string): typeof ModelledCounters {
   return class extends ModelledCounters {
     override settle(request: SettleRequest): void {
       const at = this.schema.units.indexOf(unit)
-      super.settle(at === -1 ? request : { ...request, giveBack: request.giveBack.with(at, 0) })
+      super.settle(at === -1 ? request : { ...request, refunds: request.refunds.with(at, 0) })
     }
   }
 }
@@ -55,7 +55,7 @@ function withCells(
   return { ...schema, cells: schema.cells.map((cell) => ({ ...cell, ...change(cell) }) as CellSchema) }
 }
 
-/** Counters that take another cost than they are asked for. */
+/** Counters that take another cost than they are requested. */
 function costing(change: (costs: readonly number[]) => readonly number[]): typeof ModelledCounters {
   return class extends ModelledCounters {
     override take(request: TakeRequest): TakeReply {

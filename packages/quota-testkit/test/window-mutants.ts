@@ -26,7 +26,7 @@ function opened(cells: readonly Cell[], now: number): void {
   for (const [pair, lengthMs] of cells) roll(pair, 0, now - lengthMs, now, now)
 }
 
-/** Counters that do something to each window before it is looked at. */
+/** Counters that do something to each window before it is checked. */
 function touching(touch: (pair: number[], now: number, lengthMs: number) => void): typeof MapCounters {
   return class extends MapCounters {
     override cell(names: readonly unknown[], window: CellSchema): Cell {
@@ -52,7 +52,7 @@ function afterwards(
   }
 }
 
-/** Counters that are asked for other limits than the request has. */
+/** Counters that are requested other limits than the request has. */
 function limitedBy(change: (limit: number, index: number, schema: StoreSchema) => number): typeof MapCounters {
   return class extends MapCounters {
     override decide(request: TakeRequest, now: number): TakeReply {

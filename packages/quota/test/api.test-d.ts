@@ -21,7 +21,7 @@ const quota = createQuota({
   policy: defaultPolicy({ operations: { 'music.upsert': { category: 'write', cost: 15 } } }),
 })
 
-/** What types know of the default policy. */
+/** The types that describe the default policy. */
 type Counted = OneUnit<'tokens', NamesIn<typeof quota>>
 
 it('operation names are those of the policy', () => {

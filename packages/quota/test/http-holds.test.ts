@@ -115,7 +115,7 @@ describe('a request that is a hold', () => {
     const { quota, clock, used, held } = engine()
     const { admission, logger } = await admit(quota, 'chat', { settle: 'end', ttlMs: 60_000 })
     admission.abort()
-    // What a handler does to a response that nobody reads ends nothing.
+    // What a handler does to a response that nothing reads ends nothing.
     await admission.end()
     await pass(clock, 4_900)
     expect(await held()).toBe(1)

@@ -231,7 +231,7 @@ describe('compiled settings', () => {
     ])
     const byCategory = { ...policy, concurrency: { label: 'running', categories: ['call', 'look'] } }
     const others = new CompiledSettings(byCategory, initialSettings(byCategory)).operations
-    // No layer limits how many looks are under way.
+    // No layer limits how many looks are in flight.
     expect([...others.values()].map(({ costs }) => costs[1])).toEqual([1, 1, 0])
   })
 

@@ -101,7 +101,7 @@ class Trial {
   }
 
   #reset(which: number, { subject }: Request): void {
-    // A store that answers at once has done it when the promise is made.
+    // A store that answers synchronously has done it when the promise is made.
     this.#processes[which]!.reset(this.#subjectOf(which, subject)).catch(() => undefined)
     this.#oracle.reset(this.#policies[which]!, subject)
   }

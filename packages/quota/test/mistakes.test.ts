@@ -7,7 +7,7 @@ import { registerQuotaMetrics } from '../src/prometheus.ts'
 import { waitingQueue } from '../src/waiting.ts'
 import { POLICY_MISTAKES } from './mistakes/policies.ts'
 
-/** What JavaScript, or a cast, lets through. */
+/** A value that JavaScript, or a cast, lets through. */
 type Anything = never
 
 const policy = defaultPolicy()

@@ -27,7 +27,7 @@ function made(options: Partial<QuotaOptions> = {}) {
   return { clock, settingsStore, quota: createQuota<string>({ ...shared, policy, ...options }) }
 }
 
-/** What JavaScript, or a cast, lets through. */
+/** A value that JavaScript, or a cast, lets through. */
 type Anything = never
 
 const SETTINGS_FAULTS: readonly (readonly [patch: object, path: string, message: string])[] = [

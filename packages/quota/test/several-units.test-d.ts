@@ -20,7 +20,7 @@ import { topSubjects } from '../src/top.ts'
 import type { NamesIn } from './names-in.ts'
 
 type Units = 'requests' | 'tokens' | 'microusd'
-/** What types know of the policy below. */
+/** The types that describe the policy below. */
 type Counted = UnitsOf<
   Units,
   {

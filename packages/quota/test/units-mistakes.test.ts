@@ -3,7 +3,7 @@ import { describe } from 'vitest'
 import { createQuota, definePolicy } from '../src/index.ts'
 import { SUBJECT, unitsPolicy } from './units-policy.ts'
 
-/** What JavaScript, or a cast, lets through. */
+/** A value that JavaScript, or a cast, lets through. */
 type Anything = never
 
 const quota = createQuota({ policy: unitsPolicy })

@@ -3,7 +3,7 @@ import { type Scenario, scenarioSchema } from './scenario.ts'
 
 /** Before what follows; another number once an old address could no longer be read. */
 const VERSION = 'v1.'
-/** Longest fragment that is looked at; the largest scenario takes about half of it. */
+/** Longest fragment that is checked; the largest scenario takes about half of it. */
 export const LONGEST_FRAGMENT = 3_000
 
 export type Read = { readonly scenario: Scenario } | { readonly fault: string }

@@ -56,7 +56,7 @@ const price = v.pipe(
 )
 const unique = (values: string[]): boolean => new Set(values).size === values.length
 
-/** What the playground plays, and an address carries: strict, so that no stranger's address brings anything else. */
+/** What the playground plays, and an address carries: strict, so that no address from elsewhere brings anything else. */
 export const scenarioSchema = v.pipe(
   v.strictObject({
     /** Labels of {@link LENGTHS_MS}. */
@@ -72,7 +72,7 @@ export const scenarioSchema = v.pipe(
     bursts: v.optional(v.pipe(v.array(v.picklist(BURSTS)), v.maxLength(MOST.windows)), []),
     /** Limits by category, one a window; `null`: unlimited. */
     personal: limits,
-    /** Of each team, and of everybody together; `null`: there is no such layer. Older addresses have no team. */
+    /** Of each team, and of all subjects together; `null`: there is no such layer. Older addresses have no team. */
     team: v.optional(v.nullable(limits), null),
     site: v.nullable(limits),
     operations: v.pipe(
@@ -89,7 +89,7 @@ export const scenarioSchema = v.pipe(
       v.maxLength(MOST.operations),
       v.check((all) => unique(all.map(({ name }) => name)), 'two operations have the same name'),
     ),
-    /** Who asks for what, how often. */
+    /** Who requests what, how often. */
     streams: v.pipe(
       v.array(
         v.strictObject({

@@ -9,7 +9,7 @@ import {
 import { type Counted, policyOf, subjectOf } from './policy-of.ts'
 import { LENGTHS_MS, type Scenario } from './scenario.ts'
 
-/** 6 August 2026, 14:06:26 UTC: the playground's beginning, the same for everybody. */
+/** 6 August 2026, 14:06:26 UTC: the playground's beginning, the same for all subjects. */
 export const BEGINNING = Date.UTC(2026, 7, 6, 14, 6, 26)
 /** Columns of the picture that are kept. */
 export const COLUMNS = 60
@@ -35,13 +35,13 @@ export interface Level {
 export interface View {
   /** Epoch milliseconds of the playground's clock. */
   readonly now: number
-  /** The windows of one subject and of everybody, by category. */
+  /** The windows of one subject and of all subjects, by category. */
   readonly windows: ReturnType<SyncQuota<string, Counted>['statusSync']>['windows']
   /** Stretches of `columnMs` with requests, oldest first. */
   readonly columns: readonly Column[]
   /** How the bucket emptied and filled again, oldest first; empty where there is no bucket. */
   readonly levels: readonly Level[]
-  /** Number of the stretch that is under way. */
+  /** Number of the stretch that is in flight. */
   readonly column: number
   /** A twelfth of the shortest window. */
   readonly columnMs: number

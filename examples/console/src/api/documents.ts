@@ -14,7 +14,7 @@ export type Table = Readonly<Record<string, ByWindow<number>>>
 
 export type Mode = Schemas['ReplaceSettingsBody']['mode']
 
-/** The settings of everybody. The gateway's own types are those of one policy; these are of any. */
+/** The settings of all subjects. The gateway's own types are those of one policy; these are of any. */
 export interface Settings {
   readonly mode: Mode
   readonly base: Table

@@ -5,7 +5,7 @@ import { useDrafts } from '../session.ts'
 type Change<T> = T | ((before: T) => T)
 
 /**
- * The state of a form, kept while other pages are looked at.
+ * The state of a form, kept while other pages are checked.
  *
  * @param href of the page that the form is on, to find unsaved input again
  * @param isUnsaved whether something of it would be lost. A function of the state alone.

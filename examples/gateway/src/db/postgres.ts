@@ -129,7 +129,7 @@ const getTypeParser: typeof pg.types.getTypeParser = (id: number, format?: 'text
   id === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(id, format as 'text')
 
 /**
- * What the server answers when it could not do its work, whatever the statement: SQLSTATE classes 08 (connection), 53
+ * What the server answers when it could not do its work, regardless of the statement: SQLSTATE classes 08 (connection), 53
  * (resources) and 57 (stopped, starting, or a time-out).
  */
 const AWAY = /^(?:08|53|57)/

@@ -268,7 +268,7 @@ interface UploadScoreTable {
   play: string
 }
 
-/** What administrators are to hear of; also the outbox of the webhook. */
+/** What administrators are to be notified of; also the outbox of the webhook. */
 export interface AlertTable {
   /** Also the message's id for the receiver, in every attempt. */
   id: string

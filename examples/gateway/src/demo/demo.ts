@@ -87,7 +87,7 @@ function keptCredentials(path: string): DemoCredentials {
   throw new ConfigError([`DATA_DIR: ${path} is not what this version keeps there; delete it, and another one is made`])
 }
 
-/** Whole and readable by its owner alone from the first moment, and the same for processes that start together. */
+/** Whole and readable only by its owner from the first moment, and the same for processes that start together. */
 function keepNewCredentials(path: string): void {
   const draft = `${path}.${process.pid}`
   const credentials: DemoCredentials = {

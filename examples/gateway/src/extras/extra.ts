@@ -15,7 +15,7 @@ import type { UsageRecords } from '../usage/usage-records.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 
 /** The parts of the gateway that an extra may use. */
-export interface ExtraParts {
+export interface ExtraDeps {
   readonly config: Pick<Config, 'supportForumUrl' | 'webhookAllowPrivate'>
   readonly db: Db
   readonly clock: Clock
@@ -54,5 +54,5 @@ export interface RunningExtra {
  */
 export interface Extra {
   /** @param before the extras that come before it in the list */
-  begin(parts: ExtraParts, before: readonly RunningExtra[]): RunningExtra | Promise<RunningExtra>
+  begin(deps: ExtraDeps, before: readonly RunningExtra[]): RunningExtra | Promise<RunningExtra>
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Route, route } from '../http/route.ts'
-import type { Extra, ExtraParts, RunningExtra } from './extra.ts'
+import type { Extra, ExtraDeps, RunningExtra } from './extra.ts'
 import * as list from './index.ts'
 
 /** All of them, sorted by name: not every loader sorts a module's exports. */
@@ -18,10 +18,10 @@ export interface RunningExtras {
 /** The names that EXTRAS may have. */
 export const EXTRA_NAMES: readonly string[] = Object.keys(ALL)
 
-export async function runExtras(chosen: 'all' | readonly string[], parts: ExtraParts): Promise<RunningExtras> {
+export async function runExtras(chosen: 'all' | readonly string[], deps: ExtraDeps): Promise<RunningExtras> {
   const names = EXTRA_NAMES.filter((name) => chosen === 'all' || chosen.includes(name))
   const all: RunningExtra[] = []
-  for (const name of names) all.push(await (ALL[name] as Extra).begin(parts, [...all]))
+  for (const name of names) all.push(await (ALL[name] as Extra).begin(deps, [...all]))
   return { all, routes: [listRoute(names), ...all.flatMap(({ routes = [] }) => routes)] }
 }
 

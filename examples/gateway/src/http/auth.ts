@@ -6,7 +6,7 @@ import { lines } from './turns.ts'
 /** Finds the caller of a credential; `undefined`: it is not valid. */
 export type Identify<Caller> = (credential: string) => Promise<Caller | undefined>
 
-/** Longest credential that is looked at. */
+/** Longest credential that is checked. */
 const MAX_CREDENTIAL_LENGTH = 8_192
 
 /** The steps of paths that aren't public. Between the two, a caller whose requests keep failing is refused. */
@@ -18,7 +18,7 @@ export interface Authentication {
 }
 
 /**
- * Hides from strangers which paths exist: paths that are not public need a bearer credential, whether they exist or
+ * Hides from unauthenticated callers which paths exist: paths that are not public need a bearer credential, whether they exist or
  * not, and those under `/admin` the administrator's role. Every path but the public ones is closed to disabled users.
  */
 export function usersOnly(find: Identify<StoredUser>): Authentication {

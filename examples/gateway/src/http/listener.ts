@@ -16,7 +16,7 @@ export interface SlowLimits {
   readonly headMs: number
   /** For the whole. */
   readonly requestMs: number
-  /** How often connections are looked at: so much later, at most, a slow one is answered with 408. */
+  /** How often connections are checked: so much later, at most, a slow one is answered with 408. */
   readonly checkMs: number
   /** How long a client may read nothing of an answer that waits for it. */
   readonly stallMs: number

@@ -145,7 +145,7 @@ function send({ answerType }: Route, res: Response, reply: Reply<unknown>): void
   else res.type(answerType).send(body)
 }
 
-/** Whether an envelope says that the call failed, whatever its status. */
+/** Whether an envelope says that the call failed, regardless of its status. */
 function isBusinessFail(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'returnCode' in body && body.returnCode !== 1
 }

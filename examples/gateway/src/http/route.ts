@@ -50,7 +50,7 @@ export interface UserCall<Input, Query = unknown, Params = unknown> extends Call
   readonly user: User
 }
 
-/** What a handler answers. */
+/** The answer of a handler. */
 export interface Reply<T> {
   /** @default 200 */
   readonly status?: number | undefined
@@ -94,7 +94,7 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
   readonly requestHeaders?: readonly string[] | undefined
   /** Header fields of a success that the handler sets: `ETag`, `Location`, `Idempotency-Replayed`. */
   readonly answerHeaders?: readonly string[] | undefined
-  /** Checks what needs a look at stored data (422 too, so before the charge), and makes the handler's input. */
+  /** Checks what needs a read of stored data (422 too, so before the charge), and makes the handler's input. */
   prepare?(body: Body): Promise<Input>
 }
 

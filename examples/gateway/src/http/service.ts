@@ -30,7 +30,7 @@ interface ServiceOptions extends SecurityOptions {
   readonly failures: FailureLimit
   /** Absent: nothing is charged. */
   readonly charge?: ChargeStep | undefined
-  /** See every request before it is looked at. */
+  /** See every request before it is checked. */
   readonly observe?: readonly RequestHandler[] | undefined
   /** Pages and other files, open to everybody; what they do not have goes on to the routes. */
   readonly pages?: RequestHandler | undefined

@@ -5,7 +5,7 @@ const SLICE_MS = 4
 
 /**
  * Lets callers take turns on the event loop. Work that comes while others wait gets in line, one line a caller, and from
- * the lines it is taken in turn: so a caller that sends a thousand requests at once waits for a thousand turns, and the
+ * the lines it is taken in turn: so a caller that sends a thousand requests together waits for a thousand turns, and the
  * others for one or two.
  *
  * Hand-written: queues on npm limit how much runs concurrently, and know neither callers nor the length of a tick.

@@ -13,19 +13,19 @@ export interface OperationParts {
 }
 
 /** One route as the document has it. */
-export function operationOf(route: Route, parts: OperationParts): Json {
+export function operationOf(route: Route, deps: OperationParts): Json {
   const { docs, body, access } = route
-  const parameters = parametersOf(route, parts.schemas)
+  const parameters = parametersOf(route, deps.schemas)
   return {
     operationId: docs.id,
     tags: [docs.tag],
     summary: docs.summary,
-    description: descriptionOf(route, parts.prices),
+    description: descriptionOf(route, deps.prices),
     ...(access === 'public' ? { security: [] } : {}),
-    ...pricesOf(route, parts.prices),
+    ...pricesOf(route, deps.prices),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: requestBodyOf(route, body, parts.schemas) }),
-    responses: parts.responses.of(route),
+    ...(body === undefined ? {} : { requestBody: requestBodyOf(route, body, deps.schemas) }),
+    responses: deps.responses.of(route),
   }
 }
 

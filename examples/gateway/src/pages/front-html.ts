@@ -69,7 +69,7 @@ li{padding:.35rem 0}
 pre{margin:.5rem 0 0;padding:.75rem 1rem;border-radius:6px;background:light-dark(#f5f7f9,#1f2428);font-size:.9rem;white-space:pre-wrap;overflow-wrap:anywhere}
 `
 
-/** A page of a service, the same for everybody: nothing in it is anybody's. */
+/** A page of a service, the same for all subjects: nothing in it is anybody's. */
 export function frontHtml(service: keyof Addresses, addresses: Addresses, language: PageLanguage): string {
   const words = WORDS[language]
   const { gateway } = addresses

@@ -19,7 +19,7 @@ const policy: RequestHandler = helmet.contentSecurityPolicy({
 })
 
 /**
- * A browser that asks for a service's address gets a page that describes the service. Programs get the same answers as
+ * A browser that requests a service's address gets a page that describes the service. Programs get the same answers as
  * without it: the page is for those who would rather have HTML than JSON.
  *
  * @param addresses where clients find the services; called each time

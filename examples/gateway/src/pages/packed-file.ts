@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Request, Response } from 'express'
 
-/** A file that anybody may ask for, compressed once and not for each request. */
+/** A file that anybody may request, compressed once and not for each request. */
 export interface PackedFile {
   /** Its name, whose extension says what it is. */
   readonly name: string

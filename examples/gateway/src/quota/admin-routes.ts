@@ -8,7 +8,7 @@ import { describedPolicy, policyDocument } from './policy-document.ts'
 import { namedStatusBody } from './status-routes.ts'
 import { userParams, userQuotaRoutes } from './user-quota-routes.ts'
 
-/** The quotas of everybody and of single users, for administrators. */
+/** The quotas of all subjects and of single users, for administrators. */
 export function adminQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route[] {
   return [
     policyRoute(admin, policy),

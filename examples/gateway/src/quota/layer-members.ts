@@ -3,7 +3,7 @@ import type { Policy, Subject } from '@scoregw/quota'
 /** Members of the settings' document that are no layer's. */
 const RESERVED = ['version', 'mode', 'base', 'custom', 'prices', 'shadow', 'plans', 'thresholds', 'faults', 'warnings']
 
-/** Layers that everybody shares: in the settings' document each has a member of its own name. */
+/** Layers that all subjects share: in the settings' document each has a member of its own name. */
 export function sharedLayers({ layers }: Policy): readonly string[] {
   return layers.filter(({ shared }) => shared).map(({ name }) => name)
 }

@@ -42,7 +42,7 @@ export interface LayerLine {
   readonly times: Readonly<Record<string, number | 'unlimited'>> & { readonly every: number }
 }
 
-/** How many requests of some operations, all of one category, each user of a layer may run at once. */
+/** How many requests of some operations, all of one category, each user of a layer may run together. */
 interface SlotsLine {
   readonly label: string
   readonly layer: string
@@ -124,7 +124,7 @@ export interface ConfiguredLimits {
   /** Tokens of each user that come back a minute, by category, and the share of them that can be saved up. */
   readonly minutely: Readonly<Record<string, number>> | undefined
   readonly minuteBurst: number
-  /** Imports from score sources that each user may run at once. */
+  /** Imports from score sources that each user may run together. */
   readonly concurrentImports: number | undefined
 }
 

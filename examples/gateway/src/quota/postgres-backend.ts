@@ -5,7 +5,7 @@ import { type BackendOptions, type QuotaBackend, StoreWatch } from './backend.ts
 import { subjectsOf } from './layer-members.ts'
 import { settingsOn } from './settings.ts'
 
-/** How often it is looked whether the counters answer, for the log. */
+/** How often it is checked whether the counters answer, for the log. */
 const WATCH_MS = 1_000
 
 /** How long a decision may take: as long as one waits for settings in the same database. In milliseconds. */

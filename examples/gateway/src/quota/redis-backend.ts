@@ -13,7 +13,7 @@ import { settingsOn } from './settings.ts'
 
 /** The beginning of every key. */
 const PREFIX = 'gateway'
-/** How often it is looked whether Redis answers, for the log. */
+/** How often it is checked whether Redis answers, for the log. */
 const WATCH_MS = 1_000
 
 export interface RedisBackendOptions extends BackendOptions {

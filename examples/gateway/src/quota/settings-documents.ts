@@ -33,7 +33,7 @@ interface SharedLayer {
   readonly multiplier: number
 }
 
-/** The settings of everybody as administrators have them: beside these members one for each shared layer. */
+/** The settings of all subjects as administrators have them: beside these members one for each shared layer. */
 export interface SettingsDocument {
   readonly version: number
   readonly mode: Settings['mode']

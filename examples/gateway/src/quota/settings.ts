@@ -15,7 +15,7 @@ import { bypassMember } from './layer-members.ts'
 /** How often the database is polled for other processes' changes, since an announcement may be lost. */
 const POLL_MS = 500
 
-/** How stores hear of what other processes changed in the database. */
+/** How stores are notified of what other processes changed in the database. */
 export function watching(listen: ListenPool | undefined): WatchOptions {
   return { prefix: COUNTERS, pollMs: POLL_MS, listen }
 }
@@ -75,7 +75,7 @@ function shownSettings(stored: unknown): Document {
 /**
  * The same of one user's settings.
  *
- * @param shared the layers that everybody shares now; others may be named in the document
+ * @param shared the layers that all subjects share now; others may be named in the document
  */
 function shownUserQuota(stored: unknown, shared: readonly string[]): Document {
   const { bypass, until, ...rest } = membersOf(stored)

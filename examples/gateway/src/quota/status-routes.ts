@@ -56,7 +56,7 @@ export interface NamedStatusBody {
 }
 
 /**
- * The same for administrators: beside the layer's name for people the one that settings go by, and the limits that are
+ * The same for administrators: beside the layer's name for people the one that settings follow, and the limits that are
  * charged and refuse nobody.
  */
 export function namedStatusSchema(policy: Policy): z.ZodType<NamedStatusBody> {

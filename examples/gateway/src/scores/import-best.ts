@@ -7,14 +7,14 @@ import type { PlayerScores } from './score-repository.ts'
 /** The source of imported plays, and the time of the import. */
 type ImportStamp = Pick<StoredScore, 'source' | 'updatedAt'>
 
-/** What became of each play; a second one of the same chart is merged into the first and counts as unchanged. */
+/** The outcome of each play; a second one of the same chart is merged into the first and counts as unchanged. */
 export interface ImportCounts {
   readonly created: number
   readonly updated: number
   readonly unchanged: number
 }
 
-/** Charts that are read and written at once: a few milliseconds of an embedded database. */
+/** Charts that are read and written together: a few milliseconds of an embedded database. */
 const SLICE = 50
 
 /**

@@ -24,7 +24,7 @@ export interface ForwarderOptions {
   random(): number
 }
 
-/** What a server answered, whatever its status. */
+/** What a server answered, regardless of its status. */
 export interface Forwarded {
   readonly status: number
   readonly headers: Headers

@@ -8,7 +8,7 @@ import type { FetchedScores } from './score-source.ts'
 
 /** Most records of one answer: more than there are charts. */
 export const MAX_RECORDS = 10_000
-/** Records that are looked at before others have a turn. */
+/** Records that are checked before others have a turn. */
 const SLICE = 200
 
 const PERCENT_ERROR = 'expected a percentage from 0 to 101'

@@ -75,7 +75,7 @@ const OWN = 0o600
 const BESIDE = ['-wal', '-shm', '-journal']
 
 /**
- * Makes a file of the data folder readable and writable by its owner alone, with what SQLite keeps beside it, whatever the
+ * Makes a file of the data folder readable and writable only by its owner, with what SQLite keeps beside it, regardless of the
  * umask; one that is not there is created. A file that is there is never opened: closing it would release the locks that
  * this process has on it.
  *

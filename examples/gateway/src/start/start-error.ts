@@ -1,4 +1,4 @@
-/** Something outside of the process keeps it from starting. The message is one line: which variable, what it says, and the mend. */
+/** Something outside of the process keeps it from starting. The message is one line: which variable, what it says, and the fix. */
 export class StartError extends Error {
   override readonly name: string = 'StartError'
 

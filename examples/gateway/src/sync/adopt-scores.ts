@@ -31,7 +31,7 @@ function adopted(before: OwnedScore | undefined, kept: OwnedScore, now: number):
   const stamp = isSame ? { updatedAt: before.updatedAt } : { updatedAt: now }
   // Both came from the same sync: the later turn is the one in which an open snapshot may have had it.
   if (isFromSync(before, kept.syncQq)) return [{ ...before, ...best, ...stamp, syncTurn: kept.syncTurn }]
-  // A mixture did not come from sync alone, and no snapshot deletes it.
+  // A mixture did not come only from sync, and no snapshot deletes it.
   return isSame ? [] : [{ ...best, ...stamp, source: 'bot', syncQq: null, syncTurn: null }]
 }
 

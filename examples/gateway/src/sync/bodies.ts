@@ -31,7 +31,7 @@ const COUNT_ERROR = 'expected a whole number from 0 to 1000000000'
 
 const RECORDS_ERROR = `expected a list of ${MAX_RECORDS} records at most`
 
-/** What clients see of a record; each one is looked at by itself, so that a bad one costs no other. */
+/** What clients see of a record; each one is checked by itself, so that a bad one costs no other. */
 const recordForm = z
   .object({
     song_id: z.int(),

@@ -9,7 +9,7 @@ import { fishRecord } from '../sources/diving-fish.ts'
 import { fields, playOf } from '../sources/records.ts'
 import { SYNC_LINE } from './turn.ts'
 
-/** Records that are looked at before others have a turn: a few milliseconds. */
+/** Records that are checked before others have a turn: a few milliseconds. */
 const SLICE = 50
 
 /** A record that is skipped, and why. */

@@ -7,7 +7,7 @@ import type { RecordFault } from './records.ts'
 /** How long a snapshot stays open, in milliseconds, with no chunk coming. */
 export const SNAPSHOT_IDLE_MS = 30 * 60_000
 
-/** What became of a chunk's records: the same in every answer to it. */
+/** The outcome of a chunk's records: the same in every answer to it. */
 export interface ChunkResult {
   readonly imported: number
   readonly updated: number

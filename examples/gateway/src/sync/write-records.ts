@@ -17,7 +17,7 @@ export interface WriteOptions {
   readonly isMarking: boolean
 }
 
-/** What became of the plays; the others are unchanged. */
+/** The outcome of the plays; the others are unchanged. */
 export interface WriteCounts {
   readonly imported: number
   readonly updated: number

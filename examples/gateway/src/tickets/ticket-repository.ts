@@ -8,7 +8,7 @@ export const CHARGE_IDS = [2, 3, 5] as const
 /** The kinds of tickets: by how much each multiplies. */
 export type ChargeId = (typeof CHARGE_IDS)[number]
 
-/** What a ticket costs, in credits of the balance. */
+/** The cost of a ticket, in credits of the balance. */
 export const TICKET_CREDITS: Readonly<Record<ChargeId, number>> = { 2: 1, 3: 2, 5: 3 }
 
 /** How long a ticket is valid, in milliseconds: 90 days. */

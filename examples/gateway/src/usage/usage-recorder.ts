@@ -6,7 +6,7 @@ import type { UsageRecords } from './usage-records.ts'
 
 /** Most requests that wait to be written down. */
 const MOST_WAITING = 10_000
-/** Records that are written at once, before others have a turn. */
+/** Records that are written together, before others have a turn. */
 const WRITTEN_AT_ONCE = 100
 /** How long a request whose caller has gone is waited for, in milliseconds. */
 const MOST_PATIENCE_MS = 60_000

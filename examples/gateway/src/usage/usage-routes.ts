@@ -61,7 +61,7 @@ export interface UsageOptions {
   readonly isPublic: boolean
 }
 
-/** How requests ended, for the administrators' chart, and for everybody where that is allowed. */
+/** How requests ended, for the administrators' chart, and for all subjects where that is allowed. */
 export function usageRoutes(options: UsageOptions): Route[] {
   const failureRate = failureRateOf(options)
   const ofAdministrators = [

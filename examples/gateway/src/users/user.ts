@@ -4,7 +4,7 @@ const ID_ERROR = 'expected an id of 1 to 128 printable characters without spaces
 
 /**
  * An id is the subject of quotas and a part of paths: 1 to 128 printable ASCII characters without spaces and slashes. No
- * client can ask for a path whose part is `.` or `..`.
+ * client can request a path whose part is `.` or `..`.
  */
 export const userIdSchema = z
   .string()

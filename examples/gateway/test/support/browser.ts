@@ -21,9 +21,9 @@ export interface WatchOptions {
 
 /** Other tests and their servers may have the machine. */
 const TIMEOUT_MS = 30_000
-/** How browsers log an answer that is an error: the page may have asked for one. */
+/** How browsers log an answer that is an error: the page may have requested one. */
 const REFUSED_REQUEST = /^Failed to load resource: the server responded with a status of/
-/** What the content security policy blocks is on no list that a page could be asked for afterwards. */
+/** What the content security policy blocks is on no list that a page could be requested afterwards. */
 const REPORT_BLOCKED = `addEventListener('securitypolicyviolation', (event) => {
   console.error('blocked by the policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample)
 })`
@@ -32,7 +32,7 @@ let shared: Promise<BrowserContext> | undefined
 
 /**
  * A page, closed with the test. Pages share a context, since one of its own takes a second of the processor's time:
- * what they could leave behind goes by origin, and every gateway has a port of its own.
+ * what they could leave behind uses origin, and every gateway has a port of its own.
  */
 export async function watchedPage(options: WatchOptions = {}): Promise<Watched> {
   const page = await newPage(options)

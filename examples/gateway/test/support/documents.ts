@@ -32,7 +32,7 @@ export async function checkAnswer(service: Service, exchange: Exchange): Promise
 /** Holds an answer against what was promised. */
 export type Check = (exchange: Exchange) => Promise<void>
 
-/** Against the document that a gateway serves itself, which is asked for when the first answer has come. */
+/** Against the document that a gateway serves itself, which is requested when the first answer has come. */
 export function ownContract(baseUrl: string): Check {
   let contract: Promise<Contract> | undefined
   const read = async (): Promise<Contract> =>

@@ -2,7 +2,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** What becomes of a request: handed on; the answer lost on its way; turned away before it arrives. */
+/** The outcome of a request: handed on; the answer lost on its way; turned away before it arrives. */
 export type Fate = 'pass' | 'lose' | 'away'
 
 /** A proxy before a service that applies a list of faults to requests, one after the other, and then forwards. */
@@ -17,7 +17,7 @@ export async function flakyProxy(target: string, fates: readonly Fate[]): Promis
     }
     const { method, url, headers } = req
     const forwarded = request(`${target}${url}`, { method, headers }, (answer) => {
-      // It has been worked on, to its end, and nobody hears of it.
+      // It has been worked on, to its end, and nobody is notified of it.
       if (fate === 'lose') answer.resume().on('end', () => res.destroy())
       else {
         res.writeHead(answer.statusCode ?? 502, answer.headers)

@@ -143,7 +143,7 @@ async function parsedBody(response: Response): Promise<Parsed> {
   return response.headers.get('Content-Type')?.includes('json') === true ? JSON.parse(text) : text
 }
 
-/** What was counted and written down is asked for by routes of its own, such as {@link usedOf}. */
+/** What was counted and written down is requested by routes of its own, such as {@link usedOf}. */
 const COUNTED = ['counter_rows', 'counter_layouts', 'counter_ids', 'usage_records', 'usage_days']
 /** Tables whose rows change with time and not with requests. */
 const VOLATILE = ['quota_counter_snapshots', 'quota_counter_parts', 'counter_outcomes', ...COUNTED]

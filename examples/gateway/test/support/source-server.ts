@@ -38,7 +38,7 @@ export async function sourceServer(...first: readonly Answering[]): Promise<Sour
   }
 }
 
-/** An address of this machine that nobody listens on. */
+/** An address of this machine that nothing listens on. */
 export async function nobody(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -21,7 +21,7 @@ const FOCUS = `(() => {
 })()`
 
 /**
- * Goes through a page by the Tab key alone, forwards and backwards.
+ * Goes through a page only by the Tab key, forwards and backwards.
  *
  * @returns the controls that are not reached, and those that do not show that they have the focus
  */

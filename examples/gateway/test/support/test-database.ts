@@ -10,7 +10,7 @@ interface TestDatabase {
   /**
    * Connects as one process would.
    *
-   * Two connections of one test to an embedded database must not have transactions open at once: the second would wait
+   * Two connections of one test to an embedded database must not have transactions open together: the second would wait
    * for the lock on the only thread, on which the first would have to go on.
    */
   connect(): Promise<Db>

@@ -17,9 +17,9 @@ export interface Call {
 
 /** How many calls ended so, before and after an instant of a take that nobody knows. */
 interface Others {
-  /** Those that were answered before the take was asked for. */
+  /** Those that were answered before the take was requested. */
   readonly before: Readonly<Record<Call['outcome'], number>>
-  /** Those that were asked for before the take was answered. */
+  /** Those that were requested before the take was answered. */
   readonly begun: Readonly<Record<Call['outcome'], number>>
 }
 

@@ -34,7 +34,7 @@ const SMALL = [1, 2, 3, 7, 10, 97]
 const SUBJECTS = 12
 const ROUNDS = 40
 
-interface Terms {
+interface BucketLimits {
   readonly limit: number
   readonly burst: number
 }
@@ -45,13 +45,13 @@ class Ideal {
   #level: bigint
   #at: number
 
-  constructor(perMs: number, { burst }: Terms, now: number) {
+  constructor(perMs: number, { burst }: BucketLimits, now: number) {
     this.#perMs = BigInt(perMs)
     this.#level = BigInt(burst) * this.#perMs
     this.#at = now
   }
 
-  turnTo(now: number, { limit, burst }: Terms): void {
+  turnTo(now: number, { limit, burst }: BucketLimits): void {
     const most = BigInt(burst) * this.#perMs
     const level = this.#level + BigInt(now - this.#at) * BigInt(limit)
     this.#level = level < most ? level : most
@@ -69,7 +69,7 @@ class Ideal {
   }
 
   /** When a cost fits, if nothing else is charged. */
-  fitsAt(cost: number, { limit }: Terms): number {
+  fitsAt(cost: number, { limit }: BucketLimits): number {
     const missing = BigInt(cost) * this.#perMs - this.#level
     return missing <= 0n ? this.#at : this.#at + Number((missing + BigInt(limit) - 1n) / BigInt(limit))
   }
@@ -94,7 +94,7 @@ class Excess {
     this.#sum = sum > 0n ? sum : 0n
   }
 
-  above({ limit, burst }: Terms): number {
+  above({ limit, burst }: BucketLimits): number {
     return Number(this.#sum - BigInt(burst) * this.#perMs) / Number(this.#perMs) / limit
   }
 }
@@ -136,25 +136,25 @@ export async function runBucketHistories(
 async function play(given: Given): Promise<void> {
   const { kind, int, harness } = given
   const perMs = pick(int, LENGTHS_MS)
-  const anyTerms = (): Terms => {
+  const anyLimits = (): BucketLimits => {
     const limit = pick(int, kind === 'changing limits' ? SMALL : LIMITS)
     return { limit, burst: 1 + int(limit) }
   }
-  const one = anyTerms()
-  const other = kind === 'changing limits' ? anyTerms() : one
-  const terms = [one, other] as const
+  const one = anyLimits()
+  const other = kind === 'changing limits' ? anyLimits() : one
+  const limits = [one, other] as const
   const engines = [engineOf(harness, perMs, one, false), engineOf(harness, perMs, other, true)] as const
-  const history = new History(given, perMs, terms, engines)
+  const history = new History(given, perMs, limits, engines)
   for (let round = 0; round < ROUNDS; round++) await history.round(round)
 }
 
-function engineOf({ store, peer, clock }: StoreHarness, perMs: number, terms: Terms, isPeer: boolean): Quota {
+function engineOf({ store, peer, clock }: StoreHarness, perMs: number, limits: BucketLimits, isPeer: boolean): Quota {
   const policy: Policy<'go'> = {
-    windows: [{ label: 'bucket', lengthMs: perMs, burst: terms.burst }],
+    windows: [{ label: 'bucket', lengthMs: perMs, burst: limits.burst }],
     categories: ['all'],
     layers: [{ name: 'user', scope: 'User', shared: false }],
     operations: { go: { category: 'all', cost: 1 } },
-    base: { user: { all: { bucket: terms.limit } } },
+    base: { user: { all: { bucket: limits.limit } } },
   }
   return createQuota({
     policy,
@@ -177,20 +177,25 @@ interface Subject {
 class History {
   readonly #given: Given
   readonly #perMs: number
-  readonly #terms: readonly [Terms, Terms]
+  readonly #limits: readonly [BucketLimits, BucketLimits]
   readonly #engines: readonly [Quota, Quota]
   readonly #subjects: readonly Subject[]
   /** The larger of both. */
-  readonly #most: Terms
+  readonly #most: BucketLimits
   readonly #changesAt: number
   readonly #refused: { quota: Quota; subject: string; operation: string; cost: number; resetAt: number }[] = []
 
-  constructor(given: Given, perMs: number, terms: readonly [Terms, Terms], engines: readonly [Quota, Quota]) {
+  constructor(
+    given: Given,
+    perMs: number,
+    limits: readonly [BucketLimits, BucketLimits],
+    engines: readonly [Quota, Quota],
+  ) {
     this.#given = given
     this.#perMs = perMs
-    this.#terms = terms
+    this.#limits = limits
     this.#engines = engines
-    const [one, other] = terms
+    const [one, other] = limits
     this.#most = { limit: Math.max(one.limit, other.limit), burst: Math.max(one.burst, other.burst) }
     this.#changesAt = given.int(2) === 0 ? -1 : given.int(ROUNDS)
     const now = given.harness.clock.now()
@@ -205,7 +210,7 @@ class History {
   async round(round: number): Promise<void> {
     const { int, kind, harness } = this.#given
     await this.#turn()
-    if (kind === 'given back') await this.#giveBack()
+    if (kind === 'given back') await this.#refund()
     const now = harness.clock.now()
     await Promise.all(
       this.#subjects.map(async (subject) => {
@@ -232,7 +237,7 @@ class History {
 
   async #turn(): Promise<void> {
     const { int, kind, harness } = this.#given
-    const { limit } = this.#terms[0]
+    const { limit } = this.#limits[0]
     const perMs = this.#perMs
     const steps = [
       0,
@@ -251,7 +256,7 @@ class History {
   }
 
   /** Ends holds, those that are due and some others. */
-  async #giveBack(): Promise<void> {
+  async #refund(): Promise<void> {
     const { int, harness } = this.#given
     for (const engine of this.#engines) await engine.holds.sweep()
     const now = harness.clock.now()
@@ -270,8 +275,16 @@ class History {
 
   async #request(subject: Subject, at: 0 | 1, now: number): Promise<void> {
     const { int, kind, counts } = this.#given
-    const [quota, terms] = [this.#engines[at], this.#terms[at]]
-    const cost = pick(int, [1, 1, 2, Math.ceil(terms.burst / 3), terms.burst, terms.burst + 1, 1 + int(terms.burst)])
+    const [quota, limits] = [this.#engines[at], this.#limits[at]]
+    const cost = pick(int, [
+      1,
+      1,
+      2,
+      Math.ceil(limits.burst / 3),
+      limits.burst,
+      limits.burst + 1,
+      1 + int(limits.burst),
+    ])
     const request = { subject: subject.name, operation: 'go', cost }
     counts.requests++
     let decision: Decision
@@ -294,20 +307,23 @@ class History {
     }
     const above = subject.excess.above(this.#most)
     counts.excess = Math.max(counts.excess, above)
-    assert.ok(above <= (kind === 'changing limits' ? 0.28 : 0), `${above} of the limit above, ${JSON.stringify(terms)}`)
+    assert.ok(
+      above <= (kind === 'changing limits' ? 0.28 : 0),
+      `${above} of the limit above, ${JSON.stringify(limits)}`,
+    )
     if (!decision.allowed && decision.retryable)
       assert.ok(decision.resetAt - now <= 2 * this.#perMs + KEPT_AHEAD_MS, `${decision.resetAt - now} ms to wait`)
   }
 
   #isIdeal({ ideal }: Subject, decision: Decision, cost: number): void {
-    const terms = this.#terms[0]
-    ideal.turnTo(decision.now, terms)
-    const fitsAt = ideal.fitsAt(cost, terms)
-    const where = JSON.stringify({ ...terms, perMs: this.#perMs, cost, decision })
+    const limits = this.#limits[0]
+    ideal.turnTo(decision.now, limits)
+    const fitsAt = ideal.fitsAt(cost, limits)
+    const where = JSON.stringify({ ...limits, perMs: this.#perMs, cost, decision })
     assert.equal(decision.allowed, ideal.take(cost), where)
     assert.equal(decision.windows[0]?.remaining, ideal.tokens, where)
     if (decision.allowed) return
-    assert.equal(decision.retryable, cost <= terms.burst, where)
+    assert.equal(decision.retryable, cost <= limits.burst, where)
     if (decision.retryable) assert.equal(decision.resetAt, fitsAt, where)
   }
 }

@@ -65,7 +65,7 @@ class EditHistory {
     else await this.#ask(...(move.split(/ (.*)/) as [Name, string]))
     for (const name of NAMES) {
       const expected = SCHEMAS[name].cells.flatMap(({ identity, lengthMs }) => {
-        const { startedAt, used } = this.#windows.look(identity, { lengthMs }) ?? { startedAt: -1, used: 0 }
+        const { startedAt, used } = this.#windows.open(identity, { lengthMs }) ?? { startedAt: -1, used: 0 }
         return [startedAt, used]
       })
       assert.deepEqual(
@@ -86,15 +86,15 @@ class EditHistory {
     } else if (what === 'resets') {
       await this.#requests[name].reset(this.#store(name), this.#subject)
       for (const { identity } of cells) this.#windows.close(identity)
-    } else await this.#giveBack(name)
+    } else await this.#refund(name)
   }
 
-  async #giveBack(name: Name): Promise<void> {
+  async #refund(name: Name): Promise<void> {
     const states = this.#taken.get(name)
     if (states === undefined) return
     this.#taken.delete(name)
     const of = { subject: this.#subject, category: 0, layers: [0] }
-    await this.#requests[name].on(this.#store(name)).settle({ ...of, states, giveBack: [1], as: 'cancelled' })
+    await this.#requests[name].on(this.#store(name)).settle({ ...of, states, refunds: [1], as: 'cancelled' })
     for (const [at, { identity }] of SCHEMAS[name].cells.entries())
       this.#windows.refund(identity, states[2 * at] ?? -1, 1)
   }
@@ -107,8 +107,8 @@ class EditHistory {
 
 /**
  * Plays every history of some moves in which two policies write one row: charges, refunds, resets, ends of windows, and
- * a clock that steps back where the harness can turn it. After each move both policies have to see what windows that go
- * by names alone would be.
+ * a clock that steps back where the harness can turn it. After each move both policies have to see what windows that follow
+ *  names alone would be.
  *
  * @param depth how many moves; 4 are 4,096 histories
  * @returns how many histories there were

@@ -97,7 +97,7 @@ class HoldHistory {
     if (expected === undefined) throw new RangeError('no model is left')
     await this.#turn(turnOf(expected, move) ?? 0)
     const answer = await this.#ask(move)
-    const view = await this.#look()
+    const view = await this.#record()
     const seen = JSON.stringify([answer, view])
     const possible = eachEnded(this.#candidates).flatMap((candidate) => {
       const model = cloneOf(candidate)
@@ -167,7 +167,7 @@ class HoldHistory {
     while ((await this.#holds(this.#peer).sweep()).ended.length > 0);
   }
 
-  async #look(): Promise<View> {
+  async #record(): Promise<View> {
     const subject = this.#subject
     const { store } = this.#harness
     const [startedAt, used, , slots = 0] = await this.#requests.read(store, subject)
@@ -192,7 +192,7 @@ function eachEnded(models: readonly ModelCounters[]): readonly ModelCounters[] {
 }
 
 function viewOf(model: ModelCounters, slot: boolean): View {
-  const { startedAt, used } = model.windows.look(WINDOW.name, WINDOW.span) ?? { startedAt: -1, used: 0 }
+  const { startedAt, used } = model.windows.open(WINDOW.name, WINDOW.span) ?? { startedAt: -1, used: 0 }
   const open = model.open().filter(([, , endsAt]) => model.clock.now() < endsAt)
   const holds = open.map(([name, { costs }, endsAt]) => [name, endsAt, costs.tokens])
   return [startedAt, used, slot ? model.slotsTaken(SLOTS_NAME) : 0, holds]

@@ -102,7 +102,7 @@ class UnitHistory {
     else if (played.kind === 'consume') await this.#consume(played)
     else if (played.kind === 'reserve' || played.kind === 'hold') await this.#reserve(played)
     else await this.#settle(played)
-    for (const user of ['ann', 'bob']) await this.#look(user)
+    for (const user of ['ann', 'bob']) await this.#record(user)
   }
 
   close(): Promise<void> {
@@ -185,11 +185,11 @@ class UnitHistory {
     return outcome === 'settled' ? { charged: whole(charged), uncharged: whole(uncharged) } : 'reservation_expired'
   }
 
-  async #look(user: string): Promise<void> {
+  async #record(user: string): Promise<void> {
     const { windows } = await this.#quota.status(subjectOf(user))
     const shown = windows.ask?.map(({ used, startedAt, unit }) => [unit, used, startedAt])
     const expected = windowsOf(user).map(({ name, span, unit }) => {
-      const open = this.#model.windows.look(name, span)
+      const open = this.#model.windows.open(name, span)
       return [unit, open?.used ?? 0, open?.startedAt ?? null]
     })
     assert.deepEqual(shown, expected, `what ${user} has used`)

@@ -36,7 +36,7 @@ export function describeHttpFuzz(
   })
 }
 
-/** What came of made-up requests: answers by status, and the tokens that were charged. */
+/** The result of made-up requests: answers by status, and the tokens that were charged. */
 interface Played {
   readonly statuses: Readonly<Record<number, number>>
   readonly charged: number

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A small machine whose every state can be looked at. States are plain JSON. */
+/** A small machine whose every state can be checked. States are plain JSON. */
 export interface Machine<State, Action extends string> {
   readonly initial: State
   /** What can happen next. */
@@ -11,7 +11,7 @@ export interface Machine<State, Action extends string> {
   broken(state: State): string | undefined
 }
 
-/** What came of looking at every state. */
+/** The result of looking at every state. */
 export interface Exploration<Action extends string> {
   /** How many different states there were. */
   readonly states: number

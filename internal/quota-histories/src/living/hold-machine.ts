@@ -18,7 +18,7 @@ import {
 
 type Sums = Readonly<Record<string, number>>
 
-/** A caller's view from the answers alone: tokens by the start of the window that they were charged in. */
+/** A caller's view only from the answers: tokens by the start of the window that they were charged in. */
 interface Heard {
   /** Not settled, and its end not come. */
   readonly open: boolean
@@ -55,7 +55,7 @@ function looked(state: HoldState, parties: readonly PartyName[]): HoldState {
   return { ...state, heard }
 }
 
-/** Two processes with a hold each, on one window and its slots, each by its answers alone. */
+/** Two processes with a hold each, on one window and its slots, each only by its answers. */
 export function holdMachine(
   Counters: typeof ModelCounters = ModelCounters,
   moves: readonly HoldMove[] = HOLD_MOVES,
@@ -63,7 +63,7 @@ export function holdMachine(
   const modelOf = ({ now, counters }: HoldState): ModelCounters => new Counters({ now: () => now }, counters)
 
   function start(state: HoldState): number {
-    return modelOf(state).windows.look(WINDOW.name, WINDOW.span)?.startedAt ?? -1
+    return modelOf(state).windows.open(WINDOW.name, WINDOW.span)?.startedAt ?? -1
   }
 
   /** The state after a caller has received the answer to its move. */
@@ -136,7 +136,7 @@ export function holdMachine(
     const open = heard.filter((one) => one.open).length
     if (taken !== open) return `${taken} slots are taken, and ${open} are held`
     if (taken > SLOTS) return `${taken} slots are taken of ${SLOTS}`
-    const window = model.windows.look(WINDOW.name, WINDOW.span)
+    const window = model.windows.open(WINDOW.name, WINDOW.span)
     if (window === undefined) return undefined
     const at = String(window.startedAt)
     const due = heard.reduce((sum, { tokens }) => sum + (tokens[at] ?? 0), state.spent[at] ?? 0)

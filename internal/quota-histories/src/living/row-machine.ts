@@ -166,7 +166,7 @@ export function rowMachine(left: Partial<RowRules> = {}): Machine<RowState, RowA
     return written({ ...state, truth, held: { ...state.held, [policy]: starts } }, policy, row)
   }
 
-  function giveBack(state: RowState, policy: PolicyName): RowState {
+  function refundOf(state: RowState, policy: PolicyName): RowState {
     const starts = state.held[policy] ?? {}
     const { [policy]: _, ...held } = state.held
     const isHeld = (cell: Cell, window: string): boolean => cell.used !== CLOSED && starts[window] === cell.start
@@ -210,7 +210,7 @@ export function rowMachine(left: Partial<RowRules> = {}): Machine<RowState, RowA
     if (action === 'the replica takes over') return turned({ ...state, ...state.replica }, 0)
     const [policy, what] = action.split(/ (.*)/) as [PolicyName, string]
     if (what === 'takes') return take(state, policy)
-    return what === 'resets' ? reset(state, policy) : giveBack(state, policy)
+    return what === 'resets' ? reset(state, policy) : refundOf(state, policy)
   }
 
   function seenBy(state: RowState, policy: PolicyName, window: string): Cell | undefined {
@@ -219,7 +219,7 @@ export function rowMachine(left: Partial<RowRules> = {}): Machine<RowState, RowA
 
   function brokenFor(state: RowState, policy: PolicyName, window: string): string | undefined {
     const seen = seenBy(state, policy, window)
-    const due = new ModelWindows({ now: () => state.now }, { ...state.truth }).look(window, spanOf(window))
+    const due = new ModelWindows({ now: () => state.now }, { ...state.truth }).open(window, spanOf(window))
     if (due === undefined && seen === undefined) return undefined
     if (due === undefined) return `window ${window} is open, and ought not to be`
     if (seen === undefined) return `window ${window} is lost`

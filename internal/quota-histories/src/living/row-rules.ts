@@ -14,7 +14,7 @@ export interface RowRules {
   readonly reset: 'known cells' | 'the whole row'
   /** Where a window begins that opens once more. */
   readonly start: 'after the last start' | 'now'
-  /** What a cell is called. */
+  /** The name of a cell. */
   readonly name: 'identity' | 'assigned number'
 }
 

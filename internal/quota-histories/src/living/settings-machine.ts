@@ -74,7 +74,7 @@ type SettingsAction =
   | 'the backup is put back'
   | 'the replica catches up'
 
-/** Rounds in which nothing goes wrong: more than enough for everybody to learn of everything. */
+/** Rounds in which nothing goes wrong: more than enough for all subjects to learn of everything. */
 const QUIET_ROUNDS = 4
 
 /** Two processes under settings that are written, lost and put back, as the rules have it. */

@@ -113,7 +113,7 @@ export function windowMachine(left: Partial<WindowRules> = {}): Machine<WindowSt
     return { broken: 'Retry-After is not true' }
   }
 
-  function giveBack(state: WindowState): WindowState {
+  function refundOf(state: WindowState): WindowState {
     const { held, ...rest } = state
     if (held === undefined) return state
     const cells = [...state.cells]
@@ -136,7 +136,7 @@ export function windowMachine(left: Partial<WindowRules> = {}): Machine<WindowSt
   const moves: Readonly<Record<WindowAction, Move>> = {
     'a request of 1': { can: always, make: (state) => take(state, 1) },
     'a request of 2': { can: always, make: (state) => take(state, 2) },
-    'the last one is given back': { can: ({ held }) => held !== undefined, make: giveBack },
+    'the last one is given back': { can: ({ held }) => held !== undefined, make: refundOf },
     'a reset': { can: always, make: reset },
     'a window is about to end': {
       can: (state) => (nextEnd(state) ?? 0) > state.now + 1,
@@ -184,7 +184,7 @@ function turned(state: WindowState, ms: number): WindowState {
 function taken(state: WindowState, cost: number): { readonly isDue: boolean; readonly truth: WindowState['truth'] } {
   const model = modelOf(state)
   const isDue = WINDOWS.every(({ name, lengthMs, limit }) => {
-    return (model.look(name, { lengthMs })?.used ?? 0) + cost <= limit
+    return (model.open(name, { lengthMs })?.used ?? 0) + cost <= limit
   })
   const truth = truthAfter(state, (after) => {
     for (const { name, lengthMs } of WINDOWS) {
@@ -219,7 +219,7 @@ function brokenView(state: WindowState, afterOf: (lengthMs: number, now: number)
   for (const [i, { name, lengthMs }] of WINDOWS.entries()) {
     const seen: number[] = []
     view([...state.cells], 2 * i, afterOf(lengthMs, state.now), state.now, seen, 0)
-    const due = model.look(name, { lengthMs })
+    const due = model.open(name, { lengthMs })
     const [startedAt = NOT_OPEN, used = 0] = seen
     if (due === undefined && startedAt === NOT_OPEN) continue
     if (due === undefined) return `the ${name} window is open, and ought not to be`

@@ -10,7 +10,7 @@ export interface LeftOut {
   readonly promise: string | RegExp
 }
 
-/** A machine whose every state is looked at, and its rules. */
+/** A machine whose every state is checked, and its rules. */
 export interface Proof {
   /** Of its page. */
   readonly slug: string
@@ -45,7 +45,7 @@ export interface Counterexample {
   readonly history: readonly string[]
 }
 
-/** What came of a proof. */
+/** The result of a proof. */
 export interface ProofResult {
   readonly slug: string
   readonly depth: number

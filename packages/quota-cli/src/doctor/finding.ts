@@ -1,7 +1,7 @@
 /** One thing about a server. */
 export interface ServerFinding {
   readonly level: 'ok' | 'warning' | 'fault'
-  /** What was looked at, for example `eviction`. */
+  /** What was checked, for example `eviction`. */
   readonly about: string
   readonly message: string
   /** What to do about it. */

@@ -5,7 +5,7 @@ import { literally, scanKeys } from '../redis/scan.ts'
 import { counted, several } from '../text.ts'
 import { ok, type ServerFinding, warning } from './finding.ts'
 
-/** Most keys that are looked at. */
+/** Most keys that are checked. */
 const MOST = 200_000
 
 /** Counts the keys under a prefix, and those of them that belong to a policy. */
@@ -31,16 +31,16 @@ const IS_ROW = /^\{[^}]*\}[A-Za-z0-9_-]{5}[:!]/
 function ofPolicy(keys: ReadonlySet<string>, prefix: string, policy: Policy): ServerFinding[] {
   const tables = rowTables(prefix, policy)
   const counts = new Map(tables.map((table) => [table, 0]))
-  let strangers = 0
+  let unknown = 0
   for (const key of keys) {
     if (!IS_ROW.test(key)) continue
     const table = tables.find((each) => each.subjectOf(key) !== undefined)
-    if (table === undefined) strangers++
+    if (table === undefined) unknown++
     else counts.set(table, (counts.get(table) ?? 0) + 1)
   }
   const rows = [...counts].map(([{ layer, category }, count]) => `${layer} ${category} ${counted(count)}`)
   const known = ok('rows', `of the policy: ${rows.join(', ')}`)
-  if (strangers === 0) return [known]
-  const message = `${several(strangers, 'row')} of layers or categories that the policy does not have`
+  if (unknown === 0) return [known]
+  const message = `${several(unknown, 'row')} of layers or categories that the policy does not have`
   return [known, warning('rows', message, 'another policy shares the prefix, or these were renamed: they will expire')]
 }

@@ -16,7 +16,7 @@ export interface RedisConnection {
 
 /**
  * @param patienceMs how long the server may take for anything, in milliseconds
- * @throws {CliError} `server`: the fault in one line, without credentials, and how to mend it
+ * @throws {CliError} `server`: the fault in one line, without credentials, and how to fix it
  */
 export async function connectRedis(address: RedisAddress, patienceMs: number): Promise<RedisConnection> {
   const options = {
@@ -33,9 +33,9 @@ export async function connectRedis(address: RedisAddress, patienceMs: number): P
   }
   const redis = new Redis(options)
   // ioredis emits the cause as an event; the rejection of the call often hides it.
-  const heard: { error?: unknown } = {}
+  const failure: { error?: unknown } = {}
   redis.on('error', (error: unknown) => {
-    heard.error ??= error
+    failure.error ??= error
   })
   try {
     await redis.connect()
@@ -52,7 +52,7 @@ export async function connectRedis(address: RedisAddress, patienceMs: number): P
     }
   } catch (error) {
     redis.disconnect()
-    throw connectionError(address, heard.error ?? error)
+    throw connectionError(address, failure.error ?? error)
   }
 }
 
@@ -76,7 +76,7 @@ async function clusterOf(address: RedisAddress, patienceMs: number): Promise<Clu
   return cluster
 }
 
-/** Patterns of error messages, what each means, and how to mend it. */
+/** Patterns of error messages, what each means, and how to fix it. */
 const FAULTS: readonly (readonly [RegExp, string, string])[] = [
   [/ECONNREFUSED/, 'nothing listens there', 'start the server, or correct host and port'],
   [/ENOTFOUND|EAI_AGAIN/, 'unknown host', 'correct the host name'],

@@ -73,16 +73,16 @@ function checkSubject(policy: Policy, file: string, mapping: Mapping): void {
 /** Costs in several units have a field for each. */
 function checkCost(units: readonly string[], { cost }: Mapping): void {
   const named = namedFields(cost).map(([unit]) => unit)
-  const stranger = named.find((unit) => !units.includes(unit))
+  const unknown = named.find((unit) => !units.includes(unit))
   const isPlain = cost !== undefined && named.length === 0
-  if (stranger === undefined && !(isPlain && units.length > 1)) return
+  if (unknown === undefined && !(isPlain && units.length > 1)) return
   const mend = `--cost ${units.map((unit) => `${unit}=FIELD`).join(',')}`
-  const message = stranger === undefined ? 'the policies count several units' : `no policy counts "${plain(stranger)}"`
+  const message = unknown === undefined ? 'the policies count several units' : `no policy counts "${plain(unknown)}"`
   throw new CliError(message, { exitCode: EXIT.usage, mend })
 }
 
-function checkRead({ strangers }: ReadLog): void {
-  const [first] = strangers
+function checkRead({ unknown }: ReadLog): void {
+  const [first] = unknown
   if (first === undefined) return
   throw new CliError(`a route maps to "${plain(first)}", an operation that no policy has`, { exitCode: EXIT.usage })
 }

@@ -104,7 +104,7 @@ function twoDigits(text: string, at: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
 }
 
-/** `+0200` is read by some engines alone. */
+/** `+0200` is read only by some engines. */
 function withColon(iso: string): string {
   return iso.replace(/([+-]\d{2})(\d{2})$/, '$1:$2')
 }

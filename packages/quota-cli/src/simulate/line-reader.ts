@@ -3,14 +3,14 @@ import { commonLogRecord } from './common-log.ts'
 import type { EventLog } from './event-log.ts'
 import { type Fields, fieldsOf } from './fields.ts'
 import { Instants } from './instants.ts'
-import { type Line, RecordLine } from './line.ts'
+import { type LogLine, RecordLine } from './line.ts'
 import { type Piece, textOf } from './lines.ts'
 import type { Mapping } from './mapping.ts'
 import { OperationOfLine } from './operation-of-line.ts'
 import { ScannedLines } from './scanned-lines.ts'
 import type { Skipped, SkipReason } from './skipped.ts'
 
-/** What became of a line. */
+/** The outcome of a line. */
 export type Read = 'added' | 'unmetered' | 'empty' | SkipReason
 
 const MAX_SUBJECT_BYTES = 256
@@ -49,8 +49,8 @@ export class LineReader {
   }
 
   /** Operations that routes lead to and no policy has. */
-  get strangers(): readonly string[] {
-    return this.#operation.strangers
+  get unknown(): readonly string[] {
+    return this.#operation.unknown
   }
 
   /** Reads the line that stands there; @returns true: there may be more */
@@ -68,7 +68,7 @@ export class LineReader {
     return true
   }
 
-  #read(line: Line): Read {
+  #read(line: LogLine): Read {
     const fields = this.#fields
     const time = line.of(fields.time)
     if (time === undefined) return 'no_time'
@@ -86,7 +86,7 @@ export class LineReader {
     return 'added'
   }
 
-  #line(piece: Piece, start: number, end: number): Line | Read {
+  #line(piece: Piece, start: number, end: number): LogLine | Read {
     const scanned = this.#format && this.#scanned.of(this.#format, piece, start, end)
     if (scanned !== undefined) return scanned
     const text = textOf(piece, start, end)
@@ -106,7 +106,7 @@ export class LineReader {
     }
   }
 
-  #subjectOf(line: Line): number | SkipReason {
+  #subjectOf(line: LogLine): number | SkipReason {
     const { subject, host, layers } = this.#fields
     if (layers.length > 0) return this.#subjectOfLayers(line)
     const value = line.of(subject) ?? line.of(host)
@@ -115,7 +115,7 @@ export class LineReader {
     return key === undefined ? 'wrong_subject' : this.#log.subjectOf(key, (each): Subject => each)
   }
 
-  #subjectOfLayers(line: Line): number | SkipReason {
+  #subjectOfLayers(line: LogLine): number | SkipReason {
     const keys: Record<string, string> = {}
     for (const [layer, field] of this.#fields.layers) {
       const value = line.of(field)
@@ -132,7 +132,7 @@ export class LineReader {
     return typeof value === 'string' && value.length <= 64 ? this.#log.planOf(value) : undefined
   }
 
-  #isRefunded(line: Line): boolean {
+  #isRefunded(line: LogLine): boolean {
     const { refundFrom } = this.#mapping
     if (refundFrom === undefined) return false
     const status = Number(line.of(this.#fields.status))

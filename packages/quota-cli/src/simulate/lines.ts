@@ -6,7 +6,7 @@ import { CliError, EXIT } from '../cli-error.ts'
 import { fileError } from '../files.ts'
 import { plain } from '../text.ts'
 
-/** Longest line that is looked at, in bytes; of a longer one nothing is kept. */
+/** Longest line that is checked, in bytes; of a longer one nothing is kept. */
 const MAX_LINE_BYTES = 65_536
 
 /** Bytes of a log, and the same as a text of which each character is a byte: each is quicker for other things. */
@@ -34,7 +34,7 @@ export interface LineListener {
   progress(read: number, size: number | undefined): void
 }
 
-/** How much of a file is read at once. */
+/** How much of a file is read together. */
 const PIECE_BYTES = 262_144
 
 const NEWLINE = '\n'

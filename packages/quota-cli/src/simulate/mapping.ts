@@ -58,9 +58,9 @@ async function readMap(path: string): Promise<MappingInput> {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
     throw wrong(`${plain(path, 200)} is not an object with ${NAMES.join(', ')}`)
   }
-  const stranger = Object.keys(document).find((name) => !NAMES.includes(name))
-  if (stranger !== undefined) {
-    throw wrong(`${plain(path, 200)}: unknown "${plain(stranger)}"; known are ${NAMES.join(', ')}`)
+  const unknown = Object.keys(document).find((name) => !NAMES.includes(name))
+  if (unknown !== undefined) {
+    throw wrong(`${plain(path, 200)}: unknown "${plain(unknown)}"; known are ${NAMES.join(', ')}`)
   }
   return document
 }

@@ -1,5 +1,5 @@
 import type { Fields } from './fields.ts'
-import type { Line } from './line.ts'
+import type { LogLine } from './line.ts'
 import { Routes, usualOperation } from './routes.ts'
 import type { SkipReason } from './skipped.ts'
 
@@ -24,11 +24,11 @@ export class OperationOfLine {
   }
 
   /** Operations that routes lead to and no policy has. */
-  get strangers(): string[] {
+  get unknown(): string[] {
     return this.#routes.operations.filter((name) => !this.#placeOf.has(name))
   }
 
-  of(line: Line): number | 'unmetered' | SkipReason {
+  of(line: LogLine): number | 'unmetered' | SkipReason {
     const named = line.of(this.#fields.operation)
     if (named !== undefined) return this.#placeOf.get(String(named)) ?? 'unknown_operation'
     if (!this.#routes.isEmpty) return this.#routed(line)
@@ -41,7 +41,7 @@ export class OperationOfLine {
     return place
   }
 
-  #routed(line: Line): number | 'unmetered' | SkipReason {
+  #routed(line: LogLine): number | 'unmetered' | SkipReason {
     const method = textOf(line.of(this.#fields.method))
     const path = textOf(line.of(this.#fields.path))
     const [ofRequest, pathOfRequest] = method === undefined || path === undefined ? this.#request(line) : NO_REQUEST
@@ -53,7 +53,7 @@ export class OperationOfLine {
   }
 
   /** Of `GET /v1 HTTP/1.1` the words. */
-  #request(line: Line): readonly string[] {
+  #request(line: LogLine): readonly string[] {
     return textOf(line.of(this.#fields.request))?.split(' ', 2) ?? NO_REQUEST
   }
 }

@@ -17,7 +17,7 @@ export interface ReadLog {
   /** Whether there were more lines than may be read. */
   readonly isCut: boolean
   /** Operations that routes lead to and no policy has. */
-  readonly strangers: readonly string[]
+  readonly unknown: readonly string[]
 }
 
 /** Reads logs one after the other. @param known what the policies have @param maxLines of all of them together */
@@ -34,7 +34,7 @@ export async function readLog(
   let lines = 0
   let unmetered = 0
   let isCut = false
-  let strangers: readonly string[] = []
+  let unknown: readonly string[] = []
   // Logs of several servers are read as one; each may be of another format.
   for (const path of paths) {
     const reader = new LineReader(log, skipped, mapping, lines)
@@ -56,9 +56,9 @@ export async function readLog(
     )
     lines = reader.lines
     unmetered += reader.unmetered
-    strangers = reader.strangers
+    unknown = reader.unknown
     if (isCut || io.signal.aborted) break
   }
   progress.end()
-  return { log, lines, unmetered, skipped: skipped.all(), isCut, strangers }
+  return { log, lines, unmetered, skipped: skipped.all(), isCut, unknown }
 }

@@ -105,7 +105,7 @@ export function policyResult(policy: string, tally: Tally, top: number, hadConcu
     subjects: { all: log.subjects.length, refused: tally.refusedSubjects },
     limits: limitsOf(tally),
     operations: log.operations.flatMap((operation, index) => {
-      const asked = tally.askedFor[index]!
+      const asked = tally.requestsOf[index]!
       return asked === 0 ? [] : [{ operation, requests: asked, refused: tally.refusedFor[index]! }]
     }),
     refusedMost: mostRefused(tally, top),
@@ -136,7 +136,7 @@ function limitsOf({ limits }: Tally): LimitResult[] {
 function mostRefused(tally: Tally, top: number): SubjectResult[] {
   return largest(tally.refusedBy, top).map((subject) => ({
     subject: tally.subjectName(subject),
-    requests: tally.askedBy[subject]!,
+    requests: tally.requestsBy[subject]!,
     refused: tally.refusedBy[subject]!,
     firstRefusedAt: tally.firstRefusal[subject]!,
   }))

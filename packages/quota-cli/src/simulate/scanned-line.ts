@@ -1,7 +1,7 @@
 import { COMMON_LOG_NAMES, commonLogRecord, scanCommonLog } from './common-log.ts'
 import { type Field, type Fields, inside, isNothing, type LogRecord } from './fields.ts'
 import { type JsonShape, MAX_VALUES } from './json-shape.ts'
-import type { Line } from './line.ts'
+import type { LogLine } from './line.ts'
 import { type Piece, textOf } from './lines.ts'
 
 /** Of a field: it has to be looked for in the whole line. */
@@ -17,7 +17,7 @@ interface Writing {
 }
 
 /** Lines that are all written alike: it is the one that it took last. */
-export class ScannedLine implements Line {
+export class ScannedLine implements LogLine {
   readonly #writing: Writing
   /** By the place of a field: the places of the values that it may be; the first that is something is it. */
   readonly #places: readonly (readonly number[])[]

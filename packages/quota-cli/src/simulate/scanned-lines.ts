@@ -1,10 +1,10 @@
 import type { Fields } from './fields.ts'
 import { JsonShape } from './json-shape.ts'
-import type { Line } from './line.ts'
+import type { LogLine } from './line.ts'
 import type { Piece } from './lines.ts'
 import { ScannedLine } from './scanned-line.ts'
 
-/** Most shapes that are tried on a line, and most lines that are looked at for a new one. */
+/** Most shapes that are tried on a line, and most lines that are checked for a new one. */
 const MAX_SHAPES = 16
 const MAX_LEARNED = 1_000
 
@@ -22,7 +22,7 @@ export class ScannedLines {
   }
 
   /** `undefined`: the line has no known shape, and has to be parsed as a whole. */
-  of(format: 'ndjson' | 'common', piece: Piece, start: number, end: number): Line | undefined {
+  of(format: 'ndjson' | 'common', piece: Piece, start: number, end: number): LogLine | undefined {
     if (format === 'common') return this.#common.take(piece, start, end) ? this.#common : undefined
     const lines = this.#json
     for (let i = 0; i < lines.length; i++) {

@@ -15,7 +15,7 @@ export type SkipReason =
   | 'wrong_cost'
   | 'wrong_plan'
 
-/** What the reasons are called for people. */
+/** The name of the reasons for people. */
 export const SKIP_TEXTS: Readonly<Record<SkipReason, string>> = {
   not_json: 'not JSON, or half written',
   not_an_object: 'JSON, but not an object',

@@ -34,10 +34,10 @@ export class Tally {
   readonly limits: LimitTally[] = []
   /** The same by layer, category and window, each of which is looked up at every refusal. */
   readonly #byName = new Map<string, Map<string, Map<string, LimitTally>>>()
-  readonly askedBy: Uint32Array
+  readonly requestsBy: Uint32Array
   readonly refusedBy: Uint32Array
   readonly firstRefusal: Float64Array
-  readonly askedFor: number[]
+  readonly requestsOf: number[]
   readonly refusedFor: number[]
   readonly log: EventLog
   /** What the policy counts. */
@@ -60,22 +60,22 @@ export class Tally {
     this.refusedCosts = units.map(() => 0)
     this.buckets = new Buckets(first, last)
     this.refusedAt = new Uint8Array(log.length)
-    this.askedBy = new Uint32Array(log.subjects.length)
+    this.requestsBy = new Uint32Array(log.subjects.length)
     this.refusedBy = new Uint32Array(log.subjects.length)
     this.firstRefusal = new Float64Array(log.subjects.length).fill(NOBODY)
-    this.askedFor = log.operations.map(() => 0)
+    this.requestsOf = log.operations.map(() => 0)
     this.refusedFor = log.operations.map(() => 0)
   }
 
   admitted(event: LoggedEvent, cost: Counting['amount']): void {
-    this.#asked(event)
+    this.#count(event)
     if (!event.isRefunded) this.#add(this.charged, cost)
     this.buckets.add(event.at, false)
   }
 
   refusal(event: LoggedEvent, decision: RefusedDecision<Counting>, index: number): void {
     const { subject, operation, at } = event
-    this.#asked(event)
+    this.#count(event)
     this.refused++
     this.#add(this.refusedCosts, decision.cost)
     if (!decision.retryable) this.hopeless++
@@ -100,10 +100,10 @@ export class Tally {
     for (const [u, unit] of this.units.entries()) sums[u]! += ofUnit(cost, unit)
   }
 
-  #asked({ subject, operation }: LoggedEvent): void {
+  #count({ subject, operation }: LoggedEvent): void {
     this.requests++
-    this.askedBy[subject]!++
-    this.askedFor[operation]!++
+    this.requestsBy[subject]!++
+    this.requestsOf[operation]!++
   }
 
   #ofLimit({ binding, now }: RefusedDecision<Counting>, subject: number): void {

@@ -8,9 +8,9 @@ import { readPolicy } from '../policy-file.ts'
 import { type RedisAddress, redisAddress } from '../redis/address.ts'
 import { connectionError, connectRedis, type RedisConnection } from '../redis/connect.ts'
 import { plain } from '../text.ts'
-import { type Look, look } from './look.ts'
-import { printedLook } from './print.ts'
+import { printedUsage } from './print.ts'
 import { type Refusals, readRefusals } from './refusals.ts'
+import { readUsage, type Usage } from './usage.ts'
 
 export interface TopOptions {
   readonly policy: string
@@ -19,7 +19,7 @@ export interface TopOptions {
   readonly timeout: number
   /** An address of metrics. */
   readonly metrics?: string
-  /** Most rows that are looked at. */
+  /** Most rows that are checked. */
   readonly sample: number
   /** How many limits are named. */
   readonly top: number
@@ -82,9 +82,9 @@ async function watch(
   while (!io.signal.aborted) {
     const refusals = metrics === undefined ? undefined : await readRefusals(metrics)
     const now = performance.now()
-    const seen = await look({ policy, quota, connection, prefix, sample, top, signal: io.signal })
+    const seen = await readUsage({ policy, quota, connection, prefix, sample, top, signal: io.signal })
     const since = before === undefined ? undefined : { refusals: before.refusals, agoMs: now - before.at }
-    const text = json ? asJson(address, seen, refusals) : printedLook(address.shown, seen, refusals, since, io)
+    const text = json ? asJson(address, seen, refusals) : printedUsage(address.shown, seen, refusals, since, io)
     io.out(isOnce ? text : `${CLEARED}${text}`)
     if (isOnce) return
     before = refusals === undefined ? undefined : { refusals, at: now }
@@ -95,7 +95,7 @@ async function watch(
 /** Empties a terminal. */
 const CLEARED = '\u001b[2J\u001b[H'
 
-function asJson({ shown }: RedisAddress, seen: Look, refusals: Refusals | undefined): string {
+function asJson({ shown }: RedisAddress, seen: Usage, refusals: Refusals | undefined): string {
   const report = {
     server: shown,
     ...seen,

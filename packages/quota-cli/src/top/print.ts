@@ -1,24 +1,24 @@
 import { type Io, painted } from '../io.ts'
 import { counted, instant, lasting, percent, plain, table } from '../text.ts'
-import type { Look, SeenLimit } from './look.ts'
 import type { Refusals } from './refusals.ts'
+import type { SeenLimit, Usage } from './usage.ts'
 
 const BAR = 20
 
 /** The use of limits as text. @param before refusals at the previous reading, and how long ago that was */
-export function printedLook(
+export function printedUsage(
   server: string,
-  look: Look,
+  usage: Usage,
   refusals: Refusals | undefined,
   before: { readonly refusals: Refusals; readonly agoMs: number } | undefined,
   io: Io,
 ): string {
-  const when = look.at === null ? '' : `, ${instant(look.at)}`
-  const rows = `${counted(look.rows)} rows${look.isSample ? ' (a sample: --sample takes more)' : ''}`
+  const when = usage.at === null ? '' : `, ${instant(usage.at)}`
+  const rows = `${counted(usage.rows)} rows${usage.isSample ? ' (a sample: --sample takes more)' : ''}`
   const head = `${painted(io, 'bold', server)}${when}, ${rows}\n`
   const parts = [head]
-  if (look.shared.length > 0) parts.push(tableOf('everybody', look.shared, look.at, io))
-  parts.push(look.hottest.length > 0 ? tableOf('subject', look.hottest, look.at, io) : 'nothing is used\n')
+  if (usage.shared.length > 0) parts.push(tableOf('everybody', usage.shared, usage.at, io))
+  parts.push(usage.hottest.length > 0 ? tableOf('subject', usage.hottest, usage.at, io) : 'nothing is used\n')
   if (refusals !== undefined) parts.push(tableOfRefusals(refusals, before))
   return parts.join('\n')
 }

@@ -25,20 +25,20 @@ declare module 'hono' {
 }
 
 /** Answers a request that may not go on, with the fields `answer.headers`. */
-export type QuotaHandler = (c: Context, answer: QuotaAnswer) => MaybeAsync<Response>
+export type HonoHandler = (c: Context, answer: QuotaAnswer) => MaybeAsync<Response>
 
 interface HonoOptions {
   /**
    * Answers in place of the middleware: 429, 401 of an anonymous request, 503 when the store is away.
    * @default JSON with the answer's status and body
    */
-  readonly handler?: QuotaHandler | undefined
+  readonly handler?: HonoHandler | undefined
 }
 
 /** What one route may set for itself. */
-export interface QuotaRouteOptions<C extends Counting = OneUnit> extends RouteOptions<Context, C>, HonoOptions {}
+export interface HonoRouteOptions<C extends Counting = OneUnit> extends RouteOptions<Context, C>, HonoOptions {}
 
-/** What {@link quotaMiddleware} takes. */
+/** The options of {@link quotaMiddleware}. */
 export interface QuotaMiddlewareOptions<Operation extends string = string, C extends Counting = OneUnit>
   extends HttpMeterOptions<Context, Operation, C>,
     HonoOptions {
@@ -65,7 +65,7 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    * @example
    * app.post('/music', metered.operation('music.upsert'), handler)
    */
-  operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): MiddlewareHandler
+  operation(name: Operation, overrides?: Partial<HonoRouteOptions<C>>): MiddlewareHandler
   /**
    * The quota of a metered request, typed by the engine's units; `undefined` for a request that was not metered.
    * @example
@@ -135,7 +135,7 @@ function metering(meter: HttpMeter<Context>): MiddlewareHandler {
     }
     if (c.get(variable) !== undefined) {
       const message = `c.get('${variable}') is in use already and is replaced; name another with variable`
-      meter.warnings.tell('property_taken', message)
+      meter.warnings.warnOnce('property_taken', message)
     }
     c.set(variable, admission.quota)
     await goOn(c, next, admission)

@@ -16,7 +16,7 @@ const metered = quotaFetch({ quota, subject: () => 'u1', operation: () => 'write
 const once = (status: number): Promise<Response> =>
   metered(() => new Response(null, { status }))(new Request('http://localhost/'))
 
-/** What comes too late for Redis is charged to nobody: it is asked again. */
+/** What comes too late for Redis is charged to nobody: it is sent again. */
 async function ask(status: number): Promise<Response> {
   let answer = await once(status)
   for (let late = 0; answer.status === 503 && late < 20; late++) answer = await once(status)

@@ -1,11 +1,11 @@
 import { Breaker, Deadline, Deadlines, InFlight, notDone } from '@scoregw/quota/store'
-import { storeError } from '../line/errors.ts'
-import type { Line } from '../line/line.ts'
+import type { Connection } from '../connection/connection.ts'
+import { storeError } from '../connection/errors.ts'
 import type { Script } from '../lua/script.ts'
 import { type AnyBatch, type AnyOperation, type Batched, Delivery } from './delivery.ts'
 
-export interface CallsParts<O extends AnyOperation> {
-  readonly line: Line
+export interface CallsDeps<O extends AnyOperation> {
+  readonly connection: Connection
   readonly deadlineMs: number
   /** Carries out a batch. */
   readonly script: Script
@@ -19,7 +19,7 @@ export interface CallsParts<O extends AnyOperation> {
  * answers gets few of them.
  */
 export class Calls<O extends AnyOperation> {
-  readonly #parts: CallsParts<O>
+  readonly #deps: CallsDeps<O>
   readonly #outbox: Outbox<O, AnyBatch<O>>
   readonly #breaker = new Breaker(() => performance.now())
   /** Why the last call that got no answer got none. */
@@ -30,10 +30,10 @@ export class Calls<O extends AnyOperation> {
   readonly #deadlines: Deadlines
   #closing: Promise<void> | undefined
 
-  constructor(parts: CallsParts<O>) {
-    const { tick, newBatch } = parts
-    this.#parts = parts
-    this.#deadlines = new Deadlines(parts.deadlineMs, () => performance.now())
+  constructor(deps: CallsDeps<O>) {
+    const { tick, newBatch } = deps
+    this.#deps = deps
+    this.#deadlines = new Deadlines(deps.deadlineMs, () => performance.now())
     const inFlight = (): number => this.#inFlight.count
     const send = async (batch: AnyBatch<O>): Promise<void> => {
       const { length } = batch.operations
@@ -57,8 +57,8 @@ export class Calls<O extends AnyOperation> {
 
   /** The same for a call in flight, which has to be made once more. */
   again(operation: O): void {
-    const { line, newBatch } = this.#parts
-    if (line.sharesNothing) {
+    const { connection, newBatch } = this.#deps
+    if (connection.sharesNothing) {
       // A call of its own, not counted either: nothing is left to do once it is answered.
       const batch = newBatch()
       batch.add(operation)
@@ -78,19 +78,19 @@ export class Calls<O extends AnyOperation> {
   /** Does something that is more than one call; closing waits for it. */
   async followed<T>(work: () => Promise<T>): Promise<T> {
     if (this.isClosing) throw closed()
-    if (this.#parts.line.sharesNothing) return work()
+    if (this.#deps.connection.sharesNothing) return work()
     this.#inFlight.add()
     return work().finally(() => this.#inFlight.done())
   }
 
-  /** Waits for the calls in flight, a deadline at most; later ones fail. The line is left open. */
+  /** Waits for the calls in flight, a deadline at most; later ones fail. The connection is left open. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
   }
 
   async #close(): Promise<void> {
-    const limit = new Deadline(this.#parts.deadlineMs)
+    const limit = new Deadline(this.#deps.deadlineMs)
     // Calls in flight may have to be made once more, or to give back. Nothing may wait here for a tick to end: with no call
     // to wait for this would go round without one.
     while (this.#inFlight.count > 0 && !limit.isOver) {
@@ -107,12 +107,12 @@ export class Calls<O extends AnyOperation> {
   async #send(all: AnyBatch<O>): Promise<void> {
     const batch = this.#breaker.admits() ? all : this.#withoutRefused(all)
     if (batch.operations.length === 0) return
-    const { line } = this.#parts
+    const { connection } = this.#deps
     // With nothing to wait for it is written in this very packet.
-    while (line.opening !== undefined) await line.opening
+    while (connection.opening !== undefined) await connection.opening
     await new Delivery(
       {
-        ...this.#parts,
+        ...this.#deps,
         deadlines: this.#deadlines,
         answered: () => this.#breaker.succeeded(),
         unanswered: (error) => {
@@ -126,7 +126,7 @@ export class Calls<O extends AnyOperation> {
 
   #withoutRefused({ operations }: AnyBatch<O>): AnyBatch<O> {
     const error = notDone(storeError('Redis gave no answers for a while and is not asked now', this.#lastError))
-    const batch = this.#parts.newBatch()
+    const batch = this.#deps.newBatch()
     for (const operation of operations) {
       if (this.#anyway.has(operation)) batch.add(operation)
       else operation.fail(error)
@@ -157,7 +157,7 @@ const MOST_CALLS = 2
 /** It never waits longer, in milliseconds, whether any of them is answered or not. */
 const MOST_HELD_MS = 5
 
-export interface OutboxParts<Operation, Batch extends Batched<Operation>> {
+export interface OutboxDeps<Operation, Batch extends Batched<Operation>> {
   readonly tick: Pick<Tick, 'atEnd' | 'after'>
   readonly newBatch: () => Batch
   /** Resolves when nothing of the batch is in flight any more, and never rejects. */
@@ -168,20 +168,20 @@ export interface OutboxParts<Operation, Batch extends Batched<Operation>> {
 
 /** Gathers the operations requested in one tick of the event loop, so that they go out together. */
 export class Outbox<Operation, Batch extends Batched<Operation>> {
-  readonly #parts: OutboxParts<Operation, Batch>
+  readonly #deps: OutboxDeps<Operation, Batch>
   #batch: Batch | undefined
   #calls = 0
   /** Set while the batch waits for a call to be answered; ends the wait. */
   #endWait: (() => void) | undefined
 
-  constructor(parts: OutboxParts<Operation, Batch>) {
-    this.#parts = parts
+  constructor(deps: OutboxDeps<Operation, Batch>) {
+    this.#deps = deps
   }
 
   add(operation: Operation): void {
     if (this.#batch === undefined) {
-      this.#batch = this.#parts.newBatch()
-      this.#parts.tick.atEnd(() => this.#tickEnds())
+      this.#batch = this.#deps.newBatch()
+      this.#deps.tick.atEnd(() => this.#tickEnds())
     }
     this.#batch.add(operation)
     if (this.#batch.isFull || this.#batch.operations.length >= this.#enough()) this.flush()
@@ -194,17 +194,17 @@ export class Outbox<Operation, Batch extends Batched<Operation>> {
     this.#batch = undefined
     if (batch === undefined) return
     this.#calls++
-    void this.#parts.send(batch).then(() => this.#answered())
+    void this.#deps.send(batch).then(() => this.#answered())
   }
 
   #enough(): number {
-    return Math.min(MOST, Math.max(FEWEST, this.#parts.inFlight() / DIVIDED_INTO))
+    return Math.min(MOST, Math.max(FEWEST, this.#deps.inFlight() / DIVIDED_INTO))
   }
 
   #tickEnds(): void {
     if (this.#batch === undefined || this.#endWait !== undefined) return
     if (this.#calls < MOST_CALLS) this.flush()
-    else this.#endWait = this.#parts.tick.after(MOST_HELD_MS, () => this.flush())
+    else this.#endWait = this.#deps.tick.after(MOST_HELD_MS, () => this.flush())
   }
 
   #answered(): void {
@@ -213,7 +213,7 @@ export class Outbox<Operation, Batch extends Batched<Operation>> {
     this.#endWait()
     this.#endWait = undefined
     // Other answers of this tick bring more that can go along.
-    this.#parts.tick.atEnd(() => this.#tickEnds())
+    this.#deps.tick.atEnd(() => this.#tickEnds())
   }
 }
 

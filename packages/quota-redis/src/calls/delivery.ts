@@ -1,6 +1,6 @@
 import { Deadline, type Deadlines, errorText, notDone } from '@scoregw/quota/store'
-import { isReplyOf, noAnswer, notConnected, refusal, storeError, verdictOf } from '../line/errors.ts'
-import type { Line, Reply, Word } from '../line/line.ts'
+import type { Connection, Reply, Word } from '../connection/connection.ts'
+import { isReplyOf, noAnswer, notConnected, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import type { Script } from '../lua/script.ts'
 
 /** Pause before a call that was not carried out, or carries ids, is made again, in milliseconds. */
@@ -31,7 +31,7 @@ export interface AnyBatch<O extends AnyOperation> extends Batched<O> {
 
 /** What deliveries have in common. */
 export interface DeliveryContext<O extends AnyOperation> {
-  readonly line: Line
+  readonly connection: Connection
   readonly deadlines: Deadlines
   /** The script that carries out batches. */
   readonly script: Script
@@ -51,22 +51,22 @@ export class Delivery<O extends AnyOperation> {
   #batch: AnyBatch<O>
   /** Whether something was written that may have been carried out. */
   #mayBeDone = false
-  /** What became of the last attempt. */
+  /** The outcome of the last attempt. */
   #error: unknown
 
   constructor(context: DeliveryContext<O>, batch: AnyBatch<O>) {
     this.#context = context
     this.#batch = batch
-    const { deadlines, line } = context
+    const { deadlines, connection } = context
     const over = (): void => {
-      const error = noAnswer(deadlines.ms, this.#error ?? (line.usable ? undefined : notConnected(undefined)))
+      const error = noAnswer(deadlines.ms, this.#error ?? (connection.usable ? undefined : notConnected(undefined)))
       context.unanswered(error)
       this.#batch.fail(this.#mayBeDone ? error : notDone(error))
     }
-    this.#deadline = line.sharesNothing ? new Deadline(deadlines.ms, over) : deadlines.begin(over)
+    this.#deadline = connection.sharesNothing ? new Deadline(deadlines.ms, over) : deadlines.begin(over)
   }
 
-  /** Never rejects. When it resolves, every operation is answered or failed and nothing is under way. */
+  /** Never rejects. When it resolves, every operation is answered or failed and nothing is in flight. */
   async run(): Promise<void> {
     while (!(await this.#attempt())) {
       await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
@@ -77,14 +77,14 @@ export class Delivery<O extends AnyOperation> {
 
   /** Whether that was the last one. */
   async #attempt(): Promise<boolean> {
-    const { line } = this.#context
+    const { connection } = this.#context
     const doubtBefore = this.#mayBeDone
     const onSend = () => {
       this.#mayBeDone = true
     }
     try {
       const call = { script: this.#context.script, args: this.#batch.args(), deadline: this.#deadline, onSend }
-      this.#answered(await callScript(line, call))
+      this.#answered(await callScript(connection, call))
       return true
     } catch (error) {
       this.#error = error
@@ -140,41 +140,41 @@ export interface ScriptCall {
 }
 
 /** Has the server carry out a script, once. Nothing is sent after the deadline. */
-export function callScript(line: Line, call: ScriptCall): Promise<Reply> {
-  if (!line.usable) return callOnceUsable(line, call)
-  return evaluate(line, call).catch((error: unknown) => callAsked(line, call, error))
+export function callScript(connection: Connection, call: ScriptCall): Promise<Reply> {
+  if (!connection.usable) return callOnceUsable(connection, call)
+  return evaluate(connection, call).catch((error: unknown) => callRedirected(connection, call, error))
 }
 
-async function callOnceUsable(line: Line, call: ScriptCall): Promise<Reply> {
-  await Promise.race([line.ready(), call.deadline.settled])
+async function callOnceUsable(connection: Connection, call: ScriptCall): Promise<Reply> {
+  await Promise.race([connection.ready(), call.deadline.settled])
   if (call.deadline.isOver) throw storeError('not connected to Redis')
-  return evaluate(line, call).catch((error: unknown) => callAsked(line, call, error))
+  return evaluate(connection, call).catch((error: unknown) => callRedirected(connection, call, error))
 }
 
 /** Calls the server that an error reply says to ask. */
-async function callAsked(line: Line, call: ScriptCall, error: unknown): Promise<Reply> {
+async function callRedirected(connection: Connection, call: ScriptCall, error: unknown): Promise<Reply> {
   const { deadline } = call
-  const asked = await Promise.race([line.asked(error)?.catch(() => undefined), deadline.settled])
-  if (asked === undefined || deadline.isOver) throw error
-  return evaluate(asked, call)
+  const other = await Promise.race([connection.redirected(error)?.catch(() => undefined), deadline.settled])
+  if (other === undefined || deadline.isOver) throw error
+  return evaluate(other, call)
 }
 
-/** Scripts that a server has answered to on its line. */
-const KNOWN = new WeakMap<Line, Set<string>>()
+/** Scripts that a server has answered to on its connection. */
+const KNOWN = new WeakMap<Connection, Set<string>>()
 
-/** The first call on a line brings the script's text: without it a cold start would take another round trip. */
-async function evaluate(line: Line, { script, args, deadline, onSend }: ScriptCall): Promise<Reply> {
+/** The first call on a connection brings the script's text: without it a cold start would take another round trip. */
+async function evaluate(connection: Connection, { script, args, deadline, onSend }: ScriptCall): Promise<Reply> {
   onSend()
-  if (line.evaluate !== undefined) return line.evaluate(script, args, deadline)
-  const known = KNOWN.get(line.server) ?? new Set()
-  KNOWN.set(line.server, known)
+  if (connection.evaluate !== undefined) return connection.evaluate(script, args, deadline)
+  const known = KNOWN.get(connection.server) ?? new Set()
+  KNOWN.set(connection.server, known)
   const [command, what] = known.has(script.sha) ? ['EVALSHA', script.sha] : ['EVAL', script.text]
   try {
-    const reply = await line.send(command!, what!, ...args)
+    const reply = await connection.send(command!, what!, ...args)
     known.add(script.sha)
     return reply
   } catch (error) {
     if (!isReplyOf(error, 'NOSCRIPT') || deadline.isOver) throw error
-    return await line.send('EVAL', script.text, ...args)
+    return await connection.send('EVAL', script.text, ...args)
   }
 }

@@ -1,8 +1,8 @@
 import { type Instant, type Layout, PERIOD_NUMBERS, type Subject, type TakeRequest } from '@scoregw/quota/store'
+import type { Reply } from '../connection/connection.ts'
 import type { Keys } from '../keys/keys.ts'
-import type { Reply } from '../line/line.ts'
 import { type ListBook, rowHead } from './lists.ts'
-import { BEGIN, BEHIND_TERMS, codeOf, IS_STALE, OWN, REVISION, RUN, SHARED, type StepName } from './numbers.ts'
+import { BEGIN, BEHIND_GROUP, codeOf, IS_STALE, OWN, REVISION, RUN, SHARED, type StepName } from './numbers.ts'
 import { type BatchReply, Replay } from './replay.ts'
 
 const MAX_KEY_CHARACTERS = 32 * 1024
@@ -21,11 +21,11 @@ export interface Operation {
 }
 
 /** What decides a take beside its costs. */
-export type TermsRequest = Pick<TakeRequest, 'quotas' | 'category' | 'settingsRevision' | 'periods' | 'subject'>
+export type TakeBasis = Pick<TakeRequest, 'quotas' | 'category' | 'settingsRevision' | 'periods' | 'subject'>
 
-/** Terms that takes of the batch have in common. */
-interface Terms extends Omit<TermsRequest, 'subject'> {
-  /** Where they stand, once it is known where terms begin. */
+/** Takes of the batch that are decided alike. */
+interface TakeGroup extends Omit<TakeBasis, 'subject'> {
+  /** Where they stand, once it is known where groups begin. */
   readonly at: number
   /** Slots of `quotas.layers`: shared rows first. */
   readonly order: readonly number[]
@@ -48,14 +48,14 @@ export class Batch {
   readonly #texts: (string | Buffer)[] = []
   readonly #tariffs = new Map<string, number>()
   readonly #tariffNumbers: number[] = []
-  readonly #terms: Terms[] = []
-  readonly #termNumbers: number[] = []
+  readonly #groups: TakeGroup[] = []
+  readonly #groupNumbers: number[] = []
   /** Of the operations. */
   readonly #numbers: number[] = []
-  /** Which of those name terms. */
-  readonly #termsAt: number[] = []
-  /** The run that ends the numbers: its terms, and where it begins. */
-  #run: { readonly terms: Terms; readonly at: number } | undefined
+  /** Which of those name a group. */
+  readonly #groupsAt: number[] = []
+  /** The run that ends the numbers: its group, and where it begins. */
+  #run: { readonly group: TakeGroup; readonly at: number } | undefined
   #keyCharacters = 0
 
   constructor(keys: Keys, book: ListBook, instant: Instant, testNow: number | undefined) {
@@ -68,7 +68,7 @@ export class Batch {
   }
 
   get isFull(): boolean {
-    const numbers = this.#numbers.length + this.#tariffNumbers.length + this.#termNumbers.length
+    const numbers = this.#numbers.length + this.#tariffNumbers.length + this.#groupNumbers.length
     return this.#keyCharacters >= MAX_KEY_CHARACTERS || numbers >= MAX_NUMBERS
   }
 
@@ -81,18 +81,18 @@ export class Batch {
 
   /** An operation that is a take and nothing else. @returns where its rows are in the replay, one a layer */
   onlyTake(request: TakeRequest): readonly number[] {
-    const terms = this.#termsOf(request)
+    const group = this.#groupOf(request)
     const numbers = this.#numbers
-    if (this.#run?.terms !== terms) {
-      this.#run = { terms, at: numbers.push(RUN) - 1 }
-      this.#pushTerms(terms)
+    if (this.#run?.group !== group) {
+      this.#run = { group, at: numbers.push(RUN) - 1 }
+      this.#pushGroup(group)
       numbers.push(0)
       for (let u = 0; u < this.#units; u++) numbers.push(0)
     }
     const count = this.#run.at + 2
     numbers[count]!++
     for (let u = 0; u < this.#units; u++) numbers[count + 1 + u]! += request.costs[u] ?? 0
-    return this.#pushTake(request, terms, request.costs)
+    return this.#pushTake(request, group, request.costs)
   }
 
   /** An operation that is made of steps. */
@@ -104,13 +104,13 @@ export class Batch {
   }
 
   /** @returns where the rows of a take are in the replay, one a layer */
-  take(request: TermsRequest, costs: readonly number[], mode: 'take' | 'charge' | 'fit' = 'take'): readonly number[] {
-    const terms = this.#termsOf(request)
+  take(request: TakeBasis, costs: readonly number[], mode: 'take' | 'charge' | 'fit' = 'take'): readonly number[] {
+    const group = this.#groupOf(request)
     // What costs nothing leaves rows as they are.
     const isFree = costs.every((cost) => cost === 0)
     this.#numbers.push(codeOf(isFree ? 'charge' : mode))
-    this.#pushTerms(terms)
-    return this.#pushTake(request, terms, costs)
+    this.#pushGroup(group)
+    return this.#pushTake(request, group, costs)
   }
 
   step(name: Exclude<StepName, 'take' | 'charge' | 'fit'>, ...numbers: readonly number[]): void {
@@ -118,8 +118,8 @@ export class Batch {
   }
 
   /** The order in which the script has a take's rows: slots of `quotas.layers`. */
-  orderOf(request: TermsRequest): readonly number[] {
-    return this.#termsOf(request).order
+  orderOf(request: TakeBasis): readonly number[] {
+    return this.#groupOf(request).order
   }
 
   // Names, by places from 1 -------------------------------------------------------------------------------------------
@@ -156,19 +156,19 @@ export class Batch {
     })
     const cells = this.book.cellNumbers()
     const tariffsFrom = BEGIN + cells.length + 1
-    const termsFrom = tariffsFrom + this.#tariffNumbers.length
-    const terms = this.#termNumbers.slice()
-    for (const { at, order } of this.#terms) {
-      for (let r = 1; r <= order.length; r++) terms[at + BEHIND_TERMS + r]! += tariffsFrom
+    const groupsFrom = tariffsFrom + this.#tariffNumbers.length
+    const group = this.#groupNumbers.slice()
+    for (const { at, order } of this.#groups) {
+      for (let r = 1; r <= order.length; r++) group[at + BEHIND_GROUP + r]! += tariffsFrom
     }
     const operations = this.#numbers.slice()
-    for (const at of this.#termsAt) operations[at]! += termsFrom
+    for (const at of this.#groupsAt) operations[at]! += groupsFrom
     const numbers = Float64Array.from([
       ...[this.#testNow ?? -1, size, this.#units, this.#rows.size, this.#records.size, this.#indexes.size],
-      ...[cells.length / 3, this.#tariffs.size, this.#terms.length, others.length, this.operations.length],
+      ...[cells.length / 3, this.#tariffs.size, this.#groups.length, others.length, this.operations.length],
       ...cells,
       ...this.#tariffNumbers,
-      ...terms,
+      ...group,
       ...otherNumbers,
       ...operations,
     ])
@@ -191,11 +191,15 @@ export class Batch {
     for (const operation of this.operations) operation.fail(error)
   }
 
-  #pushTerms({ at }: Terms): void {
-    this.#termsAt.push(this.#numbers.push(at) - 1)
+  #pushGroup({ at }: TakeGroup): void {
+    this.#groupsAt.push(this.#numbers.push(at) - 1)
   }
 
-  #pushTake({ category, subject, quotas }: TermsRequest, { order, shared }: Terms, costs: readonly number[]): number[] {
+  #pushTake(
+    { category, subject, quotas }: TakeBasis,
+    { order, shared }: TakeGroup,
+    costs: readonly number[],
+  ): number[] {
     const numbers = this.#numbers
     for (let u = 0; u < this.#units; u++) numbers.push(costs[u] ?? 0)
     const rows: number[] = new Array(order.length).fill(0)
@@ -208,14 +212,14 @@ export class Batch {
     return rows
   }
 
-  #termsOf(request: TermsRequest): Terms {
+  #groupOf(request: TakeBasis): TakeGroup {
     const { quotas, category, settingsRevision, periods, subject } = request
-    const known = this.#terms.findLast(
-      (terms) =>
-        terms.quotas === quotas &&
-        terms.category === category &&
-        terms.settingsRevision === settingsRevision &&
-        terms.periods === periods,
+    const known = this.#groups.findLast(
+      (group) =>
+        group.quotas === quotas &&
+        group.category === category &&
+        group.settingsRevision === settingsRevision &&
+        group.periods === periods,
     )
     if (known !== undefined) return known
     const { layers } = this.keys.schema
@@ -223,20 +227,20 @@ export class Batch {
     const isShared = (slot: number): boolean => layers[quotas.layers[slot]!]!.shared
     const order = [...slots.filter(isShared), ...slots.filter((slot) => !isShared(slot))]
     const shared = slots.filter(isShared).map((slot) => this.row(quotas.layers[slot]!, category, subject))
-    const at = this.#termNumbers.length
+    const at = this.#groupNumbers.length
     const numbers: number[] = []
     numbers[IS_STALE] = 0
     numbers[REVISION] = settingsRevision === undefined ? 0 : this.text(settingsRevision)
     numbers[SHARED] = shared.length
     numbers[OWN] = order.length - shared.length
-    this.#termNumbers.push(...numbers, ...order.map((slot) => this.#tariffOf(request, slot)), ...shared)
-    const terms = { quotas, category, settingsRevision, periods, at, order, shared }
-    this.#terms.push(terms)
-    return terms
+    this.#groupNumbers.push(...numbers, ...order.map((slot) => this.#tariffOf(request, slot)), ...shared)
+    const group = { quotas, category, settingsRevision, periods, at, order, shared }
+    this.#groups.push(group)
+    return group
   }
 
   /** Limits and periods that rows have in common stand once. */
-  #tariffOf({ quotas, periods }: TermsRequest, slot: number): number {
+  #tariffOf({ quotas, periods }: TakeBasis, slot: number): number {
     const { layout } = this
     const { cells, size } = layout
     const numbers = [0, ...layout.limitsOf(quotas.limits, slot)]

@@ -41,8 +41,8 @@ export function merged(before: readonly Charge[], added: readonly Charge[]): rea
   return [...kept, ...grown]
 }
 
-/** What goes back to a cell. */
-export interface Give {
+/** The refund to a cell. */
+export interface Refund {
   readonly row: string
   readonly identity: string
   readonly startedAt: number
@@ -52,7 +52,10 @@ export interface Give {
 }
 
 /** What of a hold goes back. @param most of a unit, by default all */
-export function givesOf({ charges }: Charged, most: (unit: string) => number = () => Number.POSITIVE_INFINITY): Give[] {
+export function refundsOf(
+  { charges }: Charged,
+  most: (unit: string) => number = () => Number.POSITIVE_INFINITY,
+): Refund[] {
   return charges.flatMap(([row, identity, startedAt, charged]) => {
     const { unit = '' } = cellOfIdentity(identity) ?? {}
     const amount = amountBack(charged, unit, most)

@@ -11,44 +11,52 @@ import {
 } from '@scoregw/quota/store'
 import type { Tick } from '../calls/calls.ts'
 import { Calls } from '../calls/calls.ts'
-import { lookAtHolds } from '../calls/hold-looks.ts'
+import { readHoldPage } from '../calls/hold-pages.ts'
+import type { Connection } from '../connection/connection.ts'
 import { Keys } from '../keys/keys.ts'
-import type { Line } from '../line/line.ts'
 import { Batch, type Operation } from './batch.ts'
-import type { Give } from './charges.ts'
-import { encodeGives, encodeReadable, givesOfStates, type PlacedGive, placedIn, replayGives, rowsOf } from './gives.ts'
-import { Holds, type LookAtHolds } from './holds.ts'
+import type { Refund } from './charges.ts'
+import { Holds, type ReadHoldPage } from './holds.ts'
 import { ListBook } from './lists.ts'
 import { AGAIN, type Caller, called, takeReply } from './operation.ts'
 import { RecordChanges } from './record-changes.ts'
+import {
+  encodeReadable,
+  encodeRefunds,
+  type PlacedRefund,
+  placedIn,
+  refundsOfStates,
+  replayRefunds,
+  rowsOf,
+} from './refunds.ts'
 import { BATCH_SCRIPT } from './script.ts'
 import { TakesUnderIds } from './takes-under-ids.ts'
 
-export interface CountersParts {
-  readonly line: Line
+export interface CountersDeps {
+  readonly connection: Connection
   /** The beginning of every key. */
   readonly prefix: string
   readonly schema: StoreSchema
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
-  /** Shared with other counters on the same line, so that what they send goes out together. */
+  /** Shared with other counters on the same connection, so that what they send goes out together. */
   readonly tick: Tick
 }
 
 /** Opens the counters of one policy. Holds are ended in time once `holds.sweeper` is started. */
 export function openCounters(
-  parts: CountersParts,
+  deps: CountersDeps,
   changesOf: (keys: Keys, book: ListBook, caller: Caller) => RecordChanges = (...all) => new RecordChanges(...all),
 ): Counters {
-  const { line, prefix, schema, deadlineMs, testClock, tick } = parts
+  const { connection, prefix, schema, deadlineMs, testClock, tick } = deps
   const keys = new Keys(prefix, schema)
   const book = new ListBook(keys.layout)
   const instant = new Instant(keys.layout)
   const newBatch = (): Batch => new Batch(keys, book, instant, testClock?.now())
-  const caller = new Calls<Operation>({ line, deadlineMs, script: BATCH_SCRIPT, tick, newBatch })
+  const caller = new Calls<Operation>({ connection, deadlineMs, script: BATCH_SCRIPT, tick, newBatch })
   const changes = changesOf(keys, book, caller)
-  const look: LookAtHolds = (index, which, most) => lookAtHolds(parts, index, which, most)
-  return new Counters(keys, caller, changes, new Holds(keys, changes, caller, look, line))
+  const readPage: ReadHoldPage = (index, which, most) => readHoldPage(deps, index, which, most)
+  return new Counters(keys, caller, changes, new Holds(keys, changes, caller, readPage, connection))
 }
 
 /** The counters of one policy on one server: what is not under an id here, the rest by the records of ids. */
@@ -67,7 +75,7 @@ export class Counters {
     this.#caller = caller
   }
 
-  /** Waits for the calls in flight, a deadline at most; later ones fail. The line is left open. */
+  /** Waits for the calls in flight, a deadline at most; later ones fail. The connection is left open. */
   close(): Promise<void> {
     this.holds.sweeper.stop()
     return this.#caller.close()
@@ -111,28 +119,28 @@ export class Counters {
   /** Resolves to whether the reservation was this nonce's to settle, and open; without an id it is. */
   async settle(request: SettleRequest): Promise<boolean> {
     if (request.id !== undefined) return this.underIds.settle(request, request.id)
-    await this.refund(givesOfStates(request, this.keys))
+    await this.refund(refundsOfStates(request, this.keys))
     return true
   }
 
   reset({ subject, categories, layers }: ResetRequest): Promise<void> {
     let rows: readonly number[] = []
-    let gives: readonly PlacedGive[] = []
+    let refunds: readonly PlacedRefund[] = []
     // Which of the rows, in turn, cannot be read.
     const damaged = new Set<number>()
     return called<void>(this.#caller, {
       repeatable: false,
       encode: (batch) => {
         rows = categories.flatMap((category) => layers.map((layer) => batch.row(layer, category, subject)))
-        gives = rows.flatMap((row) => closings(row, this.keys.layout.width))
+        refunds = rows.flatMap((row) => closings(row, this.keys.layout.width))
         batch.steps(() => {
           for (const [i, row] of rows.entries()) batch.step(damaged.has(i) ? 'repair' : 'readable', row)
-          encodeGives(batch, gives)
+          encodeRefunds(batch, refunds)
         })
         return rows.map((row) => row - 1)
       },
       read: (replay, status) => {
-        if (status === 'a') return replayGives(replay, gives)
+        if (status === 'a') return replayRefunds(replay, refunds)
         for (const [i, row] of rows.entries()) if (replay.isDamaged(row - 1)) damaged.add(i)
         return AGAIN
       },
@@ -142,29 +150,29 @@ export class Counters {
   #refundLate(request: TakeRequest, { states }: TakeReply): void {
     const { subject, category, quotas, costs } = request
     const all = costs.slice(0, this.keys.schema.units.length)
-    const settle = { subject, category, layers: quotas.layers, states, giveBack: all, as: 'cancelled' } as const
+    const settle = { subject, category, layers: quotas.layers, states, refunds: all, as: 'cancelled' } as const
     // One that fails leaves the tokens charged.
-    this.refund(givesOfStates(settle, this.keys), true).catch(() => undefined)
+    this.refund(refundsOfStates(settle, this.keys), true).catch(() => undefined)
   }
 
   /** @param anyway whatever the breaker says */
-  refund(all: readonly Give[], anyway = false): Promise<void> {
-    let gives: readonly PlacedGive[] = []
+  refund(all: readonly Refund[], anyway = false): Promise<void> {
+    let refunds: readonly PlacedRefund[] = []
     return called<void>(
       this.#caller,
       {
         repeatable: false,
         encode: (batch) => {
-          gives = placedIn(batch, all)
+          refunds = placedIn(batch, all)
           let rows: readonly number[] = []
           batch.steps(() => {
-            rows = encodeReadable(batch, rowsOf(gives))
-            encodeGives(batch, gives)
+            rows = encodeReadable(batch, rowsOf(refunds))
+            encodeRefunds(batch, refunds)
           })
           return rows
         },
         read: (replay, status) => {
-          if (status === 'a') replayGives(replay, gives)
+          if (status === 'a') replayRefunds(replay, refunds)
         },
       },
       anyway,
@@ -173,7 +181,7 @@ export class Counters {
 }
 
 /** Closes the windows of a row; slots are the holds' to give back. */
-function closings(row: number, windows: number): PlacedGive[] {
+function closings(row: number, windows: number): PlacedRefund[] {
   return Array.from({ length: windows }, (_, c) => {
     return { row, cell: c + 1, startedAt: -1, amount: Number.POSITIVE_INFINITY, closes: true }
   })

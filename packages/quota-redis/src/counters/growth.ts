@@ -12,7 +12,7 @@ export type GrowthResult = Pick<HoldReply, 'outcome' | 'endsAt'> & { readonly is
  */
 export function growthOf(request: GrowRequest, mark: string, units: readonly string[]): Decide<GrowthResult> {
   const { subject, category, quotas, periods, settingsRevision, costs, id } = request
-  const terms = { subject, category, quotas, periods, settingsRevision }
+  const take = { subject, category, quotas, periods, settingsRevision }
   return (stored, at): Decided<GrowthResult> => {
     const { record, ended } = seenAt(stored, at)
     const outcome = holdOutcome(record, id)
@@ -25,12 +25,12 @@ export function growthOf(request: GrowRequest, mark: string, units: readonly str
     const all = grownCosts(hold.costs, named(units, costs))
     if (all === undefined) {
       // Nothing is charged; the states are read in the same step that finds the hold open.
-      const nothing = { mode: 'charge', terms, costs: units.map(() => 0) } as const
+      const nothing = { mode: 'charge', take, costs: units.map(() => 0) } as const
       const change = { ...within, after: { ...record!, mark: newMark() }, more: nothing }
       return { result: { outcome: 'refused' }, change }
     }
     const grown = { ...hold, costs: all, growths: withGrowth(hold.growths, mark) }
-    const more = { mode: 'take', terms, costs: costs.slice(0, units.length), behind: { of: 'growth' } } as const
+    const more = { mode: 'take', take, costs: costs.slice(0, units.length), behind: { of: 'growth' } } as const
     const change = { ...within, after: { ...record!, mark: newMark(), hold: grown }, more }
     return { result: { outcome, endsAt, isCharged: true }, change }
   }

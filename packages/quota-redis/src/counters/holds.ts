@@ -20,10 +20,10 @@ import {
   settledAmounts,
 } from '@scoregw/quota/store'
 import type { Calls } from '../calls/calls.ts'
-import type { HoldLook } from '../calls/hold-looks.ts'
+import type { HoldPage } from '../calls/hold-pages.ts'
 import { HoldSweeper } from '../calls/hold-sweeper.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
-import type { Line } from '../line/line.ts'
 import type { Operation } from './batch.ts'
 import { chargedIn } from './charges.ts'
 import { growthOf, growthReply } from './growth.ts'
@@ -34,8 +34,8 @@ import type { RedisHolds } from './redis-holds.ts'
 /** Most holds that are listed; the engine's bound of a subject's holds is far below it by default. */
 const MOST_LISTED = 10_000
 
-/** Looks into an index of holds, for so many at the most. */
-export type LookAtHolds = (index: string, which: 'ended' | 'open', most: number) => Promise<HoldLook>
+/** Reads an index of holds, for so many at the most. */
+export type ReadHoldPage = (index: string, which: 'ended' | 'open', most: number) => Promise<HoldPage>
 
 /** Holds: decided on their records by the rules that every store shares. */
 export class Holds implements RedisHolds {
@@ -44,22 +44,22 @@ export class Holds implements RedisHolds {
   readonly #keys: Keys
   readonly #changes: RecordChanges
   readonly #calls: Pick<Calls<Operation>, 'followed'>
-  readonly #look: LookAtHolds
+  readonly #readPage: ReadHoldPage
 
   constructor(
     keys: Keys,
     changes: RecordChanges,
     calls: Pick<Calls<Operation>, 'followed'>,
-    look: LookAtHolds,
-    line: Pick<Line, 'usable'>,
+    readPage: ReadHoldPage,
+    connection: Pick<Connection, 'usable'>,
   ) {
     this.#keys = keys
     this.#changes = changes
     this.#calls = calls
-    this.#look = look
+    this.#readPage = readPage
     this.sweeper = new HoldSweeper({
-      isUsable: () => line.usable,
-      look: (most) => look(keys.holds, 'ended', most),
+      isUsable: () => connection.usable,
+      readPage: (most) => readPage(keys.holds, 'ended', most),
       settle: (name) => this.#endNamed(name),
     })
   }
@@ -107,7 +107,7 @@ export class Holds implements RedisHolds {
 
   async #list({ subject }: ListHoldsRequest): Promise<ListHoldsReply> {
     const { schema, layout } = this.#keys
-    const { now, names } = await this.#look(this.#keys.holdsOf(subject), 'open', MOST_LISTED)
+    const { now, names } = await this.#readPage(this.#keys.holdsOf(subject), 'open', MOST_LISTED)
     const layer = schema.layers.findIndex(({ shared }) => !shared)
     const holds = await Promise.all(
       names.map(async (name): Promise<HoldRecord | undefined> => {
@@ -187,11 +187,11 @@ export class Holds implements RedisHolds {
     const after = { ...record!, ...settled, state: 'committed', hold: { ...settled.hold, answer } } as const
     // Of one that is due and was never swept all goes back: the commit pays for itself.
     const mostBack = ended === undefined ? plan.mostBack : undefined
-    const terms = { subject, category, quotas, periods, settingsRevision: undefined }
+    const take = { subject, category, quotas, periods, settingsRevision: undefined }
     const { actual, within: held, excess } = plan
     const of = { actual: named(units, actual), within: named(units, held), excess: named(units, excess) }
     const more = {
-      ...({ mode: isFit ? 'fit' : 'charge', terms, costs: excess } as const),
+      ...({ mode: isFit ? 'fit' : 'charge', take, costs: excess } as const),
       behind: isFit ? ({ of: 'commit', plan: of } as const) : undefined,
     }
     return { result, change: { ...base, after, mostBack, more: plan.isMore ? more : undefined } }

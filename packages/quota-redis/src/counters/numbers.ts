@@ -3,17 +3,17 @@
 /** Numbers that begin a batch. */
 export const BEGIN = 11
 
-/** Of the terms of takes, from where they stand. */
+/** Of a group of takes, from where it stands. */
 export const IS_STALE = 0
 export const REVISION = 1
 export const SHARED = 2
 export const OWN = 3
-export const BEHIND_TERMS = 3
+export const BEHIND_GROUP = 3
 
 /** Kinds of cells. */
 export const KINDS = { rolling: 0, calendar: 1, concurrency: 2, bucket: 3 } as const
 
-/** In place of how many numbers an operation has: takes of the same terms that follow each other. */
+/** In place of how many numbers an operation has: takes of one group that follow each other. */
 export const RUN = -1
 
 /** Codes of steps: the order of `by_code` in `lua/steps.lua`. */

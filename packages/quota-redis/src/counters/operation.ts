@@ -7,14 +7,14 @@ import type { Replay } from './replay.ts'
 export interface Caller {
   /** Has an operation carried out with the others of this tick. It is answered or fails. */
   call(operation: Operation): void
-  /** The same for a call under way, which has to be made once more. */
+  /** The same for a call in flight, which has to be made once more. */
   again(operation: Operation): void
   /** The same for what goes to a server that just answered, whatever the circuit says. */
   callAnyway(operation: Operation): void
 }
 
-/** What an operation is made of. */
-export interface OperationParts<T> {
+/** One kind of operation: how it is written, and how its answer is read. */
+export interface OperationForm<T> {
   readonly repeatable: boolean
   /** Writes it; returns the rows that it is about, by their places in the replay. */
   readonly encode: (batch: Batch) => readonly number[]
@@ -39,9 +39,9 @@ export interface OperationParts<T> {
 export const AGAIN: unique symbol = Symbol('again')
 
 /** Has something carried out. @throws {QuotaError} as a rejection: `store_error`, `damaged_row` */
-export function called<T>(caller: Caller, parts: OperationParts<T>, anyway = false): Promise<T> {
+export function called<T>(caller: Caller, form: OperationForm<T>, anyway = false): Promise<T> {
   return new Promise((resolve, reject) => {
-    const operation = new Call(caller, parts, resolve, reject)
+    const operation = new Call(caller, form, resolve, reject)
     if (anyway) caller.callAnyway(operation)
     else caller.call(operation)
   })
@@ -50,7 +50,7 @@ export function called<T>(caller: Caller, parts: OperationParts<T>, anyway = fal
 class Call<T> implements Operation {
   readonly repeatable: boolean
   readonly #caller: Caller
-  readonly #parts: OperationParts<T>
+  readonly #form: OperationForm<T>
   readonly #resolve: (value: T) => void
   readonly #reject: (error: unknown) => void
   #rows: readonly number[] = []
@@ -59,10 +59,10 @@ class Call<T> implements Operation {
   #isOut = false
   #isRepeated = false
 
-  constructor(caller: Caller, parts: OperationParts<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
-    this.repeatable = parts.repeatable
+  constructor(caller: Caller, form: OperationForm<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
+    this.repeatable = form.repeatable
     this.#caller = caller
-    this.#parts = parts
+    this.#form = form
     this.#resolve = resolve
     this.#reject = reject
   }
@@ -70,7 +70,7 @@ class Call<T> implements Operation {
   encode(batch: Batch): void {
     this.#isRepeated = this.#isOut
     this.#isOut = true
-    this.#rows = this.#parts.encode(batch)
+    this.#rows = this.#form.encode(batch)
   }
 
   answer(replay: Replay, status: string): void {
@@ -81,11 +81,11 @@ class Call<T> implements Operation {
         this.#caller.again(this)
         return
       }
-      const found = status === 'k' || status === 'o' || this.#parts.hasList ? replay.found() : undefined
-      const value = this.#parts.read(replay, status, this.#rows, found, this.#isRepeated)
+      const found = status === 'k' || status === 'o' || this.#form.hasList ? replay.found() : undefined
+      const value = this.#form.read(replay, status, this.#rows, found, this.#isRepeated)
       if (value === AGAIN) this.#caller.again(this)
       else if (status === 'b') this.fail(replay.damage(this.#rows))
-      else if (this.#isFailed) this.#parts.late?.(value)
+      else if (this.#isFailed) this.#form.late?.(value)
       else this.#resolve(value)
     } catch (error) {
       this.fail(error)

@@ -1,13 +1,13 @@
 import { cellOfIdentity, notDone, PERIOD_NUMBERS, type WindowStates } from '@scoregw/quota/store'
+import { damagedRow } from '../connection/errors.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
-import { damagedRow } from '../line/errors.ts'
-import type { Batch, TermsRequest } from './batch.ts'
-import { chargesOf, type Give, givesOf, merged } from './charges.ts'
-import { encodeGives, encodeReadable, type PlacedGive, placedIn, replayGives, rowsOf } from './gives.ts'
+import type { Batch, TakeBasis } from './batch.ts'
+import { chargesOf, merged, type Refund, refundsOf } from './charges.ts'
 import type { ListBook } from './lists.ts'
 import { readOldRecord } from './old-records.ts'
 import { AGAIN, type Caller, called } from './operation.ts'
 import { type Behind, type Found, type HoldOfRecord, type IdRecord, newMark, readRecord, recordText } from './record.ts'
+import { encodeReadable, encodeRefunds, type PlacedRefund, placedIn, replayRefunds, rowsOf } from './refunds.ts'
 import type { Replay } from './replay.ts'
 
 /** When an index learns that a hold ends which is open no more. */
@@ -18,7 +18,7 @@ const MOST_KNOWN = 10_000
 /** What is charged in the same step, in the windows that are open then. */
 interface More {
   readonly mode: 'take' | 'charge' | 'fit'
-  readonly terms: TermsRequest
+  readonly take: TakeBasis
   /** One number a unit of the schema. */
   readonly costs: readonly number[]
   /** What of it the record says; nothing where it is known before. */
@@ -33,8 +33,8 @@ export interface Change {
   /** It counts only at this instant of the store's clock or later, epoch milliseconds, and before that one. */
   readonly from?: number | undefined
   readonly until?: number | undefined
-  /** What goes back to rows. @default of a hold that ends what it has, at most `mostBack` of a unit */
-  readonly gives?: readonly Give[] | undefined
+  /** The refund to rows. @default of a hold that ends what it has, at most `mostBack` of a unit */
+  readonly refunds?: readonly Refund[] | undefined
   /** @default all */
   readonly mostBack?: ((unit: string) => number) | undefined
   readonly more?: More | undefined
@@ -50,7 +50,7 @@ export interface Decided<T> {
   readonly result: T
   /** `'forget'`: the indexes of open holds are not to name it any more. Nothing: it stays as it is. */
   readonly change?: Change | 'forget' | undefined
-  /** It goes by the clock: not by a guess of what time it is. */
+  /** It follows the clock, not a guess of the time. */
   readonly needsNow?: boolean | undefined
 }
 
@@ -72,7 +72,7 @@ interface Applied {
   readonly isRepeated: boolean
 }
 
-/** What became of a decision. */
+/** The outcome of a decision. */
 export interface Changed<T> extends Applied {
   readonly result: T
   /** Whether a change was applied. */
@@ -93,8 +93,8 @@ interface Basis {
 
 /**
  * Changes to records. They are decided here, and applied where the record has the mark of the one that was decided on: by what
- * this process knows of it, which is mostly so, else by what the answer shows, as often as others change it meanwhile. Rows that
- * everybody shares are charged and given back by amounts, and never make it try again.
+ * this process knows of it, which is mostly so, else by what the answer shows, as often as others change it meanwhile. Rows that all subjects
+ * share are charged and given back by amounts, and never make it try again.
  */
 export class RecordChanges {
   readonly #keys: Keys
@@ -123,15 +123,15 @@ export class RecordChanges {
   async #tryOn<T>(basis: Basis, place: RecordPlace, decide: Decide<T>, isAny: boolean): Promise<Basis | Changed<T>> {
     const { change, result, needsNow } = decide(basis.record, basis.now)
     if (change === undefined && basis.isSure) return { ...NOTHING, now: basis.now, result, isDone: false }
-    const isLook = change === undefined || (needsNow === true && !basis.isSure)
-    const applied = await (isLook ? this.#expect(place, basis, false) : this.#apply(place, basis, change))
+    const isRead = change === undefined || (needsNow === true && !basis.isSure)
+    const applied = await (isRead ? this.#expect(place, basis, false) : this.#apply(place, basis, change))
     if (applied.found === undefined) {
-      if (isLook || applied.status === 'w') return { ...basis, now: applied.now, isSure: true }
+      if (isRead || applied.status === 'w') return { ...basis, now: applied.now, isSure: true }
       return { ...applied, result, isDone: this.#noted(place, change, applied) }
     }
     const found = await this.read(applied)
     if (found.isDamaged && !isAny) throw notDone(damagedRow(undefined))
-    if (!isLook && isDoneBy(change, found)) return { ...applied, result, isDone: true }
+    if (!isRead && isDoneBy(change, found)) return { ...applied, result, isDone: true }
     return basisOf(applied, found)
   }
 
@@ -147,8 +147,8 @@ export class RecordChanges {
   }
 
   /** A record with what its hold was charged when it grew. @param states after that */
-  #grown(record: IdRecord, { terms, costs }: More, states: WindowStates): IdRecord {
-    const { quotas, category, subject } = terms
+  #grown(record: IdRecord, { take, costs }: More, states: WindowStates): IdRecord {
+    const { quotas, category, subject } = take
     const keys = this.#keys
     const rows = quotas.layers.map((layer) => keys.nameOf(keys.row(layer, category, subject)))
     const hold = record.hold!
@@ -205,16 +205,16 @@ export class RecordChanges {
     if (change === 'forget') return this.#expect(place, basis, true)
     const { from, until, more, skipsDamaged } = change
     const ended = endedBy(basis.record, change)
-    const gives = change.gives ?? (ended === undefined ? [] : givesOf(ended, change.mostBack))
+    const refunds = change.refunds ?? (ended === undefined ? [] : refundsOf(ended, change.mostBack))
     let damaged: ReadonlySet<string> = new Set()
-    let given: readonly PlacedGive[] = []
+    let given: readonly PlacedRefund[] = []
     let charged: readonly number[] = []
     return called<Applied>(this.#caller, {
       repeatable: true,
       encode: (batch) => {
         given = placedIn(
           batch,
-          gives.filter(({ row }) => !damaged.has(row)),
+          refunds.filter(({ row }) => !damaged.has(row)),
         )
         let rows: readonly number[] = []
         batch.steps(() => {
@@ -222,8 +222,8 @@ export class RecordChanges {
           if (from !== undefined || until !== undefined)
             batch.step('within', from ?? 0, until ?? Number.POSITIVE_INFINITY)
           rows = encodeReadable(batch, rowsOf(given))
-          charged = more === undefined ? [] : batch.take(more.terms, [...more.costs, 0], more.mode)
-          encodeGives(batch, given)
+          charged = more === undefined ? [] : batch.take(more.take, [...more.costs, 0], more.mode)
+          encodeRefunds(batch, given)
           this.#encodeAfter(batch, place, basis, change)
         })
         return [...charged, ...rows]
@@ -237,7 +237,7 @@ export class RecordChanges {
           return AGAIN
         }
         const ofMore = more && replayed(replay, status, charged, more)
-        if (status === 'a') replayGives(replay, given)
+        if (status === 'a') replayRefunds(replay, given)
         return { ...applied, ...ofMore?.() }
       },
     })
@@ -252,7 +252,7 @@ export class RecordChanges {
       const slots = hold!.charges.filter(([, identity]) => cellOfIdentity(identity)?.kind === 'concurrency')
       for (const [row] of slots) batch.step('keep', batch.rowNamed(row), hold!.endsAt)
     }
-    const behind = more?.behind && behindOf(batch, more.terms, more.behind)
+    const behind = more?.behind && behindOf(batch, more.take, more.behind)
     batch.step(
       'record',
       batch.record(place.key),
@@ -309,15 +309,15 @@ function replayed(
   rows: readonly number[],
   more: More,
 ): (() => Pick<Applied, 'states' | 'added'>) | undefined {
-  const { periods } = more.terms
+  const { periods } = more.take
   const costs = [...more.costs, 0]
   if (status === 'r') {
     replay.reanchor(rows, { costs, periods })
     return () => ({ states: replay.view(rows, periods) ?? [] })
   }
   if (status !== 'a') return undefined
-  const paid = more.mode === 'fit' ? replay.fitting(rows, { ...more.terms, costs }) : costs
-  replay.charge(rows, { ...more.terms, costs: paid })
+  const paid = more.mode === 'fit' ? replay.fitting(rows, { ...more.take, costs }) : costs
+  replay.charge(rows, { ...more.take, costs: paid })
   const shown = more.mode === 'take' ? paid : undefined
   return () => ({ states: replay.view(rows, periods, shown) ?? [], added: paid.slice(0, -1) })
 }
@@ -341,12 +341,7 @@ export function isOpenHold(record: IdRecord | undefined): boolean {
 }
 
 /** What says how the facts behind a record are read. */
-export function behindOf(
-  batch: Batch,
-  request: TermsRequest,
-  what: Pick<Behind, 'of' | 'plan'>,
-  isHold = true,
-): Behind {
+export function behindOf(batch: Batch, request: TakeBasis, what: Pick<Behind, 'of' | 'plan'>, isHold = true): Behind {
   const { layout } = batch
   const { quotas, category, subject, periods } = request
   const order = batch.orderOf(request)

@@ -116,7 +116,7 @@ export function recordText(record: IdRecord, behind?: Behind): string {
 const STATE_CODES = { reserved: 'R', committed: 'C', cancelled: 'X', expired: 'E' } as const
 
 /** The JSON of a record. */
-type Line = readonly [
+type RecordJson = readonly [
   state: string,
   nonce: string,
   fingerprint: string,
@@ -163,8 +163,8 @@ export function readRecord(bytes: Buffer, book: ListBook): Found {
   if (bytes.length === 0) return { mark }
   try {
     const end = bytes.indexOf(NEW_LINE, TEXT_AT)
-    const line = JSON.parse(bytes.toString('utf8', TEXT_AT, end)) as Line
-    const [status, nonce, fingerprint, tables, shown, hold, behind] = line
+    const json = JSON.parse(bytes.toString('utf8', TEXT_AT, end)) as RecordJson
+    const [status, nonce, fingerprint, tables, shown, hold, behind] = json
     const factsAt = end + 1
     const heads = [
       ...(shown === 0 ? [] : [shown[0]]),
@@ -206,7 +206,7 @@ function hashText(head: number): string {
 /** A record with what the script wrote behind it. */
 function withFacts(
   record: IdRecord,
-  [of, rows, periods, plan]: Exclude<Line[6], 0>,
+  [of, rows, periods, plan]: Exclude<RecordJson[6], 0>,
   facts: Facts,
   layout: Layout,
 ): IdRecord {
@@ -229,7 +229,7 @@ const STATES: Readonly<Record<string, IdRecord['state']>> = {
 }
 
 function holdOf([category, owner, costs, takenAt, endsAt, keepMs, charges, growths, answer, shared]: Exclude<
-  Line[5],
+  RecordJson[5],
   0
 >): HoldOfRecord {
   return {

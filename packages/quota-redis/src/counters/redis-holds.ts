@@ -16,7 +16,7 @@ export interface RedisHolds extends AsyncHolds {
   extend(request: ExtendRequest): Promise<HoldReply>
   /** @throws {QuotaError} `store_error`; the tokens may have been charged all the same. `damaged_row` */
   grow(request: GrowRequest): Promise<HoldReply>
-  /** @throws {QuotaError} `store_error`; it may have been settled all the same, and may be asked for again. `damaged_row` */
+  /** @throws {QuotaError} `store_error`; it may have been settled all the same, and may be requested again. `damaged_row` */
   settle(request: SettleHoldRequest): Promise<SettleHoldReply>
   /** @throws {QuotaError} `store_error`, `damaged_row` */
   list(request: ListHoldsRequest): Promise<ListHoldsReply>

@@ -13,7 +13,7 @@ import {
   view,
   type WindowStates,
 } from '@scoregw/quota/store'
-import { damagedRow } from '../line/errors.ts'
+import { damagedRow } from '../connection/errors.ts'
 import type { ListBook } from './lists.ts'
 import { CELL_BYTES, HEAD_BYTES, readCell } from './row-bytes.ts'
 
@@ -27,7 +27,7 @@ export class Replay {
   readonly now: number
   /** Of the operations; empty: all are admitted takes. */
   readonly statuses: string
-  /** Of the settings in force, where any terms of the batch follow one. */
+  /** Of the settings in force, where any take of the batch follows one. */
   readonly settingsRevision: string = ''
   readonly layout: Layout
   readonly #cells: Float64Array

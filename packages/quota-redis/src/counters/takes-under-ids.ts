@@ -11,15 +11,15 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
+import { damagedRow } from '../connection/errors.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
-import { damagedRow } from '../line/errors.ts'
 import type { Batch } from './batch.ts'
-import { chargesOf, type Give } from './charges.ts'
-import { givesOfStates } from './gives.ts'
+import { chargesOf, type Refund } from './charges.ts'
 import type { Holds } from './holds.ts'
 import { type Caller, called, takeReply } from './operation.ts'
 import { type IdRecord, newMark, recordText, startIn, statesFor } from './record.ts'
 import { behindOf, encodeExpect, isOpenHold, type RecordChanges } from './record-changes.ts'
+import { refundsOfStates } from './refunds.ts'
 
 /** What a take came to. */
 export interface Taken {
@@ -93,8 +93,8 @@ export class TakesUnderIds {
       }
       // The end of a hold follows its record.
       if (!isToSettle(record, id)) return { result: false }
-      const gives = [...givesOfStates(request, this.#keys), ...othersGives(record, request, this.#keys)]
-      return { result: true, change: { after: { ...record, mark: newMark(), state: as }, keepMs: ttlMs, gives } }
+      const refunds = [...refundsOfStates(request, this.#keys), ...othersRefunds(record, request, this.#keys)]
+      return { result: true, change: { after: { ...record, mark: newMark(), state: as }, keepMs: ttlMs, refunds } }
     })
     return isDone && result
   }
@@ -175,7 +175,7 @@ export class TakesUnderIds {
     const all = costs.slice(0, this.#keys.schema.units.length)
     const settled =
       hold === undefined
-        ? this.settle({ subject, category, layers: quotas.layers, states, giveBack: all, id, as: 'cancelled' }, id)
+        ? this.settle({ subject, category, layers: quotas.layers, states, refunds: all, id, as: 'cancelled' }, id)
         : this.#holds.settle({ subject, category, quotas, id, as: 'cancelled', overrun: 'refuse', maxOverrun: [] })
     settled.catch(() => undefined)
   }
@@ -185,12 +185,16 @@ export class TakesUnderIds {
   }
 }
 
-/** What goes back to windows of a record that the policy does not have: those of the policy that wrote it. */
-function othersGives(record: IdRecord, { category, subject, layers, ...request }: SettleRequest, keys: Keys): Give[] {
+/** The refund to windows of a record that the policy does not have: those of the policy that wrote it. */
+function othersRefunds(
+  record: IdRecord,
+  { category, subject, layers, ...request }: SettleRequest,
+  keys: Keys,
+): Refund[] {
   const { layout, schema } = keys
   const others = record.limits.flatMap((identity) => {
     const cell = layout.identities.includes(identity) ? undefined : cellOfIdentity(identity)
-    const amount = request.giveBack[schema.units.indexOf(cell?.unit ?? '')] ?? 0
+    const amount = request.refunds[schema.units.indexOf(cell?.unit ?? '')] ?? 0
     return amount === 0 ? [] : [{ identity, amount }]
   })
   return layers.flatMap((layer) => {

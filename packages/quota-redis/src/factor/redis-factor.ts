@@ -5,15 +5,15 @@ import {
   type SettingsChange,
   type VersionedFactor,
 } from '@scoregw/quota/store'
-import { carryOut } from '../line/carry-out.ts'
-import { storeError } from '../line/errors.ts'
-import { type RedisClient, type Reply, textOf } from '../line/line.ts'
+import { carryOut } from '../connection/carry-out.ts'
+import { type RedisClient, type Reply, textOf } from '../connection/connection.ts'
+import { storeError } from '../connection/errors.ts'
 import { scriptOf } from '../lua/script.ts'
 import { ChangeFeed } from '../settings/change-feed.ts'
 import { keyOptionsParser } from '../store/key-options.ts'
 import compareAndSet from './compare-and-set.lua'
 
-/** What {@link redisFactor} takes. */
+/** The options of {@link redisFactor}. */
 export interface RedisFactorOptions {
   /** Names the server or cluster; the store works on connections of its own and leaves this one alone. */
   readonly client: RedisClient
@@ -25,7 +25,7 @@ export interface RedisFactorOptions {
 export interface RedisFactor extends FactorStore {
   read(): Promise<VersionedFactor | undefined>
   compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean>
-  /** Closes the connections; calls that come later or are under way reject. */
+  /** Closes the connections; calls that come later or are in flight reject. */
   close(): void
 }
 
@@ -37,7 +37,7 @@ const COMPARE_AND_SET = scriptOf(compareAndSet)
 const CHANGE: SettingsChange = { kind: 'everything' }
 
 /**
- * The adaptive factor in Redis, in one hash. A move is heard of by every process within a second, also when its message
+ * The adaptive factor in Redis, in one hash. A move is reported by every process within a second, also when its message
  * is lost. Calls reject with the client's error or `store_error` while the server does not answer; a write that rejects
  * may have happened all the same, and is never made twice.
  *
@@ -60,8 +60,8 @@ class Store implements RedisFactor {
   }
 
   async read(): Promise<VersionedFactor | undefined> {
-    const fields = (await carryOut(this.#feed.commands, (line) =>
-      line.send('HMGET', this.#key, 'version', 'minute', 'state'),
+    const fields = (await carryOut(this.#feed.commands, (connection) =>
+      connection.send('HMGET', this.#key, 'version', 'minute', 'state'),
     )) as readonly Reply[]
     const [version, minute, state] = fields.map(textOf)
     if (version === undefined || minute === undefined || state === undefined) return undefined
@@ -70,8 +70,8 @@ class Store implements RedisFactor {
 
   async compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean> {
     const words = [expectedVersion, minute, JSON.stringify(state), newRevision(), JSON.stringify(CHANGE)]
-    const reply = await carryOut(this.#feed.commands, (line) =>
-      line.send('EVAL', COMPARE_AND_SET.text, 2, this.#key, this.#changes, ...words),
+    const reply = await carryOut(this.#feed.commands, (connection) =>
+      connection.send('EVAL', COMPARE_AND_SET.text, 2, this.#key, this.#changes, ...words),
     )
     return reply === 1
   }

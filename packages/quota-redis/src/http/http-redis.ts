@@ -1,7 +1,7 @@
 import { QuotaError } from '@scoregw/quota'
 import { type Deadline, errorText } from '@scoregw/quota/store'
-import { storeError } from '../line/errors.ts'
-import { type Reply, textOf, type Word } from '../line/line.ts'
+import { type Reply, textOf, type Word } from '../connection/connection.ts'
+import { storeError } from '../connection/errors.ts'
 import { type Script, scriptOf } from '../lua/script.ts'
 import byHttp from './lua/by-http.lua'
 import type { ParsedHttpOptions } from './options.ts'
@@ -45,7 +45,7 @@ export class HttpRedis {
     if (this.#isClosed) throw storeError('this Redis store was closed')
   }
 
-  asked(): undefined {
+  redirected(): undefined {
     return undefined
   }
 

@@ -6,8 +6,8 @@ import {
   type StoreWriteOptions,
   type WriteReply,
 } from '@scoregw/quota/store'
-import { refusal } from '../line/errors.ts'
-import { type Reply, textOf } from '../line/line.ts'
+import { type Reply, textOf } from '../connection/connection.ts'
+import { refusal } from '../connection/errors.ts'
 import { type Script, scriptOf } from '../lua/script.ts'
 import type { SettingsKeys } from '../settings/settings-keys.ts'
 import { storedDocument } from '../settings/stored-text.ts'

@@ -63,7 +63,7 @@ class Store implements RedisHttpStore {
 
   open(schema: StoreSchema): RedisCounters {
     const { prefix, deadlineMs, testClock } = this.#options
-    const counters = openCounters({ line: this.#redis, prefix, schema, deadlineMs, testClock, tick: this.#tick })
+    const counters = openCounters({ connection: this.#redis, prefix, schema, deadlineMs, testClock, tick: this.#tick })
     if (this.#closing !== undefined) void counters.close()
     this.#counters.push(counters)
     const { holds } = counters

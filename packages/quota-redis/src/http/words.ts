@@ -1,4 +1,4 @@
-import type { Reply, Word } from '../line/line.ts'
+import type { Reply, Word } from '../connection/connection.ts'
 
 /** Marks bytes that go as text; `lua/by-http.lua` makes bytes of them again. */
 const MARK = '\x7f'

@@ -4,7 +4,7 @@ import { QuotaError } from '@scoregw/quota'
 import { idOwnerKey, Layout, layerKey, type StoreSchema, type Subject } from '@scoregw/quota/store'
 
 /**
- * The names of the keys of a policy's counters. All begin with `{prefix}`, so that they share a slot. Tables go by names:
+ * The names of the keys of a policy's counters. All begin with `{prefix}`, so that they share a slot. Tables are known by names:
  * counters are the same under every policy that has a layer and a category of these names.
  *
  * | key | holds |
@@ -169,7 +169,7 @@ function hashOf(...names: readonly string[]): string {
   return hash
 }
 
-/** Hashes of names: every record of an id asks for one. */
+/** Hashes of names: every record of an id requests one. */
 const HASHES = new Map<string, string>()
 const MAX_HASHES = 10_000
 

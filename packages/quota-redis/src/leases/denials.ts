@@ -2,20 +2,20 @@ import type { Layout } from '@scoregw/quota/store'
 import type { UnitAmounts } from './amounts.ts'
 import { elapsedMs, type Moment } from './lease.ts'
 import type { Seen } from './seen.ts'
-import { areSameTerms, type SharedAnswer, type SharedRequest, type Terms } from './shared-answer.ts'
+import { areSameLimits, type LeaseLimits, type SharedAnswer, type SharedRequest } from './shared-answer.ts'
 
 /** How long a refusal of the shared layers stands for later requests that need no less, in milliseconds. */
 const DENIAL_MS = 1_000
 
 interface Denial extends Seen {
-  readonly terms: Terms
+  readonly limits: LeaseLimits
   /** What was left of each unit in its fullest window. */
   readonly room: UnitAmounts
   /** When the first of its windows ends, by the shared layers' clock. */
   readonly endsAt: number
 }
 
-export interface DenialsParts {
+export interface DenialsDeps {
   readonly layout: Layout
   readonly units: number
   /** The shared layers' clock now, from what it was at another moment; epoch milliseconds. */
@@ -24,22 +24,22 @@ export interface DenialsParts {
 
 /** The last refusal of the shared layers: for a second it answers requests that the shared layers would refuse as well. */
 export class Denials {
-  readonly #parts: DenialsParts
+  readonly #deps: DenialsDeps
   #denial: Denial | undefined
 
-  constructor(parts: DenialsParts) {
-    this.#parts = parts
+  constructor(deps: DenialsDeps) {
+    this.#deps = deps
   }
 
   /** Remembers a refusal; what was left of each unit. */
-  note(seen: Seen, terms: Terms): UnitAmounts {
-    const { layout, units } = this.#parts
+  note(seen: Seen, limits: LeaseLimits): UnitAmounts {
+    const { layout, units } = this.#deps
     const room = new Array<number>(units).fill(Number.POSITIVE_INFINITY)
-    for (const [index, limit] of terms.limits.entries()) {
+    for (const [index, limit] of limits.limits.entries()) {
       const unit = layout.units[index % layout.size]!
       if (unit < units) room[unit] = Math.min(room[unit]!, limit - seen.states[2 * index + 1]!)
     }
-    this.#denial = { ...seen, terms, room, endsAt: Math.min(...seen.ends) }
+    this.#denial = { ...seen, limits, room, endsAt: Math.min(...seen.ends) }
     return room
   }
 
@@ -47,9 +47,9 @@ export class Denials {
    * What the shared layers said later, without refusing: charges of this process change how long a refusal has to wait, and what it
    * shows.
    */
-  follow(seen: Seen, terms: Terms): void {
+  follow(seen: Seen, limits: LeaseLimits): void {
     if (this.#denial === undefined) return
-    if (areSameTerms(this.#denial.terms, terms)) this.note(seen, terms)
+    if (areSameLimits(this.#denial.limits, limits)) this.note(seen, limits)
     else this.forget()
   }
 
@@ -61,9 +61,9 @@ export class Denials {
   answer(request: SharedRequest, now: Moment): SharedAnswer | undefined {
     const denial = this.#denial
     if (denial === undefined) return undefined
-    const sharedNow = this.#parts.timeAfter(denial, now)
+    const sharedNow = this.#deps.timeAfter(denial, now)
     const isOld = elapsedMs(denial.at, now) >= DENIAL_MS || sharedNow >= denial.endsAt
-    if (isOld || !areSameTerms(denial.terms, request)) {
+    if (isOld || !areSameLimits(denial.limits, request)) {
       this.#denial = undefined
       return undefined
     }

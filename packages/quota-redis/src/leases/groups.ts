@@ -1,5 +1,5 @@
 import { hash32, type LayerSchema, layerKey, type Subject } from '@scoregw/quota/store'
-import { keySlot, SLOTS } from '../line/key-slot.ts'
+import { keySlot, SLOTS } from '../connection/key-slot.ts'
 
 /**
  * Over how many slots subjects are spread. Those of one group are decided in one script, so that few groups make large

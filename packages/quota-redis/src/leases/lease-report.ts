@@ -6,7 +6,7 @@ export interface LeaseReport {
   readonly idleTokens: number
   /** Calls of the shared layers' script. */
   readonly grants: number
-  /** Requests that were decided on a lease, without asking the shared layers. */
+  /** Requests that were decided on a lease, without a call the shared layers. */
   readonly localDecisions: number
   /** Tokens that stay debited though they were not spent: their return failed, or it is not known what became of them. */
   readonly strandedTokens: number
@@ -18,7 +18,7 @@ export interface LeaseReport {
   /** Most tokens that were seen above a limit, as after one was lowered. */
   readonly overshootTokens: number
   /**
-   * Times that the rows that everybody shares were found gone before their windows had ended, as after `FLUSHALL` or the
+   * Times that the rows that all subjects share were found gone before their windows had ended, as after `FLUSHALL` or the
    * loss of a server with its data: what was counted in them is forgotten, and may be admitted once more.
    */
   readonly counterLosses: number

@@ -1,6 +1,6 @@
 import type { Clock } from '@scoregw/quota'
 import type { UnitAmounts } from './amounts.ts'
-import { areSameTerms, type Terms } from './shared-answer.ts'
+import { areSameLimits, type LeaseLimits } from './shared-answer.ts'
 
 /** Longest time that a lease is used, in milliseconds; so long lowered limits may go unheard at the most. */
 export const MAX_LEASE_MS = 2_000
@@ -23,7 +23,7 @@ export function elapsedMs(from: Moment, to: Moment): number {
 }
 
 /** What a grant said of a lease. */
-export interface LeaseTerms extends Terms {
+export interface LeaseGrant extends LeaseLimits {
   readonly id: string
   /** What was leased, of each unit. */
   readonly amounts: UnitAmounts
@@ -37,24 +37,24 @@ export interface LeaseTerms extends Terms {
 }
 
 /**
- * Amounts of each unit that were debited together at the shared layers and that this process may spend without asking: while none of their windows has
+ * Amounts of each unit that were debited together at the shared layers and that this process may spend without a call: while none of their windows has
  * ended, and two seconds at the most. Leases are never made one, since each has an end of its own; those of the same windows
  * may be spent together.
  */
 export class Lease {
-  readonly terms: LeaseTerms
+  readonly grant: LeaseGrant
   /** The remaining tokens, of each unit. */
   readonly amounts: number[]
   readonly #usableMs: number
 
-  constructor(terms: LeaseTerms) {
-    this.terms = terms
-    this.amounts = [...terms.amounts]
-    this.#usableMs = Math.min(terms.endsAt - terms.now, MAX_LEASE_MS) - MARGIN_MS
+  constructor(grant: LeaseGrant) {
+    this.grant = grant
+    this.amounts = [...grant.amounts]
+    this.#usableMs = Math.min(grant.endsAt - grant.now, MAX_LEASE_MS) - MARGIN_MS
   }
 
   isLive(now: Moment): boolean {
-    return elapsedMs(this.terms.sentAt, now) < this.#usableMs
+    return elapsedMs(this.grant.sentAt, now) < this.#usableMs
   }
 
   /** Milliseconds from the sending until it is live no more. */
@@ -63,11 +63,11 @@ export class Lease {
   }
 }
 
-/** Whether all of them may be spent; under these terms, if there are any. */
-export function areUsable(leases: readonly Lease[], now: Moment, terms: Terms | undefined): boolean {
+/** Whether all of them may be spent; under these limits, if given. */
+export function areUsable(leases: readonly Lease[], now: Moment, limits: LeaseLimits | undefined): boolean {
   for (const lease of leases) {
     if (!lease.isLive(now)) return false
-    if (terms !== undefined && !areSameTerms(lease.terms, terms)) return false
+    if (limits !== undefined && !areSameLimits(lease.grant, limits)) return false
   }
   return true
 }

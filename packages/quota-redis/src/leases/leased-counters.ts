@@ -9,16 +9,16 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
+import { storeError } from '../connection/errors.ts'
 import type { RedisHolds } from '../counters/redis-holds.ts'
-import { storeError } from '../line/errors.ts'
 import type { RedisCounters } from '../store/redis-store.ts'
 import { atLeastOne } from './amounts.ts'
 import { LeasedHolds } from './leased-holds.ts'
-import { partsOf, periodParts, type QuotaParts, rowsOf } from './parts.ts'
-import { Places, type PlacesParts, withoutIdle } from './places.ts'
+import { Places, type PlacesDeps, withoutIdle } from './places.ts'
 import { isHoldTake } from './shard.ts'
 import type { SharedAnswer } from './shared-answer.ts'
-import { startsOf, without } from './shared-rows.ts'
+import { startsOf, without } from './shared-cells.ts'
+import { rowsOf, type SplitQuotas, splitLayers, splitPeriods } from './split.ts'
 
 /** Counters of one policy whose shared layers are leased. */
 export class LeasedCounters implements RedisCounters {
@@ -27,10 +27,10 @@ export class LeasedCounters implements RedisCounters {
   readonly #deadlines: Deadlines
   #isClosed = false
 
-  constructor(parts: PlacesParts) {
-    this.#places = new Places(parts)
+  constructor(deps: PlacesDeps) {
+    this.#places = new Places(deps)
     this.#holds = new LeasedHolds(this.#places)
-    this.#deadlines = new Deadlines(parts.deadlineMs, () => performance.now())
+    this.#deadlines = new Deadlines(deps.deadlineMs, () => performance.now())
   }
 
   get holds(): RedisHolds {
@@ -48,20 +48,20 @@ export class LeasedCounters implements RedisCounters {
 
   take(request: TakeRequest): Promise<TakeReply> {
     if (this.#isClosed) return Promise.reject(closed())
-    const parts = this.#places.partsOf(request.quotas)
+    const split = this.#places.splitLayers(request.quotas)
     if (isHoldTake(request)) {
-      return this.#inTime(this.#holds.take(request, parts), ({ outcome }) => {
+      return this.#inTime(this.#holds.take(request, split), ({ outcome }) => {
         if (outcome === 'admitted') this.#holds.cancelLate(request)
       })
     }
-    if (parts.shared.length === 0) return this.#takeOwn(request, parts)
+    if (split.shared.length === 0) return this.#takeOwn(request, split)
     // An id is looked up first: what it was used for before needs nothing of the shared layers.
-    if (request.id !== undefined) return this.#takeInTime(request, this.#takeOwnFirst(request, parts))
+    if (request.id !== undefined) return this.#takeInTime(request, this.#takeOwnFirst(request, split))
     try {
-      const shared = this.#places.takeShared(request, parts, parts.own.length === 0)
+      const shared = this.#places.takeShared(request, split, split.own.length === 0)
       const isHere = !(shared instanceof Promise) && shared.outcome === 'charged'
-      if (isHere) return this.#takeCharged(request, parts, shared)
-      return this.#takeInTime(request, this.#takeAfter(request, parts, shared))
+      if (isHere) return this.#takeCharged(request, split, shared)
+      return this.#takeInTime(request, this.#takeAfter(request, split, shared))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -70,42 +70,42 @@ export class LeasedCounters implements RedisCounters {
   async read(request: ReadRequest): Promise<ReadReply> {
     const { subject, categories, layers } = request
     const { schema, layout, sharedShard, pools } = this.#places
-    const parts = partsOf(schema, layers)
-    if (parts.shared.length > 0) await Promise.all(pools.map(({ refreshed }) => refreshed))
-    const periods = periodParts(layout, parts, request.periods)
+    const split = splitLayers(schema, layers)
+    if (split.shared.length > 0) await Promise.all(pools.map(({ refreshed }) => refreshed))
+    const periods = splitPeriods(layout, split, request.periods)
     const [own, shared] = await Promise.all([
-      this.#places.shard(subject).read({ subject, categories, layers: parts.own, periods: periods.own }),
-      sharedShard.read({ subject, categories, layers: parts.shared, periods: periods.shared }),
+      this.#places.shard(subject).read({ subject, categories, layers: split.own, periods: periods.own }),
+      sharedShard.read({ subject, categories, layers: split.shared, periods: periods.shared }),
     ])
     if (own.isStale === true) return own
     if (shared.isStale === true) return shared
     const states = categories.map((category, index) => {
       const ofShared = shared.states[index]!
-      const hasPool = parts.shared.length > 0
-      const used = hasPool ? withoutIdle(layout, ofShared, this.#places.pool(category, parts.shared)) : ofShared
-      return this.#places.joined(parts, own.states[index]!, used)
+      const hasPool = split.shared.length > 0
+      const used = hasPool ? withoutIdle(layout, ofShared, this.#places.pool(category, split.shared)) : ofShared
+      return this.#places.joined(split, own.states[index]!, used)
     })
-    return { now: parts.own.length === 0 ? shared.now : own.now, states }
+    return { now: split.own.length === 0 ? shared.now : own.now, states }
   }
 
   async settle(request: SettleRequest): Promise<void> {
-    const { subject, category, giveBack } = request
+    const { subject, category, refunds } = request
     const { schema, layout, sharedShard } = this.#places
-    const parts = partsOf(schema, request.layers)
-    const own = { ...request, layers: parts.own, states: rowsOf(layout, request.states, parts.ownAt) }
-    const hasOwn = parts.own.length > 0 || request.id !== undefined
+    const split = splitLayers(schema, request.layers)
+    const own = { ...request, layers: split.own, states: rowsOf(layout, request.states, split.ownAt) }
+    const hasOwn = split.own.length > 0 || request.id !== undefined
     const isMine = !hasOwn || (await this.#places.shard(subject).settle(own))
-    if (!isMine || giveBack.every((amount) => amount === 0) || parts.shared.length === 0) return
-    const states = rowsOf(layout, request.states, parts.sharedAt)
-    const pool = this.#places.pool(category, parts.shared)
-    if (giveBack.every((amount) => amount >= 0)) return pool.putBack(startsOf(states), giveBack)
-    await sharedShard.settle({ ...request, layers: parts.shared, states, id: undefined })
+    if (!isMine || refunds.every((amount) => amount === 0) || split.shared.length === 0) return
+    const states = rowsOf(layout, request.states, split.sharedAt)
+    const pool = this.#places.pool(category, split.shared)
+    if (refunds.every((amount) => amount >= 0)) return pool.putBack(startsOf(states), refunds)
+    await sharedShard.settle({ ...request, layers: split.shared, states, id: undefined })
     pool.forgetDenial()
   }
 
   async reset(request: ResetRequest): Promise<void> {
     const { schema, sharedShard, pools } = this.#places
-    const { own, shared } = partsOf(schema, request.layers)
+    const { own, shared } = splitLayers(schema, request.layers)
     if (own.length > 0) await this.#places.shard(request.subject).reset({ ...request, layers: own })
     if (shared.length === 0) return
     await sharedShard.reset({ ...request, layers: shared })
@@ -117,7 +117,7 @@ export class LeasedCounters implements RedisCounters {
     this.#isClosed = true
   }
 
-  /** Waits for the calls under way; later ones fail. */
+  /** Waits for the calls in flight; later ones fail. */
   async close(): Promise<void> {
     this.stop()
     await this.#places.close()
@@ -125,7 +125,7 @@ export class LeasedCounters implements RedisCounters {
 
   #takeInTime(request: TakeRequest, answer: Promise<TakeReply>): Promise<TakeReply> {
     return this.#inTime(answer, (reply) => {
-      if (reply.outcome === 'admitted') this.#giveBackLate(request, reply)
+      if (reply.outcome === 'admitted') this.#refundLate(request, reply)
     })
   }
 
@@ -148,99 +148,99 @@ export class LeasedCounters implements RedisCounters {
     })
   }
 
-  #takeOwn(request: TakeRequest, parts: QuotaParts): Promise<TakeReply> {
-    return this.#places.shard(request.subject).take(this.#places.ownPart(request, parts))
+  #takeOwn(request: TakeRequest, split: SplitQuotas): Promise<TakeReply> {
+    return this.#places.shard(request.subject).take(this.#places.ownPart(request, split))
   }
 
   async #takeAfter(
     request: TakeRequest,
-    parts: QuotaParts,
+    split: SplitQuotas,
     asked: SharedAnswer | Promise<SharedAnswer>,
   ): Promise<TakeReply> {
     const shared = await asked
     if (shared.outcome === 'stale') return stale(shared)
-    if (shared.outcome === 'would-open') return this.#takeOwnFirst(request, parts)
-    if (shared.outcome === 'refused') return this.#refusedByShared(request, parts, shared)
-    return this.#takeCharged(request, parts, shared)
+    if (shared.outcome === 'would-open') return this.#takeOwnFirst(request, split)
+    if (shared.outcome === 'refused') return this.#refusedByShared(request, split, shared)
+    return this.#takeCharged(request, split, shared)
   }
 
-  #takeCharged(request: TakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
-    if (parts.own.length > 0) return this.#takeOwnAfter(request, parts, shared)
+  #takeCharged(request: TakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
+    if (split.own.length > 0) return this.#takeOwnAfter(request, split, shared)
     return Promise.resolve({ outcome: 'admitted', now: shared.now, states: shared.states })
   }
 
   /** The shared tokens are this request's; what it does not need goes back, but not where its outcome is in doubt. */
-  async #takeOwnAfter(request: TakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
+  async #takeOwnAfter(request: TakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
     const { costs, category } = request
-    const putBack = () => this.#places.putBack(category, parts, shared.states, costs)
+    const putBack = () => this.#places.putBack(category, split, shared.states, costs)
     let own: TakeReply
     try {
-      own = await this.#takeOwn(request, parts)
+      own = await this.#takeOwn(request, split)
     } catch (error) {
       if (isNotDone(error)) await putBack()
       else this.#places.strand(costs)
       throw error
     }
-    if (own.outcome === 'admitted') return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
+    if (own.outcome === 'admitted') return { ...own, states: this.#places.joined(split, own.states, shared.states) }
     await putBack()
     if (own.outcome !== 'refused') return { ...own, states: [] }
     return {
       ...own,
-      states: this.#places.joined(parts, own.states, without(this.#places.layout, shared.states, costs)),
+      states: this.#places.joined(split, own.states, without(this.#places.layout, shared.states, costs)),
     }
   }
 
   /** Charges the own rows, then the shared ones; where those refuse, the own rows become as they were. */
-  async #takeOwnFirst(request: TakeRequest, parts: QuotaParts): Promise<TakeReply> {
-    const own = await this.#takeOwn(request, parts)
-    if (own.outcome === 'refused') return this.#refusedByOwn(request, parts, own)
+  async #takeOwnFirst(request: TakeRequest, split: SplitQuotas): Promise<TakeReply> {
+    const own = await this.#takeOwn(request, split)
+    if (own.outcome === 'refused') return this.#refusedByOwn(request, split, own)
     if (own.outcome !== 'admitted') return own
     let shared: SharedAnswer
     try {
-      shared = await this.#places.takeShared(request, parts, true)
+      shared = await this.#places.takeShared(request, split, true)
     } catch (error) {
       // Nothing was charged at the shared layers, or that is in doubt: the caller is turned away either way.
-      await this.#undo(request, parts, own).catch(() => undefined)
+      await this.#undo(request, split, own).catch(() => undefined)
       throw error
     }
-    if (shared.outcome === 'charged') return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
-    await this.#undo(request, parts, own)
-    if (shared.outcome === 'refused') return this.#refusedByShared(request, parts, shared)
+    if (shared.outcome === 'charged') return { ...own, states: this.#places.joined(split, own.states, shared.states) }
+    await this.#undo(request, split, own)
+    if (shared.outcome === 'refused') return this.#refusedByShared(request, split, shared)
     return stale(shared)
   }
 
   async #undo(
     { subject, category, costs, id }: TakeRequest,
-    parts: QuotaParts,
+    split: SplitQuotas,
     { now, states }: TakeReply,
   ): Promise<void> {
-    const giveBack = costs.slice(0, -1)
-    const request = { subject, category, layers: parts.own, states, giveBack, as: 'cancelled', id } as const
+    const refunds = costs.slice(0, -1)
+    const request = { subject, category, layers: split.own, states, refunds, as: 'cancelled', id } as const
     await this.#places.shard(subject).undo(request, now)
   }
 
   /** A refusal names every window that refuses, of the own rows as well, so that waiting as long as it says helps. */
-  async #refusedByShared(request: TakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
-    if (parts.own.length === 0) return { outcome: 'refused', now: shared.now, states: shared.states }
+  async #refusedByShared(request: TakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
+    if (split.own.length === 0) return { outcome: 'refused', now: shared.now, states: shared.states }
     // A decision under limits of 0: it charges nothing, and like every refusal moves windows that a fast clock opened.
-    const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing, costs: atLeastOne(request.costs) }
+    const asked = { ...this.#places.ownPart(request, split), quotas: split.nothing, costs: atLeastOne(request.costs) }
     const own = await this.#places.shard(request.subject).take({ ...asked, id: undefined })
     if (own.outcome === 'stale') return own
-    return { outcome: 'refused', now: shared.now, states: this.#places.joined(parts, own.states, shared.states) }
+    return { outcome: 'refused', now: shared.now, states: this.#places.joined(split, own.states, shared.states) }
   }
 
   /** The same for the shared rows. */
-  async #refusedByOwn(request: TakeRequest, parts: QuotaParts, own: TakeReply): Promise<TakeReply> {
-    const shared = await this.#places.readShared(request, parts)
+  async #refusedByOwn(request: TakeRequest, split: SplitQuotas, own: TakeReply): Promise<TakeReply> {
+    const shared = await this.#places.readShared(request, split)
     if (shared.isStale === true) return { outcome: 'stale', now: shared.now, states: [] }
-    return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
+    return { ...own, states: this.#places.joined(split, own.states, shared.states) }
   }
 
   /** An admission whose caller was turned away before it arrived. */
-  #giveBackLate({ subject, category, quotas, costs, id }: TakeRequest, { states }: TakeReply): void {
+  #refundLate({ subject, category, quotas, costs, id }: TakeRequest, { states }: TakeReply): void {
     const { layers } = quotas
-    const giveBack = costs.slice(0, -1)
-    this.settle({ subject, category, layers, states, giveBack, as: 'cancelled', id }).catch(() => {
+    const refunds = costs.slice(0, -1)
+    this.settle({ subject, category, layers, states, refunds, as: 'cancelled', id }).catch(() => {
       this.#places.strand(costs)
     })
   }

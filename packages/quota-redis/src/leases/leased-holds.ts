@@ -16,12 +16,12 @@ import {
 import { newMark } from '../counters/record.ts'
 import { atLeastOne, isNothing, type UnitAmounts } from './amounts.ts'
 import type { SharedCharge } from './hold-records.ts'
-import type { QuotaParts } from './parts.ts'
 import type { Places } from './places.ts'
 import type { Grown, HoldTaken, HoldTakeRequest } from './shard.ts'
 import { chargeOf, UNSAID } from './shared-amounts.ts'
 import type { SharedAnswer } from './shared-answer.ts'
-import { without } from './shared-rows.ts'
+import { without } from './shared-cells.ts'
+import type { SplitQuotas } from './split.ts'
 
 /** Most ended holds that one sweep returns. */
 const MOST_ENDED = 1_000
@@ -38,15 +38,15 @@ export class LeasedHolds {
     this.#places = places
   }
 
-  async take(request: HoldTakeRequest, parts: QuotaParts): Promise<TakeReply> {
-    if (parts.shared.length === 0) return plain(await this.#takeOwn(request, parts))
+  async take(request: HoldTakeRequest, split: SplitQuotas): Promise<TakeReply> {
+    if (split.shared.length === 0) return plain(await this.#takeOwn(request, split))
     // What costs nothing is charged nowhere, and so never refused.
-    if (isNothing(request.costs.slice(0, -1))) return this.#takeNothing(request, parts)
-    const shared = await this.#places.takeShared(request, parts, false)
+    if (isNothing(request.costs.slice(0, -1))) return this.#takeNothing(request, split)
+    const shared = await this.#places.takeShared(request, split, false)
     if (shared.outcome === 'stale') return stale(shared)
-    if (shared.outcome === 'would-open') return this.#takeOwnFirst(request, parts)
-    if (shared.outcome === 'refused') return this.#refusedByShared(request, parts, shared)
-    return this.#takeOwnAfter(request, parts, shared)
+    if (shared.outcome === 'would-open') return this.#takeOwnFirst(request, split)
+    if (shared.outcome === 'refused') return this.#refusedByShared(request, split, shared)
+    return this.#takeOwnAfter(request, split, shared)
   }
 
   /** A hold whose caller was turned away before it was there. One that cannot be cancelled ends by itself. */
@@ -63,25 +63,25 @@ export class LeasedHolds {
   }
 
   async grow(request: GrowRequest): Promise<HoldReply> {
-    const parts = this.#places.partsOf(request.quotas)
-    if (parts.shared.length === 0) return this.#growOwn(request, parts, newMark())
-    const shared = await this.#places.takeShared(request, parts, false)
+    const split = this.#places.splitLayers(request.quotas)
+    if (split.shared.length === 0) return this.#growOwn(request, split, newMark())
+    const shared = await this.#places.takeShared(request, split, false)
     if (shared.outcome === 'stale') return stale(shared)
-    if (shared.outcome === 'would-open') return this.#growOwnFirst(request, parts)
-    if (shared.outcome === 'refused') return this.#growRefused(request, parts, shared)
-    return this.#growOwnAfter(request, parts, shared)
+    if (shared.outcome === 'would-open') return this.#growOwnFirst(request, split)
+    if (shared.outcome === 'refused') return this.#growRefused(request, split, shared)
+    return this.#growOwnAfter(request, split, shared)
   }
 
   async settle(request: SettleHoldRequest): Promise<SettleHoldReply> {
-    const parts = this.#places.partsOf(request.quotas)
-    const { ownQuotas, periodsOf } = parts
+    const split = this.#places.splitLayers(request.quotas)
+    const { ownQuotas, periodsOf } = split
     const periods = periodsOf(request.periods).own
     const own = { ...request, quotas: ownQuotas, periods }
     const reply = await this.#places.shard(request.subject).settleHold(own)
     const { added = [] } = reply
-    if (isNothing(added) || parts.shared.length === 0) return reply
-    const shared = await this.#overrun(request, parts, added).catch(() => undefined)
-    return { ...reply, states: shared === undefined ? [] : this.#places.joined(parts, reply.states, shared) }
+    if (isNothing(added) || split.shared.length === 0) return reply
+    const shared = await this.#overrun(request, split, added).catch(() => undefined)
+    return { ...reply, states: shared === undefined ? [] : this.#places.joined(split, reply.states, shared) }
   }
 
   list(request: ListHoldsRequest): Promise<ListHoldsReply> {
@@ -98,153 +98,153 @@ export class LeasedHolds {
 
   // Takes ------------------------------------------------------------------------------------------------------------
 
-  #takeOwn(request: HoldTakeRequest, parts: QuotaParts, shared?: SharedCharge): Promise<HoldTaken> {
-    return this.#places.shard(request.subject).takeHold(this.#places.ownPart(request, parts), shared)
+  #takeOwn(request: HoldTakeRequest, split: SplitQuotas, shared?: SharedCharge): Promise<HoldTaken> {
+    return this.#places.shard(request.subject).takeHold(this.#places.ownPart(request, split), shared)
   }
 
-  async #takeNothing(request: HoldTakeRequest, parts: QuotaParts): Promise<TakeReply> {
-    const shared = await this.#places.readShared(request, parts)
+  async #takeNothing(request: HoldTakeRequest, split: SplitQuotas): Promise<TakeReply> {
+    const shared = await this.#places.readShared(request, split)
     if (shared.isStale === true) return { outcome: 'stale', now: shared.now, states: [] }
-    return this.#answer(parts, await this.#takeOwn(request, parts), shared.states)
+    return this.#answer(split, await this.#takeOwn(request, split), shared.states)
   }
 
   /** The shared tokens are this request's until they are in the record; the rest goes back, unless it is in doubt. */
-  async #takeOwnAfter(request: HoldTakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
+  async #takeOwnAfter(request: HoldTakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
     const { costs, category } = request
-    const charge = chargeOf(this.#places, parts, category, shared.states, costs)
-    const own = await this.#orPutBack(category, parts, shared, costs, this.#takeOwn(request, parts, charge))
+    const charge = chargeOf(this.#places, split, category, shared.states, costs)
+    const own = await this.#orPutBack(category, split, shared, costs, this.#takeOwn(request, split, charge))
     // Of a hold that has ended since, too: the process that ended it got them. One of an earlier try may be without.
-    if (own.mark === charge.mark) return this.#answer(parts, own, shared.states)
+    if (own.mark === charge.mark) return this.#answer(split, own, shared.states)
     if (own.isPartial === true) {
-      await this.#attach(request, parts, shared, costs)
-      return this.#answer(parts, own, shared.states)
+      await this.#attach(request, split, shared, costs)
+      return this.#answer(split, own, shared.states)
     }
-    await this.#putBack(category, parts, shared, costs, own)
-    return this.#answer(parts, own, without(this.#places.layout, shared.states, costs))
+    await this.#putBack(category, split, shared, costs, own)
+    return this.#answer(split, own, without(this.#places.layout, shared.states, costs))
   }
 
   /** The own rows, then the shared ones; where those refuse, the hold becomes one that never was. */
-  async #takeOwnFirst(request: HoldTakeRequest, parts: QuotaParts): Promise<TakeReply> {
-    const own = await this.#takeOwn(request, parts, { mark: newMark(), ...UNSAID })
+  async #takeOwnFirst(request: HoldTakeRequest, split: SplitQuotas): Promise<TakeReply> {
+    const own = await this.#takeOwn(request, split, { mark: newMark(), ...UNSAID })
     // What an earlier try left without its shared part is completed; all else is as it is.
-    if (own.isPartial !== true) return this.#answerBy(request, parts, own)
+    if (own.isPartial !== true) return this.#answerBy(request, split, own)
     let shared: SharedAnswer
     try {
-      shared = await this.#places.takeShared(request, parts, true)
+      shared = await this.#places.takeShared(request, split, true)
     } catch (error) {
       await this.#undo(request, own.now, undefined).catch(() => undefined)
       throw error
     }
     if (shared.outcome === 'charged') {
-      await this.#attach(request, parts, shared, request.costs)
-      return this.#answer(parts, own, shared.states)
+      await this.#attach(request, split, shared, request.costs)
+      return this.#answer(split, own, shared.states)
     }
     await this.#undo(request, own.now, undefined)
-    if (shared.outcome === 'refused') return this.#refusedByShared(request, parts, shared)
+    if (shared.outcome === 'refused') return this.#refusedByShared(request, split, shared)
     return stale(shared)
   }
 
   /** A refusal names every limit that refuses, of the own rows as well; and under an id whatever that was used for before. */
-  async #refusedByShared(request: HoldTakeRequest, parts: QuotaParts, shared: SharedAnswer): Promise<TakeReply> {
+  async #refusedByShared(request: HoldTakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
     const refused: TakeReply = { outcome: 'refused', now: shared.now, states: shared.states }
-    const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing, costs: atLeastOne(request.costs) }
-    const hasOwn = parts.own.length > 0
+    const asked = { ...this.#places.ownPart(request, split), quotas: split.nothing, costs: atLeastOne(request.costs) }
+    const hasOwn = split.own.length > 0
     // Without own rows nothing refuses there: that no more holds may be had is said of unused ids alone.
     const hold = hasOwn ? request.hold : { ...request.hold, maxHolds: 0 }
     const own = await this.#places.shard(request.subject).takeHold({ ...asked, hold })
     if (own.outcome === 'too_many_holds' && !hasOwn) return refused
-    if (own.outcome === 'refused') return { ...refused, states: this.#places.joined(parts, own.states, shared.states) }
-    if (own.isPartial !== true) return this.#answer(parts, own, shared.states)
+    if (own.outcome === 'refused') return { ...refused, states: this.#places.joined(split, own.states, shared.states) }
+    if (own.isPartial !== true) return this.#answer(split, own, shared.states)
     await this.#undo(request, own.now, undefined)
-    return this.#refusedByShared(request, parts, shared)
+    return this.#refusedByShared(request, split, shared)
   }
 
-  #answer(parts: QuotaParts, own: HoldTaken, shared: WindowStates): TakeReply {
+  #answer(split: SplitQuotas, own: HoldTaken, shared: WindowStates): TakeReply {
     const hasStates = own.outcome === 'admitted' || own.outcome === 'refused'
-    return { ...plain(own), states: hasStates ? this.#places.joined(parts, own.states, shared) : [] }
+    return { ...plain(own), states: hasStates ? this.#places.joined(split, own.states, shared) : [] }
   }
 
   /** The same where nothing is known of the shared layers yet. */
-  async #answerBy(request: HoldTakeRequest, parts: QuotaParts, own: HoldTaken): Promise<TakeReply> {
+  async #answerBy(request: HoldTakeRequest, split: SplitQuotas, own: HoldTaken): Promise<TakeReply> {
     if (own.outcome !== 'admitted' && own.outcome !== 'refused') return plain(own)
-    const shared = await this.#places.readShared(request, parts)
+    const shared = await this.#places.readShared(request, split)
     // An admission stays one: a repeat is answered alike.
     if (shared.isStale === true) return { outcome: 'stale', now: shared.now, states: [] }
-    return this.#answer(parts, own, shared.states)
+    return this.#answer(split, own, shared.states)
   }
 
   // Growths ----------------------------------------------------------------------------------------------------------
 
-  #growOwn(request: GrowRequest, parts: QuotaParts, mark: string, shared?: SharedCharge): Promise<Grown> {
-    return this.#places.shard(request.subject).grow(this.#places.ownPart(request, parts), { mark, shared })
+  #growOwn(request: GrowRequest, split: SplitQuotas, mark: string, shared?: SharedCharge): Promise<Grown> {
+    return this.#places.shard(request.subject).grow(this.#places.ownPart(request, split), { mark, shared })
   }
 
-  async #growOwnAfter(request: GrowRequest, parts: QuotaParts, shared: SharedAnswer): Promise<HoldReply> {
+  async #growOwnAfter(request: GrowRequest, split: SplitQuotas, shared: SharedAnswer): Promise<HoldReply> {
     const { category, costs } = request
-    const charge = chargeOf(this.#places, parts, category, shared.states, costs)
+    const charge = chargeOf(this.#places, split, category, shared.states, costs)
     const grown = await this.#orPutBack(
       category,
-      parts,
+      split,
       shared,
       costs,
-      this.#growOwn(request, parts, charge.mark, charge),
+      this.#growOwn(request, split, charge.mark, charge),
     )
     const { hasGrown, isInDoubt, ...own } = grown
-    if (own.outcome === 'held') return { ...own, states: this.#grownStates(parts, own, shared.states) }
-    if (hasGrown !== true) await this.#putBack(category, parts, shared, costs, { isInDoubt })
+    if (own.outcome === 'held') return { ...own, states: this.#grownStates(split, own, shared.states) }
+    if (hasGrown !== true) await this.#putBack(category, split, shared, costs, { isInDoubt })
     if (own.outcome !== 'refused') return own
     return {
       ...own,
-      states: this.#places.joined(parts, own.states, without(this.#places.layout, shared.states, costs)),
+      states: this.#places.joined(split, own.states, without(this.#places.layout, shared.states, costs)),
     }
   }
 
-  async #growOwnFirst(request: GrowRequest, parts: QuotaParts): Promise<HoldReply> {
+  async #growOwnFirst(request: GrowRequest, split: SplitQuotas): Promise<HoldReply> {
     const mark = newMark()
-    const own = await this.#growOwn(request, parts, mark)
+    const own = await this.#growOwn(request, split, mark)
     if (own.outcome === 'refused') {
-      const shared = await this.#places.readShared(request, parts)
+      const shared = await this.#places.readShared(request, split)
       if (shared.isStale === true) return { outcome: 'stale', now: shared.now, states: [] }
-      return { ...own, states: this.#places.joined(parts, own.states, shared.states) }
+      return { ...own, states: this.#places.joined(split, own.states, shared.states) }
     }
     if (own.outcome !== 'held') return own
     let shared: SharedAnswer
     try {
-      shared = await this.#places.takeShared(request, parts, true)
+      shared = await this.#places.takeShared(request, split, true)
     } catch (error) {
       await this.#undo(request, own.now, mark).catch(() => undefined)
       throw error
     }
     if (shared.outcome === 'charged') {
-      await this.#attach(request, parts, shared, request.costs)
-      return { ...own, states: this.#grownStates(parts, own, shared.states) }
+      await this.#attach(request, split, shared, request.costs)
+      return { ...own, states: this.#grownStates(split, own, shared.states) }
     }
     const isUndone = (await this.#undo(request, own.now, mark)) === 'held'
     if (shared.outcome !== 'refused' || !isUndone) return stale(shared)
     const { subject, category } = request
-    const [layers, periods] = [parts.own, parts.periodsOf(request.periods).own]
+    const [layers, periods] = [split.own, split.periodsOf(request.periods).own]
     const { states, isStale } = await this.#places
       .shard(subject)
       .read({ subject, categories: [category], layers, periods })
     if (isStale === true) return stale(shared)
-    return { outcome: 'refused', now: shared.now, states: this.#places.joined(parts, states[0]!, shared.states) }
+    return { outcome: 'refused', now: shared.now, states: this.#places.joined(split, states[0]!, shared.states) }
   }
 
-  async #growRefused(request: GrowRequest, parts: QuotaParts, shared: SharedAnswer): Promise<HoldReply> {
+  async #growRefused(request: GrowRequest, split: SplitQuotas, shared: SharedAnswer): Promise<HoldReply> {
     const refused: HoldReply = { outcome: 'refused', now: shared.now, states: shared.states }
-    if (parts.own.length === 0) {
+    if (split.own.length === 0) {
       const { outcome, now } = await this.extend({ ...request, ttlMs: 0 })
       return outcome === 'held' ? refused : { outcome, now, states: [] }
     }
-    const asked = { ...this.#places.ownPart(request, parts), quotas: parts.nothing }
+    const asked = { ...this.#places.ownPart(request, split), quotas: split.nothing }
     const own = await this.#places.shard(request.subject).grow(asked)
     if (own.outcome !== 'refused') return own
-    return { ...refused, states: this.#places.joined(parts, own.states, shared.states) }
+    return { ...refused, states: this.#places.joined(split, own.states, shared.states) }
   }
 
   /** A growth that was made before, and whose answer was lost, is answered without states. */
-  #grownStates(parts: QuotaParts, own: Grown, shared: WindowStates): WindowStates {
-    return own.states.length === 0 && parts.own.length > 0 ? [] : this.#places.joined(parts, own.states, shared)
+  #grownStates(split: SplitQuotas, own: Grown, shared: WindowStates): WindowStates {
+    return own.states.length === 0 && split.own.length > 0 ? [] : this.#places.joined(split, own.states, shared)
   }
 
   // What both need ---------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ export class LeasedHolds {
   /** Waits for the own part; where that was certainly not done, the shared layers' tokens go back. */
   async #orPutBack<T>(
     category: number,
-    parts: QuotaParts,
+    split: SplitQuotas,
     { states }: SharedAnswer,
     costs: UnitAmounts,
     own: Promise<T>,
@@ -260,7 +260,7 @@ export class LeasedHolds {
     try {
       return await own
     } catch (error) {
-      if (isNotDone(error)) await this.#places.putBack(category, parts, states, costs)
+      if (isNotDone(error)) await this.#places.putBack(category, split, states, costs)
       else this.#places.strand(costs)
       throw error
     }
@@ -269,27 +269,27 @@ export class LeasedHolds {
   /** What the own part did not take goes back, but not where a sending of it may be carried out yet. */
   async #putBack(
     category: number,
-    parts: QuotaParts,
+    split: SplitQuotas,
     { states }: SharedAnswer,
     costs: UnitAmounts,
     { isInDoubt }: { readonly isInDoubt?: boolean | undefined },
   ): Promise<void> {
     if (isInDoubt === true) this.#places.strand(costs)
-    else await this.#places.putBack(category, parts, states, costs)
+    else await this.#places.putBack(category, split, states, costs)
   }
 
   /** Says what was charged at the shared layers after the own part. A hold that is gone by then does not need it. */
   async #attach(
     request: HoldTakeRequest | GrowRequest,
-    parts: QuotaParts,
+    split: SplitQuotas,
     shared: SharedAnswer,
     costs: UnitAmounts,
   ): Promise<void> {
     const { subject, category, id } = request
-    const charge = chargeOf(this.#places, parts, category, shared.states, costs)
+    const charge = chargeOf(this.#places, split, category, shared.states, costs)
     try {
       const isAttached = await this.#places.shard(subject).attach({ subject, category, id }, charge)
-      if (!isAttached) await this.#places.putBack(category, parts, shared.states, costs)
+      if (!isAttached) await this.#places.putBack(category, split, shared.states, costs)
     } catch {
       // The hold stands, and so does the charge: it will not be given back.
       this.#places.strand(costs)
@@ -304,10 +304,14 @@ export class LeasedHolds {
     return this.#places.shard(subject).undoHold({ subject, category, id, growth, costs, takenAt })
   }
 
-  /** Charges the shared layers what a commit cost beyond its hold, whatever the limits; resolves to the states after it. */
-  async #overrun(request: SettleHoldRequest, parts: QuotaParts, added: UnitAmounts): Promise<WindowStates | undefined> {
+  /** Charges the shared layers what a commit cost beyond its hold, regardless of the limits; resolves to the states after it. */
+  async #overrun(
+    request: SettleHoldRequest,
+    split: SplitQuotas,
+    added: UnitAmounts,
+  ): Promise<WindowStates | undefined> {
     const { subject, category } = request
-    const { shared, sharedQuotas, periodsOf } = parts
+    const { shared, sharedQuotas, periodsOf } = split
     const quotas = { ...sharedQuotas, limits: sharedQuotas.limits.map(() => Number.POSITIVE_INFINITY) }
     const periods = periodsOf(request.periods).shared
     const { outcome, states } = await this.#places.sharedShard.take({

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Deadline, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
 import { Tick } from '../calls/calls.ts'
-import type { Line } from '../line/line.ts'
-import { isCluster, type Lines, linesOf } from '../line/lines.ts'
+import type { Connection } from '../connection/connection.ts'
+import { type Connections, connectionsOf, isCluster } from '../connection/connections.ts'
 import { type ParsedRedisStoreOptions, parseLeasedStoreOptions, type RedisStoreOptions } from '../store/options.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { total } from './amounts.ts'
@@ -21,8 +21,8 @@ export interface LeasedRedisStore extends RedisStore {
 }
 
 /**
- * Counters in a cluster, spread over its servers: the rows of a subject are in a slot of the subject's, and the rows that
- * everybody shares are debited ahead, for this process to spend without asking. No limit is exceeded; of a shared limit a
+ * Counters in a cluster, spread over its servers: the rows of a subject are in a slot of the subject's, and the rows that all subjects
+ * share are debited ahead, for this process to spend without a call. No limit is exceeded; of a shared limit a
  * little may stay unused, see the guide. Options are those of `redisStore`.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
@@ -46,11 +46,11 @@ class Store implements LeasedRedisStore {
   readonly #options: ParsedRedisStoreOptions
   /** Beginnings of keys, by group. */
   readonly #groups: readonly string[]
-  readonly #lines: Lines
+  readonly #connections: Connections
   /** Of its own: waiting for replicas holds up what comes behind it. */
-  readonly #sharedLines: Lines
+  readonly #sharedConnections: Connections
   /** To the shared layers and every group. */
-  readonly #servers: readonly Line[]
+  readonly #servers: readonly Connection[]
   readonly #counts = new LeaseCounts()
   readonly #pools: Pools
   /** One for all shards: what goes to the same server is one write. */
@@ -64,15 +64,24 @@ class Store implements LeasedRedisStore {
     this.deadlineMs = deadlineMs
     this.#options = options
     this.#groups = groupPrefixes(prefix)
-    this.#lines = linesOf(client, options)
-    this.#sharedLines = linesOf(client, options)
-    this.#tick = new Tick((send) => this.#lines.inOnePacket(send))
-    const line = this.#sharedLines.to(tag)
+    this.#connections = connectionsOf(client, options)
+    this.#sharedConnections = connectionsOf(client, options)
+    this.#tick = new Tick((send) => this.#connections.inOnePacket(send))
+    const connection = this.#sharedConnections.to(tag)
     const counted = new ReplicaCount()
-    const replicas = isCluster(client) ? (server: Line) => counted.of(server) : () => Promise.resolve(0)
-    this.#pools = new Pools({ line, replicas, deadlineMs, testClock, process: randomUUID(), counts: this.#counts })
+    const replicas = isCluster(client) ? (server: Connection) => counted.of(server) : () => Promise.resolve(0)
+    this.#pools = new Pools({
+      connection,
+      replicas,
+      deadlineMs,
+      testClock,
+      process: randomUUID(),
+      counts: this.#counts,
+    })
     // Asked for from the start, so that all servers are connected when they are needed.
-    this.#servers = [tag, ...this.#groups.map((name) => `{${name}}`)].map((each) => this.#lines.to(each)).concat(line)
+    this.#servers = [tag, ...this.#groups.map((name) => `{${name}}`)]
+      .map((each) => this.#connections.to(each))
+      .concat(connection)
   }
 
   open(schema: StoreSchema): RedisCounters {
@@ -113,16 +122,16 @@ class Store implements LeasedRedisStore {
     await Promise.race([Promise.all(this.#pools.all.map((pool) => pool.close())), limit.settled])
     limit.met()
     await Promise.all(this.#counters.map((counters) => counters.close()))
-    this.#lines.close()
-    this.#sharedLines.close()
+    this.#connections.close()
+    this.#sharedConnections.close()
   }
 
   /** @param refund there where holds are: of each subject in its own slot */
   #shardAt(prefix: string, schema: StoreSchema, refund?: (freed: FreedAmounts) => Promise<void>): Shard {
     const { deadlineMs, testClock } = this.#options
-    const line = this.#lines.to(`{${prefix}}`)
-    const parts = { line, prefix, schema, deadlineMs, testClock, tick: this.#tick }
-    const shard = new Shard(parts, refund ?? (() => Promise.resolve()))
+    const connection = this.#connections.to(`{${prefix}}`)
+    const deps = { connection, prefix, schema, deadlineMs, testClock, tick: this.#tick }
+    const shard = new Shard(deps, refund ?? (() => Promise.resolve()))
     // A manual clock turns no timers.
     if (refund !== undefined && testClock === undefined) shard.sweeper.start()
     return shard

@@ -3,15 +3,15 @@ import { total, type UnitAmounts } from './amounts.ts'
 import { GROUPS, groupOf } from './groups.ts'
 import type { FreedAmounts } from './hold-records.ts'
 import type { LeaseCounts } from './lease-report.ts'
-import { joined, type Parts, type QuotaParts, quotaParts } from './parts.ts'
 import type { Pools } from './pools.ts'
 import type { Shard } from './shard.ts'
 import { SharedAmounts } from './shared-amounts.ts'
 import type { SharedAnswer } from './shared-answer.ts'
+import { startsOf, without } from './shared-cells.ts'
 import type { SharedPool } from './shared-pool.ts'
-import { startsOf, without } from './shared-rows.ts'
+import { joined, type SplitLayers, type SplitQuotas, splitQuotas } from './split.ts'
 
-export interface PlacesParts {
+export interface PlacesDeps {
   readonly schema: StoreSchema
   readonly sharedShard: Shard
   /** Makes that of a group of subjects. `refund` gets what holds had at the shared layers that end there. */
@@ -33,30 +33,30 @@ export class Places {
   readonly sharedShard: Shard
   /** By group of subjects. */
   readonly shards: readonly Shard[]
-  readonly #parts: PlacesParts
+  readonly #deps: PlacesDeps
   readonly #shared: SharedAmounts
   /** By category and shared layers. */
   readonly #pools = new Map<string, SharedPool>()
-  readonly #quotaParts = new WeakMap<Quotas, QuotaParts>()
+  readonly #splitQuotas = new WeakMap<Quotas, SplitQuotas>()
 
-  constructor(parts: PlacesParts) {
-    this.#parts = parts
-    this.schema = parts.schema
-    this.sharedShard = parts.sharedShard
-    this.layout = parts.sharedShard.keys.layout
+  constructor(deps: PlacesDeps) {
+    this.#deps = deps
+    this.schema = deps.schema
+    this.sharedShard = deps.sharedShard
+    this.layout = deps.sharedShard.keys.layout
     this.#shared = new SharedAmounts({
       schema: this.schema,
       layout: this.layout,
       pool: (category, layers) => this.pool(category, layers),
       strand: (amounts) => this.strand(amounts),
-      sharedOf: parts.sharedOf,
-      mostWaitMs: parts.deadlineMs / 2,
+      sharedOf: deps.sharedOf,
+      mostWaitMs: deps.deadlineMs / 2,
     })
     const refund = (freed: FreedAmounts): Promise<void> => this.#shared.refund(freed)
-    this.shards = Array.from({ length: GROUPS }, (_, group) => parts.shardOf(group, refund))
+    this.shards = Array.from({ length: GROUPS }, (_, group) => deps.shardOf(group, refund))
   }
 
-  /** Waits for the calls under way, a deadline at most for each kind; later ones fail. */
+  /** Waits for the calls in flight, a deadline at most for each kind; later ones fail. */
   async close(): Promise<void> {
     // What ends there may have tokens of the shared layers.
     await Promise.all(this.shards.map((shard) => shard.close()))
@@ -69,33 +69,33 @@ export class Places {
 
   pool(category: number, layers: readonly number[]): SharedPool {
     const key = `${category}:${layers.join()}`
-    const pool = this.#pools.get(key) ?? this.#parts.pools.of(this.sharedShard, category, layers)
+    const pool = this.#pools.get(key) ?? this.#deps.pools.of(this.sharedShard, category, layers)
     this.#pools.set(key, pool)
     return pool
   }
 
   /** Of all policies on the store. */
   get pools(): readonly SharedPool[] {
-    return this.#parts.pools.all
+    return this.#deps.pools.all
   }
 
-  partsOf(quotas: Quotas): QuotaParts {
-    const known = this.#quotaParts.get(quotas)
+  splitLayers(quotas: Quotas): SplitQuotas {
+    const known = this.#splitQuotas.get(quotas)
     if (known !== undefined) return known
-    const parts = quotaParts(this.schema, this.layout, quotas)
-    this.#quotaParts.set(quotas, parts)
-    return parts
+    const split = splitQuotas(this.schema, this.layout, quotas)
+    this.#splitQuotas.set(quotas, split)
+    return split
   }
 
   /** States in the order of the request's layers. */
-  joined(parts: Parts, own: WindowStates, shared: WindowStates): number[] {
-    return joined(this.layout, parts, own, shared)
+  joined(split: SplitLayers, own: WindowStates, shared: WindowStates): number[] {
+    return joined(this.layout, split, own, shared)
   }
 
   /** The own part of a request. Without a revision: the settings are in the shared layers' slot, and own rows learn by watching. */
   ownPart<R extends { readonly periods?: readonly number[] | undefined }>(
     request: R,
-    { ownQuotas, periodsOf }: QuotaParts,
+    { ownQuotas, periodsOf }: SplitQuotas,
   ): R & { readonly quotas: Quotas; readonly settingsRevision: undefined } {
     const periods = periodsOf(request.periods).own
     return { ...request, quotas: ownQuotas, periods, settingsRevision: undefined }
@@ -104,7 +104,7 @@ export class Places {
   /** @throws {QuotaError} `store_error` where too many wait */
   takeShared(
     { costs, settingsRevision, category, periods: both }: SharedTake,
-    { shared, sharedQuotas: { limits, rates }, periodsOf }: QuotaParts,
+    { shared, sharedQuotas: { limits, rates }, periodsOf }: SplitQuotas,
     mayOpen: boolean,
   ): SharedAnswer | Promise<SharedAnswer> {
     const periods = periodsOf(both).shared
@@ -114,7 +114,7 @@ export class Places {
   /** The shared rows of one category, without what lies idle in this process. */
   async readShared(
     { category, periods }: Pick<TakeRequest, 'category' | 'periods'>,
-    { shared: layers, periodsOf }: QuotaParts,
+    { shared: layers, periodsOf }: SplitQuotas,
   ): Promise<Pick<ReadReply, 'now' | 'isStale'> & { readonly states: WindowStates }> {
     const categories = [category]
     const reply = await this.sharedShard.read({ subject: '', categories, layers, periods: periodsOf(periods).shared })
@@ -127,14 +127,14 @@ export class Places {
   }
 
   /** What of the shared layers a request does not need. Where it cannot go back it stays charged. */
-  async putBack(category: number, { shared }: Parts, states: WindowStates, amounts: UnitAmounts): Promise<void> {
+  async putBack(category: number, { shared }: SplitLayers, states: WindowStates, amounts: UnitAmounts): Promise<void> {
     await this.pool(category, shared)
       .putBack(startsOf(states), amounts)
       .catch(() => this.strand(amounts))
   }
 
   strand(amounts: UnitAmounts): void {
-    this.#parts.counts.strandedTokens += total(amounts.slice(0, this.schema.units.length))
+    this.#deps.counts.strandedTokens += total(amounts.slice(0, this.schema.units.length))
   }
 }
 

@@ -1,17 +1,17 @@
 import type { Clock } from '@scoregw/quota'
+import type { Connection } from '../connection/connection.ts'
 import type { Keys } from '../keys/keys.ts'
-import type { Line } from '../line/line.ts'
 import { elapsedMs, momentBy } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
-import { statesOf } from './parts.ts'
 import type { Shard } from './shard.ts'
 import { SharedCalls } from './shared-calls.ts'
 import { SharedPool } from './shared-pool.ts'
+import { statesOf } from './split.ts'
 
-export interface PoolsParts {
+export interface PoolsDeps {
   /** Of its own: waiting for replicas holds up what comes behind. */
-  readonly line: Line
-  readonly replicas: (server: Line) => Promise<number>
+  readonly connection: Connection
+  readonly replicas: (server: Connection) => Promise<number>
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
   /** A unique id of this process. */
@@ -24,13 +24,13 @@ export interface PoolsParts {
  * spend from the same leases.
  */
 export class Pools {
-  readonly #parts: PoolsParts
+  readonly #deps: PoolsDeps
   readonly #pools = new Map<string, SharedPool>()
   readonly #calls = new Map<Keys, SharedCalls>()
   #leaseCount = 0
 
-  constructor(parts: PoolsParts) {
-    this.#parts = parts
+  constructor(deps: PoolsDeps) {
+    this.#deps = deps
   }
 
   get all(): readonly SharedPool[] {
@@ -43,7 +43,7 @@ export class Pools {
     const known = this.#pools.get(name)
     if (known !== undefined) return known
     const { keys } = shard
-    const { testClock, counts, process } = this.#parts
+    const { testClock, counts, process } = this.#deps
     const pool = new SharedPool({
       calls: this.#callsOf(shard),
       at: { category, layers },
@@ -53,9 +53,9 @@ export class Pools {
       moment: () => momentBy(testClock),
       timeAfter: (seen, now) => testClock?.now() ?? seen.now + Math.max(0, Math.floor(elapsedMs(seen.at, now))),
       counts,
-      refund: async (starts, giveBack) => {
+      refund: async (starts, refunds) => {
         const states = statesOf(starts)
-        await shard.settle({ subject: '', category, layers, states, giveBack, as: 'cancelled' })
+        await shard.settle({ subject: '', category, layers, states, refunds, as: 'cancelled' })
       },
     })
     this.#pools.set(name, pool)
@@ -65,7 +65,7 @@ export class Pools {
   #callsOf({ keys }: Shard): SharedCalls {
     const known = this.#calls.get(keys)
     if (known !== undefined) return known
-    const calls = new SharedCalls({ ...this.#parts, keys })
+    const calls = new SharedCalls({ ...this.#deps, keys })
     this.#calls.set(keys, calls)
     return calls
   }

@@ -1,4 +1,4 @@
-import { type Line, type Reply, textOf } from '../line/line.ts'
+import { type Connection, type Reply, textOf } from '../connection/connection.ts'
 
 /** How long a count is used without looking again, in milliseconds. */
 const USED_MS = 1_000
@@ -9,26 +9,26 @@ const USED_MS = 1_000
  * yet, and a server's own count those that have lost their link; either could take over and have forgotten a grant.
  */
 export class ReplicaCount {
-  #server: Line | undefined
+  #server: Connection | undefined
   #count = 0
   #atMs = 0
-  #looking: Promise<void> | undefined
+  #reading: Promise<void> | undefined
 
   /** @throws the client's error when the server does not answer */
-  async of(server: Line): Promise<number> {
+  async of(server: Connection): Promise<number> {
     const isKnown = server === this.#server
     if (!isKnown || performance.now() - this.#atMs >= USED_MS) {
-      this.#looking ??= this.#look(server).finally(() => {
-        this.#looking = undefined
+      this.#reading ??= this.#read(server).finally(() => {
+        this.#reading = undefined
       })
       // An old count delays no call; a look that fails is made again by the next one.
-      if (isKnown) this.#looking.catch(() => undefined)
-      else await this.#looking
+      if (isKnown) this.#reading.catch(() => undefined)
+      else await this.#reading
     }
     return this.#count
   }
 
-  async #look(server: Line): Promise<void> {
+  async #read(server: Connection): Promise<void> {
     const id = textOf(await server.send('CLUSTER', 'MYID'))!
     const lines = (await server.send('CLUSTER', 'REPLICAS', id)) as readonly Reply[]
     const flagsOf = (line: Reply): readonly string[] => (textOf(line)?.split(' ')[2] ?? '').split(',')

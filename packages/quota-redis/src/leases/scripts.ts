@@ -12,7 +12,7 @@ import revision from '../lua/revision.lua'
 import { type Script, scriptOf } from '../lua/script.ts'
 import book from './lua/book.lua'
 import grant from './lua/grant.lua'
-import giveBack from './lua/return.lua'
+import returnLease from './lua/return.lua'
 
 /** Rows are read and written by what carries out batches of the counters. */
 const PARTS = {
@@ -31,4 +31,4 @@ const PARTS = {
 } as const
 
 export const GRANT_SCRIPT: Script = scriptOf(grant, PARTS)
-export const RETURN_SCRIPT: Script = scriptOf(giveBack, PARTS)
+export const RETURN_SCRIPT: Script = scriptOf(returnLease, PARTS)

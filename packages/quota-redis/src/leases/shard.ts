@@ -2,10 +2,10 @@ import {
   cellOfIdentity,
   type ExtendRequest,
   type GrowRequest,
+  type HoldOptions,
   type HoldOutcome,
   type HoldRef,
   type HoldReply,
-  type HoldTerms,
   holdOutcome,
   isToSettle,
   type ListHoldsReply,
@@ -24,18 +24,18 @@ import {
   type TakeRequest,
 } from '@scoregw/quota/store'
 import type { HoldSweeper } from '../calls/hold-sweeper.ts'
-import type { Give } from '../counters/charges.ts'
-import { type Counters, type CountersParts, openCounters } from '../counters/counters.ts'
-import { givesOfStates } from '../counters/gives.ts'
+import type { Refund } from '../counters/charges.ts'
+import { type Counters, type CountersDeps, openCounters } from '../counters/counters.ts'
 import { growthOf, growthReply } from '../counters/growth.ts'
 import { type HoldOfRecord, newMark, withGrowth } from '../counters/record.ts'
 import { type HeldRecord, seenAt } from '../counters/record-changes.ts'
+import { refundsOfStates } from '../counters/refunds.ts'
 import type { Taken } from '../counters/takes-under-ids.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import { type FreedAmounts, HoldRecords, type SharedCharge, withCharge } from './hold-records.ts'
 
 /** A take that is a hold. */
-export type HoldTakeRequest = TakeRequest & { readonly id: ReservationId; readonly hold: HoldTerms }
+export type HoldTakeRequest = TakeRequest & { readonly id: ReservationId; readonly hold: HoldOptions }
 
 /** Whether a take is a hold; its port says that those have an id. */
 export function isHoldTake(request: TakeRequest): request is HoldTakeRequest {
@@ -61,7 +61,7 @@ export interface Grown extends HoldReply {
 }
 
 /** What makes a growth one and no other. */
-export interface GrowthTerms {
+export interface GrowthIdentity {
   readonly mark: string
   readonly shared: SharedCharge | undefined
 }
@@ -80,8 +80,8 @@ export class Shard {
   readonly #counters: Counters
 
   /** @param refund gets what a hold that ends here had in another slot; never rejects */
-  constructor(parts: CountersParts, refund: (freed: FreedAmounts) => Promise<void>) {
-    this.#counters = openCounters(parts, (keys, book, caller) => new HoldRecords(keys, book, caller, refund))
+  constructor(deps: CountersDeps, refund: (freed: FreedAmounts) => Promise<void>) {
+    this.#counters = openCounters(deps, (keys, book, caller) => new HoldRecords(keys, book, caller, refund))
   }
 
   get keys(): Keys {
@@ -109,7 +109,7 @@ export class Shard {
     return this.#counters.reset(request)
   }
 
-  /** Waits for the calls in flight, a deadline at most; later ones fail. The line is left open. */
+  /** Waits for the calls in flight, a deadline at most; later ones fail. The connection is left open. */
   close(): Promise<void> {
     return this.#counters.close()
   }
@@ -122,12 +122,15 @@ export class Shard {
    */
   async undo(request: SettleRequest, takenAt: number): Promise<void> {
     const { category, subject, id } = request
-    const gives = givesOfStates(request, this.keys).map((give) => ({ ...give, closes: give.startedAt >= takenAt }))
-    if (id === undefined) return this.#counters.refund(gives)
+    const refunds = refundsOfStates(request, this.keys).map((refund) => ({
+      ...refund,
+      closes: refund.startedAt >= takenAt,
+    }))
+    if (id === undefined) return this.#counters.refund(refunds)
     await this.#counters.changes.change(this.#placeOf({ category, subject, id }), (record) => {
       if (!isToSettle(record, id)) return { result: undefined }
       const after = { ...record, mark: newMark(), state: 'cancelled' } as const
-      return { result: undefined, change: { after, keepMs: 0, gives } }
+      return { result: undefined, change: { after, keepMs: 0, refunds } }
     })
   }
 
@@ -146,7 +149,7 @@ export class Shard {
 
   async grow(
     request: GrowRequest,
-    { mark, shared }: GrowthTerms = { mark: newMark(), shared: undefined },
+    { mark, shared }: GrowthIdentity = { mark: newMark(), shared: undefined },
   ): Promise<Grown> {
     const decide = growthOf(request, mark, this.keys.schema.units)
     let hasGrown = false
@@ -182,13 +185,13 @@ export class Shard {
       if (outcome !== 'held') return { result: outcome, change: ended }
       const { hold } = record as HeldRecord
       if (growth !== undefined && !hold.growths.includes(growth)) return { result: 'unknown' }
-      const gives = undoneGives(hold, back, takenAt, growth === undefined)
-      const within = { keepMs: hold.keepMs, until: hold.endsAt, gives }
+      const refunds = undoneRefunds(hold, back, takenAt, growth === undefined)
+      const within = { keepMs: hold.keepMs, until: hold.endsAt, refunds }
       const mark = newMark()
       if (growth === undefined) {
         return { result: outcome, change: { ...within, after: { ...record!, mark, state: 'cancelled' }, keepMs: 0 } }
       }
-      const after = { ...record!, mark, hold: withoutGrowth(hold, growth, back, gives) }
+      const after = { ...record!, mark, hold: withoutGrowth(hold, growth, back, refunds) }
       return { result: outcome, change: { ...within, after } }
     })
     return result
@@ -220,13 +223,13 @@ function sharedFacts({ reply, record, isRepeated }: Taken, id: ReservationId): P
 }
 
 /** What goes back when a charge is undone. @param withSlots slots as well */
-function undoneGives(
+function undoneRefunds(
   { charges }: HoldOfRecord,
   back: Readonly<Record<string, number>>,
   takenAt: number,
   withSlots: boolean,
-): Give[] {
-  return charges.flatMap(([row, identity, startedAt, charged]): Give[] => {
+): Refund[] {
+  return charges.flatMap(([row, identity, startedAt, charged]): Refund[] => {
     const { unit = '' } = cellOfIdentity(identity) ?? {}
     const ofSlots = withSlots ? charged : 0
     const amount = unit === SLOTS ? ofSlots : Math.min(charged, back[unit] ?? 0)
@@ -239,11 +242,11 @@ function withoutGrowth(
   hold: HoldOfRecord,
   growth: string,
   back: Readonly<Record<string, number>>,
-  gives: readonly Give[],
+  refunds: readonly Refund[],
 ): HoldOfRecord {
   const costs = Object.entries(hold.costs).map(([unit, cost]) => [unit, cost - (back[unit] ?? 0)] as const)
   const charges = hold.charges.flatMap(([row, identity, startedAt, charged]) => {
-    const { amount = 0 } = gives.find((give) => give.row === row && give.identity === identity) ?? {}
+    const { amount = 0 } = refunds.find((refund) => refund.row === row && refund.identity === identity) ?? {}
     return charged > amount ? [[row, identity, startedAt, charged - amount] as const] : []
   })
   return { ...hold, costs: Object.fromEntries(costs), charges, growths: hold.growths.filter((each) => each !== growth) }

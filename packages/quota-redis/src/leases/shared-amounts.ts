@@ -14,10 +14,10 @@ import {
 import { newMark, type SharedRows } from '../counters/record.ts'
 import type { UnitAmounts } from './amounts.ts'
 import type { FreedAmounts, SharedCharge } from './hold-records.ts'
-import { type Parts, statesOf } from './parts.ts'
 import type { Shard } from './shard.ts'
+import { startsOf } from './shared-cells.ts'
 import type { SharedPool } from './shared-pool.ts'
-import { startsOf } from './shared-rows.ts'
+import { type SplitLayers, statesOf } from './split.ts'
 
 /** Of a take that is yet to be charged at the shared layers. */
 export const UNSAID: Omit<SharedCharge, 'mark'> = { of: '', cells: [] }
@@ -32,7 +32,7 @@ type RowNames = readonly [category: string, layers: readonly string[], windows: 
  */
 export function chargeOf(
   { schema, layout }: { readonly schema: StoreSchema; readonly layout: Layout },
-  { shared }: Parts,
+  { shared }: SplitLayers,
   category: number,
   states: WindowStates,
   costs: UnitAmounts,
@@ -50,8 +50,8 @@ function windowsOf({ identities, width }: Layout): readonly string[] {
   return identities.slice(0, width)
 }
 
-/** What {@link SharedAmounts} works with. */
-export interface SharedAmountsParts {
+/** The dependencies of {@link SharedAmounts}. */
+export interface SharedAmountsDeps {
   readonly schema: StoreSchema
   readonly layout: Layout
   readonly pool: (category: number, layers: readonly number[]) => SharedPool
@@ -65,12 +65,12 @@ export interface SharedAmountsParts {
 
 /** Gives back at the shared layers the tokens of holds that ended in slots of their own: sent once, never repeated. */
 export class SharedAmounts {
-  readonly #parts: SharedAmountsParts
+  readonly #deps: SharedAmountsDeps
   /** The shared layers' rows as other policies name them, by those names. */
   readonly #others = new Map<string, Shard>()
 
-  constructor(parts: SharedAmountsParts) {
-    this.#parts = parts
+  constructor(deps: SharedAmountsDeps) {
+    this.#deps = deps
   }
 
   /** Waits for the calls in flight, a deadline at most. */
@@ -83,16 +83,16 @@ export class SharedAmounts {
     const { names, cells } = folded(rows)
     const of = JSON.stringify(names)
     const sent = refundsOf(names, cells, amounts).map(({ back, starts }) =>
-      this.#send(of, names, back, starts).catch(() => this.#parts.strand(Object.values(back))),
+      this.#send(of, names, back, starts).catch(() => this.#deps.strand(Object.values(back))),
     )
-    const limit = new Deadline(this.#parts.mostWaitMs)
+    const limit = new Deadline(this.#deps.mostWaitMs)
     await Promise.race([Promise.all(sent), limit.settled])
     limit.met()
   }
 
   async #send(of: string, names: RowNames, back: Amounts, starts: readonly number[]): Promise<void> {
     const [category, layers, windows] = names
-    const { schema, layout } = this.#parts
+    const { schema, layout } = this.#deps
     const own = {
       category: schema.categories.indexOf(category),
       layers: layers.map((name) => schema.layers.findIndex((layer) => layer.shared && layer.name === name)),
@@ -101,12 +101,12 @@ export class SharedAmounts {
     if (isOwn) {
       const isLast = (at: number): boolean => layout.hasSlots && at % layout.width === layout.width - 1
       const cells = starts.flatMap((start, at) => (isLast(at) ? [start, NOT_OPEN] : [start]))
-      return this.#parts.pool(own.category, own.layers).putBack(cells, amountsIn(schema.units, back))
+      return this.#deps.pool(own.category, own.layers).putBack(cells, amountsIn(schema.units, back))
     }
     const all = [...layers.keys()]
     const shared = this.#otherShared(of, names)
-    const giveBack = amountsIn(shared.keys.schema.units, back)
-    const settle = { subject: '', category: 0, layers: all, states: statesOf(starts), giveBack } as const
+    const refunds = amountsIn(shared.keys.schema.units, back)
+    const settle = { subject: '', category: 0, layers: all, states: statesOf(starts), refunds } as const
     await shared.settle({ ...settle, as: 'cancelled' })
   }
 
@@ -115,7 +115,7 @@ export class SharedAmounts {
     const limits = limitsOf(windows)
     const units = [...new Set(limits.map(({ unit }) => unit))]
     const schema = { units, cells: cellsIn(units, limits), categories: [category], layers }
-    const shard = this.#others.get(of) ?? this.#parts.sharedOf(schema)
+    const shard = this.#others.get(of) ?? this.#deps.sharedOf(schema)
     this.#others.set(of, shard)
     return shard
   }
@@ -166,7 +166,7 @@ function keyOf(layer: string, window: string): string {
   return `${layer}\n${window}`
 }
 
-/** What goes back to windows with which starts, of each unit. */
+/** The refund to windows with which starts, of each unit. */
 interface Refund {
   readonly back: Amounts
   readonly starts: readonly number[]

@@ -1,5 +1,5 @@
 /** A demand on the rows that all subjects share. */
-export interface SharedRequest extends Terms {
+export interface SharedRequest extends LeaseLimits {
   /** One number a unit; slots behind them are passed over. */
   readonly costs: readonly number[]
   /** Whether the request was charged to its own rows before, and so may open windows. */
@@ -7,7 +7,7 @@ export interface SharedRequest extends Terms {
 }
 
 /** What a request is decided under. */
-export interface Terms {
+export interface LeaseLimits {
   /** Of the windows of the shared layers. */
   readonly limits: readonly number[]
   /** How many tokens come back to each bucket; there where some do. Then the shared layers decide each request. */
@@ -27,7 +27,7 @@ export function isSame(a: readonly number[], b: readonly number[]): boolean {
 
 const NONE: readonly number[] = []
 
-export function areSameTerms(a: Terms, b: Terms): boolean {
+export function areSameLimits(a: LeaseLimits, b: LeaseLimits): boolean {
   if (a.settingsRevision !== b.settingsRevision || !isSame(a.limits, b.limits)) return false
   if (!isSame(a.rates ?? NONE, b.rates ?? NONE)) return false
   return isSame(a.periods ?? NONE, b.periods ?? NONE)
@@ -49,7 +49,7 @@ export interface SharedAnswer {
   readonly settingsRevision?: string | undefined
 }
 
-/** By the letters of `grant.lua`. */
+/** By the statuses of `grant.lua`. */
 export const OUTCOMES: Readonly<Record<string, SharedAnswer['outcome']>> = {
   a: 'charged',
   r: 'refused',

@@ -1,16 +1,16 @@
 import type { Clock } from '@scoregw/quota'
 import { Breaker, Deadline, Instant, notDone } from '@scoregw/quota/store'
+import type { Connection, Reply, Word } from '../connection/connection.ts'
+import { isReplyOf, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import { Batch } from '../counters/batch.ts'
 import { ListBook } from '../counters/lists.ts'
 import type { Replay } from '../counters/replay.ts'
 import type { Keys } from '../keys/keys.ts'
-import { isReplyOf, refusal, storeError, verdictOf } from '../line/errors.ts'
-import type { Line, Reply, Word } from '../line/line.ts'
 import type { Script } from '../lua/script.ts'
 import type { UnitAmounts } from './amounts.ts'
 import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
 import { GRANT_SCRIPT, RETURN_SCRIPT } from './scripts.ts'
-import type { Terms } from './shared-answer.ts'
+import type { LeaseLimits } from './shared-answer.ts'
 
 /** A return is sent when the lease ends: every grant reads and writes all that are remembered, spent ones as well. */
 const TIMES = { keep: 5_000, counted: 5_000, usable: MAX_LEASE_MS }
@@ -26,8 +26,8 @@ export interface SharedRowsAt {
   readonly layers: readonly number[]
 }
 
-/** What a grant is asked for. */
-export interface GrantRequest extends Terms {
+/** What a grant is requested. */
+export interface GrantRequest extends LeaseLimits {
   /** Of each request. */
   readonly costs: readonly UnitAmounts[]
   /** Wanted beyond the costs, at the most. */
@@ -42,7 +42,7 @@ export interface GrantRequest extends Terms {
 export interface GrantReply {
   readonly now: number
   /** One a request: see `lua/grant.lua`. */
-  readonly letters: string
+  readonly statuses: string
   /** Charged and leased in all, of each unit. */
   readonly amounts: UnitAmounts
   /** What live leases of other processes may have left, of each unit. */
@@ -56,11 +56,11 @@ export interface GrantReply {
   readonly isReplicated: boolean
 }
 
-export interface SharedCallsParts {
+export interface SharedCallsDeps {
   /** Of its own: `WAIT` holds up what comes behind it. */
-  readonly line: Line
+  readonly connection: Connection
   /** How many replicas could take the place of the shared layers' server. */
-  readonly replicas: (server: Line) => Promise<number>
+  readonly replicas: (server: Connection) => Promise<number>
   readonly keys: Keys
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
@@ -70,15 +70,15 @@ export interface SharedCallsParts {
 
 /** Asks the shared layers' server for tokens, and gives tokens back. */
 export class SharedCalls {
-  readonly #parts: SharedCallsParts
+  readonly #deps: SharedCallsDeps
   readonly #breaker = new Breaker(() => performance.now())
   readonly #book: ListBook
   readonly #instant: Instant
 
-  constructor(parts: SharedCallsParts) {
-    this.#parts = parts
-    this.#book = new ListBook(parts.keys.layout)
-    this.#instant = new Instant(parts.keys.layout)
+  constructor(deps: SharedCallsDeps) {
+    this.#deps = deps
+    this.#book = new ListBook(deps.keys.layout)
+    this.#instant = new Instant(deps.keys.layout)
   }
 
   /**
@@ -98,29 +98,29 @@ export class SharedCalls {
    * @returns what was credited
    * @throws {QuotaError} `store_error`
    */
-  async giveBack(at: SharedRowsAt, lease: Lease['terms'], amounts: UnitAmounts): Promise<UnitAmounts> {
-    const { line, keys } = this.#parts
+  async refund(at: SharedRowsAt, lease: Lease['grant'], amounts: UnitAmounts): Promise<UnitAmounts> {
+    const { connection, keys } = this.#deps
     const { units } = keys.schema
-    await line.ready()
+    await connection.ready()
     for (;;) {
       const batch = this.#batch(at, { lease: lease.id, units, amounts, starts: lease.starts })
       for (const layer of at.layers) batch.row(layer, at.category, '')
-      const [reply] = await waited(line.server, RETURN_SCRIPT, batch.args(), 0, 0)
+      const [reply] = await waited(connection.server, RETURN_SCRIPT, batch.args(), 0, 0)
       const replay = batch.replayOf(reply)
       if (replay.statuses !== UNKNOWN_LIST) return amountsOf(replay)
     }
   }
 
-  async #granted(server: Line, at: SharedRowsAt, request: GrantRequest): Promise<GrantReply> {
-    const { testClock, deadlineMs, process, keys } = this.#parts
+  async #granted(server: Connection, at: SharedRowsAt, request: GrantRequest): Promise<GrantReply> {
+    const { testClock, deadlineMs, process, keys } = this.#deps
     const { units } = keys.schema
-    const { leaseId: lease, mayOpen: may_open, costs, wanted, idle: has, ...terms } = request
-    const { limits, rates, settingsRevision, periods } = terms
+    const { leaseId: lease, mayOpen: may_open, costs, wanted, idle: has, ...grant } = request
+    const { limits, rates, settingsRevision, periods } = grant
     const all = costs.map((each) => each.slice(0, units.length))
-    const replicas = await this.#parts.replicas(server)
+    const replicas = await this.#deps.replicas(server)
     for (;;) {
       const batch = this.#batch(at, { process, lease, units, may_open, costs: all, wanted, has, ...TIMES })
-      const terms = {
+      const grant = {
         subject: '',
         category: at.category,
         quotas: { layers: at.layers, limits, rates },
@@ -129,17 +129,17 @@ export class SharedCalls {
       }
       let rows: readonly number[] = []
       batch.steps(() => {
-        rows = batch.take(terms, [], 'charge')
+        rows = batch.take(grant, [], 'charge')
       })
       const sentAt = momentBy(testClock)
       const [reply, acknowledged] = await waited(server, GRANT_SCRIPT, batch.args(), replicas, deadlineMs)
       const replay = batch.replayOf(reply)
-      const { now, statuses: letters, settingsRevision: known } = replay
+      const { now, statuses, settingsRevision: known } = replay
       const amounts = amountsOf(replay)
-      if (letters.startsWith(DAMAGED)) throw replay.damage(rows)
-      if (letters.startsWith(UNKNOWN_LIST)) continue
+      if (statuses.startsWith(DAMAGED)) throw replay.damage(rows)
+      if (statuses.startsWith(UNKNOWN_LIST)) continue
       return {
-        ...{ now, letters, settingsRevision: known, cells: replay.cellsOf(rows) },
+        ...{ now, statuses, settingsRevision: known, cells: replay.cellsOf(rows) },
         ...{ amounts: amounts.slice(0, units.length), leasedByOthers: amounts.slice(units.length) },
         ...{ sentAt, isReplicated: acknowledged >= replicas },
       }
@@ -148,15 +148,15 @@ export class SharedCalls {
 
   /** A batch of the counters with what the scripts of leases read next to it: see `lua/book.lua`. */
   #batch({ category, layers }: SharedRowsAt, call: object): Batch {
-    const { keys, testClock } = this.#parts
+    const { keys, testClock } = this.#deps
     const batch = new Batch(keys, this.#book, this.#instant, testClock?.now())
     batch.text(JSON.stringify(call))
     batch.index(keys.book(category, layers))
     return batch
   }
 
-  async #within<T>(work: (server: Line) => Promise<T>, late: (answer: T) => void): Promise<T> {
-    const { line, deadlineMs } = this.#parts
+  async #within<T>(work: (server: Connection) => Promise<T>, late: (answer: T) => void): Promise<T> {
+    const { connection, deadlineMs } = this.#deps
     const deadline = new Deadline(deadlineMs)
     const answered = this.#tries(work, deadline)
     answered.then(
@@ -173,18 +173,18 @@ export class SharedCalls {
     } catch (error) {
       if (verdictOf(error) === 'refused') this.#breaker.succeeded()
       else this.#breaker.failed()
-      throw line.usable ? error : storeError('the shared layers cannot be reached', error)
+      throw connection.usable ? error : storeError('the shared layers cannot be reached', error)
     } finally {
       deadline.met()
     }
   }
 
-  async #tries<T>(work: (server: Line) => Promise<T>, deadline: Deadline): Promise<T> {
-    const { line } = this.#parts
+  async #tries<T>(work: (server: Connection) => Promise<T>, deadline: Deadline): Promise<T> {
+    const { connection } = this.#deps
     for (;;) {
       try {
-        await line.ready()
-        return await work(line.server)
+        await connection.ready()
+        return await work(connection.server)
       } catch (error) {
         const verdict = verdictOf(error)
         if (verdict === 'refused') throw notDone(refusal(error, 'the shared layers'))
@@ -200,7 +200,7 @@ export class SharedCalls {
 
 /** A script's reply, and how many replicas have what it wrote. Both go out together, so that nothing comes between. */
 async function waited(
-  server: Line,
+  server: Connection,
   { sha, text }: Script,
   args: readonly Word[],
   replicas: number,

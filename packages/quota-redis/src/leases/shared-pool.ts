@@ -1,18 +1,25 @@
 import { Instant, type Layout, notDone } from '@scoregw/quota/store'
-import { storeError } from '../line/errors.ts'
+import { storeError } from '../connection/errors.ts'
 import { covers, isNothing, plus, total, type UnitAmounts } from './amounts.ts'
 import { Demand } from './demand.ts'
 import { Denials } from './denials.ts'
-import { areUsable, Lease, type LeaseTerms, type Moment } from './lease.ts'
+import { areUsable, Lease, type LeaseGrant, type Moment } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
 import type { Seen } from './seen.ts'
-import { areSameTerms, isSame, OUTCOMES, type SharedAnswer, type SharedRequest, type Terms } from './shared-answer.ts'
+import {
+  areSameLimits,
+  isSame,
+  type LeaseLimits,
+  OUTCOMES,
+  type SharedAnswer,
+  type SharedRequest,
+} from './shared-answer.ts'
 import type { GrantReply, SharedCalls, SharedRowsAt } from './shared-calls.ts'
-import { SharedRows, startsOf, without } from './shared-rows.ts'
+import { SharedCells, startsOf, without } from './shared-cells.ts'
 
 /** Most requests of one script call. */
 const MOST_ASKS = 256
-/** Most requests that wait for the shared layers; more fail at once. */
+/** Most requests that wait for the shared layers; more fail immediately. */
 const MOST_WAITING = 10_000
 
 /**
@@ -23,7 +30,7 @@ const RENEWED_AT = 1 / 4
 
 const NOTHING = { states: [], ends: [] } as const
 
-interface Ask {
+interface Waiter {
   readonly request: SharedRequest
   /** Asked again after this process returned what it held. */
   isAgain: boolean
@@ -31,8 +38,8 @@ interface Ask {
   readonly reject: (error: unknown) => void
 }
 
-export interface SharedPoolParts {
-  readonly calls: Pick<SharedCalls, 'grant' | 'giveBack'>
+export interface SharedPoolDeps {
+  readonly calls: Pick<SharedCalls, 'grant' | 'refund'>
   /** Which rows. */
   readonly at: SharedRowsAt
   readonly layout: Layout
@@ -49,8 +56,8 @@ export interface SharedPoolParts {
 
 /** The shared rows of one category as one process has them: its leases, and requests that wait for the shared layers. */
 export class SharedPool {
-  readonly #parts: SharedPoolParts
-  readonly #waiting: Ask[] = []
+  readonly #deps: SharedPoolDeps
+  readonly #waiting: Waiter[] = []
   #leases: Lease[] = []
   #seen: Seen | undefined
   /** Starts of the windows that refused last. */
@@ -64,24 +71,24 @@ export class SharedPool {
   #refreshed: Promise<void> | undefined
   readonly #returning = new Set<Promise<unknown>>()
 
-  constructor(parts: SharedPoolParts) {
-    this.#parts = parts
-    this.#denials = new Denials(parts)
-    this.#demand = new Demand(parts.units)
-    this.#instant = new Instant(parts.layout)
+  constructor(deps: SharedPoolDeps) {
+    this.#deps = deps
+    this.#denials = new Denials(deps)
+    this.#demand = new Demand(deps.units)
+    this.#instant = new Instant(deps.layout)
   }
 
   get leases(): readonly Lease[] {
     return this.#leases
   }
 
-  /** Resolves when what was last asked for ahead of need is known here; before that it looks as if it were spent. */
+  /** Resolves when what was last requested ahead of need is known here; before that it looks as if it were spent. */
   get refreshed(): Promise<void> | undefined {
     return this.#refreshed
   }
 
   take(request: SharedRequest): SharedAnswer | Promise<SharedAnswer> {
-    const now = this.#parts.moment()
+    const now = this.#deps.moment()
     this.#demand.add(request.costs, now)
     const known = this.#fromLease(request, now) ?? this.#denials.answer(request, now)
     if (known !== undefined) return known
@@ -100,21 +107,21 @@ export class SharedPool {
    */
   async putBack(starts: readonly number[], amounts: UnitAmounts): Promise<void> {
     this.#denials.forget()
-    const now = this.#parts.moment()
-    const lease = this.#leases.find(({ terms }) => isSame(terms.starts, starts))
+    const now = this.#deps.moment()
+    const lease = this.#leases.find(({ grant }) => isSame(grant.starts, starts))
     if (lease?.isLive(now)) {
       for (let unit = 0; unit < lease.amounts.length; unit++) lease.amounts[unit]! += amounts[unit]!
       return
     }
     if (this.#seen !== undefined && isSame(startsOf(this.#seen.states), starts)) {
-      this.#seen = { ...this.#seen, states: without(this.#parts.layout, this.#seen.states, amounts) }
+      this.#seen = { ...this.#seen, states: without(this.#deps.layout, this.#seen.states, amounts) }
     }
-    await this.#parts.refund(starts, amounts)
+    await this.#deps.refund(starts, amounts)
   }
 
   /** What of this process is debited in windows with these starts and not spent, of each unit. */
   idleIn(starts: readonly number[]): UnitAmounts {
-    return this.#idle((lease) => isSame(lease.terms.starts, starts))
+    return this.#idle((lease) => isSame(lease.grant.starts, starts))
   }
 
   /** Something was charged to the shared layers that no lease and no grant knows of. */
@@ -141,9 +148,9 @@ export class SharedPool {
     this.#retire(now, request)
     const lease = this.#spend(costs)
     if (lease === undefined) return undefined
-    this.#parts.counts.localDecisions++
+    this.#deps.counts.localDecisions++
     this.#refresh(lease)
-    return { outcome: 'charged', now: this.#timeNow(now), states: this.#statesIn(lease.terms.starts) }
+    return { outcome: 'charged', now: this.#timeNow(now), states: this.#statesIn(lease.grant.starts) }
   }
 
   /** Spends what one lease has, or several of the same windows together; which, or one of them. All of them live. */
@@ -156,10 +163,10 @@ export class SharedPool {
     }
     // The rest of each would lie idle until it ends, and be missed by others near the limit.
     const newest = this.#leases.at(-1)
-    if (newest === undefined || !covers(this.idleIn(newest.terms.starts), costs)) return undefined
+    if (newest === undefined || !covers(this.idleIn(newest.grant.starts), costs)) return undefined
     const left = newest.amounts.map((_, unit) => costs[unit]!)
     for (const lease of this.#leases) {
-      if (!isSame(lease.terms.starts, newest.terms.starts)) continue
+      if (!isSame(lease.grant.starts, newest.grant.starts)) continue
       for (const [unit, amount] of lease.amounts.entries()) {
         const spent = Math.min(left[unit]!, amount)
         lease.amounts[unit] = amount - spent
@@ -171,9 +178,9 @@ export class SharedPool {
   }
 
   /** Gives back the leases that may not be used any more: ended ones, and those of other limits. */
-  #retire(now: Moment, terms?: Terms): void {
-    if (areUsable(this.#leases, now, terms)) return
-    const mayStay = (lease: Lease): boolean => areUsable([lease], now, terms)
+  #retire(now: Moment, grant?: LeaseLimits): void {
+    if (areUsable(this.#leases, now, grant)) return
+    const mayStay = (lease: Lease): boolean => areUsable([lease], now, grant)
     const ended = this.#leases.filter((lease) => !mayStay(lease))
     this.#leases = this.#leases.filter(mayStay)
     for (const lease of ended) this.#return(lease)
@@ -184,19 +191,19 @@ export class SharedPool {
     if (isNothing(amounts)) return
     // Gone from here before it is sent, so that nothing is both spent and credited.
     lease.amounts.fill(0)
-    const sent = this.#parts.calls.giveBack(this.#parts.at, lease.terms, amounts).catch(() => {
-      this.#parts.counts.strandedTokens += total(amounts)
+    const sent = this.#deps.calls.refund(this.#deps.at, lease.grant, amounts).catch(() => {
+      this.#deps.counts.strandedTokens += total(amounts)
     })
     const followed: Promise<unknown> = sent.finally(() => this.#returning.delete(followed))
     this.#returning.add(followed)
   }
 
   #timeNow(now: Moment): number {
-    return this.#seen === undefined ? now.wallMs : this.#parts.timeAfter(this.#seen, now)
+    return this.#seen === undefined ? now.wallMs : this.#deps.timeAfter(this.#seen, now)
   }
 
   #statesIn(starts: readonly number[]): number[] {
-    const { units, size } = this.#parts.layout
+    const { units, size } = this.#deps.layout
     const idle = this.idleIn(starts)
     const seen = this.#seen?.states
     const states = new Array<number>(2 * starts.length).fill(0.5)
@@ -209,7 +216,7 @@ export class SharedPool {
 
   /** What leases have left, of each unit. */
   #idle(counts: (lease: Lease) => boolean = () => true): UnitAmounts {
-    const idle = new Array<number>(this.#parts.units).fill(0)
+    const idle = new Array<number>(this.#deps.units).fill(0)
     for (const lease of this.#leases) {
       if (counts(lease)) for (let unit = 0; unit < idle.length; unit++) idle[unit]! += lease.amounts[unit]!
     }
@@ -217,11 +224,11 @@ export class SharedPool {
   }
 
   /** Prefetches when the remaining tokens will not last. Opens no window. */
-  #refresh({ terms }: Lease): void {
+  #refresh({ grant }: Lease): void {
     if (!this.#isLeasing || this.#serving !== undefined) return
     const needed = this.#demand.amounts.map((amount) => amount * RENEWED_AT)
     if (covers(this.#idle(), needed)) return
-    const { limits, rates, settingsRevision, periods } = terms
+    const { limits, rates, settingsRevision, periods } = grant
     this.#refreshed = this.#grant([], { limits, rates, settingsRevision, periods, mayOpen: false })
     this.#serving = this.#refreshed.then(() => this.#serve())
   }
@@ -231,98 +238,98 @@ export class SharedPool {
     // Requests of one tick of the event loop go out together.
     await new Promise((resolve) => setImmediate(resolve))
     while (this.#waiting.length > 0) {
-      const asks = this.#nextRun()
-      if (asks.length > 0) await this.#grant(asks, asks[0]!.request)
+      const waiters = this.#nextRun()
+      if (waiters.length > 0) await this.#grant(waiters, waiters[0]!.request)
     }
     this.#serving = undefined
   }
 
   /** The next of those who wait, as long as they ask under the same limits; some may be served by a lease by now. */
-  #nextRun(): Ask[] {
-    const run: Ask[] = []
-    const now = this.#parts.moment()
+  #nextRun(): Waiter[] {
+    const run: Waiter[] = []
+    const now = this.#deps.moment()
     while (run.length < MOST_ASKS && this.#waiting.length > 0) {
-      const ask = this.#waiting[0]!
-      const { request } = ask
+      const waiter = this.#waiting[0]!
+      const { request } = waiter
       const first = run[0]?.request
-      const isAlike = first === undefined || (first.mayOpen === request.mayOpen && areSameTerms(first, request))
+      const isAlike = first === undefined || (first.mayOpen === request.mayOpen && areSameLimits(first, request))
       if (!isAlike) break
       this.#waiting.shift()
       const known = run.length === 0 ? this.#fromLease(request, now) : undefined
-      if (known === undefined) run.push(ask)
-      else ask.resolve(known)
+      if (known === undefined) run.push(waiter)
+      else waiter.resolve(known)
     }
     return run
   }
 
   /** Never rejects. */
   async #grant(
-    asks: readonly Ask[],
-    { limits, rates, settingsRevision, periods, mayOpen }: Terms & Pick<SharedRequest, 'mayOpen'>,
+    waiters: readonly Waiter[],
+    { limits, rates, settingsRevision, periods, mayOpen }: LeaseLimits & Pick<SharedRequest, 'mayOpen'>,
   ): Promise<void> {
-    const { calls, at, newLeaseId, counts } = this.#parts
-    const costs = asks.map(({ request }) => request.costs)
+    const { calls, at, newLeaseId, counts } = this.#deps
+    const costs = waiters.map(({ request }) => request.costs)
     const idle = this.#idle()
-    const asked = costs.reduce<UnitAmounts>(plus, idle)
+    const requested = costs.reduce<UnitAmounts>(plus, idle)
     // A bucket has no end that a lease could end with.
     const ahead = rates === undefined ? this.#demand.amounts : idle
-    const wanted = ahead.map((amount, unit) => Math.max(0, Math.floor(amount) - asked[unit]!))
+    const wanted = ahead.map((amount, unit) => Math.max(0, Math.floor(amount) - requested[unit]!))
     const leaseId = newLeaseId()
     counts.grants++
     try {
       const request = { costs, wanted, idle, limits, rates, settingsRevision, periods, mayOpen, leaseId }
-      const terms = { id: leaseId, limits, rates, settingsRevision, periods }
-      const reply = await calls.grant(at, request, (late) => this.#grantedLate(late, terms))
-      this.#granted(asks, reply, terms)
+      const grant = { id: leaseId, limits, rates, settingsRevision, periods }
+      const reply = await calls.grant(at, request, (late) => this.#grantedLate(late, grant))
+      this.#granted(waiters, reply, grant)
     } catch (error) {
-      for (const ask of asks) ask.reject(error)
+      for (const waiter of waiters) waiter.reject(error)
     }
   }
 
   /** Those who asked were turned away: all of it goes back. */
-  #grantedLate({ now, amounts, sentAt, cells }: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
+  #grantedLate({ now, amounts, sentAt, cells }: GrantReply, of: LeaseLimits & Pick<LeaseGrant, 'id'>): void {
     if (isNothing(amounts)) return
     // What was granted was granted within the periods.
-    const rows = SharedRows.at(cells, this.#parts.layout, now, of, this.#instant)!
+    const rows = SharedCells.at(cells, this.#deps.layout, now, of, this.#instant)!
     rows.charge(amounts)
     const starts = startsOf(rows.states())
     this.#return(new Lease({ ...of, amounts, sentAt, now, endsAt: rows.endsAt(), starts }))
   }
 
-  #granted(asks: readonly Ask[], reply: GrantReply, of: Terms & Pick<LeaseTerms, 'id'>): void {
-    const { now, letters, amounts, sentAt, cells } = reply
-    const rows = SharedRows.at(cells, this.#parts.layout, now, of, this.#instant)
-    if (rows === undefined || letters.startsWith('s')) {
-      const settingsRevision = letters.startsWith('s') ? reply.settingsRevision : undefined
-      for (const ask of asks) ask.resolve({ outcome: 'stale', now, states: [], settingsRevision })
+  #granted(waiters: readonly Waiter[], reply: GrantReply, of: LeaseLimits & Pick<LeaseGrant, 'id'>): void {
+    const { now, statuses, amounts, sentAt, cells } = reply
+    const rows = SharedCells.at(cells, this.#deps.layout, now, of, this.#instant)
+    if (rows === undefined || statuses.startsWith('s')) {
+      const settingsRevision = statuses.startsWith('s') ? reply.settingsRevision : undefined
+      for (const waiter of waiters) waiter.resolve({ outcome: 'stale', now, states: [], settingsRevision })
       return
     }
     const before = rows.states()
     const idle = this.idleIn(startsOf(before))
-    const answers = asks.map((ask, index): SharedAnswer => {
-      const letter = letters[index]
-      if (letter === 'a') rows.charge(ask.request.costs)
-      const outcome = OUTCOMES[letter ?? 'r'] ?? 'refused'
+    const answers = waiters.map((waiter, index): SharedAnswer => {
+      const status = statuses[index]
+      if (status === 'a') rows.charge(waiter.request.costs)
+      const outcome = OUTCOMES[status ?? 'r'] ?? 'refused'
       // A refusal shows what refused: tokens that lie idle here count as well.
       return { outcome, now, states: rows.states(outcome === 'refused' ? undefined : idle) }
     })
-    const charged = asks.filter((_, index) => letters[index] === 'a').map(({ request }) => request.costs)
+    const charged = waiters.filter((_, index) => statuses[index] === 'a').map(({ request }) => request.costs)
     const leased = charged.reduce<number[]>((left, costs) => left.map((amount, u) => amount - costs[u]!), [...amounts])
     rows.charge(leased)
     const after = rows.states()
     const starts = startsOf(after)
     const ends = rows.ends()
-    const terms = { ...of, amounts, sentAt, now, endsAt: Math.min(...ends), starts }
+    const grant = { ...of, amounts, sentAt, now, endsAt: Math.min(...ends), starts }
     if (!reply.isReplicated && !isNothing(amounts)) {
-      this.#notReplicated(asks, answers, new Lease(terms))
+      this.#notReplicated(waiters, answers, new Lease(grant))
       return
     }
-    if (this.#isLost(reply)) this.#parts.counts.counterLosses++
-    this.#seen = { now, at: this.#parts.moment(), states: after, ends }
+    if (this.#isLost(reply)) this.#deps.counts.counterLosses++
+    this.#seen = { now, at: this.#deps.moment(), states: after, ends }
     this.#isLeasing = !isNothing(leased)
-    if (this.#isLeasing) this.#keep(new Lease({ ...terms, amounts: leased }))
+    if (this.#isLeasing) this.#keep(new Lease({ ...grant, amounts: leased }))
     this.#note(of, reply)
-    this.#answer(asks, answers)
+    this.#answer(waiters, answers)
   }
 
   /** Whether a row is missing that had a window open which has not ended: rows outlive their windows, resets keep them. */
@@ -332,32 +339,32 @@ export class SharedPool {
   }
 
   /** Some replica does not have the grant and could take over without it: it is not used. */
-  #notReplicated(asks: readonly Ask[], answers: readonly SharedAnswer[], lease: Lease): void {
+  #notReplicated(waiters: readonly Waiter[], answers: readonly SharedAnswer[], lease: Lease): void {
     this.#return(lease)
     const error = storeError('a replica of the shared layers does not follow: what it would forget is not spent')
-    for (const [index, ask] of asks.entries()) {
+    for (const [index, waiter] of waiters.entries()) {
       const answer = answers[index]!
-      if (answer.outcome === 'charged') ask.reject(error)
-      else ask.resolve(answer)
+      if (answer.outcome === 'charged') waiter.reject(error)
+      else waiter.resolve(answer)
     }
   }
 
   #keep(lease: Lease): void {
     this.#leases.push(lease)
-    setTimeout(() => this.#retire(this.#parts.moment()), Math.max(0, lease.usableMs) + 1).unref()
+    setTimeout(() => this.#retire(this.#deps.moment()), Math.max(0, lease.usableMs) + 1).unref()
   }
 
-  #answer(asks: readonly Ask[], answers: readonly SharedAnswer[]): void {
-    const again: Ask[] = []
+  #answer(waiters: readonly Waiter[], answers: readonly SharedAnswer[]): void {
+    const again: Waiter[] = []
     const hasIdle = this.#leases.some(({ amounts }) => !isNothing(amounts))
-    for (const [index, ask] of asks.entries()) {
+    for (const [index, waiter] of waiters.entries()) {
       const answer = answers[index]!
-      if (answer.outcome !== 'refused' || ask.isAgain || !hasIdle) ask.resolve(answer)
-      else again.push(ask)
+      if (answer.outcome !== 'refused' || waiter.isAgain || !hasIdle) waiter.resolve(answer)
+      else again.push(waiter)
     }
     if (again.length === 0) return
     // What this process has leased is missing to itself: it is given back, and the shared layers asked once more.
-    for (const ask of again) ask.isAgain = true
+    for (const waiter of again) waiter.isAgain = true
     for (const lease of this.#leases) this.#return(lease)
     this.#leases = []
     void Promise.all(this.#returning).then(() => {
@@ -367,22 +374,22 @@ export class SharedPool {
   }
 
   /** Remembers a refusal and what it shows, or what this process charged since one. */
-  #note(terms: Terms, { letters, leasedByOthers }: GrantReply): void {
-    const { counts } = this.#parts
+  #note(grant: LeaseLimits, { statuses, leasedByOthers }: GrantReply): void {
+    const { counts } = this.#deps
     const seen = this.#seen!
     // What a bucket has used comes back with time, and so would a refusal be over.
-    if (terms.rates !== undefined) {
+    if (grant.rates !== undefined) {
       this.#denials.forget()
       return
     }
-    for (const [index, limit] of terms.limits.entries()) {
+    for (const [index, limit] of grant.limits.entries()) {
       counts.overshootTokens = Math.max(counts.overshootTokens, seen.states[2 * index + 1]! - limit)
     }
-    if (!letters.includes('r')) {
-      this.#denials.follow(seen, terms)
+    if (!statuses.includes('r')) {
+      this.#denials.follow(seen, grant)
       return
     }
-    const room = this.#denials.note(seen, terms)
+    const room = this.#denials.note(seen, grant)
     const starts = startsOf(seen.states)
     if (this.#denied === undefined || !isSame(this.#denied, starts)) {
       const left = room.map((amount) => (amount === Number.POSITIVE_INFINITY ? 0 : Math.max(0, amount)))

@@ -5,14 +5,14 @@ import {
   type OutcomeColumn,
   type OutcomeStore,
 } from '@scoregw/quota/store'
-import { carryOut } from '../line/carry-out.ts'
-import { type Line, type RedisClient, type Reply, textOf } from '../line/line.ts'
-import { lineTo } from '../line/lines.ts'
+import { carryOut } from '../connection/carry-out.ts'
+import { type Connection, type RedisClient, type Reply, textOf } from '../connection/connection.ts'
+import { connectionTo } from '../connection/connections.ts'
 import { scriptOf } from '../lua/script.ts'
 import { keyOptionsParser } from '../store/key-options.ts'
 import add from './add.lua'
 
-/** What {@link redisOutcomes} takes. */
+/** The options of {@link redisOutcomes}. */
 export interface RedisOutcomesOptions {
   /** Names the server or cluster; the store works on a connection of its own and leaves this one alone. */
   readonly client: RedisClient
@@ -24,7 +24,7 @@ export interface RedisOutcomesOptions {
 export interface RedisOutcomes extends OutcomeStore {
   add(counts: readonly MinuteOutcomes[]): Promise<void>
   read(fromMinute: number, toMinute: number): Promise<MinuteOutcomes[]>
-  /** Closes the connection; calls that come later or are under way reject. */
+  /** Closes the connection; calls that come later or are in flight reject. */
   close(): void
 }
 
@@ -46,15 +46,15 @@ const ADD = scriptOf(add)
 export function redisOutcomes(options: RedisOutcomesOptions): RedisOutcomes {
   const { client, prefix } = parseOptions(options)
   const start = `{${prefix}}:outcomes:`
-  return new Store(lineTo(client, start, {}), start)
+  return new Store(connectionTo(client, start, {}), start)
 }
 
 class Store implements RedisOutcomes {
-  readonly #line: Line
+  readonly #connection: Connection
   readonly #start: string
 
-  constructor(line: Line, start: string) {
-    this.#line = line
+  constructor(connection: Connection, start: string) {
+    this.#connection = connection
     this.#start = start
   }
 
@@ -62,7 +62,9 @@ class Store implements RedisOutcomes {
     for (const batch of inBatches([...byBucket(counts)])) {
       const keys = batch.map(([bucket]) => this.#start + bucket)
       const words = batch.flatMap(([, counts], index) => counts.flatMap((each) => additions(index + 1, each)))
-      await carryOut(this.#line, (line) => line.send('EVAL', ADD.text, keys.length, ...keys, KEPT_MS, ...words))
+      await carryOut(this.#connection, (connection) =>
+        connection.send('EVAL', ADD.text, keys.length, ...keys, KEPT_MS, ...words),
+      )
     }
   }
 
@@ -78,13 +80,13 @@ class Store implements RedisOutcomes {
   }
 
   close(): void {
-    this.#line.close()
+    this.#connection.close()
   }
 
   #hashes(buckets: readonly number[]): Promise<Record<string, string>[]> {
     return Promise.all(
       buckets.map(async (bucket) => {
-        const reply = await carryOut(this.#line, (line) => line.send('HGETALL', this.#start + bucket))
+        const reply = await carryOut(this.#connection, (connection) => connection.send('HGETALL', this.#start + bucket))
         const words = (reply as readonly Reply[]).map((word) => textOf(word)!)
         return Object.fromEntries(words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1]!]] : [])))
       }),

@@ -1,6 +1,6 @@
 import type { SettingsChange } from '@scoregw/quota/store'
-import { type Line, type RedisClient, textOf } from '../line/line.ts'
-import { hear, lineTo } from '../line/lines.ts'
+import { type Connection, type RedisClient, textOf } from '../connection/connection.ts'
+import { connectionTo, subscribe } from '../connection/connections.ts'
 
 /** How long a change may go unheard when its message was lost, in milliseconds. */
 const POLL_MS = 500
@@ -14,15 +14,15 @@ const POLL_MS = 500
  */
 export class ChangeFeed {
   /** For the caller's own commands, too. */
-  readonly commands: Line
+  readonly commands: Connection
   readonly #client: RedisClient
   readonly #key: string
   readonly #listeners = new Set<(change: SettingsChange) => void>()
-  #subscriber: Line | undefined
+  #subscriber: Connection | undefined
   #timer: NodeJS.Timeout | undefined
   #polling = false
-  /** Counts the times after which everything before may be old, a look under way included. */
-  #looks = 0
+  /** Counts the times after which everything before may be old, a look in flight included. */
+  #reads = 0
   /** The last change heard of, `''` where there was none; `undefined` before the first look. */
   #seen: string | undefined
 
@@ -30,10 +30,10 @@ export class ChangeFeed {
   constructor(client: RedisClient, key: string, onUsable?: () => void) {
     this.#client = client
     this.#key = key
-    this.commands = lineTo(client, key, {
+    this.commands = connectionTo(client, key, {
       onUsable: () => {
         onUsable?.()
-        void this.#lookAnew()
+        void this.#readAgain()
       },
     })
   }
@@ -42,9 +42,9 @@ export class ChangeFeed {
     // A function of our own, so that one listener may watch twice.
     const entry = (change: SettingsChange) => listener(change)
     this.#listeners.add(entry)
-    this.#subscriber ??= hear(this.#client, this.#key, {
-      onMessage: (message) => this.#heard(message),
-      onHearing: () => void this.#lookAnew(),
+    this.#subscriber ??= subscribe(this.#client, this.#key, {
+      onMessage: (message) => this.#onMessage(message),
+      onSubscribed: () => void this.#readAgain(),
     })
     this.#timer ??= setInterval(() => void this.#poll(), POLL_MS).unref()
     return () => {
@@ -59,7 +59,7 @@ export class ChangeFeed {
     this.commands.close()
   }
 
-  #heard(message: string): void {
+  #onMessage(message: string): void {
     const [, before, made, change] = /^(\S*) (\S+) (.*)$/s.exec(message) ?? []
     const isNext = this.#seen !== undefined && (before === this.#seen || made === this.#seen)
     this.#seen = made
@@ -67,9 +67,9 @@ export class ChangeFeed {
   }
 
   /** After a time in which messages may have been lost: whatever is known may be old. */
-  #lookAnew(): Promise<void> {
+  #readAgain(): Promise<void> {
     this.#seen = undefined
-    this.#looks++
+    this.#reads++
     return this.#poll()
   }
 
@@ -77,18 +77,18 @@ export class ChangeFeed {
     if (this.#polling || this.#listeners.size === 0 || !this.commands.usable) return
     this.#polling = true
     const before = this.#seen
-    const looks = this.#looks
+    const reads = this.#reads
     try {
       const last = textOf(await this.commands.send('GET', this.#key)) ?? ''
       // A message that was heard meanwhile is newer than this look.
-      if (this.#looks !== looks || this.#seen !== before || last === before) return
+      if (this.#reads !== reads || this.#seen !== before || last === before) return
       this.#seen = last
       this.#notify({ kind: 'everything' })
     } catch {
       // Looked at again in half a second, and when the connection is back.
     } finally {
       this.#polling = false
-      if (this.#looks !== looks) void this.#poll()
+      if (this.#reads !== reads) void this.#poll()
     }
   }
 

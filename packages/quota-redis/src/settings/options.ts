@@ -1,4 +1,4 @@
-import type { RedisClient } from '../line/line.ts'
+import type { RedisClient } from '../connection/connection.ts'
 
 /** What {@link redisSettings} and {@link redisBroadcast} take. */
 export interface RedisSettingsOptions {

@@ -1,6 +1,6 @@
 import { newRevision, type SettingsChange } from '@scoregw/quota/store'
-import { carryOut } from '../line/carry-out.ts'
-import { storeError } from '../line/errors.ts'
+import { carryOut } from '../connection/carry-out.ts'
+import { storeError } from '../connection/errors.ts'
 import revision from '../lua/revision.lua'
 import { scriptOf } from '../lua/script.ts'
 import { keyOptionsParser } from '../store/key-options.ts'
@@ -55,7 +55,9 @@ export function redisBroadcast(options: RedisSettingsOptions): RedisBroadcast {
   async function send(expected: readonly [string, string], now: string, change: SettingsChange): Promise<void> {
     if (!REVISION.test(now)) throw storeError('a revision must be text from newRevision()')
     const words = [...expected, now, newRevision(), JSON.stringify(change)]
-    await carryOut(feed.commands, (line) => line.send('EVAL', ANNOUNCE.text, 2, keys.settings, keys.changes, ...words))
+    await carryOut(feed.commands, (connection) =>
+      connection.send('EVAL', ANNOUNCE.text, 2, keys.settings, keys.changes, ...words),
+    )
   }
 
   async function announceNow(now: string, change: SettingsChange): Promise<void> {

@@ -6,8 +6,8 @@ import {
   type StoreWriteOptions,
   type WriteReply,
 } from '@scoregw/quota/store'
-import { carryOut } from '../line/carry-out.ts'
-import { textOf } from '../line/line.ts'
+import { carryOut } from '../connection/carry-out.ts'
+import { textOf } from '../connection/connection.ts'
 import { keyOptionsParser } from '../store/key-options.ts'
 import { ChangeFeed } from './change-feed.ts'
 import type { RedisSettingsOptions } from './options.ts'
@@ -22,7 +22,7 @@ export interface RedisSettings extends AsyncSettingsStore {
   write(document: unknown, options: StoreWriteOptions): Promise<WriteReply>
   readSubject(layer: string, key: string): Promise<StoredDocument | undefined>
   writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply>
-  /** Closes the connections; calls that come later or are under way reject. */
+  /** Closes the connections; calls that come later or are in flight reject. */
   close(): void
 }
 
@@ -82,7 +82,7 @@ class Store implements RedisSettings {
   }
 
   async #read(key: string): Promise<StoredDocument | undefined> {
-    const stored = await carryOut(this.#feed.commands, (line) => line.send('GET', key))
+    const stored = await carryOut(this.#feed.commands, (connection) => connection.send('GET', key))
     return storedDocument(stored as Buffer | null)
   }
 
@@ -95,8 +95,8 @@ class Store implements RedisSettings {
     const expected = ifRevision === undefined ? ['', ''] : ['1', ifRevision]
     const json = document === null ? '' : JSON.stringify(document)
     const words = [...expected, newRevision(), json, JSON.stringify(change)]
-    const reply = await carryOut(this.#feed.commands, (line) =>
-      line.send('EVAL', WRITE_SETTINGS.text, 2, key, this.#keys.changes, ...words),
+    const reply = await carryOut(this.#feed.commands, (connection) =>
+      connection.send('EVAL', WRITE_SETTINGS.text, 2, key, this.#keys.changes, ...words),
     )
     const [written, version, stored] = reply as readonly [number, number, Buffer]
     return { written: written === 1, version, revision: textOf(stored)! }

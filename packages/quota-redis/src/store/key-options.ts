@@ -1,6 +1,6 @@
 import type { Fault } from '@scoregw/quota'
 import { type Check, type Checks, having, optionsParser, textLike, withDefault } from '@scoregw/quota/options'
-import { isNodeRedis, type RedisClient } from '../line/line.ts'
+import { isNodeRedis, type RedisClient } from '../connection/connection.ts'
 
 /** Names of options of the clients, and of other libraries' stores. */
 export const WORDS: Readonly<Record<string, string>> = {

@@ -9,11 +9,11 @@ import {
   wholeNumber,
   withDefault,
 } from '@scoregw/quota/options'
-import type { EvictionPolicy } from '../line/eviction-policy.ts'
-import { CONNECT_TIMEOUT_MS, type RedisClient } from '../line/line.ts'
+import { CONNECT_TIMEOUT_MS, type RedisClient } from '../connection/connection.ts'
+import type { EvictionPolicy } from '../connection/eviction-policy.ts'
 import { clientFaults, keyChecks, WORDS } from './key-options.ts'
 
-/** What {@link redisStore} takes. */
+/** The options of {@link redisStore}. */
 export interface RedisStoreOptions {
   /**
    * Names the server or cluster; the store works on connections of its own and leaves this one alone. On a
@@ -65,7 +65,7 @@ export type ParsedRedisStoreOptions = Omit<RedisStoreOptions, 'logger'> & {
 function checks(): Checks<ParsedRedisStoreOptions> {
   return {
     ...keyChecks(),
-    // Above a second a silent line is given up before the deadline.
+    // Above a second a silent connection is given up before the deadline.
     deadlineMs: withDefault(wholeNumber(10, 1_000, 'milliseconds'), 150),
     connectTimeoutMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), CONNECT_TIMEOUT_MS),
     evictionPolicy: withDefault(oneOf<EvictionPolicy>('require-noeviction', 'warn'), 'require-noeviction'),

@@ -1,4 +1,4 @@
-import { isNodeRedis, type RedisClient } from '../line/line.ts'
+import { isNodeRedis, type RedisClient } from '../connection/connection.ts'
 
 /** What both clients say of the server that they connect to, as far as it was given. */
 interface Given {

@@ -11,10 +11,10 @@ import type {
   TakeRequest,
 } from '@scoregw/quota/store'
 import { Tick } from '../calls/calls.ts'
+import type { Connection } from '../connection/connection.ts'
+import { connectionTo } from '../connection/connections.ts'
 import { type Counters, openCounters } from '../counters/counters.ts'
 import type { RedisHolds } from '../counters/redis-holds.ts'
-import type { Line } from '../line/line.ts'
-import { lineTo } from '../line/lines.ts'
 import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
 import { placeOf } from './place.ts'
 
@@ -38,20 +38,20 @@ export interface RedisCounters extends AsyncCounters {
 export interface RedisStore extends AsyncStore {
   readonly sync: false
   readonly deadlineMs: number
-  /** Counters of a policy. Several may be open at once; where names agree, they are the same counters. */
+  /** Counters of a policy. Several may be open together; where names agree, they are the same counters. */
   open(schema: StoreSchema): RedisCounters
   /**
    * Resolves when the server is connected and may be used. Calls need not wait for it.
    * @throws {QuotaError} `store_error` when it cannot be reached now, `unsafe_eviction`
    */
   ready(): Promise<void>
-  /** Waits for the calls under way, a deadline at most, and leaves nothing open. Later calls reject. */
+  /** Waits for the calls in flight, a deadline at most, and leaves nothing open. Later calls reject. */
   close(): Promise<void>
 }
 
 /**
  * Counters in Redis or Valkey, exact for any number of processes: each decision is made by one script, on the server's
- * clock, over all windows at once.
+ * clock, over all windows together.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
@@ -68,7 +68,7 @@ class Store implements RedisStore {
   readonly deadlineMs: number
   readonly place: string | undefined
   readonly #options: ParsedRedisStoreOptions
-  readonly #line: Line
+  readonly #connection: Connection
   readonly #tick = new Tick((send) => send())
   readonly #counters: Counters[] = []
   #closing: Promise<void> | undefined
@@ -78,16 +78,23 @@ class Store implements RedisStore {
     this.deadlineMs = deadlineMs
     this.place = placeOf(client, prefix)
     this.#options = options
-    this.#line = lineTo(client, `{${prefix}}`, options)
+    this.#connection = connectionTo(client, `{${prefix}}`, options)
   }
 
   get opening(): Promise<void> | undefined {
-    return this.#line.opening
+    return this.#connection.opening
   }
 
   open(schema: StoreSchema): RedisCounters {
     const { prefix, deadlineMs, testClock } = this.#options
-    const counters = openCounters({ line: this.#line, prefix, schema, deadlineMs, testClock, tick: this.#tick })
+    const counters = openCounters({
+      connection: this.#connection,
+      prefix,
+      schema,
+      deadlineMs,
+      testClock,
+      tick: this.#tick,
+    })
     // A manual clock turns no timers.
     if (testClock === undefined) counters.holds.sweeper.start()
     if (this.#closing !== undefined) void counters.close()
@@ -102,7 +109,7 @@ class Store implements RedisStore {
   }
 
   ready(): Promise<void> {
-    return this.#line.ready()
+    return this.#connection.ready()
   }
 
   close(): Promise<void> {
@@ -112,6 +119,6 @@ class Store implements RedisStore {
 
   async #close(): Promise<void> {
     await Promise.all(this.#counters.map((counters) => counters.close()))
-    this.#line.close()
+    this.#connection.close()
   }
 }

@@ -33,8 +33,8 @@ interface Member {
 
 type Periods = readonly [start: number, end: number, nextEnd: number]
 
-/** What differs from a usual take. */
-interface Terms {
+/** The difference from a usual take. */
+interface TakeOptions {
   /** Of the site. */
   readonly limit?: number
   readonly windows?: number
@@ -67,7 +67,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     { counters }: Member,
     cost: number,
     own: Periods,
-    { limit = LIMIT, windows = 1, subject = 'u', site = own }: Terms = {},
+    { limit = LIMIT, windows = 1, subject = 'u', site = own }: TakeOptions = {},
   ): Promise<TakeReply> {
     const limits = [...Array(windows).fill(Number.POSITIVE_INFINITY), ...Array(windows).fill(limit)]
     return counters.take({
@@ -131,8 +131,8 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     const { clock, start, end, nextEnd, one } = sharing()
     const periods = [start, end, nextEnd] as const
     const ahead = [end, nextEnd, nextEnd + DAY_MS] as const
-    const isStale = async (own: Periods, terms: Terms): Promise<void> => {
-      const reply = await take(one, 1, own, terms)
+    const isStale = async (own: Periods, options: TakeOptions): Promise<void> => {
+      const reply = await take(one, 1, own, options)
       expect(reply).toMatchObject({ outcome: 'stale', now: clock.now(), states: [] })
       expect(reply.settingsRevision).toBeUndefined()
     }

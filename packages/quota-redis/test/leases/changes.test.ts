@@ -181,7 +181,7 @@ describe('a lease', () => {
     ['while the machine sleeps and only the wall clock goes on', 0, 1_950, false],
   ])('%s: after %i ms and %i ms by the wall, usable: %s', (_, steadyMs, wallMs, isLive) => {
     const sentAt = { steadyMs: 10, wallMs: 1_790_000_000_000 }
-    const terms = {
+    const grant = {
       id: '',
       amounts: [1],
       sentAt,
@@ -193,6 +193,6 @@ describe('a lease', () => {
       periods: undefined,
     }
     const now = { steadyMs: sentAt.steadyMs + steadyMs, wallMs: sentAt.wallMs + wallMs }
-    expect(new Lease(terms).isLive(now)).toBe(isLive)
+    expect(new Lease(grant).isLive(now)).toBe(isLive)
   })
 })

@@ -50,7 +50,7 @@ export function leasedEngine(client: RedisClient, later: Cleanups['later'], opti
   return { quota, store }
 }
 
-/** Takes by so many callers at once, each one after the other; how many were admitted. Those without an answer are not. */
+/** Takes by so many callers together, each one after the other; how many were admitted. Those without an answer are not. */
 export async function takes(quota: Quota<LeaseOperation>, callers: number, each: number, users = 50): Promise<number> {
   let admitted = 0
   const call = async (_: unknown, caller: number): Promise<void> => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { keySlot } from '../../src/connection/key-slot.ts'
 import { GROUPS, groupPrefixes } from '../../src/leases/groups.ts'
-import { keySlot } from '../../src/line/key-slot.ts'
 
 const SLOTS = 16_384
 

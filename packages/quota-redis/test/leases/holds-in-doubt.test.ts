@@ -30,7 +30,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
     await one.hold('before', 1)
     await one.cancel('before')
     let taken = 0
-    /** With its answer, or that of something else that was under way, lost on the way. Asked again where that took too long. */
+    /** With its answer, or that of something else that was in flight, lost on the way. Asked again where that took too long. */
     const lost = async <T>(call: () => Promise<T>): Promise<T> => {
       taken += await untilLeased(one)
       const cut = proxy.cutAfterNextRequest()
@@ -194,7 +194,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
     await one.cancel('a')
     await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 15_000, interval: 5 })
     // Where the site refuses by now there is no hold.
-    // The same where the site answers at once by then.
+    // The same where the site answers synchronously by then.
     dies()
     await expect(one.hold('warm', 6)).rejects.toMatchObject({ code: 'store_error' })
     await one.take(1, 'v')

@@ -4,7 +4,7 @@ import type { LeasedRedisStore, LeaseReport } from '../../src/leases.ts'
 import type { Cleanups } from '../support/cleanups.ts'
 import { EVERYTHING, HOURS, Holder, type HolderOptions, idOf, MONTHS, SLOTS } from '../support/holders.ts'
 
-/** More tokens than a test asks for, so that a process is leased some. */
+/** More tokens than a test requests, so that a process is leased some. */
 export const MANY = 1_000_000
 
 /** A holder of holds whose shared layer is leased, connected; of hours, by default. */

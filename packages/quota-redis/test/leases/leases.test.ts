@@ -202,15 +202,15 @@ describe.runIf(redisTests)('leases', () => {
     const { quota } = on(redis.port, { policy: sitePolicy(1_000_000) })
     const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
     const again: number[][] = []
-    const original = SharedCalls.prototype.giveBack
-    const spy = vi.spyOn(SharedCalls.prototype, 'giveBack').mockImplementation(async function (
+    const original = SharedCalls.prototype.refund
+    const spy = vi.spyOn(SharedCalls.prototype, 'refund').mockImplementation(async function (
       this: SharedCalls,
       keys,
       lease,
       tokens,
     ) {
       const credited = await original.call(this, keys, lease, tokens)
-      // As a line that repeats itself would.
+      // As a connection that repeats itself would.
       again.push([...(await original.call(this, keys, lease, tokens))])
       return credited
     })
@@ -228,12 +228,8 @@ describe.runIf(redisTests)('leases', () => {
     const { quota } = on(redis.port, { policy: sitePolicy(1_000_000) })
     const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
     await takes(other, 20, 50)
-    const original = SharedCalls.prototype.giveBack
-    const spy = vi.spyOn(SharedCalls.prototype, 'giveBack').mockImplementation(function (
-      this: SharedCalls,
-      keys,
-      lease,
-    ) {
+    const original = SharedCalls.prototype.refund
+    const spy = vi.spyOn(SharedCalls.prototype, 'refund').mockImplementation(function (this: SharedCalls, keys, lease) {
       return original.call(this, keys, lease, [1_000_000_000])
     })
     await takes(quota, 20, 20)
@@ -272,7 +268,7 @@ describe.runIf(redisTests)('leases', () => {
     await vi.waitFor(() => expect(store.leases().outstandingLeases).toBe(0), { timeout: 15_000 })
     await vi.waitFor(async () => expect(await siteUsed(other)).toBeLessThanOrEqual(taken), { timeout: 15_000 })
     const before = await siteUsed(other)
-    const spy = vi.spyOn(SharedCalls.prototype, 'giveBack')
+    const spy = vi.spyOn(SharedCalls.prototype, 'refund')
     later(() => spy.mockRestore())
     proxy.latency(320)
     await expect(quota.consume({ ...take, operation: 'big' })).rejects.toMatchObject({ code: 'quota_unavailable' })

@@ -30,7 +30,7 @@ export class ModelOwn {
 
   /** As if the charge had never been. @param others whether another work has tokens in the window */
   undo(work: Work, others: boolean): void {
-    this.window.giveBack(work.personalStart, work.cost)
+    this.window.refund(work.personalStart, work.cost)
     const { start, used, isClosed } = this.window
     const isEmpty = !isClosed && start === work.personalStart && used === 0
     if (isEmpty && !others && this.#without !== 'close what was opened in vain') this.window.close()
@@ -42,7 +42,7 @@ export class ModelOwn {
   }
 
   refund(work: Work): void {
-    this.window.giveBack(work.personalStart, work.cost)
+    this.window.refund(work.personalStart, work.cost)
   }
 
   recordOf(work: Work): HoldRecord | undefined {
@@ -67,7 +67,7 @@ export class ModelOwn {
     if (record.state === 'open') {
       record.state = 'gone'
       record.work.state = as
-      this.window.giveBack(record.personalStart, record.work.cost)
+      this.window.refund(record.personalStart, record.work.cost)
     }
     return true
   }

@@ -187,7 +187,7 @@ export interface End {
   readonly version: number
   readonly next: number
   readonly as: 'ended' | 'cancelled'
-  /** What goes back to the site then. */
+  /** The refund to the site then. */
   readonly shared: Shared | undefined
 }
 

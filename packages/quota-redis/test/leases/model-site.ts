@@ -26,7 +26,7 @@ export type SiteReply =
       readonly hasOpened: boolean
     }
 
-/** The rows that everybody shares, on a server with a replica that follows later. */
+/** The rows that all subjects share, on a server with a replica that follows later. */
 export class ModelSite {
   readonly #without: Rule | undefined
   #state: State = { windows: SITE_KINDS.map((kind) => new Window(kind)), leases: new Map() }
@@ -82,7 +82,7 @@ export class ModelSite {
   }
 
   credit(starts: readonly number[], tokens: number): void {
-    for (const [w, window] of this.#state.windows.entries()) window.giveBack(starts[w]!, tokens)
+    for (const [w, window] of this.#state.windows.entries()) window.refund(starts[w]!, tokens)
   }
 
   /** What a silent holder has is not known; here it is taken back all the same. */

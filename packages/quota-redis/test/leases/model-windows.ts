@@ -36,7 +36,7 @@ export class Window {
 
   /** @param from where the period at hand begins. Default: the one that `now` is in */
   isOpen(now: number, from?: number): boolean {
-    return this.#at(now).look('one', this.#span(now, from)) !== undefined
+    return this.#at(now).open('one', this.#span(now, from)) !== undefined
   }
 
   charge(now: number, tokens: number, from?: number): void {
@@ -44,7 +44,7 @@ export class Window {
   }
 
   /** To the very window alone. */
-  giveBack(start: number, tokens: number): void {
+  refund(start: number, tokens: number): void {
     this.#at(start).refund('one', start, tokens)
   }
 

@@ -33,7 +33,7 @@ export class LeaseModel implements HoldsModel {
     if (step.kind === 'ask') this.#ask(step.process, step.cost, false)
     else if (step.kind === 'hold') this.#ask(step.process, step.cost, true)
     else if (step.kind === 'refresh') this.sendGrant(step.process, undefined, false)
-    else if (step.kind === 'give back') this.#giveBackLease(step.process)
+    else if (step.kind === 'give back') this.#returnLease(step.process)
     else if (step.kind === 'learn') this.processes[step.process]!.version = this.#version
     else if (step.kind === 'crash') this.#crash(step.process)
     else if (step.kind === 'sweep') this.send({ kind: 'sweep', process: step.process })
@@ -336,7 +336,7 @@ export class LeaseModel implements HoldsModel {
     this.putBack(work.process, tokensOf(work))
   }
 
-  #giveBackLease(process: number): void {
+  #returnLease(process: number): void {
     const { leases } = this.processes[process]!
     const lease = leases[0]
     if (lease === undefined) return

@@ -121,7 +121,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
     const counters = storeOn({ testClock: clock }).open(SCHEMA)
     const { states } = await take(counters, 8, 10)
     expect((await take(counters, 3, 10)).outcome).toBe('refused')
-    const spent = { subject: 'u', category: 0, layers: [0, 1], states, giveBack: [-2], as: 'committed' } as const
+    const spent = { subject: 'u', category: 0, layers: [0, 1], states, refunds: [-2], as: 'committed' } as const
     await counters.settle(spent)
     const { states: seen, outcome } = await take(counters, 3, 10)
     expect(outcome).toBe('refused')

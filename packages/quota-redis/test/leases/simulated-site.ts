@@ -8,7 +8,7 @@ const COUNTED_MS = 5_000
 /** The calls of one process to the site, and their answers. */
 export interface SimulatedCalls {
   grant(at: SharedRowsAt, request: GrantRequest): Promise<GrantReply>
-  giveBack(at: SharedRowsAt, terms: Lease['terms'], amounts: UnitAmounts): Promise<UnitAmounts>
+  refund(at: SharedRowsAt, grant: Lease['grant'], amounts: UnitAmounts): Promise<UnitAmounts>
 }
 
 /** The site's scripts (`grant.lua`, `return.lua`) on a clock that is turned by hand: one row, no network. */
@@ -38,7 +38,7 @@ export class SimulatedSite {
   callsOf(process: string): SimulatedCalls {
     return {
       grant: (_, request) => Promise.resolve(this.#grant(process, request)),
-      giveBack: (_, terms, [tokens = 0]) => Promise.resolve([this.#giveBack(terms, tokens)]),
+      refund: (_, grant, [tokens = 0]) => Promise.resolve([this.#refund(grant, tokens)]),
     }
   }
 
@@ -67,19 +67,19 @@ export class SimulatedSite {
     const full = Math.min(...rooms)
     let room = full
     let charged = 0
-    let letters = ''
+    let statuses = ''
     for (const cost of costs) {
-      if (cost > room) letters += 'r'
-      else if (anyClosed && !mayOpen) letters += 'w'
+      if (cost > room) statuses += 'r'
+      else if (anyClosed && !mayOpen) statuses += 'w'
       else {
-        letters += 'a'
+        statuses += 'a'
         room -= cost
         charged += cost
       }
     }
     const most = Math.max(1, ...costs)
     let extra = 0
-    if (!letters.includes('r') && (!anyClosed || charged > 0) && full >= 100 * this.#live() * most) {
+    if (!statuses.includes('r') && (!anyClosed || charged > 0) && full >= 100 * this.#live() * most) {
       const share = Math.min(Math.ceil((full + idle) / (2 * this.#live())) - idle, wanted + charged)
       extra = Math.max(0, Math.min(share - charged, room))
     }
@@ -92,7 +92,7 @@ export class SimulatedSite {
     }
     return {
       now: this.nowMs,
-      letters,
+      statuses,
       amounts: [tokens],
       leasedByOthers: [0],
       settingsRevision: '',
@@ -102,7 +102,7 @@ export class SimulatedSite {
     }
   }
 
-  #giveBack({ id, starts }: Lease['terms'], tokens: number): number {
+  #refund({ id, starts }: Lease['grant'], tokens: number): number {
     const leased = this.#leases.get(id)
     if (leased === undefined) return 0
     this.#leases.delete(id)

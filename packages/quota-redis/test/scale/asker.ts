@@ -7,7 +7,7 @@ import { Processor, type Waits } from './machines.ts'
 import { anyGroup, gapUs } from './requests.ts'
 import type { Timeline } from './timeline.ts'
 
-export interface AskerParts {
+export interface AskerDeps {
   readonly timeline: Timeline
   readonly costs: Costs
   readonly random: () => number
@@ -40,10 +40,10 @@ class Call implements Batched<Waiting> {
   }
 }
 
-/** A process that asks: its event loop takes turns; what it asks for in one goes out at the end of it. */
+/** A process that asks: its event loop takes turns; what it requests in one goes out at the end of it. */
 export class Asker {
   readonly processor: Processor = new Processor()
-  readonly #parts: AskerParts
+  readonly #parts: AskerDeps
   readonly #outboxes: readonly Outbox<Waiting, Call>[]
   readonly #underWay: number[]
   /** Answers that have arrived, and requests that the site has let through. */
@@ -58,7 +58,7 @@ export class Asker {
   #refreshed: Promise<void> | undefined
   #costUs = 0
 
-  constructor(parts: AskerParts) {
+  constructor(parts: AskerDeps) {
     this.#parts = parts
     const groups = parts.pool === undefined ? 1 : parts.groups
     this.#underWay = Array.from({ length: groups }, () => 0)

@@ -3,7 +3,7 @@ import { GROUPS } from '../../src/leases/groups.ts'
 import type { Moment } from '../../src/leases/lease.ts'
 import { LeaseCounts } from '../../src/leases/lease-report.ts'
 import type { GrantReply } from '../../src/leases/shared-calls.ts'
-import { SharedPool, type SharedPoolParts } from '../../src/leases/shared-pool.ts'
+import { SharedPool, type SharedPoolDeps } from '../../src/leases/shared-pool.ts'
 import { SimulatedSite } from '../leases/simulated-site.ts'
 import { randomOf } from '../support/random.ts'
 import { Asker } from './asker.ts'
@@ -103,7 +103,7 @@ function momentOf({ nowUs }: Timeline): Moment {
   return { steadyMs: nowUs / 1000, wallMs: START_MS + nowUs / 1000 }
 }
 
-function poolParts(timeline: Timeline, site: SimulatedSite): Omit<SharedPoolParts, 'calls' | 'newLeaseId'> {
+function poolParts(timeline: Timeline, site: SimulatedSite): Omit<SharedPoolDeps, 'calls' | 'newLeaseId'> {
   return {
     at: { category: 0, layers: [0] },
     layout: LAYOUT,
@@ -124,7 +124,7 @@ interface SiteAt {
 }
 
 /** The site's script at the end of a network, behind whatever its server has to do; replicas hear before the answer. */
-function siteCalls(name: string, { timeline, site, server, costs, processes }: SiteAt): SharedPoolParts['calls'] {
+function siteCalls(name: string, { timeline, site, server, costs, processes }: SiteAt): SharedPoolDeps['calls'] {
   const { grantUs, grantProcessUs, networkUs } = costs
   const calls = site.callsOf(name)
   const answered = <T>(ask: () => Promise<T>, replicas: number): Promise<T> =>
@@ -143,6 +143,6 @@ function siteCalls(name: string, { timeline, site, server, costs, processes }: S
       const sentAt = momentOf(timeline)
       return answered(() => calls.grant(at, request), 1).then((reply): GrantReply => ({ ...reply, sentAt }))
     },
-    giveBack: (at, terms, amounts) => answered(() => calls.giveBack(at, terms, amounts), 0),
+    refund: (at, grant, amounts) => answered(() => calls.refund(at, grant, amounts), 0),
   }
 }

@@ -1,5 +1,5 @@
 import { createClient } from 'redis'
-import type { NodeRedisClient } from '../../src/line/line.ts'
+import type { NodeRedisClient } from '../../src/connection/connection.ts'
 
 /** A client of node-redis as a caller may have it, with all that a store must not take over. */
 export function configuredNodeRedis(port: number): NodeRedisClient {

@@ -42,7 +42,7 @@ export interface HolderOptions {
   readonly schema: StoreSchema
   /** Of each limit of a row in turn. */
   readonly limits: readonly number[]
-  /** The same of the layer that everybody shares; `limits` by default. */
+  /** The same of the layer that all subjects share; `limits` by default. */
   readonly siteLimits?: readonly number[] | undefined
   /** Whether the shared layer is leased. */
   readonly isLeased?: boolean | undefined
@@ -54,8 +54,8 @@ export interface HolderOptions {
 
 const FAR = 4_102_444_800_000
 
-/** What differs from a usual hold. */
-export interface HeldTerms {
+/** The difference from a usual hold. */
+export interface HoldOverrides {
   readonly ttlMs?: number
   readonly slot?: boolean
   readonly nonce?: string
@@ -65,7 +65,7 @@ export interface HeldTerms {
   readonly settingsRevision?: string
 }
 
-/** What became of a hold, in tokens. */
+/** The outcome of a hold, in tokens. */
 interface Ended extends Omit<SettleHoldReply, keyof Settled | 'added'>, Settled<number> {
   readonly added: number | undefined
 }
@@ -98,7 +98,7 @@ export class Holder {
     return this.counters.take({ ...this.#terms(subject), costs: [cost, 0] })
   }
 
-  hold(id: string, cost: number, terms: HeldTerms = {}): Promise<TakeReply> {
+  hold(id: string, cost: number, terms: HoldOverrides = {}): Promise<TakeReply> {
     const { ttlMs = 60_000, slot = false, nonce = 'n', maxHolds = 1_000, ...more } = terms
     const hold = { ttlMs, maxHolds }
     const costs = [cost, Number(slot)]
@@ -135,7 +135,7 @@ export class Holder {
     return this.#usedIn(0, subject)
   }
 
-  /** The same of the layer that everybody shares. */
+  /** The same of the layer that all subjects share. */
   siteUsed(): Promise<number[]> {
     return this.#usedIn(1, 'u')
   }

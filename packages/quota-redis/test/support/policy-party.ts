@@ -8,7 +8,7 @@ import { runProgram } from './program.ts'
 export type PartyJob =
   /** Works from now on under another policy, or another prefix. */
   | { readonly kind: 'open'; readonly port: number; readonly prefix: string; readonly policy: Policy }
-  /** So many callers at once reserve for one subject, each so often, one after the other. */
+  /** So many callers together reserve for one subject, each so often, one after the other. */
   | { readonly kind: 'charge'; readonly callers: number; readonly each: number }
   /** Reserves under each id, all at once. */
   | { readonly kind: 'reserve'; readonly ids: readonly string[] }

@@ -68,7 +68,7 @@ export class TakeModel {
     const { name: owner } = this.#schema.layers.find(({ shared }) => !shared)!
     const name = id && JSON.stringify([category, (subject as Record<string, string>)[owner], id.id])
     const known = name === undefined ? undefined : this.#ids.get(name)
-    // What an id was used for is answered whatever the settings.
+    // What an id was used for is answered regardless of the settings.
     if (known !== undefined && id !== undefined) {
       if (known.fingerprint !== id.fingerprint) return nothing('conflict')
       if (known.nonce !== id.nonce) return nothing('duplicate')

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy on loopback whose line can be made bad in the ways that lines go bad. */
+/** A TCP proxy on loopback whose connection can be made bad in the ways that connections go bad. */
 export interface TcpProxy {
   readonly port: number
   /** Every piece of data, in either direction, arrives this much later; 0 ends it. */
@@ -25,9 +25,9 @@ export interface TcpProxy {
   stop(): Promise<void>
 }
 
-/** Of a look for holds that have ended, as it stands on the line. */
+/** Of a look for holds that have ended, as it stands on the connection. */
 const LOOK = '\r\nended\r\n'
-/** How a command begins on the line. */
+/** How a command begins on the connection. */
 const COMMAND = /\*\d+\r\n\$/g
 
 /** Whether that is all: a request may be in the same packet. */
@@ -35,18 +35,18 @@ function isLookAlone(data: Buffer): boolean {
   return data.includes(LOOK) && data.toString('latin1').match(COMMAND)?.length === 1
 }
 
-interface Line {
+interface ProxiedConnection {
   readonly client: Socket
   readonly server: Socket
   /** Whether what came last came from the server. */
   replied: boolean
   lostData: boolean
-  /** Set while the reply to a request is awaited in order to cut the line. */
+  /** Set while the reply to a request is awaited in order to cut the connection. */
   cut: (() => void) | undefined
 }
 
 export async function startProxy(targetPort: number): Promise<TcpProxy> {
-  const lines = new Set<Line>()
+  const connections = new Set<ProxiedConnection>()
   /** When the last data for a socket arrives there. */
   const arrivals = new WeakMap<Socket, number>()
   const state = { latencyMs: 0, dropReplies: false, blackHole: false, refuse: false }
@@ -58,69 +58,69 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
       client.destroy()
       return
     }
-    const line: Line = {
+    const connection: ProxiedConnection = {
       client,
       server: connect({ port: targetPort, host: '127.0.0.1', noDelay: true }),
       replied: true,
       lostData: false,
       cut: undefined,
     }
-    lines.add(line)
-    for (const socket of [client, line.server]) {
-      socket.on('error', () => destroy(line))
-      socket.on('close', () => destroy(line))
+    connections.add(connection)
+    for (const socket of [client, connection.server]) {
+      socket.on('error', () => destroy(connection))
+      socket.on('close', () => destroy(connection))
     }
-    client.on('data', (data) => fromClient(line, data))
-    line.server.on('data', (data) => fromServer(line, data))
+    client.on('data', (data) => fromClient(connection, data))
+    connection.server.on('data', (data) => fromServer(connection, data))
   })
 
-  function fromClient(line: Line, data: Buffer): void {
-    if (line.replied) roundTrips += 1
-    line.replied = false
+  function fromClient(connection: ProxiedConnection, data: Buffer): void {
+    if (connection.replied) roundTrips += 1
+    connection.replied = false
     if (state.blackHole) {
-      line.lostData = true
+      connection.lostData = true
       return
     }
     if (cutNext !== undefined && !isLookAlone(data)) {
-      line.cut = cutNext
+      connection.cut = cutNext
       cutNext = undefined
     }
-    forward(line, line.server, data)
+    forward(connection, connection.server, data)
   }
 
-  function fromServer(line: Line, data: Buffer): void {
-    line.replied = true
-    if (line.cut !== undefined) {
-      line.cut()
-      line.cut = undefined
-      destroy(line)
+  function fromServer(connection: ProxiedConnection, data: Buffer): void {
+    connection.replied = true
+    if (connection.cut !== undefined) {
+      connection.cut()
+      connection.cut = undefined
+      destroy(connection)
     } else if (state.blackHole || state.dropReplies) {
-      line.lostData = true
+      connection.lostData = true
     } else {
-      forward(line, line.client, data)
+      forward(connection, connection.client, data)
     }
   }
 
   /** Data never overtakes what was sent before it, also where the latency was lowered meanwhile. */
-  function forward(line: Line, to: Socket, data: Buffer): void {
+  function forward(connection: ProxiedConnection, to: Socket, data: Buffer): void {
     const now = performance.now()
     const dueAt = Math.max(now + state.latencyMs, arrivals.get(to) ?? 0)
     arrivals.set(to, dueAt)
     if (dueAt <= now) to.write(data)
-    else setTimeout(() => lines.has(line) && to.write(data), Math.ceil(dueAt - now))
+    else setTimeout(() => connections.has(connection) && to.write(data), Math.ceil(dueAt - now))
   }
 
-  function destroy(line: Line): void {
-    lines.delete(line)
+  function destroy(connection: ProxiedConnection): void {
+    connections.delete(connection)
     // Its request was not answered: the next one is cut instead.
-    cutNext ??= line.cut
-    line.cut = undefined
-    line.client.destroy()
-    line.server.destroy()
+    cutNext ??= connection.cut
+    connection.cut = undefined
+    connection.client.destroy()
+    connection.server.destroy()
   }
 
   function cutThoseThatLostData(): void {
-    for (const line of lines) if (line.lostData) destroy(line)
+    for (const connection of connections) if (connection.lostData) destroy(connection)
   }
 
   listener.listen(0, '127.0.0.1')
@@ -148,12 +148,12 @@ export async function startProxy(targetPort: number): Promise<TcpProxy> {
       state.refuse = on
     },
     cutAll() {
-      for (const line of lines) destroy(line)
+      for (const connection of connections) destroy(connection)
     },
     roundTrips: () => roundTrips,
-    openSockets: () => lines.size,
+    openSockets: () => connections.size,
     async stop() {
-      for (const line of lines) destroy(line)
+      for (const connection of connections) destroy(connection)
       const closed = once(listener, 'close')
       listener.close()
       await closed

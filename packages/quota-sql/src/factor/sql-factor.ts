@@ -8,7 +8,7 @@ import { listenTo } from '../watch/listener.ts'
 import { type ParsedWatchOptions, type WatchOptions, watchChecks, watchFaults } from '../watch/options.ts'
 import { Watched } from '../watch/watched.ts'
 
-/** What {@link sqlFactor} takes. */
+/** The options of {@link sqlFactor}. */
 export interface SqlFactorOptions extends WatchOptions {
   /** A Kysely on the database that has the tables, of either dialect. */
   readonly db: QueryExecutorProvider
@@ -27,12 +27,12 @@ export interface SqlFactor extends FactorStore {
   compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean>
   /** Looks now whether another process has moved the factor, and notifies watchers. */
   poll(): Promise<void>
-  /** Nobody hears of moves any more. */
+  /** Nobody is notified of moves any more. */
   close(): Promise<void>
 }
 
 /**
- * The adaptive factor in the database that has the counters. A move is heard of by every process within a second. Calls
+ * The adaptive factor in the database that has the counters. A move is reported by every process within a second. Calls
  * reject with the database's error while it does not answer; a write that rejects may have happened all the same, and is
  * never made twice.
  *
@@ -61,7 +61,7 @@ class Store implements SqlFactor {
     this.#db = db
     this.#table = tableNames(prefix).factor
     this.#notifies = dialectOf(db) === 'postgres'
-    this.#watched = new Watched({ pollMs, look: () => this.#look(), listen: listenTo(listen, this.#table) })
+    this.#watched = new Watched({ pollMs, poll: () => this.#poll(), listen: listenTo(listen, this.#table) })
   }
 
   async read(): Promise<VersionedFactor | undefined> {
@@ -92,14 +92,14 @@ class Store implements SqlFactor {
   }
 
   poll(): Promise<void> {
-    return this.#watched.look()
+    return this.#watched.poll()
   }
 
   close(): Promise<void> {
     return this.#watched.close()
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const before = this.#reported
     const { rows } = await sql<Row>`select version, minute from ${sql.table(this.#table)} where id = 1`.execute(
       this.#db,

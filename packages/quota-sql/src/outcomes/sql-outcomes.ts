@@ -10,7 +10,7 @@ import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import { tableNames } from '../schema/tables.ts'
 import { databaseChecks, databaseFaults } from '../watch/options.ts'
 
-/** What {@link sqlOutcomes} takes. */
+/** The options of {@link sqlOutcomes}. */
 export interface SqlOutcomesOptions {
   /** A Kysely on the database that has the tables, of either dialect. */
   readonly db: QueryExecutorProvider
@@ -70,7 +70,7 @@ class Store implements SqlOutcomes {
     const newest = minutes.at(-1)?.minute
     if (newest === undefined || newest < this.#forgotAt + FORGET_EVERY_MINUTES) return
     this.#forgotAt = newest
-    // What was asked for is done: what could not be forgotten is forgotten in an hour.
+    // What was requested is done: what could not be forgotten is forgotten in an hour.
     await this.#forgetBefore(newest - OUTCOMES_KEPT_MINUTES).catch(() => undefined)
   }
 

@@ -1,6 +1,6 @@
 import { Instant, MAX_USED, NOT_OPEN, PERIOD_NUMBERS, type TakeReply, view } from '@scoregw/quota/store'
-import type { RowRef } from '../step/asked.ts'
 import type { Operation } from '../step/operation.ts'
+import type { RowRef } from '../step/requested.ts'
 import type { RowLayout, StoredRow } from '../step/row-layout.ts'
 import type { Charge, SchemaRows } from '../step/schema-rows.ts'
 import type { AddedValues, AddShape } from './add-statement.ts'

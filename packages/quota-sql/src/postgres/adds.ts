@@ -2,21 +2,21 @@ import { tableNames } from '../schema/tables.ts'
 import type { Operation } from '../step/operation.ts'
 import { AddBatch, kindOf } from './add-batch.ts'
 import { addStatement } from './add-statement.ts'
-import type { Line, Session } from './session.ts'
-import { askedBy, read } from './transaction.ts'
-import { Turn, type TurnParts } from './turn.ts'
+import { BatchTransaction, type TransactionDeps } from './batch-transaction.ts'
+import type { Session, SharedConnection } from './session.ts'
+import { read, requestedBy } from './transaction.ts'
 
 /** How long a statement waits for a row that another transaction holds, as a part of the deadline; and at most. */
 const LOCK_SHARE = 4
 const MOST_LOCK_MS = 500
 
-/** A turn for all takes of a kind: see {@link AddTurn}. */
-export function addTurns(
-  parts: TurnParts,
+/** A transaction for all takes of a kind: see {@link AddTransaction}. */
+export function addTransactions(
+  deps: TransactionDeps,
   operations: readonly Operation[],
-  line: Line,
+  connection: SharedConnection,
   texts: Map<string, string>,
-): AddTurn[] {
+): AddTransaction[] {
   const batches = new Map<string, AddBatch>()
   for (const operation of operations) {
     const { charge, isOver } = operation
@@ -26,25 +26,25 @@ export function addTurns(
     batches.set(kind, batch)
     batch.add(operation, charge)
   }
-  return [...batches.values()].map((batch) => new AddTurn(parts, batch, line, texts))
+  return [...batches.values()].map((batch) => new AddTransaction(deps, batch, connection, texts))
 }
 
 /**
  * Takes that only add to rows, by one statement: the usual way.
  */
-export class AddTurn extends Turn {
+export class AddTransaction extends BatchTransaction {
   readonly #batch: AddBatch
   readonly #texts: Map<string, string>
 
   /** @param texts of statements by their names: they are made once */
-  constructor(parts: TurnParts, batch: AddBatch, line: Line, texts: Map<string, string>) {
-    super(parts, batch.operations, line)
+  constructor(deps: TransactionDeps, batch: AddBatch, connection: SharedConnection, texts: Map<string, string>) {
+    super(deps, batch.operations, connection)
     this.#batch = batch
     this.#texts = texts
   }
 
   protected async commit(session: Session): Promise<readonly Operation[]> {
-    const { deadlineMs, now, prefix } = this.parts
+    const { deadlineMs, now, prefix } = this.deps
     const { layout, revision, shape, isEmpty } = this.#batch
     if (isEmpty) return this.operations
     const name = `add ${layout.hash} ${shape.isGrouped} ${shape.shared}`
@@ -58,7 +58,7 @@ export class AddTurn extends Turn {
   }
 
   protected async found(session: Session, at: number, keys?: readonly string[]): Promise<readonly Operation[]> {
-    const { rows } = await read(session, askedBy(this.operations), this.parts.layouts)
+    const { rows } = await read(session, requestedBy(this.operations), this.deps.layouts)
     return this.#batch.answerLate(at, rows, keys)
   }
 }

@@ -5,7 +5,7 @@ import { storeError } from '../step/store-error.ts'
 /**
  * What an error before the commit says; nothing was done.
  *
- * - `again`: it may well be done if it is asked again: another process came between, or the server is away.
+ * - `again`: it may well be done if it is sent again: another process came between, or the server is away.
  * - `refused`: asking again will not help.
  */
 export type Verdict = 'again' | 'refused'

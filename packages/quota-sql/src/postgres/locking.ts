@@ -1,25 +1,25 @@
 import { type Operation, readsRows } from '../step/operation.ts'
+import { BatchTransaction, type TransactionDeps } from './batch-transaction.ts'
 import { isAnswer } from './errors.ts'
-import { allOf, Line, type Session } from './session.ts'
+import { allOf, type Session, SharedConnection } from './session.ts'
 import { answerUnlocked, type Decided, decideOn, write } from './transaction.ts'
-import { Turn, type TurnParts } from './turn.ts'
 
 /** Operations of any kind, decided on rows that are locked: the general way. */
-export class LockingTurn extends Turn {
+export class LockingTransaction extends BatchTransaction {
   #decided: Decided | undefined
 
-  constructor(parts: TurnParts, operations: readonly Operation[]) {
-    super(parts, operations, new Line(parts))
+  constructor(deps: TransactionDeps, operations: readonly Operation[]) {
+    super(deps, operations, new SharedConnection(deps))
   }
 
   protected async commit(session: Session): Promise<readonly Operation[]> {
-    const { operations, parts } = this
+    const { operations, deps } = this
     // What only reads is answered without locks, but where it counts holds.
     if (operations.every(readsRows)) {
-      return answerUnlocked(session, operations, parts)
+      return answerUnlocked(session, operations, deps)
     }
     try {
-      this.#decided = await decideOn(session, operations, parts)
+      this.#decided = await decideOn(session, operations, deps)
       const { changes } = this.#decided
       if (changes === undefined) await session.rollback()
       else {
@@ -36,9 +36,9 @@ export class LockingTurn extends Turn {
   }
 
   protected async found(): Promise<readonly Operation[]> {
-    for (const layout of this.#decided?.layouts ?? []) this.parts.layouts.keep(layout)
+    for (const layout of this.#decided?.layouts ?? []) this.deps.layouts.keep(layout)
     for (const operation of this.operations) operation.done()
-    this.parts.ended(this.#decided?.ended ?? [])
+    this.deps.ended(this.#decided?.ended ?? [])
     return []
   }
 }

@@ -4,7 +4,7 @@ import { prefixCheck } from '../schema/options.ts'
 import { CONNECT_TIMEOUT_MS } from './first-connection.ts'
 import type { PostgresPool } from './pool.ts'
 
-/** What {@link postgresStore} takes. */
+/** The options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
   /**
    * Where connections come from, a `Pool` of pg: the counters use one at a time. Best a pool of their own with

@@ -10,11 +10,11 @@ import { NO_RIGHTS, noAnswer, noAnswersNow, READ_ONLY, refusal, verdictOf } from
 import { FirstConnection } from './first-connection.ts'
 import { type PostgresStoreOptions, parsePostgresStoreOptions } from './options.ts'
 import { outliveLostConnections, placeOf } from './pool.ts'
-import { onSession, type Row, Session, type SessionParts } from './session.ts'
+import { onSession, type Row, Session, type SessionDeps } from './session.ts'
 import { type PostgresStatements, postgresStatements } from './statements.ts'
 import { storedHold, storeLayouts } from './transaction.ts'
-import { Turns } from './turns.ts'
-import { askWithin } from './within.ts'
+import { Transactions } from './transactions.ts'
+import { performWithin } from './within.ts'
 
 /** Rows, ids and fences that are deleted at one time. */
 const FORGOTTEN_AT_ONCE = 500
@@ -30,8 +30,8 @@ export interface PostgresStore extends SqlStore {
 }
 
 /**
- * Counters in PostgreSQL, 14 and later, exact for any number of processes: what a process asks in one turn of the event
- * loop is decided in one transaction, on the server's clock, over all windows at once.
+ * Counters in PostgreSQL, 14 and later, exact for any number of processes: what a process asks in one pass of the event
+ * loop is decided in one transaction, on the server's clock, over all windows together.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
@@ -42,13 +42,13 @@ export interface PostgresStore extends SqlStore {
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { pool, prefix, deadlineMs, connectTimeoutMs, testClock } = parsePostgresStoreOptions(options)
   outliveLostConnections(pool)
-  const parts = { pool, prefix, deadlineMs, statements: postgresStatements(tableNames(prefix)) }
+  const deps = { pool, prefix, deadlineMs, statements: postgresStatements(tableNames(prefix)) }
   const decisions = { layouts: new Layouts(), now: testClock && (() => testClock.now()) }
   /** How rows of opened counters are laid out. */
   const opened = new Set<RowLayout>()
-  const first = new FirstConnection((over) => prepare(parts, opened, decisions.layouts, over), connectTimeoutMs)
-  const turns = new Turns({
-    ...parts,
+  const first = new FirstConnection((over) => prepare(deps, opened, decisions.layouts, over), connectTimeoutMs)
+  const transactions = new Transactions({
+    ...deps,
     ...decisions,
     first,
     scratch: new Scratch(),
@@ -58,11 +58,11 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     const { opening } = first
     if (opening !== undefined) {
       await opening
-      // Calls that wait as well are sent in the next turn: the connection is theirs.
+      // Calls that wait as well are sent in the next transaction: the connection is theirs.
       await nextTick()
       await nextTick()
     }
-    return answered(parts, statement, values, first)
+    return answered(deps, statement, values, first)
   }
   const now = (): number | null => testClock?.now() ?? null
   const { store, sweeper } = sqlStore({
@@ -71,8 +71,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     layouts: decisions.layouts,
     // A clock that a test turns turns no timers.
     isTimed: testClock === undefined,
-    transact: (operation) => turns.ask(operation),
-    within: (transaction) => askWithin(transaction, parts.statements, { ...decisions, scratch: new Scratch() }),
+    transact: (operation) => transactions.add(operation),
+    within: (transaction) => performWithin(transaction, deps.statements, { ...decisions, scratch: new Scratch() }),
     due: async (most) => (await query('dueHolds', now(), most)).map(storedHold),
     count: async () => Number((await query('countHolds'))[0]?.[0]),
     async forget() {
@@ -81,7 +81,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     },
     async idle() {
       const limit = new Deadline(deadlineMs)
-      await Promise.race([turns.idle(), limit.settled])
+      await Promise.race([transactions.idle(), limit.settled])
       limit.met()
     },
   })
@@ -106,38 +106,38 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
 /** Connects, and stores layouts: to be stored by the first call would cost it two round trips. */
 function prepare(
-  parts: SessionParts,
+  deps: SessionDeps,
   opened: ReadonlySet<RowLayout>,
   layouts: Layouts,
   over: Promise<void>,
 ): Promise<void> {
   // The counters use two connections: sweeps and calls need not wait for each other.
-  void Session.open(parts).then(
+  void Session.open(deps).then(
     (session) => session.release(false),
     () => undefined,
   )
-  return onSession(parts, async (session) => {
+  return onSession(deps, async (session) => {
     const fresh = [...opened].filter((layout) => !layouts.isKept(layout))
     if (fresh.length === 0) return
     const isStored = storeLayouts(session, fresh, layouts).then(() => true)
     // The connection is not used again.
-    if ((await Promise.race([isStored, over])) !== true) throw noAnswer(parts.deadlineMs, undefined)
+    if ((await Promise.race([isStored, over])) !== true) throw noAnswer(deps.deadlineMs, undefined)
     for (const layout of fresh) layouts.keep(layout)
   })
 }
 
 /** One statement by itself, within the deadline. */
 async function answered(
-  parts: SessionParts,
+  deps: SessionDeps,
   statement: keyof PostgresStatements,
   values: unknown[],
   first: FirstConnection,
 ): Promise<readonly Row[]> {
-  const limit = new Deadline(parts.deadlineMs)
-  const answer = onSession(parts, async (session) => {
+  const limit = new Deadline(deps.deadlineMs)
+  const answer = onSession(deps, async (session) => {
     const rows = limit.isOver ? undefined : await Promise.race([session.run(statement, values), limit.settled])
     // The connection is not used again.
-    if (rows === undefined) throw noAnswer(parts.deadlineMs, first.error)
+    if (rows === undefined) throw noAnswer(deps.deadlineMs, first.error)
     return rows
   })
   answer.catch(() => undefined)
@@ -150,5 +150,5 @@ async function answered(
   } finally {
     limit.met()
   }
-  throw noAnswer(parts.deadlineMs, first.error)
+  throw noAnswer(deps.deadlineMs, first.error)
 }

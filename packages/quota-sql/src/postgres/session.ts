@@ -12,8 +12,8 @@ const PLANNING = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'
   (name) => `set local ${name} = off;`,
 )
 
-/** What a {@link Session} works with. */
-export interface SessionParts {
+/** The dependencies of a {@link Session}. */
+export interface SessionDeps {
   readonly pool: PostgresPool
   readonly statements: PostgresStatements
   readonly prefix: string
@@ -34,33 +34,33 @@ export interface StepSession {
 /** A connection of a pool, for as long as it is lent. */
 export class Session implements StepSession {
   readonly #client: PostgresClient
-  readonly #parts: SessionParts
+  readonly #deps: SessionDeps
   /** The last query, where one has to be answered before the next is sent. */
   #last: Promise<unknown> = Promise.resolve()
   #isReleased = false
 
-  private constructor(client: PostgresClient, parts: SessionParts) {
+  private constructor(client: PostgresClient, deps: SessionDeps) {
     this.#client = client
-    this.#parts = parts
+    this.#deps = deps
   }
 
-  static async open(parts: SessionParts): Promise<Session> {
-    const client = await parts.pool.connect()
+  static async open(deps: SessionDeps): Promise<Session> {
+    const client = await deps.pool.connect()
     if (!HEARD.has(client)) {
       HEARD.add(client)
       client.on('error', ignored)
     }
-    return new Session(client, parts)
+    return new Session(client, deps)
   }
 
   /** Runs text under a name of its own, so that the server parses it once a connection. Rows are arrays. */
   async query(name: string, text: string, values: unknown[]): Promise<readonly Row[]> {
-    const { rows } = await this.#send({ name: `${this.#parts.prefix} ${name}`, text, values, rowMode: 'array' })
+    const { rows } = await this.#send({ name: `${this.#deps.prefix} ${name}`, text, values, rowMode: 'array' })
     return rows as Row[]
   }
 
   run(statement: keyof PostgresStatements, values: unknown[]): Promise<readonly Row[]> {
-    return this.query(statement, this.#parts.statements[statement], values)
+    return this.query(statement, this.#deps.statements[statement], values)
   }
 
   /**
@@ -68,7 +68,7 @@ export class Session implements StepSession {
    * the middle of it.
    */
   begin(): Promise<PostgresResult> {
-    const { deadlineMs } = this.#parts
+    const { deadlineMs } = this.#deps
     return this.#send({
       text: `begin isolation level read committed; set local statement_timeout = ${deadlineMs};
         set local idle_in_transaction_session_timeout = ${2 * deadlineMs};
@@ -114,18 +114,18 @@ export class Session implements StepSession {
 }
 
 /** A connection that works at the same time share, so that the statements of a process never wait for each other's locks. */
-export class Line {
-  readonly #parts: SessionParts
+export class SharedConnection {
+  readonly #deps: SessionDeps
   #lease: { readonly opening: Promise<Session>; users: number } | undefined
 
-  constructor(parts: SessionParts) {
-    this.#parts = parts
+  constructor(deps: SessionDeps) {
+    this.#deps = deps
   }
 
   /** Works on the connection in use; on another one where others wait for one of the pool, so that they get theirs. */
   async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const isShared = this.#lease !== undefined && this.#parts.pool.waitingCount === 0
-    const lease = isShared ? this.#lease! : { opening: Session.open(this.#parts), users: 0 }
+    const isShared = this.#lease !== undefined && this.#deps.pool.waitingCount === 0
+    const lease = isShared ? this.#lease! : { opening: Session.open(this.#deps), users: 0 }
     this.#lease = lease
     lease.users++
     let isBroken = false
@@ -146,8 +146,8 @@ export class Line {
 }
 
 /** Works on a connection of its own. */
-export function onSession<T>(parts: SessionParts, work: (session: Session) => Promise<T>): Promise<T> {
-  return new Line(parts).use(work)
+export function onSession<T>(deps: SessionDeps, work: (session: Session) => Promise<T>): Promise<T> {
+  return new SharedConnection(deps).use(work)
 }
 
 /** As `Promise.all`, but when it rejects nothing is in flight any more; with the first error, from which others follow. */

@@ -1,10 +1,10 @@
 import type { EndedHold } from '@scoregw/quota/store'
-import { Asked, type Key, nameOf } from '../step/asked.ts'
 import type { Changes, IdChange, RowChange } from '../step/changes.ts'
 import { keptText } from '../step/names.ts'
 import type { Operation } from '../step/operation.ts'
+import { type Key, nameOf, Requested } from '../step/requested.ts'
 import type { Layouts, RowLayout } from '../step/row-layout.ts'
-import { Step, type StepParts, type Stored } from '../step/step.ts'
+import { Step, type StepDeps, type Stored } from '../step/step.ts'
 import type { StoredHold } from '../step/stored.ts'
 import { allOf, arrayOf, type Row, type StepSession } from './session.ts'
 
@@ -12,7 +12,7 @@ import { allOf, arrayOf, type Row, type StepSession } from './session.ts'
 const MAX_WIDENED = 5
 
 /** What decisions are made with. */
-export interface DecisionParts extends StepParts {
+export interface DecisionDeps extends StepDeps {
   /** Stands in for the server's clock. */
   readonly now: (() => number) | undefined
 }
@@ -34,13 +34,13 @@ export interface Decided {
 export async function answerUnlocked(
   session: StepSession,
   operations: readonly Operation[],
-  parts: DecisionParts,
+  deps: DecisionDeps,
 ): Promise<readonly Operation[]> {
-  const stored = await read(session, askedBy(operations), parts.layouts)
+  const stored = await read(session, requestedBy(operations), deps.layouts)
   return operations.filter((operation) => {
-    const step = stepOf(askedBy([operation]), stored, parts)
+    const step = stepOf(requestedBy([operation]), stored, deps)
     decide(step, [operation])
-    if (!operation.isLook && step.changes().rows.length > 0) return true
+    if (!operation.isRead && step.changes().rows.length > 0) return true
     operation.done()
     return false
   })
@@ -54,23 +54,23 @@ export async function answerUnlocked(
 export async function decideOn(
   session: StepSession,
   operations: readonly Operation[],
-  parts: DecisionParts,
+  deps: DecisionDeps,
 ): Promise<Decided> {
-  const asked = askedBy(operations)
+  const requested = requestedBy(operations)
   for (let widened = 0; ; widened++) {
-    const [, stored] = await allOf(session.together(() => [session.begin(), lock(session, asked, parts.layouts)]))
-    const step = stepOf(asked, stored, parts)
+    const [, stored] = await allOf(session.together(() => [session.begin(), lock(session, requested, deps.layouts)]))
+    const step = stepOf(requested, stored, deps)
     const missing = widened < MAX_WIDENED ? step.missing() : undefined
     if (missing === undefined) {
       decide(step, operations)
       const [changes, ended] = [step.changes(), step.ended()]
       const isChanged = changes.rows.length + changes.ids.length > 0
-      const layouts = await keepLayouts(session, changes, parts.layouts)
+      const layouts = await keepLayouts(session, changes, deps.layouts)
       return { changes: isChanged ? changes : undefined, ended, layouts }
     }
     // Locked in the one order, or not at all.
     await session.rollback()
-    asked.add(missing)
+    requested.add(missing)
   }
 }
 
@@ -79,23 +79,23 @@ function decide(step: Step, operations: readonly Operation[]): void {
   for (const operation of operations) operation.decide(step)
 }
 
-export function askedBy(operations: readonly Operation[]): Asked {
-  const asked = new Asked()
-  for (const { footprint } of operations) asked.add(footprint)
-  return asked
+export function requestedBy(operations: readonly Operation[]): Requested {
+  const requested = new Requested()
+  for (const { footprint } of operations) requested.add(footprint)
+  return requested
 }
 
-function stepOf(asked: Asked, stored: Stored, { now, ...parts }: DecisionParts): Step {
-  return new Step(asked, now === undefined ? stored : { ...stored, now: now() }, parts)
+function stepOf(requested: Requested, stored: Stored, { now, ...deps }: DecisionDeps): Step {
+  return new Step(requested, now === undefined ? stored : { ...stored, now: now() }, deps)
 }
 
 /** Locks the rows of operations in the one order of all processes, ids first; inserts missing ones, and reads all. */
-async function lock(session: StepSession, asked: Asked, layouts: Layouts): Promise<Stored> {
-  const [ids, rows] = [asked.idNames().map((name) => asked.ids.get(name)!.key), asked.rowKeys()]
+async function lock(session: StepSession, requested: Requested, layouts: Layouts): Promise<Stored> {
+  const [ids, rows] = [requested.idNames().map((name) => requested.ids.get(name)!.key), requested.rowKeys()]
   const [madeIds, madeRows, stored] = await allOf([
     ids.length === 0 ? [] : session.run('lockIds', columnsOf(ids)),
     rows.length === 0 ? [] : session.run('lockRows', [arrayOf(rows)]),
-    read(session, asked, layouts),
+    read(session, requested, layouts),
   ])
   const [readIds, readRows] = [new Map(stored.ids), new Map(stored.rows)]
   for (const key of madeIds) readIds.delete(nameOf(key as Key))
@@ -104,13 +104,13 @@ async function lock(session: StepSession, asked: Asked, layouts: Layouts): Promi
 }
 
 /** Reads what operations need as it is. */
-export async function read(session: StepSession, asked: Asked, layouts: Layouts): Promise<Stored> {
-  const [idNames, rowKeys] = [asked.idNames(), asked.rowKeys()]
+export async function read(session: StepSession, requested: Requested, layouts: Layouts): Promise<Stored> {
+  const [idNames, rowKeys] = [requested.idNames(), requested.rowKeys()]
   // What owners have open comes when the lock of their number is held.
   const [ids, rows, holds] = await allOf([
-    idNames.length === 0 ? [] : session.run('readIds', columnsOf(idNames.map((name) => asked.ids.get(name)!.key))),
+    idNames.length === 0 ? [] : session.run('readIds', columnsOf(idNames.map((name) => requested.ids.get(name)!.key))),
     session.run('readRows', [arrayOf(rowKeys)]),
-    asked.owners.size === 0 ? [] : session.run('openHolds', [[...asked.owners].map(keptText)]),
+    requested.owners.size === 0 ? [] : session.run('openHolds', [[...requested.owners].map(keptText)]),
   ])
   const [now, revision] = rows[0] ?? []
   const found = rows.filter(([, , place]) => place !== null)

@@ -1,13 +1,13 @@
 import { refusedOptions } from '@scoregw/quota/options'
 import { notDone } from '@scoregw/quota/store'
 import { CompiledQuery } from 'kysely'
-import type { Ask } from '../step/counters.ts'
+import type { Perform } from '../step/counters.ts'
 import { type Operation, operationOf } from '../step/operation.ts'
 import { isBetween, refusal } from './errors.ts'
-import { inTurn } from './in-turn.ts'
+import { inOrder } from './in-order.ts'
 import { allOf, type StepSession } from './session.ts'
 import type { PostgresStatements } from './statements.ts'
-import { type DecisionParts, decideOn, write } from './transaction.ts'
+import { type DecisionDeps, decideOn, write } from './transaction.ts'
 
 /** The part of kysely's `Transaction` that is used. */
 interface KyselyTransaction {
@@ -23,7 +23,7 @@ const MAX_TRIES = 10
  *
  * @throws {QuotaError} `invalid_options` for a value that is no transaction
  */
-export function askWithin(transaction: unknown, statements: PostgresStatements, parts: DecisionParts): Ask {
+export function performWithin(transaction: unknown, statements: PostgresStatements, deps: DecisionDeps): Perform {
   if (!isTransaction(transaction)) {
     throw refusedOptions('within()', [{ path: '', message: "expected a transaction, kysely's Transaction" }])
   }
@@ -31,15 +31,15 @@ export function askWithin(transaction: unknown, statements: PostgresStatements, 
   return (work) =>
     new Promise((resolve, reject) => {
       const operation = operationOf(work, resolve, reject)
-      void inTurn(transaction, () => stepIn(session, operation, parts).catch((error) => operation.fail(error)))
+      void inOrder(transaction, () => stepIn(session, operation, deps).catch((error) => operation.fail(error)))
     })
 }
 
-async function stepIn(session: StepSession, operation: Operation, parts: DecisionParts): Promise<void> {
+async function stepIn(session: StepSession, operation: Operation, deps: DecisionDeps): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       // Whether layouts are stored is known when the caller's transaction has ended, so not here.
-      const { changes } = await decideOn(session, [operation], parts)
+      const { changes } = await decideOn(session, [operation], deps)
       if (changes === undefined) await session.rollback()
       else await allOf([write(session, changes), session.commit()])
       return operation.done()

@@ -22,7 +22,7 @@ const NAMES = [
   'fences',
   /** The records of ids; those of open holds have a `hold_ends_at`. */
   'ids',
-  /** Settings of everybody (layer and subject empty) and of subjects. A removed one is null, and its version goes on. */
+  /** Settings of all subjects (layer and subject empty) and of subjects. A removed one is null, and its version goes on. */
   'settings',
   /** Changes of settings, in the order of the commits. */
   'changes',

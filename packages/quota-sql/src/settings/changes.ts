@@ -11,14 +11,14 @@ export interface ChangeMark {
 
 export const NO_CHANGE: ChangeMark = { seq: 0, revision: '' }
 
-/** Where a document is kept: the settings of everybody have neither layer nor subject. */
+/** Where a document is kept: the settings of all subjects have neither layer nor subject. */
 export interface Place {
   readonly layer: string
   /** As it is kept. */
   readonly subject: string
 }
 
-/** What a look at the changes found. */
+/** What a read of the changes found. */
 export interface ChangesSeen {
   /** Where something changed, in order; or `everything` where that is unknown. */
   readonly places: readonly Place[] | 'everything'

@@ -23,7 +23,7 @@ export interface SettingsWrite {
   readonly after: unknown
 }
 
-/** What {@link sqlSettings} takes. */
+/** The options of {@link sqlSettings}. */
 export interface SqlSettingsOptions<Transaction extends QueryExecutorProvider = QueryExecutorProvider>
   extends WatchOptions {
   /** A Kysely on the database that has the tables, of either dialect. */

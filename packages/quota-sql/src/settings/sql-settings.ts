@@ -10,7 +10,7 @@ import {
 } from '@scoregw/quota/store'
 import { type QueryExecutorProvider, sql } from 'kysely'
 import { CONNECT_TIMEOUT_MS, FirstConnection } from '../postgres/first-connection.ts'
-import { inTurn } from '../postgres/in-turn.ts'
+import { inOrder } from '../postgres/in-order.ts'
 import { dialectOf } from '../schema/dialect.ts'
 import { type TableNames, tableNames } from '../schema/tables.ts'
 import { keptText, textOf } from '../step/names.ts'
@@ -24,7 +24,7 @@ export interface SqlSettings extends AsyncSettingsStore {
   within(transaction: unknown): SettingsReader
   /** Looks now for changes of other processes, and notifies watchers. */
   poll(): Promise<void>
-  /** Nobody hears of changes any more. */
+  /** Nobody is notified of changes any more. */
   close(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function sqlSettings<Transaction extends QueryExecutorProvider>(
   return new Store(parseSqlSettingsOptions(options))
 }
 
-/** Where the settings of everybody are kept. */
+/** Where the settings of all subjects are kept. */
 const EVERYBODY: Place = { layer: '', subject: '' }
 
 interface Row {
@@ -84,7 +84,7 @@ class Store implements SqlSettings {
     this.#notifies = dialectOf(db) === 'postgres'
     const connect = (): Promise<unknown> => db.getExecutor().provideConnection(async () => undefined)
     this.#first = this.#notifies ? new FirstConnection(connect, CONNECT_TIMEOUT_MS) : undefined
-    this.#watched = new Watched({ pollMs, look: () => this.#look(), listen: listenTo(listen, this.#names.changes) })
+    this.#watched = new Watched({ pollMs, poll: () => this.#poll(), listen: listenTo(listen, this.#names.changes) })
   }
 
   get opening(): Promise<void> | undefined {
@@ -120,7 +120,7 @@ class Store implements SqlSettings {
   }
 
   poll(): Promise<void> {
-    return this.#watched.look()
+    return this.#watched.poll()
   }
 
   close(): Promise<void> {
@@ -128,7 +128,7 @@ class Store implements SqlSettings {
     return this.#watched.close()
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const [seen, known] = [this.#seen ?? NO_CHANGE, this.#known]
     const isFirst = this.#seen === undefined
     const { places, newest } = await changesSince(this.#options.db, this.#names.changes, seen, known)
@@ -168,7 +168,7 @@ class Store implements SqlSettings {
     const reading = sql<ReadIn>`select s.version, s.revision, s.document, ${isCommitted} as latest
       from (select 1 as one) one left join ${sql.table(this.#names.settings)} s
         on s.layer = ${layer} and s.subject = ${subject}`
-    return inTurn(db, async () => {
+    return inOrder(db, async () => {
       if (this.#notifies) await sql`savepoint quota_settings`.execute(db)
       try {
         const { rows } = await reading.execute(db)

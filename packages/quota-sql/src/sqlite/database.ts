@@ -1,5 +1,5 @@
 /**
- * A connection to an SQLite file whose calls answer at once: that of better-sqlite3, libsql or `node:sqlite`.
+ * A connection to an SQLite file whose calls answer synchronously: that of better-sqlite3, libsql or `node:sqlite`.
  */
 export interface SqliteConnection {
   prepare(text: string): SqliteStatement
@@ -18,7 +18,7 @@ export interface SqliteStatement {
 }
 
 /** What a Kysely has, as far as the counters need it: one piece of work on its connection at a time. */
-export interface TakesTurns {
+export interface TransactionQueue {
   connection(): { execute<T>(work: () => Promise<T>): Promise<T> }
 }
 

@@ -1,12 +1,12 @@
 import { type EndedHold, Scratch, type SnapshotPart } from '@scoregw/quota/store'
 import type { TableNames } from '../schema/tables.ts'
-import { Asked } from '../step/asked.ts'
 import type { Changes, IdChange, RowChange } from '../step/changes.ts'
 import { keptText } from '../step/names.ts'
 import type { Operation } from '../step/operation.ts'
+import { Requested } from '../step/requested.ts'
 import { restored } from '../step/restored.ts'
 import { Layouts, type RowLayout, type StoredRow } from '../step/row-layout.ts'
-import { Step, type StepParts, type Stored } from '../step/step.ts'
+import { Step, type StepDeps, type Stored } from '../step/step.ts'
 import type { StoredHold } from '../step/stored.ts'
 import { isOpen, type SqliteConnection, type SqliteStatement } from './database.ts'
 
@@ -23,12 +23,12 @@ export interface ConnectionManner {
   readonly synchronous: string | number
 }
 
-/** A file with the tables: steps in a transaction that is open already, and small calls. All of it answers at once. */
+/** A file with the tables: steps in a transaction that is open already, and small calls. All of it answers synchronously. */
 export class SqliteFile {
   readonly #database: SqliteConnection
   readonly #names: TableNames
   readonly layouts: Layouts = new Layouts()
-  readonly #parts: StepParts = { scratch: new Scratch(), layouts: this.layouts }
+  readonly #deps: StepDeps = { scratch: new Scratch(), layouts: this.layouts }
   /** Layouts that the transaction at hand has stored. */
   #fresh: RowLayout[] = []
   readonly #statements = new Map<string, SqliteStatement>()
@@ -112,7 +112,7 @@ export class SqliteFile {
 
   /** Takes over what a part of a memory store's snapshot holds, in the transaction that is open. */
   restore(part: SnapshotPart, now: number): void {
-    const { rows, ids } = restored(part, this.#parts, now)
+    const { rows, ids } = restored(part, this.#deps, now)
     const [row, id] = [`select 1 from ${this.#names.rows} where key = ?`, this.#selectId('1')]
     this.#write({
       rows: rows.filter(({ key }) => this.#all(row, key).length === 0),
@@ -138,9 +138,9 @@ export class SqliteFile {
   }
 
   #decided(operations: readonly Operation[], now: number): Step {
-    const asked = new Asked()
-    for (const { footprint } of operations) asked.add(footprint)
-    const step = this.#loaded(asked, now)
+    const requested = new Requested()
+    for (const { footprint } of operations) requested.add(footprint)
+    const step = this.#loaded(requested, now)
     step.load()
     for (const operation of operations) operation.decide(step)
     return step
@@ -170,22 +170,22 @@ export class SqliteFile {
     })
   }
 
-  #loaded(asked: Asked, now: number): Step {
+  #loaded(requested: Requested, now: number): Step {
     for (let widened = 0; ; widened++) {
-      const step = new Step(asked, this.#stored(asked, now), this.#parts)
+      const step = new Step(requested, this.#stored(requested, now), this.#deps)
       const missing = step.missing()
       if (missing === undefined || widened === MAX_WIDENED) return step
-      asked.add(missing)
+      requested.add(missing)
     }
   }
 
-  #stored(asked: Asked, now: number): Stored {
+  #stored(requested: Requested, now: number): Stored {
     const { ids, settings } = this.#names
     const [marked] = this.#all(
       `select revision from ${settings} where layer = '' and subject = '' and document is not null`,
     )
     const records = new Map<string, string>()
-    for (const [name, { key }] of asked.ids) {
+    for (const [name, { key }] of requested.ids) {
       const [row] = this.#all(this.#selectId('record, expires_at'), ...key)
       if (row === undefined) continue
       const isOver = row.expires_at !== null && Number(row.expires_at) <= now
@@ -196,9 +196,9 @@ export class SqliteFile {
     return {
       now,
       revision: marked === undefined ? '' : String(marked.revision),
-      rows: this.#rowsOf([...asked.rows.keys()]),
+      rows: this.#rowsOf([...requested.rows.keys()]),
       ids: records,
-      holds: [...asked.owners].flatMap((owner) =>
+      holds: [...requested.owners].flatMap((owner) =>
         this.#records('where owner = ? and hold_ends_at is not null', keptText(owner)),
       ),
     }

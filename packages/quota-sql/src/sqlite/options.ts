@@ -11,9 +11,9 @@ import {
 } from '@scoregw/quota/options'
 import { systemClock } from '@scoregw/quota/store'
 import { prefixCheck } from '../schema/options.ts'
-import type { SqliteConnection, TakesTurns } from './database.ts'
+import type { SqliteConnection, TransactionQueue } from './database.ts'
 
-/** What {@link syncSqliteStore} takes. */
+/** The options of {@link syncSqliteStore}. */
 export interface SyncSqliteStoreOptions {
   /** The connection: that of better-sqlite3, libsql or `node:sqlite`. It stays the caller's to close. */
   readonly database: SqliteConnection
@@ -29,14 +29,14 @@ export interface SyncSqliteStoreOptions {
   readonly clock?: Clock | undefined
 }
 
-/** What {@link sqliteStore} takes. */
+/** The options of {@link sqliteStore}. */
 export interface SqliteStoreOptions extends SyncSqliteStoreOptions {
   /**
    * The Kysely that works on the same connection, where there is one: counters then wait for its transactions, and it for
    * theirs.
    * @default the connection is the store's alone
    */
-  readonly db?: TakesTurns | undefined
+  readonly db?: TransactionQueue | undefined
   /**
    * How long a call may take, in milliseconds, 10 to 10,000: as long as another process may write. After it the call
    * rejects with `store_error`, and the engine answers by its failure policy.
@@ -75,7 +75,7 @@ function syncChecks(): Checks<ParsedSync> {
 function checks(): Checks<ParsedSqliteStoreOptions> {
   return {
     ...syncChecks(),
-    db: optional(having<TakesTurns>(['connection'], 'a Kysely on the same connection')),
+    db: optional(having<TransactionQueue>(['connection'], 'a Kysely on the same connection')),
     deadlineMs: withDefault(wholeNumber(10, 10_000, 'milliseconds'), 1_000),
     synchronous: optional(oneOf<'normal' | 'full'>('normal', 'full')),
   }

@@ -1,6 +1,6 @@
 import { type SnapshotPart, type StoreSchema, type SyncStore, systemClock } from '@scoregw/quota/store'
 import { tableNames } from '../schema/tables.ts'
-import { type AskNow, countersOf } from '../step/counters.ts'
+import { countersOf, type PerformNow } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
 import { CAN, checkFormat, type SqlStore, sqlStore } from '../step/sql-store.ts'
 import { Ended, endWork, SWEPT_AT_ONCE, warnOfAside } from '../step/sweeper.ts'
@@ -12,12 +12,12 @@ import {
   type SqliteStoreOptions,
   type SyncSqliteStoreOptions,
 } from './options.ts'
-import { failureOf, instant, SqliteTurns } from './turns.ts'
-import { askWithin } from './within.ts'
+import { failureOf, instant, SqliteTransactions } from './transactions.ts'
+import { performWithin } from './within.ts'
 
 /** Rows and ids that are deleted at one time. */
 const FORGOTTEN_AT_ONCE = 100
-/** One call in so many of those that answer at once deletes a little of what has ended, and settles the holds that are due. */
+/** One call in so many of those that answer synchronously deletes a little of what has ended, and settles the holds that are due. */
 const CALLS_PER_CHORE = 64
 const FORGOTTEN_A_CHORE = 8
 
@@ -31,7 +31,7 @@ export interface SqliteStore extends SqlStore {
 }
 
 /**
- * Counters in an SQLite file: what a process asks in one turn of the event loop is one transaction, as durable as the
+ * Counters in an SQLite file: what a process asks in one pass of the event loop is one transaction, as durable as the
  * connection makes those.
  *
  * @throws {QuotaError} `invalid_options` naming every fault; `store_mismatch` for tables of another format; `store_error`
@@ -46,17 +46,17 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const parsed = parseSqliteStoreOptions(options)
   const { database, clock, deadlineMs, prefix } = parsed
   const file = fileOf(parsed)
-  const turns = new SqliteTurns({ ...parsed, file, ended: (holds) => sweeper.ended.add(holds) })
-  const small = <T>(work: () => T): Promise<T> => turns.small(work)
+  const transactions = new SqliteTransactions({ ...parsed, file, ended: (holds) => sweeper.ended.add(holds) })
+  const small = <T>(work: () => T): Promise<T> => transactions.small(work)
   const { store, sweeper } = sqlStore({
     name: 'SQLite',
     deadlineMs,
     layouts: file.layouts,
     // A clock that a test turns turns no timers.
     isTimed: clock === systemClock,
-    transact: (operation) => turns.ask(operation),
-    within: (transaction) => askWithin(transaction, database, file, clock),
-    idle: () => turns.idle(),
+    transact: (operation) => transactions.add(operation),
+    within: (transaction) => performWithin(transaction, database, file, clock),
+    idle: () => transactions.idle(),
     due: (most) => small(() => file.due(instant(clock), most)),
     count: () => small(() => file.countHolds()),
     forget: () => small(() => file.forget(instant(clock), FORGOTTEN_AT_ONCE)),
@@ -71,7 +71,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
 }
 
 /**
- * The same, answering at once: each call is a transaction of its own, and the process waits for it. For connections that
+ * The same, answering synchronously: each call is a transaction of its own, and the process waits for it. For connections that
  * have no other user.
  *
  * @throws {QuotaError} `invalid_options` naming every fault; `store_mismatch` for tables of another format; `store_error`
@@ -83,7 +83,7 @@ export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
   const file = fileOf(parsed)
   const ended = new Ended()
   let calls = 0
-  const done: AskNow = (work) => {
+  const done: PerformNow = (work) => {
     let answer = (): ReturnType<typeof work.decide> => {
       throw new TypeError('an operation that was done has an answer')
     }
@@ -113,7 +113,7 @@ export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
       throw failureOf(error)
     }
   }
-  const ask: AskNow = (work) => {
+  const perform: PerformNow = (work) => {
     if (++calls % CALLS_PER_CHORE === 0) {
       endDue()
       forget()
@@ -124,7 +124,7 @@ export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
     endDue()
     return { ended: ended.drain(), open: file.countHolds() }
   }
-  const open = (schema: StoreSchema) => countersOf(schema, file.layouts, ask, sweep)
+  const open = (schema: StoreSchema) => countersOf(schema, file.layouts, perform, sweep)
   return { sync: true, can: CAN, clock, place: placeOf(database, prefix), open }
 }
 

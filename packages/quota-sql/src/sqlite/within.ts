@@ -1,18 +1,23 @@
 import type { Clock } from '@scoregw/quota'
 import { refusedOptions } from '@scoregw/quota/options'
 import { notDone } from '@scoregw/quota/store'
-import type { Ask } from '../step/counters.ts'
+import type { Perform } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
 import { isOpen, type SqliteConnection } from './database.ts'
 import type { SqliteFile } from './file.ts'
-import { failureOf, instant } from './turns.ts'
+import { failureOf, instant } from './transactions.ts'
 
 /**
  * Carries out work at once in the transaction that is open, behind a savepoint: what fails leaves that as it was.
  *
  * @throws {QuotaError} `invalid_options` where no transaction is open on the connection
  */
-export function askWithin(transaction: unknown, database: SqliteConnection, file: SqliteFile, clock: Clock): Ask {
+export function performWithin(
+  transaction: unknown,
+  database: SqliteConnection,
+  file: SqliteFile,
+  clock: Clock,
+): Perform {
   const isOne = (transaction as { readonly isTransaction?: unknown } | null | undefined)?.isTransaction === true
   // Where the connection reports it: the charge would not be in a transaction of another connection.
   if (!isOne || isOpen(database) === false) {

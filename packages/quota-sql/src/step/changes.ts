@@ -1,5 +1,5 @@
 import { CLOSED, GRACE_MS, type NamedCell, type NamedRecord, type Scratch } from '@scoregw/quota/store'
-import type { AskedRow, Key } from './asked.ts'
+import type { Key, RequestedRow } from './requested.ts'
 import type { Layouts, RowLayout, StoredRow } from './row-layout.ts'
 
 /** A row to be written. */
@@ -55,7 +55,7 @@ export class RowChanges {
   }
 
   /** @param unknown cells of limits that this version does not know: they are kept */
-  of(row: AskedRow, before: StoredRow | undefined, unknown: readonly NamedCell[]): RowChange | undefined {
+  of(row: RequestedRow, before: StoredRow | undefined, unknown: readonly NamedCell[]): RowChange | undefined {
     const { place, key, layouts } = row
     const layout = before === undefined ? layouts[0] : before.layout
     const isPlain = layout?.isKnown === true && layouts.every((each) => each === layout)
@@ -69,18 +69,18 @@ export class RowChanges {
   }
 
   /** A row that has the cells of those who ask for it, and no others. */
-  #plain({ place }: AskedRow, layout: RowLayout): Pick<RowChange, 'layout' | 'pairs'> | undefined {
+  #plain({ place }: RequestedRow, layout: RowLayout): Pick<RowChange, 'layout' | 'pairs'> | undefined {
     const pairs = this.#scratch.pairs(place, layout.identities)
     return pairs && { layout, pairs }
   }
 
-  /** A row with cells of several policies. What nobody here asks for goes when it has ended. */
-  #mixed({ place, layouts }: AskedRow, before: StoredRow | undefined, unknown: readonly NamedCell[]) {
+  /** A row with cells of several policies. What nobody here requests goes when it has ended. */
+  #mixed({ place, layouts }: RequestedRow, before: StoredRow | undefined, unknown: readonly NamedCell[]) {
     const known = this.#scratch.row(place)
     if (known === undefined) return undefined
-    const asked = new Set(layouts.flatMap(({ identities }) => identities))
+    const requested = new Set(layouts.flatMap(({ identities }) => identities))
     const kept = [...known, ...unknown].filter(
-      (cell) => hasOpened(cell) && (asked.has(cell[0]) || !this.#hasEnded(cell)),
+      (cell) => hasOpened(cell) && (requested.has(cell[0]) || !this.#hasEnded(cell)),
     )
     const named = new Map(kept.map(([identity, ...pair]) => [identity, pair]))
     const candidates = before?.layout === undefined ? layouts : [...layouts, before.layout]

@@ -13,35 +13,40 @@ export interface SqlCounters extends AsyncCounters {
 }
 
 /** Carries out work in a transaction. */
-export type Ask = <T>(work: Work<T>) => Promise<T>
-/** The same, answering at once. */
-export type AskNow = <T>(work: Work<T>) => T
+export type Perform = <T>(work: Work<T>) => Promise<T>
+/** The same, answering synchronously. */
+export type PerformNow = <T>(work: Work<T>) => T
 
 /** The counters of a schema, over what carries out work. */
 export function countersOf(
   schema: StoreSchema,
   layouts: Layouts,
-  ask: Ask,
+  perform: Perform,
   sweep: () => Promise<SweepReply>,
 ): SqlCounters
-export function countersOf(schema: StoreSchema, layouts: Layouts, ask: AskNow, sweep: () => SweepReply): SyncCounters
 export function countersOf(
   schema: StoreSchema,
   layouts: Layouts,
-  ask: <T>(work: Work<T>) => unknown,
+  perform: PerformNow,
+  sweep: () => SweepReply,
+): SyncCounters
+export function countersOf(
+  schema: StoreSchema,
+  layouts: Layouts,
+  perform: <T>(work: Work<T>) => unknown,
   sweep: () => unknown,
 ): unknown {
-  const works = new Works(schema, layouts, (work) => void Promise.resolve(ask(work)).catch(() => undefined))
+  const works = new Works(schema, layouts, (work) => void Promise.resolve(perform(work)).catch(() => undefined))
   const counters: Record<keyof SyncCounters, unknown> = {
-    take: (request: Parameters<Works['take']>[0]) => ask(works.take(request)),
-    read: (request: Parameters<Works['read']>[0]) => ask(works.read(request)),
-    settle: (request: Parameters<Works['settle']>[0]) => ask(works.settle(request)),
-    reset: (request: Parameters<Works['reset']>[0]) => ask(works.reset(request)),
+    take: (request: Parameters<Works['take']>[0]) => perform(works.take(request)),
+    read: (request: Parameters<Works['read']>[0]) => perform(works.read(request)),
+    settle: (request: Parameters<Works['settle']>[0]) => perform(works.settle(request)),
+    reset: (request: Parameters<Works['reset']>[0]) => perform(works.reset(request)),
     holds: {
-      extend: (request: Parameters<Works['extend']>[0]) => ask(works.extend(request)),
-      grow: (request: Parameters<Works['grow']>[0]) => ask(works.grow(request)),
-      settle: (request: Parameters<Works['settleHold']>[0]) => ask(works.settleHold(request)),
-      list: (request: Parameters<Works['list']>[0]) => ask(works.list(request)),
+      extend: (request: Parameters<Works['extend']>[0]) => perform(works.extend(request)),
+      grow: (request: Parameters<Works['grow']>[0]) => perform(works.grow(request)),
+      settle: (request: Parameters<Works['settleHold']>[0]) => perform(works.settleHold(request)),
+      list: (request: Parameters<Works['list']>[0]) => perform(works.list(request)),
       sweep,
     },
   }

@@ -1,5 +1,5 @@
 import type { TakeReply } from '@scoregw/quota/store'
-import type { Footprint } from './asked.ts'
+import type { Footprint } from './requested.ts'
 import type { Charge } from './schema-rows.ts'
 import type { Step } from './step.ts'
 
@@ -7,7 +7,7 @@ import type { Step } from './step.ts'
 export interface Work<T> {
   readonly footprint: Footprint
   /** Whether it only reads. */
-  readonly isLook?: boolean
+  readonly isRead?: boolean
   /** Decides. Throws before it changes anything. */
   decide(step: Step): T
   /** There where it may be done by adding to rows. */
@@ -28,16 +28,16 @@ export function operationOf<T>(
 }
 
 /** Whether an operation reads rows and nothing else, so that it needs no lock. A list of holds settles those that have ended. */
-export function readsRows({ isLook, footprint }: Pick<Operation, 'isLook' | 'footprint'>): boolean {
-  return isLook && footprint.shownOwners === undefined
+export function readsRows({ isRead, footprint }: Pick<Operation, 'isRead' | 'footprint'>): boolean {
+  return isRead && footprint.shownOwners === undefined
 }
 
 class Pending<T> {
   readonly footprint: Footprint
-  readonly isLook: boolean
+  readonly isRead: boolean
   readonly charge: Charge | undefined
   /** When its deadline began, by `performance.now()`. */
-  askedAt: number = performance.now()
+  queuedAt: number = performance.now()
   readonly #work: Work<T>
   readonly #resolve: (answer: T) => void
   readonly #reject: (error: unknown) => void
@@ -46,7 +46,7 @@ class Pending<T> {
 
   constructor(work: Work<T>, resolve: (answer: T) => void, reject: (error: unknown) => void) {
     this.footprint = work.footprint
-    this.isLook = work.isLook === true
+    this.isRead = work.isRead === true
     this.charge = work.charge
     this.#work = work
     this.#resolve = resolve

@@ -5,17 +5,17 @@ import type { Operation } from './operation.ts'
 /** Most operations of one transaction. */
 const MOST = 256
 
-/** What was asked for in one tick of the event loop, and has one deadline. */
+/** What was requested in one tick of the event loop, and has one deadline. */
 interface Group {
   readonly operations: Operation[]
   readonly deadline: Deadline
   left: number
 }
 
-/** What a {@link Queue} works with. */
-export interface QueueParts {
+/** The dependencies of a {@link Queue}. */
+export interface QueueDeps {
   readonly deadlineMs: number
-  /** How many transactions may be under way at once. @default 1 */
+  /** How many transactions may be in flight at the same time. @default 1 */
   readonly atOnce?: number
   /** Answers, fails or passes on operations. Never rejects. */
   readonly transact: (operations: readonly Operation[]) => Promise<void>
@@ -26,38 +26,38 @@ export interface QueueParts {
 }
 
 /**
- * What a process asks for, one transaction at a time: what comes meanwhile makes up the next one. So however many ask,
+ * What a process requests, one transaction at a time: what comes meanwhile makes up the next one. So however many ask,
  * shared rows change hands between processes, and never between the calls of one.
  */
 export class Queue {
-  readonly #parts: QueueParts
+  readonly #deps: QueueDeps
   readonly #waiting: { readonly operation: Operation; readonly group: Group }[] = []
   readonly #running = new Set<Promise<void>>()
   #group: Group | undefined
   #isDue = false
   readonly #inFlight = new InFlight()
 
-  constructor(parts: QueueParts) {
-    this.#parts = parts
+  constructor(deps: QueueDeps) {
+    this.#deps = deps
   }
 
   /** Answers or fails an operation, within the deadline. */
-  ask(operation: Operation): void {
+  add(operation: Operation): void {
     const { refusal } = this.#inFlight
     if (refusal === undefined) this.#push(operation, this.#group ?? this.#newGroup())
-    else operation.fail(this.#parts.full(refusal))
+    else operation.fail(this.#deps.full(refusal))
   }
 
-  /** Answers or fails operations once more, within the deadline since they were asked for. */
-  askAgain(operations: readonly Operation[]): void {
+  /** Answers or fails operations once more, within the deadline since they were requested. */
+  requeue(operations: readonly Operation[]): void {
     const waiting = operations.filter(({ isOver }) => !isOver)
     if (waiting.length === 0) return
-    const passedMs = performance.now() - Math.min(...waiting.map(({ askedAt }) => askedAt))
-    const group = this.#groupOf(Math.max(1, Math.ceil(this.#parts.deadlineMs - passedMs)))
+    const passedMs = performance.now() - Math.min(...waiting.map(({ queuedAt }) => queuedAt))
+    const group = this.#groupOf(Math.max(1, Math.ceil(this.#deps.deadlineMs - passedMs)))
     for (const operation of waiting) this.#push(operation, group)
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in flight. */
   idle(): Promise<void> {
     return this.#inFlight.idle()
   }
@@ -72,7 +72,7 @@ export class Queue {
 
   /** Requests of one tick go together, and so do the next requests of callers that were just answered. */
   #schedule(): void {
-    if (this.#isDue || this.#waiting.length === 0 || this.#running.size >= (this.#parts.atOnce ?? 1)) return
+    if (this.#isDue || this.#waiting.length === 0 || this.#running.size >= (this.#deps.atOnce ?? 1)) return
     this.#isDue = true
     setImmediate(() => {
       this.#isDue = false
@@ -87,7 +87,7 @@ export class Queue {
 
   async #run(): Promise<void> {
     const taken = this.#waiting.splice(0, MOST)
-    await this.#parts.transact(taken.map(({ operation }) => operation))
+    await this.#deps.transact(taken.map(({ operation }) => operation))
     for (const { group } of taken) {
       group.left--
       if (group.left > 0) continue
@@ -99,7 +99,7 @@ export class Queue {
   }
 
   #newGroup(): Group {
-    const group = this.#groupOf(this.#parts.deadlineMs)
+    const group = this.#groupOf(this.#deps.deadlineMs)
     this.#group = group
     setImmediate(() => this.#close(group))
     return group
@@ -109,7 +109,7 @@ export class Queue {
     const operations: Operation[] = []
     const deadline = new Deadline(deadlineMs, () => {
       const unanswered = operations.filter(({ isOver }) => !isOver)
-      if (unanswered.length > 0) this.#parts.over(unanswered)
+      if (unanswered.length > 0) this.#deps.over(unanswered)
     })
     return { operations, deadline, left: 0 }
   }

@@ -1,13 +1,13 @@
 import type { NamedCell, NamedRecord, SnapshotPart } from '@scoregw/quota/store'
-import { rowRef } from './asked.ts'
 import { type Changes, changedRecord, type IdChange, type RowChange, RowChanges } from './changes.ts'
 import { keptText } from './names.ts'
-import type { StepParts } from './step.ts'
+import { rowRef } from './requested.ts'
+import type { StepDeps } from './step.ts'
 
 /** What a part of a memory store's snapshot holds, as it is stored. */
 export function restored(
   part: SnapshotPart,
-  { scratch, layouts }: StepParts,
+  { scratch, layouts }: StepDeps,
   now: number,
 ): Pick<Changes, 'rows' | 'ids'> {
   scratch.begin(now)

@@ -9,8 +9,8 @@ import {
   type Subject,
   type TakeRequest,
 } from '@scoregw/quota/store'
-import type { RowRef } from './asked.ts'
 import { keptText } from './names.ts'
+import type { RowRef } from './requested.ts'
 import type { Layouts, RowLayout } from './row-layout.ts'
 
 /** Where the rows and records of one schema are. */

@@ -1,11 +1,11 @@
 import { QuotaError } from '@scoregw/quota'
 import { type AsyncStore, notDone, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
 import { FORMAT } from '../schema/tables.ts'
-import { type Ask, countersOf, type SqlCounters } from './counters.ts'
+import { countersOf, type Perform, type SqlCounters } from './counters.ts'
 import { type Operation, operationOf } from './operation.ts'
 import type { Layouts } from './row-layout.ts'
 import { storeError } from './store-error.ts'
-import { Sweeper, type SweeperParts } from './sweeper.ts'
+import { Sweeper, type SweeperDeps } from './sweeper.ts'
 
 export const CAN: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
 
@@ -13,7 +13,7 @@ export const CAN: StoreAbilities = { calendar: true, holds: true, concurrency: '
 export interface SqlStore extends AsyncStore {
   readonly sync: false
   readonly deadlineMs: number
-  /** Counters of a policy. Several may be open at once; where names agree, they are the same counters. */
+  /** Counters of a policy. Several may be open together; where names agree, they are the same counters. */
   open(schema: StoreSchema): SqlCounters
   /** @param transaction kysely's `Transaction`, on the database or connection that has the tables */
   within(schema: StoreSchema, transaction: unknown): SqlCounters
@@ -21,8 +21,8 @@ export interface SqlStore extends AsyncStore {
   close(): Promise<void>
 }
 
-/** What a store is made of. */
-export interface SqlStoreParts extends Omit<SweeperParts, 'ask'> {
+/** The parts of a store. */
+export interface SqlStoreDeps extends Omit<SweeperDeps, 'perform'> {
   /** Of the database. */
   readonly name: string
   readonly deadlineMs: number
@@ -32,32 +32,32 @@ export interface SqlStoreParts extends Omit<SweeperParts, 'ask'> {
   /** Answers or fails an operation, within the deadline. */
   readonly transact: (operation: Operation) => void
   /** Works in a transaction of the caller's. */
-  readonly within: (transaction: unknown) => Ask
+  readonly within: (transaction: unknown) => Perform
   /** Resolves when nothing is in flight. */
   readonly idle: () => Promise<void>
 }
 
 /** A store and what sweeps it. */
-export function sqlStore(parts: SqlStoreParts): { readonly store: SqlStore; readonly sweeper: Sweeper } {
-  const { deadlineMs, layouts, within, transact } = parts
+export function sqlStore(deps: SqlStoreDeps): { readonly store: SqlStore; readonly sweeper: Sweeper } {
+  const { deadlineMs, layouts, within, transact } = deps
   let closing: Promise<void> | undefined
-  const ask: Ask = (work) =>
+  const perform: Perform = (work) =>
     new Promise((resolve, reject) => {
-      if (closing !== undefined) reject(notDone(storeError(`this ${parts.name} store was closed`)))
+      if (closing !== undefined) reject(notDone(storeError(`this ${deps.name} store was closed`)))
       else transact(operationOf(work, resolve, reject))
     })
-  const sweeper = new Sweeper({ ...parts, ask })
-  if (parts.isTimed) sweeper.start()
+  const sweeper = new Sweeper({ ...deps, perform })
+  if (deps.isTimed) sweeper.start()
   const sweep = () => sweeper.sweep()
   const store: SqlStore = {
     sync: false,
     can: CAN,
     deadlineMs,
-    open: (schema) => countersOf(schema, layouts, ask, sweep),
+    open: (schema) => countersOf(schema, layouts, perform, sweep),
     within: (schema, transaction) => countersOf(schema, layouts, within(transaction), sweep),
     close() {
       sweeper.stop()
-      closing ??= parts.idle()
+      closing ??= deps.idle()
       return closing
     },
   }

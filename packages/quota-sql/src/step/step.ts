@@ -10,13 +10,22 @@ import type {
   SyncCounters,
 } from '@scoregw/quota/store'
 import { GRACE_MS } from '@scoregw/quota/store'
-import { type Asked, type AskedRow, type Footprint, type Key, nameOf, placeOf, type RowRef, rowRef } from './asked.ts'
 import { type Changes, changedCounter, changedRecord, type IdChange, type RowChange, RowChanges } from './changes.ts'
 import { keptText } from './names.ts'
+import {
+  type Footprint,
+  type Key,
+  nameOf,
+  placeOf,
+  type Requested,
+  type RequestedRow,
+  type RowRef,
+  rowRef,
+} from './requested.ts'
 import type { Layouts, StoredRow } from './row-layout.ts'
 import { readable, recordOf, type StoredHold } from './stored.ts'
 
-/** What a database has of what was asked for, locked but for {@link holds}. */
+/** What a database has of what was requested, locked but for {@link holds}. */
 export interface Stored {
   /** The instant of the step, epoch milliseconds: read when everything was locked. */
   readonly now: number
@@ -26,12 +35,12 @@ export interface Stored {
   readonly rows: ReadonlyMap<string, StoredRow>
   /** Records of the ids that there are, by {@link nameOf} their keys. */
   readonly ids: ReadonlyMap<string, string>
-  /** Open holds of the owners asked for. */
+  /** Open holds of the owners requested. */
   readonly holds: readonly StoredHold[]
 }
 
 /** What steps are made with. */
-export interface StepParts {
+export interface StepDeps {
   /** Where decisions are made, each step without a pause. */
   readonly scratch: Scratch
   readonly layouts: Layouts
@@ -41,7 +50,7 @@ export interface StepParts {
 export class Step {
   readonly now: number
   readonly revision: string
-  readonly #asked: Asked
+  readonly #requested: Requested
   readonly #stored: Stored
   readonly #scratch: Scratch
   readonly #layouts: Layouts
@@ -55,8 +64,8 @@ export class Step {
   readonly #aside = new Set<string>()
 
   /** @param parts whose scratch is this step's until the next one begins */
-  constructor(asked: Asked, stored: Stored, { scratch, layouts }: StepParts) {
-    this.#asked = asked
+  constructor(requested: Requested, stored: Stored, { scratch, layouts }: StepDeps) {
+    this.#requested = requested
     this.#stored = stored
     this.now = stored.now
     this.revision = stored.revision
@@ -74,14 +83,14 @@ export class Step {
     const need = ({ state, hold }: Partial<NamedRecord>): void => {
       if (state !== 'reserved' || hold === undefined) return
       const refs = hold.rows.map(({ layer, key }) => rowRef({ layer, category: hold.category, key }))
-      rows.push(...refs.filter(({ key }) => !this.#asked.rows.has(key)))
+      rows.push(...refs.filter(({ key }) => !this.#requested.rows.has(key)))
     }
     for (const text of this.#stored.ids.values()) need(readable(text))
     for (const { key, record } of this.#stored.holds) {
       const { hold, ...rest } = readable(record)
-      if (hold === undefined && this.#asked.repairs && !this.#asked.ids.has(nameOf(key))) ids.push(placeOf(key))
+      if (hold === undefined && this.#requested.repairs && !this.#requested.ids.has(nameOf(key))) ids.push(placeOf(key))
       if (hold === undefined || hold.endsAt > this.now) continue
-      if (!this.#asked.ids.has(nameOf(key))) ids.push(placeOf(key))
+      if (!this.#requested.ids.has(nameOf(key))) ids.push(placeOf(key))
       need({ ...rest, hold })
     }
     return rows.length + ids.length === 0 ? undefined : { rows, ids }
@@ -95,11 +104,11 @@ export class Step {
   /** Puts everything that is locked where the counters find it, and settles the holds that have ended by now. */
   load(): void {
     this.#scratch.begin(this.now)
-    for (const [key, { place }] of this.#asked.rows) {
+    for (const [key, { place }] of this.#requested.rows) {
       const row = this.#stored.rows.get(key)
       if (row !== undefined && place.layer !== '') this.#putRow(key, place, row)
     }
-    for (const [name, { place }] of this.#asked.ids) {
+    for (const [name, { place }] of this.#requested.ids) {
       const text = this.#stored.ids.get(name)
       if (text !== undefined) this.#putRecord(name, place, text)
     }
@@ -107,7 +116,7 @@ export class Step {
       const name = nameOf(key)
       const isOver = (readable(record).hold?.endsAt ?? 0) <= this.now
       // One that has ended and is not locked is left to others; nobody counts or shows it.
-      if (!isOver && !this.#asked.ids.has(name)) this.#putRecord(name, placeOf(key), record)
+      if (!isOver && !this.#requested.ids.has(name)) this.#putRecord(name, placeOf(key), record)
     }
     this.#scratch.endDue()
   }
@@ -154,9 +163,9 @@ export class Step {
   repairRecords({ ids = [], shownOwners = [] }: Footprint): void {
     const names = new Set(ids.map(idName))
     const owners = shownOwners.map(keptText)
-    for (const [name, { place, key }] of this.#asked.ids) {
-      const isAsked = names.has(name) || owners.includes(key[1])
-      if (!isAsked || !this.#broken.delete(name)) continue
+    for (const [name, { place, key }] of this.#requested.ids) {
+      const isRequested = names.has(name) || owners.includes(key[1])
+      if (!isRequested || !this.#broken.delete(name)) continue
       const expiresAt = this.now + GRACE_MS
       this.#scratch.putRecord(place, { state: 'cancelled', nonce: '', fingerprint: '', states: [], expiresAt })
     }
@@ -167,16 +176,16 @@ export class Step {
     const all = { rows: [] as RowChange[], ids: [] as IdChange[], spareRows: [] as string[], spareIds: [] as Key[] }
     const { rows, ids } = this.#stored
     const changes = new RowChanges(this.#layouts, this.#scratch, this.now)
-    const changeOf = (key: string, row: AskedRow): RowChange | undefined =>
+    const changeOf = (key: string, row: RequestedRow): RowChange | undefined =>
       row.place.layer === ''
         ? changedCounter(key, rows.get(key), this.now)
         : changes.of(row, rows.get(key), this.#unknown.get(key) ?? [])
-    for (const [key, row] of this.#asked.rows) {
+    for (const [key, row] of this.#requested.rows) {
       const change = this.#damaged.has(key) ? undefined : changeOf(key, row)
       if (change !== undefined) all.rows.push(change)
       else if (!rows.has(key)) all.spareRows.push(key)
     }
-    for (const [name, { place, key }] of this.#asked.ids) {
+    for (const [name, { place, key }] of this.#requested.ids) {
       const change = this.#recordChange(name, place, key)
       if (change !== undefined) all.ids.push(change)
       else if (!ids.has(name)) all.spareIds.push(key)

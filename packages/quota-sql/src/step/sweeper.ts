@@ -1,8 +1,8 @@
 import type { EndedHold, SweepReply } from '@scoregw/quota/store'
-import { placeOf } from './asked.ts'
-import type { Ask } from './counters.ts'
+import type { Perform } from './counters.ts'
 import { textOf } from './names.ts'
 import type { Work } from './operation.ts'
+import { placeOf } from './requested.ts'
 import { readableFootprint, type StoredHold } from './stored.ts'
 
 /** How often a process looks for holds that have ended: they are settled within a second of their end. */
@@ -14,11 +14,11 @@ export const SWEPT_AT_ONCE = 32
 /** Most ended holds that are kept for the next `sweep`. */
 const MAX_ENDED = 1_000
 
-/** What a {@link Sweeper} works with. */
-export interface SweeperParts {
+/** The dependencies of a {@link Sweeper}. */
+export interface SweeperDeps {
   /** Holds that have ended, the earliest first, so many at the most. */
   readonly due: (most: number) => Promise<readonly StoredHold[]>
-  readonly ask: Ask
+  readonly perform: Perform
   /** How many holds are open. */
   readonly count: () => Promise<number>
   /** Deletes some of what ended long ago. */
@@ -61,13 +61,13 @@ export class Ended {
 /** Gives back what holds had that were not settled, of all processes, and deletes what ended. */
 export class Sweeper {
   readonly ended: Ended = new Ended()
-  readonly #parts: SweeperParts
+  readonly #deps: SweeperDeps
   readonly #timers: NodeJS.Timeout[] = []
   #isStopped = false
   #sweeping: Promise<void> | undefined
 
-  constructor(parts: SweeperParts) {
-    this.#parts = parts
+  constructor(deps: SweeperDeps) {
+    this.#deps = deps
   }
 
   /** From here on it sweeps by itself, and never keeps the process alive. */
@@ -77,7 +77,7 @@ export class Sweeper {
       this.#timers.push(timer.unref())
     }
     every(SWEEP_EVERY_MS, () => this.#settleDue())
-    every(FORGET_EVERY_MS, this.#parts.forget)
+    every(FORGET_EVERY_MS, this.#deps.forget)
   }
 
   stop(): void {
@@ -88,7 +88,7 @@ export class Sweeper {
   /** Settles all holds that have ended. */
   async sweep(): Promise<SweepReply> {
     await this.#settleDue()
-    const open = await this.#parts.count()
+    const open = await this.#deps.count()
     return { ended: this.ended.drain(), open }
   }
 
@@ -102,7 +102,7 @@ export class Sweeper {
   async #settleAll(): Promise<void> {
     const tried = new Set<string>()
     for (;;) {
-      const due = await this.#parts.due(SWEPT_AT_ONCE)
+      const due = await this.#deps.due(SWEPT_AT_ONCE)
       const names = due.map(({ key }) => key.join('\0'))
       // Where none can be settled, the next sweep goes on.
       if (names.every((name) => tried.has(name)) || this.#isStopped) return
@@ -112,6 +112,6 @@ export class Sweeper {
   }
 
   async #end(hold: StoredHold): Promise<void> {
-    if (await this.#parts.ask(endWork(hold))) warnOfAside(hold)
+    if (await this.#deps.perform(endWork(hold))) warnOfAside(hold)
   }
 }

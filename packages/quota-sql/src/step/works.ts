@@ -17,8 +17,8 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
-import type { Footprint } from './asked.ts'
 import type { Work } from './operation.ts'
+import type { Footprint } from './requested.ts'
 import type { Layouts } from './row-layout.ts'
 import { SchemaRows } from './schema-rows.ts'
 import type { Step } from './step.ts'
@@ -49,7 +49,7 @@ export class Works {
       charge: id === undefined ? { rows: this.#rows, refs: rows, request } : undefined,
       decide: (step) => {
         step.check(footprint)
-        // What an id was used for is the answer whatever the settings.
+        // What an id was used for is the answer regardless of the settings.
         const isUsed = ids?.some((place) => step.hasRecord(place)) === true
         return !isUsed && isStale(step, request) ? staleReply(step) : step.counters(this.#schema).take(request)
       },
@@ -59,7 +59,7 @@ export class Works {
 
   read(request: ReadRequest): Work<ReadReply> {
     const footprint = this.#footprint(request.subject, request.categories, request.layers)
-    return { ...checked(footprint, (step) => step.counters(this.#schema).read(request)), isLook: true }
+    return { ...checked(footprint, (step) => step.counters(this.#schema).read(request)), isRead: true }
   }
 
   settle(request: SettleRequest): Work<void> {
@@ -114,18 +114,18 @@ export class Works {
 
   list(request: ListHoldsRequest): Work<ListHoldsReply> {
     const footprint = { shownOwners: [idOwnerKey(this.#schema, request.subject)] }
-    return { ...checked(footprint, (step) => this.#holds(step).list(request)), isLook: true }
+    return { ...checked(footprint, (step) => this.#holds(step).list(request)), isRead: true }
   }
 
   #undoTake(request: TakeRequest, { outcome, states }: TakeReply): void {
     if (outcome !== 'admitted') return
     const { subject, category, quotas, id, hold, costs } = request
-    const giveBack = costs.slice(0, -1)
+    const refunds = costs.slice(0, -1)
     if (hold !== undefined && id !== undefined) {
-      const maxOverrun = giveBack.map(() => 0)
+      const maxOverrun = refunds.map(() => 0)
       const end = { subject, category, id, quotas, as: 'cancelled', overrun: 'refuse', maxOverrun } as const
       this.#undo(this.settleHold(end))
-    } else this.#undo(this.settle({ subject, category, layers: quotas.layers, states, giveBack, as: 'cancelled', id }))
+    } else this.#undo(this.settle({ subject, category, layers: quotas.layers, states, refunds, as: 'cancelled', id }))
   }
 
   #holds(step: Step): SyncHolds {

@@ -18,7 +18,7 @@ export interface ListenPool {
   on?(event: 'error', listener: () => void): unknown
 }
 
-/** Pause before a server is asked again for a connection, in milliseconds: twice as long each time. */
+/** Pause before a server is sent again for a connection, in milliseconds: twice as long each time. */
 const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 5_000
 
@@ -124,7 +124,7 @@ class Listener {
     clearTimeout(this.#timer)
     const client = this.#client
     this.#client = undefined
-    // What it listens to is its own: nobody else is to be given it.
+    // What it listens to is its own: no one else is to be given it.
     client?.release(true)
   }
 }

@@ -8,7 +8,7 @@ import type { ListenPool } from './listener.ts'
 const MAX_POLL_MS = 1_000
 const MAX_POLL_BESIDE_LISTENING_MS = 60_000
 
-/** What stores take that hear of other processes' changes. */
+/** What stores take that are notified of other processes' changes. */
 export interface WatchOptions {
   /**
    * The beginning of every table's name, the same as of the migrations and of the counters.
@@ -23,7 +23,7 @@ export interface WatchOptions {
   readonly pollMs?: number | undefined
   /**
    * PostgreSQL alone: a `Pool` of pg, from which one connection is taken while there is a watcher. Changes arrive
-   * at once over it (`LISTEN`), and `pollMs` bounds the delay of one whose message was lost. Stores that are given
+   * together over it (`LISTEN`), and `pollMs` bounds the delay of one whose message was lost. Stores that are given
    * the same pool share the connection. No pooler in transaction mode may be between.
    * @default changes are looked for, and not listened for
    */

@@ -1,34 +1,34 @@
-/** What a {@link Watched} works with. */
-export interface WatchedParts {
+/** The dependencies of a {@link Watched}. */
+export interface WatchedDeps {
   /** How often to poll for changes while there is a watcher, in milliseconds. */
   readonly pollMs: number
-  /** Looks for changes, and reports them. */
-  readonly look: () => Promise<void>
+  /** Reads whether there are changes, and reports them. */
+  readonly poll: () => Promise<void>
   /** Calls `wake` when there may be changes, until what it returns is called; absent: there are no notifications. */
   readonly listen?: ((wake: () => void) => () => void) | undefined
 }
 
 /** The watchers of changes, and the polls for them while there is a watcher. */
 export class Watched<Change> {
-  readonly #parts: WatchedParts
+  readonly #deps: WatchedDeps
   readonly #listeners = new Set<(change: Change) => void>()
   #timer: NodeJS.Timeout | undefined
-  #looking: Promise<void> | undefined
+  #polling: Promise<void> | undefined
   #isFollowing = false
-  /** Whether there was a notification after the last look began. */
+  /** Whether there was a notification after the last poll began. */
   #isNotifiedAgain = false
   #unlisten: (() => void) | undefined
 
-  constructor(parts: WatchedParts) {
-    this.#parts = parts
+  constructor(deps: WatchedDeps) {
+    this.#deps = deps
   }
 
   watch(listener: (change: Change) => void): () => void {
     // A function of our own, so that one listener may watch twice.
     const entry = (change: Change): void => listener(change)
     this.#listeners.add(entry)
-    this.#timer ??= setInterval(() => void this.look().catch(ignored), this.#parts.pollMs).unref()
-    this.#unlisten ??= this.#parts.listen?.(() => void this.#notified())
+    this.#timer ??= setInterval(() => void this.poll().catch(ignored), this.#deps.pollMs).unref()
+    this.#unlisten ??= this.#deps.listen?.(() => void this.#notified())
     return () => {
       this.#listeners.delete(entry)
       if (this.#listeners.size === 0) this.#rest()
@@ -39,23 +39,23 @@ export class Watched<Change> {
     for (const listener of [...this.#listeners]) listener(change)
   }
 
-  /** Looks now; calls at the same time share one look. */
-  look(): Promise<void> {
-    this.#looking ??= this.#parts.look().finally(() => {
-      this.#looking = undefined
+  /** Polls now; calls at the same time share one poll. */
+  poll(): Promise<void> {
+    this.#polling ??= this.#deps.poll().finally(() => {
+      this.#polling = undefined
     })
-    return this.#looking
+    return this.#polling
   }
 
-  /** A look in flight at the notification may have missed the change. */
+  /** A poll in flight at the notification may have missed the change. */
   async #notified(): Promise<void> {
     this.#isNotifiedAgain = true
     if (this.#isFollowing) return
     this.#isFollowing = true
-    await this.#looking?.catch(ignored)
+    await this.#polling?.catch(ignored)
     while (this.#isNotifiedAgain && this.#listeners.size > 0) {
       this.#isNotifiedAgain = false
-      await this.look().catch(ignored)
+      await this.poll().catch(ignored)
     }
     this.#isFollowing = false
   }
@@ -64,7 +64,7 @@ export class Watched<Change> {
   async close(): Promise<void> {
     this.#listeners.clear()
     this.#rest()
-    await this.#looking?.catch(ignored)
+    await this.#polling?.catch(ignored)
   }
 
   #rest(): void {
@@ -76,5 +76,5 @@ export class Watched<Change> {
 }
 
 function ignored(): void {
-  // The next look reports the error.
+  // The next poll reports the error.
 }

@@ -2,7 +2,7 @@ import type { Clock } from '@scoregw/quota'
 import { manualClock, type RowName, type StoreFactory } from '@scoregw/quota-testkit'
 import type pg from 'pg'
 import { type PostgresStore, postgresStore } from '../../src/index.ts'
-import { rowRef } from '../../src/step/asked.ts'
+import { rowRef } from '../../src/step/requested.ts'
 import type { TestDatabase } from './database.ts'
 
 /** New stores for the testkit: each time two, as of two processes, on emptied tables. */

@@ -5,7 +5,7 @@ import { manualClock, type RowName, type StoreFactory, type StoreHarness } from 
 import type Database from 'libsql'
 import { afterAll } from 'vitest'
 import { quotaSchemaSql, type SqliteConnection, sqliteStore, syncSqliteStore } from '../../src/index.ts'
-import { rowRef } from '../../src/step/asked.ts'
+import { rowRef } from '../../src/step/requested.ts'
 import { connectByNode, connectTo, kyselyOn } from './sqlite.ts'
 
 export type SqliteKind = 'own' | 'shared' | 'sync' | 'transactions' | 'node'

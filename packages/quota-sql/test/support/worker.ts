@@ -5,7 +5,7 @@ import { poolOf } from './pool.ts'
 import { connectTo, kyselyOn } from './sqlite.ts'
 import { piecesOf, quotaOn, type Worked, workOn } from './work.ts'
 
-/** Pieces that are under way at one time. */
+/** Pieces that are in flight at one time. */
 const AT_ONCE = 4
 const MOST = 1_000
 

@@ -13,7 +13,7 @@ export interface HttpAnswer {
   readonly body: string | undefined
 }
 
-/** What a request is made of, beside its path. */
+/** The parts of a request, beside its path. */
 export interface HttpAsk {
   readonly method?: string
   readonly headers?: OutgoingHttpHeaders

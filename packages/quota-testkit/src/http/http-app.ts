@@ -136,7 +136,7 @@ export class HttpApp {
       : route.reply
   }
 
-  /** The beginning of a handler: throws at once where the script says so. */
+  /** The beginning of a handler: throws immediately where the script says so. */
   begin({ fails }: HttpReply): void {
     this.#worked++
     if (fails === 'now') throw new Error('at once')

@@ -7,11 +7,11 @@ import type { HttpScenario } from './scenario.ts'
  * What a framework, or the harness around it, can do.
  *
  * - `address`: knows the network address of a caller.
- * - `hang-ups`: hears of callers who leave.
+ * - `hang-ups`: notices callers who leave.
  * - `pipelining`: reads a request while it answers the one before.
- * - `pipelined-hang-ups`: hears of callers who leave before it is the turn of their request.
+ * - `pipelined-hang-ups`: notices callers who leave before it is the turn of their request.
  * - `waiting`: a request may wait for what another one does, without being given up.
- * - `broken-streams`: hears of a stream that its handler breaks, and gives the tokens back where the end settles.
+ * - `broken-streams`: notices a stream that its handler breaks, and gives the tokens back where the end settles.
  */
 export type HttpCapability = 'address' | 'hang-ups' | 'pipelining' | 'pipelined-hang-ups' | 'waiting' | 'broken-streams'
 
@@ -133,7 +133,7 @@ const KINDS = [
   ['later', 'a store that answers later'],
 ] as const
 
-/** The same with a store that answers at once, and with one that answers later. */
+/** The same with a store that answers synchronously, and with one that answers later. */
 export function withBothStores(cases: readonly AnyStoreCase[]): HttpCase[] {
   return KINDS.flatMap(([store, title]) =>
     cases.map((each) => ({ ...each, name: `${each.name}; ${title}`, scenario: { ...each.scenario, store } })),

@@ -9,11 +9,11 @@ export interface HttpReply {
   /** @default 200 */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** A body that is sent at once. */
+  /** A body that is sent immediately. */
   readonly body?: string
   /** A stream of chunks in place of a body; what happens in its middle happens after the first. */
   readonly chunks?: readonly string[]
-  /** Fails instead: by throwing at once, by rejecting, or in the middle of its stream. */
+  /** Fails instead: by throwing immediately, by rejecting, or in the middle of its stream. */
   readonly fails?: 'now' | 'later' | 'middle'
   /** Asks for more tokens, before it settles. */
   readonly adds?: number
@@ -63,11 +63,11 @@ export interface HttpSettings {
 
 /** An app to serve: plain data, so that it may be sent to another process or runtime. */
 export interface HttpScenario {
-  /** Whether the store answers at once. */
+  /** Whether the store answers synchronously. */
   readonly store: 'now' | 'later'
   /** Tokens of writing that a user has in an hour. Default: 10 */
   readonly hourly?: number
-  /** How much `work` a user may have under way. Default: no limit */
+  /** How much `work` a user may have in flight. Default: no limit */
   readonly slots?: number
   readonly settings?: HttpSettings
   readonly routes: readonly HttpRoute[]

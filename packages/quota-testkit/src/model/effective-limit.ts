@@ -11,7 +11,7 @@ export interface LimitOf {
 }
 
 /** What limits follow from, for one subject. */
-export interface LimitTerms {
+export interface LimitInputs {
   readonly policy: Policy
   readonly settings: Settings
   /** The subject's settings in the layer, as they are in force. */
@@ -24,7 +24,7 @@ export interface LimitTerms {
 const FACTORS: Readonly<Record<string, number>> = { conservative: 0.75, normal: 1, lenient: 1.5, custom: 1 }
 
 /** The limit in force, reckoned in big integers so that nothing is ever rounded; `undefined`: there is none. */
-export function effectiveLimit({ policy, settings, subject, plan }: LimitTerms, of: LimitOf): Limit | undefined {
+export function effectiveLimit({ policy, settings, subject, plan }: LimitInputs, of: LimitOf): Limit | undefined {
   const known = entry(policy.base, of)
   if (known === undefined) return undefined
   const override = subject?.overrides[of.category]?.[of.label] ?? null

@@ -35,7 +35,7 @@ export interface ModelId {
 }
 
 /** What makes a reservation a hold. */
-export interface ModelTerms {
+export interface ModelHold {
   readonly owner: string
   readonly ttlMs: number
   readonly maxHolds: number
@@ -48,7 +48,7 @@ export interface ModelTake {
   readonly costs: ModelCosts
   readonly windows: readonly ModelLimit[]
   readonly id?: ModelId | undefined
-  readonly hold?: ModelTerms | undefined
+  readonly hold?: ModelHold | undefined
 }
 
 export interface ModelTaken {
@@ -97,7 +97,7 @@ export class ModelCounters {
 
   take(request: ModelTake): ModelTaken {
     const { costs, windows, id, hold } = request
-    const known = id && this.#look(id.name)
+    const known = id && this.#record(id.name)
     if (id && known) return this.#repeated(known, id)
     if (hold && this.open(hold.owner).length >= hold.maxHolds) return { outcome: 'too_many_holds', charged: {} }
     const slots = hold?.slots ?? []
@@ -119,7 +119,7 @@ export class ModelCounters {
   /** What every window of a unit has room for. */
   room(windows: readonly ModelLimit[], of: string): number {
     const ofUnit = windows.filter(({ unit }) => unit === of)
-    return Math.min(...ofUnit.map(({ name, span, limit }) => limit - (this.windows.look(name, span)?.used ?? 0)))
+    return Math.min(...ofUnit.map(({ name, span, limit }) => limit - (this.windows.open(name, span)?.used ?? 0)))
   }
 
   slotsTaken(name: string): number {
@@ -153,7 +153,7 @@ export class ModelCounters {
 
   /** The end of a hold by its holder. */
   settleHold(id: ModelId, request: ModelSettle): ModelSettled {
-    const known = this.#look(id.name)
+    const known = this.#record(id.name)
     if (known === undefined && request.as === 'cancelled') this.#mark(id)
     if (known === undefined || known.holder !== id.holder) return { outcome: 'unknown' }
     return request.as === 'cancelled' ? this.#cancelled(id.name, known) : this.#commit(id.name, known, request)
@@ -161,7 +161,7 @@ export class ModelCounters {
 
   /** Ends a reservation under an id that is no hold; whether its tokens go back: only for its holder, and once. */
   settleId(id: ModelId, as: 'committed' | 'cancelled'): boolean {
-    const known = this.#look(id.name)
+    const known = this.#record(id.name)
     if (known === undefined && as === 'cancelled') this.#mark(id)
     if (known?.state !== 'reserved' || known.holder !== id.holder) return false
     known.state = as
@@ -203,7 +203,7 @@ export class ModelCounters {
 
   /** The hold if it is open and the holder's; else why nothing can be done with it. */
   #ofHolder(id: ModelId): OpenHold | 'expired' | 'settled' | 'unknown' {
-    const known = this.#look(id.name)
+    const known = this.#record(id.name)
     if (known === undefined || known.holder !== id.holder || !isHold(known)) return 'unknown'
     if (known.state === 'expired') return 'expired'
     return known.state === 'reserved' ? known : 'settled'
@@ -222,7 +222,7 @@ export class ModelCounters {
     for (const { name, unit } of windows) if ((costs[unit] ?? 0) > 0) this.windows.moveToThePresent(name)
   }
 
-  #remember(id: ModelId, costs: ModelCosts, charged: Record<string, ModelCharge>, hold: ModelTerms | undefined): void {
+  #remember(id: ModelId, costs: ModelCosts, charged: Record<string, ModelCharge>, hold: ModelHold | undefined): void {
     const now = this.clock.now()
     const slots = hold?.slots.map(({ name }) => name) ?? []
     for (const name of slots) this.state.slots[name] = [...(this.state.slots[name] ?? []), id.name]
@@ -282,10 +282,10 @@ export class ModelCounters {
     record: ModelRecord,
     state: ModelRecord['state'],
     settlement: ModelSettlement | null,
-    giveBack: (unit: string) => number = () => Number.POSITIVE_INFINITY,
+    most: (unit: string) => number = () => Number.POSITIVE_INFINITY,
   ): void {
     for (const [window, { startedAt, amount, unit }] of Object.entries(record.charged))
-      this.windows.refund(window, startedAt, Math.min(giveBack(unit), amount))
+      this.windows.refund(window, startedAt, Math.min(most(unit), amount))
     for (const slot of record.hold?.slots ?? [])
       this.state.slots[slot] = (this.state.slots[slot] ?? []).filter((each) => each !== name)
     this.#close(record, state, settlement)
@@ -302,7 +302,7 @@ export class ModelCounters {
   }
 
   /** The record of an id; a hold that is past its end is ended first. */
-  #look(name: string): ModelRecord | undefined {
+  #record(name: string): ModelRecord | undefined {
     const record = this.state.records[name]
     if (record === undefined) return undefined
     if (this.#isDue(record)) this.#end(name, record, 'expired', null)

@@ -102,7 +102,7 @@ export class ModelSight {
   #enoughAt({ name, span, most }: ModelCell, requested: number): number | undefined {
     if (span === undefined || !('perMs' in span)) return undefined
     const { windows, clock } = this.#counters
-    const open = windows.look(name, span)
+    const open = windows.open(name, span)
     const isEmpty = open === undefined || open.used === 0
     const from = isEmpty ? { startedAt: clock.now(), used: 0, charged: 0 } : open
     return windows.enoughAt(from, span, inTokens(most) - requested)
@@ -124,7 +124,7 @@ export class ModelSight {
     const { name, window, span } = cell
     if (window === undefined || span === undefined)
       return { lengthMs: null, startedAt: null, used: this.#counters.slotsTaken(name), resetAt: null }
-    const open = isCounted ? this.#counters.windows.look(name, span) : undefined
+    const open = isCounted ? this.#counters.windows.open(name, span) : undefined
     const used = open?.used ?? 0
     if (open !== undefined && 'perMs' in span) {
       const isFull = used === 0

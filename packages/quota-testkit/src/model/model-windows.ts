@@ -43,7 +43,7 @@ export class ModelWindows {
   }
 
   /** The window if it is open now. */
-  look(name: string, span: ModelSpan): OpenWindow | undefined {
+  open(name: string, span: ModelSpan): OpenWindow | undefined {
     const window = this.windows[name]
     if (window === undefined || window.closed) return undefined
     const startedAt = this.#notTooFarAhead(window.startedAt)
@@ -57,7 +57,7 @@ export class ModelWindows {
   /** Puts tokens into the window, opening it if it is not open; the start of the window they are in. */
   charge(name: string, span: ModelSpan, tokens: number): number {
     this.moveToThePresent(name)
-    const open = this.look(name, span)
+    const open = this.open(name, span)
     if (open !== undefined && !this.isFull(open, span)) {
       const passed = this.passed(open, span)
       const startedAt = open.startedAt + passed.ms
@@ -94,7 +94,7 @@ export class ModelWindows {
   ends(): number[] {
     return Object.entries(this.windows).flatMap(([name, { span }]) => {
       if ('periodEnd' in span) return span.periodEnd > this.clock.now() ? [span.periodEnd] : []
-      const open = this.look(name, span)
+      const open = this.open(name, span)
       if (open === undefined) return []
       const end = open.startedAt + this.lasts(span)
       return 'perMs' in span ? [end, this.enoughAt(open, span, 0)] : [end]

@@ -80,7 +80,7 @@ export class QuotaModel {
     this.#sight = new ModelSight(this.#cells, shared.counters)
   }
 
-  /** An engine with another policy on the same counters, ids, holds and settings, which go by names. */
+  /** An engine with another policy on the same counters, ids, holds and settings, which are known by names. */
   under(policy: Policy): QuotaModel {
     return new QuotaModel(policy, this.#shared.counters.clock, {}, this.#shared)
   }

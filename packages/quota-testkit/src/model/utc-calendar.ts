@@ -5,7 +5,7 @@ const DAY_MS = 24 * HOUR_MS
 /** 4 January 1970 was a Sunday; weeks are counted from Monday the 5th. */
 const A_MONDAY_MS = 4 * DAY_MS
 
-/** The calendar of UTC, reckoned by `Date` alone, so that histories owe nothing to a library of zones. */
+/** The calendar of UTC, reckoned only by `Date`, so that histories owe nothing to a library of zones. */
 export const utcCalendar = {
   isTimeZone: (name: string): boolean => name === 'UTC',
 

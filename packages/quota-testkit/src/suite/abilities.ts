@@ -11,7 +11,7 @@ const ROLLING: Policy<'work'> = {
   base: { personal: { read: { '1h': 100 } }, site: { read: { '1h': 100 } } },
 }
 
-/** A policy that asks for an ability; holds alone are asked for by a request. */
+/** A policy that requests an ability; holds alone are requested by a request. */
 const POLICIES: Readonly<Record<Exclude<StoreAbility, 'holds'>, Policy<'work'>>> = {
   calendar: {
     ...ROLLING,

@@ -34,7 +34,7 @@ async function cannotBeRead(probe: Probe, layers: readonly number[] = [0, 1]): P
   await throwsCode(() => probe.states({ layers }), 'damaged_row')
 }
 
-/** Promises about rows whose bytes were damaged: one subject's failure, and a reset mends it. */
+/** Promises about rows whose bytes were damaged: one subject's failure, and a reset repairs it. */
 export const DAMAGE_CASES: readonly ConformanceCase[] = [
   ...Object.entries(DAMAGES).map(([what, change]) =>
     damageCase(`a damaged row (${what}) fails its subject alone, and a reset mends it`, async ({ store, damage }) => {

@@ -7,7 +7,7 @@ import { HOUR_MS, SECOND_MS } from './probe.ts'
 
 const LIMITS = { '1m': 5, tokens: 1_000, budget: 9_000 }
 
-/** Requests, tokens and money: of a user, of a team, of everybody. */
+/** Requests, tokens and money: of a user, of a team, of all subjects. */
 const POLICY = definePolicy({
   units: ['requests', 'tokens', 'money'],
   windows: [

@@ -6,7 +6,7 @@ import type { Answer, QuotaStore } from '@scoregw/quota/store'
  * capability is not declared, it asks instead that the store says so, or does the plain thing.
  *
  * - `ids`: takes requests under a reservation id. Without: throws a `QuotaError`, charging nothing.
- * - `sync`: answers at once. Without: an engine on it has no `...Sync` calls.
+ * - `sync`: answers synchronously. Without: an engine on it has no `...Sync` calls.
  * - `clock-steps`: the harness can set the store's clock forward and back. Without: its time never goes back.
  * - `bounded`: holds a number of live subjects that the harness can set. Without: it holds as many as come.
  * - `revisions`: knows the revision of the settings in force. Without: no request is ever stale.

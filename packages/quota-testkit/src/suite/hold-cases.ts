@@ -69,7 +69,7 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
       await advance(HOLD_MS - 1)
       assert.equal(await look(probe), open)
       assert.notEqual((await probe.used())[0], 0)
-      // The other one is looked at when it has passed its end, and nobody has swept.
+      // The other one is checked when it has passed its end, and nobody has swept.
       await advance(1)
       const late = new Proxy(other, {
         get: (target, name: keyof HoldProbe) =>

@@ -132,7 +132,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
   holdCase(
     'under other settings the answer is stale, and nothing is charged',
     async ({ store, storeRevision }) => {
-      // With a layer that everybody shares: a store may keep the revision where that is.
+      // With a layer that all subjects share: a store may keep the revision where that is.
       const probe = new HoldProbe(store, { ...ONE_WINDOW, layers: [PERSONAL, SITE] }, 10)
       await storeRevision('two')
       await probe.held('a', 2, { settingsRevision: 'two' })

@@ -3,9 +3,9 @@ import {
   type AsyncHolds,
   type CellSchema,
   type EndedHold,
+  type HoldOptions,
   type HoldRef,
   type HoldReply,
-  type HoldTerms,
   type ListHoldsReply,
   type Overrun,
   type QuotaStore,
@@ -34,7 +34,7 @@ export const HOLD_MS: number = 60 * SECOND_MS
 
 /** A window of an hour and slots, in layers of each subject's own. */
 export const SLOTS: StoreSchema = { ...ONE_WINDOW, cells: withSlots(ONE_WINDOW.cells, 'running') }
-/** The same, and a layer that everybody shares. */
+/** The same, and a layer that all subjects share. */
 export const SHARED_SLOTS: StoreSchema = { ...SLOTS, layers: [PERSONAL, SITE] }
 
 /** Cells of tokens, and behind them slots. */
@@ -42,8 +42,8 @@ export function withSlots(cells: readonly CellSchema[], label: string): readonly
   return [...cells, ...tokenCells(slotsCell(label))]
 }
 
-/** What differs from a usual hold. */
-export interface HoldOptions extends Omit<ProbeOptions, 'id' | 'hold'>, Partial<HoldTerms> {
+/** The difference from a usual hold. */
+export interface HoldProbeOptions extends Omit<ProbeOptions, 'id' | 'hold'>, Partial<HoldOptions> {
   readonly nonce?: string
   readonly fingerprint?: string
   /** How long the record of the id is kept after the hold. */
@@ -53,35 +53,39 @@ export interface HoldOptions extends Omit<ProbeOptions, 'id' | 'hold'>, Partial<
   readonly maxOverrun?: Amount
 }
 
-/** What came of a settling, in as few words as possible. */
+/** The result of a settling, in as few words as possible. */
 export type Settled = readonly [outcome: SettleHoldOutcome, charged: Amount, uncharged: Amount, reserved: Amount]
 
 /** Requests about holds to one store under one schema, with everything usual left out. */
 export class HoldProbe extends Probe {
   /** Takes a hold under an id, whatever comes of it. */
-  async hold(id: string, cost: Amount, options: HoldOptions = {}): Promise<TakeReply> {
+  async hold(id: string, cost: Amount, options: HoldProbeOptions = {}): Promise<TakeReply> {
     const { ttlMs = HOLD_MS, maxHolds = 100 } = options
     return this.take(cost, { ...options, id: this.#idOf(id, options), hold: { ttlMs, maxHolds } })
   }
 
-  async held(id: string, cost: Amount, options: HoldOptions = {}): Promise<TakeReply> {
+  async held(id: string, cost: Amount, options: HoldProbeOptions = {}): Promise<TakeReply> {
     const reply = await this.hold(id, cost, options)
     assert.equal(reply.outcome, 'admitted', `a hold of ${String(cost)}, cells ${JSON.stringify(reply.states)}`)
     return reply
   }
 
-  async extend(id: string, ttlMs: number, options: HoldOptions = {}): Promise<HoldReply> {
+  async extend(id: string, ttlMs: number, options: HoldProbeOptions = {}): Promise<HoldReply> {
     return this.#holds(options.store).extend({ ...this.#ref(id, options), ttlMs })
   }
 
-  async grow(id: string, cost: Amount, options: HoldOptions = {}): Promise<HoldReply> {
+  async grow(id: string, cost: Amount, options: HoldProbeOptions = {}): Promise<HoldReply> {
     const { settingsRevision } = options
     const costs = [...this.amounts(cost), 0]
     const asked = { ...this.#ref(id, options), costs, ...this.terms(options), settingsRevision }
     return this.#holds(options.store).grow(asked)
   }
 
-  async settleHold(id: string, as: 'committed' | 'cancelled', options: HoldOptions = {}): Promise<SettleHoldReply> {
+  async settleHold(
+    id: string,
+    as: 'committed' | 'cancelled',
+    options: HoldProbeOptions = {},
+  ): Promise<SettleHoldReply> {
     const { overrun = 'refuse', maxOverrun: most = 0 } = options
     const actual = options.actual === undefined ? undefined : this.amounts(options.actual)
     const maxOverrun = this.amounts(most)
@@ -90,16 +94,16 @@ export class HoldProbe extends Probe {
   }
 
   /** Commits, and says what came of it. */
-  async committed(id: string, options: HoldOptions = {}): Promise<Settled> {
+  async committed(id: string, options: HoldProbeOptions = {}): Promise<Settled> {
     const { outcome, charged, uncharged, reserved } = await this.settleHold(id, 'committed', options)
     return [outcome, this.amount(charged), this.amount(uncharged), this.amount(reserved)]
   }
 
-  async released(id: string, options: HoldOptions = {}): Promise<SettleHoldOutcome> {
+  async released(id: string, options: HoldProbeOptions = {}): Promise<SettleHoldOutcome> {
     return (await this.settleHold(id, 'cancelled', options)).outcome
   }
 
-  async list(options: HoldOptions = {}): Promise<ListHoldsReply> {
+  async list(options: HoldProbeOptions = {}): Promise<ListHoldsReply> {
     return this.#holds(options.store).list({ subject: options.subject ?? 'u' })
   }
 
@@ -115,13 +119,13 @@ export class HoldProbe extends Probe {
     return all
   }
 
-  /** Open holds of everybody. */
+  /** Open holds of all subjects. */
   async open(): Promise<number> {
     return (await this.#holds(undefined).sweep()).open
   }
 
   /** The taken slots of each layer; the last number of each row. */
-  async slots(options: HoldOptions = {}): Promise<number[]> {
+  async slots(options: HoldProbeOptions = {}): Promise<number[]> {
     const width = this.schema.cells.length
     return (await this.used(options)).filter((_, index) => index % width === width - 1)
   }
@@ -132,12 +136,12 @@ export class HoldProbe extends Probe {
     return holds
   }
 
-  #ref(id: string, options: HoldOptions): HoldRef {
+  #ref(id: string, options: HoldProbeOptions): HoldRef {
     const { subject = 'u', category = 0 } = options
     return { subject, category, id: this.#idOf(id, options) }
   }
 
-  #idOf(id: string, { nonce = 'nonce-a', fingerprint = 'hold read:1', idTtlMs = 600_000 }: HoldOptions) {
+  #idOf(id: string, { nonce = 'nonce-a', fingerprint = 'hold read:1', idTtlMs = 600_000 }: HoldProbeOptions) {
     return idOf(id, nonce, fingerprint, idTtlMs)
   }
 }

@@ -49,16 +49,16 @@ export class Parties {
 
   /** Refused with nothing to spare in what the schema knows, admitted with room for one token. */
   async fill(schema: StoreSchema, options: Names = {}): Promise<void> {
-    const limits = this.#names(schema, options).map(([name, span]) => this.#windows.look(name, span)?.used ?? 0)
+    const limits = this.#names(schema, options).map(([name, span]) => this.#windows.open(name, span)?.used ?? 0)
     await this.probe(schema).refused(1, this.#options(schema, { ...options, limits }))
     await this.compare(options.subject)
     await this.take(schema, 1, { ...options, limits: limits.map((limit) => limit + 1) })
   }
 
-  async cancel(schema: StoreSchema, { reply, options }: Taken, giveBack: number): Promise<void> {
-    await this.probe(schema).cancel(reply, giveBack, this.#options(schema, options))
+  async cancel(schema: StoreSchema, { reply, options }: Taken, refunds: number): Promise<void> {
+    await this.probe(schema).cancel(reply, refunds, this.#options(schema, options))
     for (const [at, [name]] of this.#names(schema, options).entries()) {
-      this.#windows.refund(name, reply.states[2 * at] ?? -1, giveBack)
+      this.#windows.refund(name, reply.states[2 * at] ?? -1, refunds)
     }
     await this.compare(options.subject)
   }
@@ -80,7 +80,7 @@ export class Parties {
       for (const category of schema.categories) {
         const seen = await this.probe(schema).states(this.#options(schema, { subject, category }))
         const expected: number[] = this.#names(schema, { subject, category }).flatMap(([name, span]) => {
-          const { startedAt, used } = this.#windows.look(name, span) ?? { startedAt: -1, used: 0 }
+          const { startedAt, used } = this.#windows.open(name, span) ?? { startedAt: -1, used: 0 }
           return [startedAt, used]
         })
         assert.deepEqual(seen, expected, `${category} under ${JSON.stringify(schema.cells)}`)

@@ -59,16 +59,16 @@ export function describeCases<Case extends { readonly name: string }>(
 /** The longest that a change may go unheard, in milliseconds. */
 const HEARD_WITHIN_MS = 1_000
 /** The polling interval for conditions without an event, in milliseconds. */
-const LOOK_EVERY_MS = 5
+const POLL_EVERY_MS = 5
 
 /** A listener, and the wait for its call number `calls`, at most as long as the port allows. */
-function hearing(calls = 1): { readonly listener: () => void; heard(): Promise<void> } {
+function listening(calls = 1): { readonly listener: () => void; notified(): Promise<void> } {
   let left = calls
   return {
     listener() {
       left--
     },
-    heard: () => soon('a write is heard of', () => left <= 0),
+    notified: () => soon('a write is reported', () => left <= 0),
   }
 }
 
@@ -76,10 +76,10 @@ function hearing(calls = 1): { readonly listener: () => void; heard(): Promise<v
  * Looks until something is so; fails when it is not so within the time that the port allows. That time is counted in
  * looks: on a busy machine they come as late as the timers of the store, whereas a clock would go on alone.
  */
-export async function soon(what: string, look: () => Answer<boolean>): Promise<void> {
-  for (let passedMs = 0; !(await look()); passedMs += LOOK_EVERY_MS) {
+export async function soon(what: string, read: () => Answer<boolean>): Promise<void> {
+  for (let passedMs = 0; !(await read()); passedMs += POLL_EVERY_MS) {
     assert.ok(passedMs < HEARD_WITHIN_MS, `${what}: not within ${HEARD_WITHIN_MS} ms`)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    await new Promise((resolve) => setTimeout(resolve, POLL_EVERY_MS))
   }
 }
 
@@ -97,7 +97,7 @@ interface TwoStores<Store> {
   readonly peer: Store
 }
 
-/** Promises about who hears of a write, and when. */
+/** Promises about who is notified of a write, and when. */
 export function watchCases<Store>(
   port: string,
   { watch, write, version }: Watched<Store>,
@@ -108,25 +108,25 @@ export function watchCases<Store>(
       async (given) => {
         const { store, peer }: TwoStores<Store> = given
         for (const [writes, writer] of [store, peer, peer].entries()) {
-          const heard = [store, peer].map((each) => ({ ...hearing(), each }))
-          const stops = heard.map(({ each, listener }) => watch(each, listener))
+          const notified = [store, peer].map((each) => ({ ...listening(), each }))
+          const stops = notified.map(({ each, listener }) => watch(each, listener))
           await write(writer, writes)
-          await Promise.all(heard.map((each) => each.heard()))
+          await Promise.all(notified.map((each) => each.notified()))
           for (const stop of stops) stop()
         }
       },
     ),
     plainCase(
-      `${port}: what is read after hearing of a write is that write`,
+      `${port}: what is read after listening of a write is that write`,
       async ({ store, peer }: TwoStores<Store>) => {
-        const first = hearing()
+        const first = listening()
         const stop = watch(peer, () => {
           void version(peer).then((seen) => {
             if (seen === 1) first.listener()
           })
         })
         await write(store, 0)
-        await first.heard()
+        await first.notified()
         stop()
       },
     ),
@@ -148,13 +148,13 @@ export function watchCases<Store>(
       let calls = 0
       const stop = watch(store, () => void calls++)
       await write(peer, 0)
-      await soon('a write is heard of', () => calls > 0)
+      await soon('a write is reported', () => calls > 0)
       stop()
       const before = calls
-      const after = hearing()
+      const after = listening()
       const stopAfter = watch(store, after.listener)
       await write(peer, 1)
-      await after.heard()
+      await after.notified()
       stopAfter()
       assert.equal(calls, before)
     }),

@@ -5,7 +5,7 @@ import {
   type CellSchema,
   type Counters,
   cellsIn,
-  type HoldTerms,
+  type HoldOptions,
   type LayerDefinition,
   type QuotaStore,
   type Quotas,
@@ -64,7 +64,7 @@ export const SIX_WINDOWS: StoreSchema = {
 /** The period that an instant is in and the one after it, epoch milliseconds. */
 export type TwoPeriods = readonly [start: number, end: number, nextEnd: number]
 
-/** What differs from a probe's usual request. */
+/** The difference from a probe's usual request. */
 export interface ProbeOptions {
   readonly subject?: Subject
   readonly category?: number
@@ -78,7 +78,7 @@ export interface ProbeOptions {
   readonly period?: TwoPeriods
   /** The same for each layer by itself. */
   readonly periods?: readonly number[]
-  readonly hold?: HoldTerms
+  readonly hold?: HoldOptions
   /** Whether it takes a slot. */
   readonly slot?: boolean
   readonly store?: QuotaStore
@@ -110,7 +110,7 @@ export class Probe {
     this.counters()
   }
 
-  /** Those of the schema, opened when first asked for. */
+  /** Those of the schema, opened when first requested. */
   counters(store: QuotaStore = this.#store): Counters {
     const counters = this.#counters.get(store) ?? store.open(this.schema)
     this.#counters.set(store, counters)
@@ -183,9 +183,9 @@ export class Probe {
     await this.#settle(reply, cost, 'cancelled', options)
   }
 
-  /** @param giveBack what the work did not need */
-  async commit(reply: TakeReply | undefined, giveBack: Amount, options: ProbeOptions = {}): Promise<void> {
-    await this.#settle(reply, giveBack, 'committed', options)
+  /** @param refunds what the work did not need */
+  async commit(reply: TakeReply | undefined, refunds: Amount, options: ProbeOptions = {}): Promise<void> {
+    await this.#settle(reply, refunds, 'committed', options)
   }
 
   async reset({ subject = 'u', category, layers = this.#allLayers, store }: ProbeOptions = {}): Promise<void> {
@@ -206,8 +206,8 @@ export class Probe {
     { subject = 'u', category = 0, layers = this.#allLayers, id, store }: ProbeOptions,
   ): Promise<void> {
     const states = reply?.states ?? []
-    const giveBack = this.amounts(amount)
-    await this.counters(store).settle({ subject, category, layers, states, giveBack, as, id })
+    const refunds = this.amounts(amount)
+    await this.counters(store).settle({ subject, category, layers, states, refunds, as, id })
   }
 }
 

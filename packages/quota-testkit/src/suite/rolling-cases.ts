@@ -28,7 +28,7 @@ function twoProbes({ store, peer }: CaseContext): readonly [before: Probe, after
   return [new Probe(store, BEFORE, 100), new Probe(peer, AFTER, 100)]
 }
 
-/** What becomes of an id that was used before a layer of own keys was added. */
+/** The outcome of an id that was used before a layer of own keys was added. */
 async function againWithTeam({ store, peer }: CaseContext): Promise<string> {
   const team = { name: 'team', shared: false }
   const before = new Probe(store, BEFORE, 99)

@@ -17,7 +17,7 @@ import { SETTINGS_SUBJECT_CASES } from './settings-subject-cases.ts'
 
 const KEY = 'u:"\u00e9'
 
-/** Promises about who hears of a change, and when. */
+/** Promises about who is notified of a change, and when. */
 const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
   ...watchCases<SettingsStore>('settings', {
     watch: (store, listener) => store.watch(listener),
@@ -25,19 +25,19 @@ const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
     version: async (store) => (await store.read())?.version,
   }),
   plainCase('settings: listeners hear what each change is about', async ({ store, peer }) => {
-    const heard: SettingsChange[][] = [[], []]
-    const stops = [store, peer].map((each, index) => each.watch((change) => heard[index]?.push(change)))
+    const notified: SettingsChange[][] = [[], []]
+    const stops = [store, peer].map((each, index) => each.watch((change) => notified[index]?.push(change)))
     for (const writer of [store, peer, peer]) {
-      for (const list of heard) list.length = 0
+      for (const list of notified) list.length = 0
       await written(writer, FIRST)
-      await soon('a change of the settings is heard of', () => heard.every((list) => list.some(isAboutSettings)))
-      for (const list of heard) list.length = 0
+      await soon('a change of the settings is reported', () => notified.every((list) => list.some(isAboutSettings)))
+      for (const list of notified) list.length = 0
       await subjectWritten(writer, ['personal', KEY], SECOND)
-      const isHeard = (change: SettingsChange): boolean => isAboutSubject(change, 'personal', KEY)
-      await soon('a change of a subject is heard of', () => heard.every((list) => list.some(isHeard)))
-      for (const list of heard) list.length = 0
+      const isNotified = (change: SettingsChange): boolean => isAboutSubject(change, 'personal', KEY)
+      await soon('a change of a subject is reported', () => notified.every((list) => list.some(isNotified)))
+      for (const list of notified) list.length = 0
       await writer.writeSubject('personal', KEY, null, {})
-      await soon('a removal is heard of', () => heard.every((list) => list.some(isHeard)))
+      await soon('a removal is reported', () => notified.every((list) => list.some(isNotified)))
     }
     for (const stop of stops) stop()
   }),
@@ -52,7 +52,7 @@ const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
     await store.write(SECOND, { ifRevision: 'never given' })
     assert.deepEqual(await store.read(), before)
     await written(peer, SECOND)
-    await soon('a change after it is heard of', () => notified > 0)
+    await soon('a change after it is reported', () => notified > 0)
     stop()
   }),
 ]

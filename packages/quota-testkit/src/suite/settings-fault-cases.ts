@@ -17,13 +17,13 @@ const USER = ['personal', 'u'] as const
 
 /** What both processes hear, until the returned function is called. */
 function listening({ store, peer }: SettingsContext) {
-  const heard: SettingsChange[][] = [[], []]
-  const stops = [store, peer].map((each, index) => each.watch((change) => heard[index]?.push(change)))
+  const notified: SettingsChange[][] = [[], []]
+  const stops = [store, peer].map((each, index) => each.watch((change) => notified[index]?.push(change)))
   return {
     clear: () => {
-      for (const list of heard) list.length = 0
+      for (const list of notified) list.length = 0
     },
-    all: (is: (change: SettingsChange) => boolean) => heard.every((list) => list.some(is)),
+    all: (is: (change: SettingsChange) => boolean) => notified.every((list) => list.some(is)),
     stop: () => {
       for (const stop of stops) stop()
     },
@@ -50,7 +50,7 @@ function engineOn(settingsStore: SettingsStore): Quota {
 /** Promises about stores that lose what they had, and about processes that die in the middle. */
 export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
   {
-    name: 'settings: data that was lost is nothing stored, and everybody hears of it within a second',
+    name: 'settings: data that was lost is nothing stored, and every process is notified within a second',
     needs: 'loss',
     async run(context) {
       const { store, peer, loseData } = context
@@ -58,15 +58,15 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
       await subjectWritten(store, USER, FIRST)
       const listeners = listening(context)
       await written(peer, SECOND)
-      await soon('the change is heard of', () => listeners.all(isAboutSettings))
+      await soon('the change is reported', () => listeners.all(isAboutSettings))
       listeners.clear()
       await loseData()
-      await soon('the loss is heard of', () => listeners.all(isAboutSettings))
+      await soon('the loss is reported', () => listeners.all(isAboutSettings))
       for (const each of [store, peer]) await nothingIsStored(each)
       assert.equal((await store.write(SECOND, { ifRevision: before.revision })).written, false)
       listeners.clear()
       const after = await written(peer, SECOND, { ifRevision: '' })
-      await soon('the first write after it is heard of', () => listeners.all(isAboutSettings))
+      await soon('the first write after it is reported', () => listeners.all(isAboutSettings))
       assert.equal(after.version, 1)
       for (const each of [store, peer]) await isStored(each, SECOND, after)
       listeners.stop()
@@ -88,7 +88,7 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
     without: keeps,
   },
   {
-    name: 'settings: an older state that is put back is followed, and everybody hears of it within a second',
+    name: 'settings: an older state that is put back is followed, and every process is notified within a second',
     needs: 'backup',
     async run(context) {
       const { store, peer, backup, restore } = context
@@ -97,10 +97,10 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
       await backup()
       const listeners = listening(context)
       const lost = await written(peer, SECOND)
-      await soon('the change is heard of', () => listeners.all(isAboutSettings))
+      await soon('the change is reported', () => listeners.all(isAboutSettings))
       listeners.clear()
       await restore()
-      await soon('the older state is heard of', () => listeners.all(isAboutSettings))
+      await soon('the older state is reported', () => listeners.all(isAboutSettings))
       for (const each of [store, peer]) await isStored(each, FIRST, old)
       assert.equal((await store.write(SECOND, { ifRevision: lost.revision })).written, false)
       const next = await written(peer, SECOND, { ifRevision: old.revision })
@@ -141,16 +141,16 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
     },
   },
   {
-    name: 'settings: a write whose process died before it told anybody is heard of within a second',
+    name: 'settings: a write whose process died before it told anybody is reported within a second',
     needs: 'announcer',
     async run({ store, peer, killAnnouncer, announced }) {
       const first = await written(store, FIRST)
       assert.equal(await announced(), first.revision)
-      const heard: SettingsChange[] = []
-      const stop = peer.watch((change) => heard.push(change))
+      const notified: SettingsChange[] = []
+      const stop = peer.watch((change) => notified.push(change))
       await killAnnouncer()
       await Promise.resolve(store.write(SECOND, {})).catch(() => undefined)
-      await soon('the write is heard of', () => heard.some(isAboutSettings))
+      await soon('the write is reported', () => notified.some(isAboutSettings))
       const stored = await peer.read()
       assert.deepEqual(stored?.document, SECOND)
       await peer.reannounce?.(stored?.revision ?? '', await announced())

@@ -46,18 +46,18 @@ export async function nothingIsStored(store: SettingsStore): Promise<void> {
   assert.equal(await store.readSubject('personal', 'u'), undefined)
 }
 
-/** Whether a listener that hears of a change knows that it has to look at the settings. */
+/** Whether a listener that is notified of a change knows that it has to look at the settings. */
 export function isAboutSettings({ kind }: SettingsChange): boolean {
   return kind !== 'subject'
 }
 
-/** Whether a listener that hears of a change knows that it has to look at a subject. */
+/** Whether a listener that is notified of a change knows that it has to look at a subject. */
 export function isAboutSubject(change: SettingsChange, layer: string, key: string): boolean {
   return change.kind === 'everything' || (change.kind === 'subject' && change.layer === layer && change.key === key)
 }
 
 /**
- * What a settings store, or the harness around it, can do beyond the port. Where one is not declared, the case asks for
+ * What a settings store, or the harness around it, can do beyond the port. Where one is not declared, the case requests
  * the plain thing instead.
  *
  * - `loss`: the harness can take everything that is stored away. Without: what was written stays.

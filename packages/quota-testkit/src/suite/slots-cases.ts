@@ -16,7 +16,7 @@ function slotsCase(name: string, run: (given: Given) => Promise<void>, ...more: 
   )
 }
 
-/** Slots of a layer of its own and of one that everybody shares. */
+/** Slots of a layer of its own and of one that all subjects share. */
 function sharedCase(
   name: string,
   run: (given: Given) => Promise<void>,
@@ -42,7 +42,7 @@ const ENDS: Readonly<Record<string, (given: Given) => Promise<void>>> = {
   },
 }
 
-/** Promises about how much work is under way: slots, taken in the same decision as tokens. */
+/** Promises about how much work is in progress: slots, taken in the same decision as tokens. */
 export const SLOTS_CASES: readonly ConformanceCase[] = [
   slotsCase('as many as the limit says are taken, with the tokens, and not one more', async ({ probe }) => {
     const first = await probe.held('a', 3, SLOT)

@@ -35,7 +35,7 @@ export interface AdaptiveTicker {
   tick(): Promise<AdaptiveTick>
   /** Ticks every 60 seconds until `stop`; its timer keeps no process alive. */
   start(): void
-  /** Starts no more ticks, and waits for the one under way. The stores are the caller's to close. */
+  /** Starts no more ticks, and waits for the one in flight. The stores are the caller's to close. */
   stop(): Promise<void>
 }
 
@@ -122,7 +122,7 @@ function isDone(tickedMinute: number | undefined, minute: number): boolean {
   return tickedMinute !== undefined && minute <= tickedMinute && tickedMinute <= minute + MAX_AHEAD_MINUTES
 }
 
-/** What {@link adaptiveTicker} takes. */
+/** The options of {@link adaptiveTicker}. */
 export interface AdaptiveTickerOptions {
   /** Where the outcomes of calls are counted. */
   readonly outcomes: OutcomeStore
@@ -141,7 +141,7 @@ export interface AdaptiveTickerOptions {
   /** Constants of the law that differ from the defaults. */
   readonly constants?: Partial<AdaptiveConstants> | undefined
   /**
-   * Works out the moves from where the factor stands, whatever the mode, and writes none: it goes on from its own last
+   * Works out the moves from where the factor stands, regardless of the mode, and writes none: it goes on from its own last
    * state.
    * @default false
    */

@@ -13,7 +13,7 @@ import type { UncountedWindow, Violation, WindowStatus } from './decision.ts'
  */
 export type WindowStates = readonly number[]
 
-/** What the numbers of a state mean: the policy's limits and layers, and the category asked for. */
+/** What the numbers of a state mean: the policy's limits and layers, and the category requested. */
 export interface DecisionFrame {
   readonly policy: Policy
   readonly layout: Layout

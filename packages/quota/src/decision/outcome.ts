@@ -108,7 +108,7 @@ class Outcome {
   }
 }
 
-/** What a refusal says beside, computed on access: under an attack nobody reads it. No fields of its own, as {@link Outcome}. */
+/** What a refusal says beside, computed on access: under an attack nothing reads it. No fields of its own, as {@link Outcome}. */
 class Refusal extends Outcome {
   declare readonly allowed: false
 

@@ -15,9 +15,9 @@ import { CallDeadline, unavailable } from './decide/store-call.ts'
 import { type Purpose, Takes } from './decide/takes.ts'
 import { answered, type Run, runAsync, runSync, type Task } from './decide/task.ts'
 import { openDoor } from './door.ts'
-import { EngineParts } from './engine-parts.ts'
+import { EngineComponents } from './engine-components.ts'
 import type { QuotaEvent, QuotaListener } from './events.ts'
-import { type ParsedOptions, parseQuotaOptions, type QuotaOptions } from './options.ts'
+import { type ParsedQuotaOptions, parseQuotaOptions, type QuotaOptions } from './options.ts'
 import type { Quota, QuotaWithin, SyncQuota } from './quota.ts'
 import type {
   HeldReservation,
@@ -44,31 +44,31 @@ class QuotaEngine implements Quota {
   readonly settings: QuotaSettings
   readonly subjects: QuotaSubjects
   readonly holds: QuotaHolds
-  readonly #parts: EngineParts
+  readonly #components: EngineComponents
   readonly #watch: HoldWatch
   readonly #consumption: Purpose<QuotaRequest, Decision>
   readonly #reservation: Purpose<ReserveRequest, Reservation>
   readonly #syncReservation: Purpose<ReserveRequest, Reservation>
   #closing: Promise<void> | undefined
 
-  constructor(parts: EngineParts) {
-    const { policy, settingsStore: store, live, factorStore, clock, calendar } = parts
-    this.#parts = parts
-    this.sync = parts.sync
+  constructor(components: EngineComponents) {
+    const { policy, settingsStore: store, live, factorStore, clock, calendar } = components
+    this.#components = components
+    this.sync = components.sync
     this.policy = policy
-    this.holdTtlMs = parts.check.holdTtlMs
+    this.holdTtlMs = components.check.holdTtlMs
     this.settings = settingsAdmin(policy, store, live, factorStore !== undefined)
     this.subjects = subjectAdmin({ policy, store, live, settings: this.settings, clock, calendar })
-    this.holds = holdsAdmin(parts, () => this.#requireOpen())
+    this.holds = holdsAdmin(components, () => this.#requireOpen())
     this.#watch = new HoldWatch(() => this.holds.sweep())
-    this.#consumption = consumption(parts)
-    this.#reservation = reservation(parts, runAsync)
-    this.#syncReservation = reservation(parts, runSync)
+    this.#consumption = consumption(components)
+    this.#reservation = reservation(components, runAsync)
+    this.#syncReservation = reservation(components, runSync)
     openDoor(this, {
       demand: (request) => this.#reservation.demand(request),
       attempt: (request) => (this.sync ? this.#takeSync(request, this.#reservation) : this.reserve(request)),
-      began: (begin) => parts.events.emit('waiting', begin),
-      ended: (end) => parts.events.emit('waited', end),
+      began: (begin) => components.events.emit('waiting', begin),
+      ended: (end) => components.events.emit('waited', end),
     })
   }
 
@@ -85,7 +85,7 @@ class QuotaEngine implements Quota {
   // Not `async`, so that no promise follows another: the caller gets the one that `takes` made.
   #take<R, T>(request: R, purpose: Purpose<R, T>): Promise<T> {
     if (this.sync) return this.#takeNow(request, purpose)
-    return this.#closing === undefined ? this.#parts.takes.take(request, purpose) : Promise.reject(closed())
+    return this.#closing === undefined ? this.#components.takes.take(request, purpose) : Promise.reject(closed())
   }
 
   async #takeNow<R, T>(request: R, purpose: Purpose<R, T>): Promise<T> {
@@ -94,14 +94,14 @@ class QuotaEngine implements Quota {
 
   #takeSync<R, T>(request: R, purpose: Purpose<R, T>): T {
     this.#requireOpen()
-    return this.#parts.takes.takeSync(request, purpose)
+    return this.#components.takes.takeSync(request, purpose)
   }
 
   async peek(request: QuotaRequest, { reportsRefusal = false }: PeekOptions = {}): Promise<Decision> {
-    const startedAtMs = reportsRefusal ? this.#parts.reports.start() : undefined
+    const startedAtMs = reportsRefusal ? this.#components.reports.start() : undefined
     const decision = this.sync ? this.peekingSync(request) : await runAsync(this.#peeking(request))
     if (reportsRefusal && !decision.allowed) {
-      const { policy, reports } = this.#parts
+      const { policy, reports } = this.#components
       reports.decided(decision, { category: policy.categories.indexOf(decision.category), costs: [] }, startedAtMs)
     }
     return decision
@@ -110,7 +110,7 @@ class QuotaEngine implements Quota {
   /** {@link peek} over synchronous stores. */
   protected peekingSync(request: QuotaRequest): Decision {
     this.#requireOpen()
-    const { calls, decisions } = this.#parts
+    const { calls, decisions } = this.#components
     const demand = this.#peeked(request)
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
     const { subject, category, quotas, settingsError } = demand
@@ -120,7 +120,7 @@ class QuotaEngine implements Quota {
 
   *#peeking(request: QuotaRequest): Task<Decision> {
     this.#requireOpen()
-    const { demands, decisions, calls } = this.#parts
+    const { demands, decisions, calls } = this.#components
     const startedAt = yield* calls.ready()
     let demand = this.#peeked(request)
     if (isFree(demand.price) && !takesSlots(demand.price)) return decisions.free(demand)
@@ -131,7 +131,7 @@ class QuotaEngine implements Quota {
   }
 
   #peeked(request: QuotaRequest): TakeDemand {
-    const { check, live, demands } = this.#parts
+    const { check, live, demands } = this.#components
     return demands.of(request, check.operation(request, live.compiled), NO_KEY, undefined)
   }
 
@@ -157,7 +157,7 @@ class QuotaEngine implements Quota {
   /** {@link status} over synchronous stores. */
   protected readingSync(subject: Subject, { plan }: StatusOptions = {}): QuotaStatus {
     this.#requireOpen()
-    const { calls, check, decisions } = this.#parts
+    const { calls, check, decisions } = this.#components
     check.subject(subject, plan)
     const quotas = calls.cachedQuotas(subject, plan)!
     const holds = calls.holdsOfSync(subject)
@@ -166,7 +166,7 @@ class QuotaEngine implements Quota {
 
   *#reading(subject: Subject, { plan }: StatusOptions = {}): Task<QuotaStatus> {
     this.#requireOpen()
-    const { calls, check, store, decisions } = this.#parts
+    const { calls, check, store, decisions } = this.#components
     const startedAt = yield* calls.ready()
     check.subject(subject, plan)
     const quotas = yield* calls.quotasOf(subject, plan, startedAt)
@@ -187,29 +187,33 @@ class QuotaEngine implements Quota {
 
   async resume(token: string): Promise<ResumedReservation> {
     this.#requireOpen()
-    const parts = this.#parts
+    const components = this.#components
     const { subject, category, operation, plan, id, nonce, fingerprint, slot, ttlMs } = holdOfToken(token)
     const index = this.policy.categories.indexOf(category)
     if (index === -1 || !Object.hasOwn(this.policy.operations, operation)) {
       const message = `token: a hold of "${operation}" in "${category}", which this policy does not have`
       throw new QuotaError('invalid_token', message)
     }
-    parts.check.subject(subject)
-    await runAsync(parts.calls.ready())
-    const reservationId: ReservationId = { id, nonce, fingerprint, ttlMs: parts.check.idTtlMs }
+    components.check.subject(subject)
+    await runAsync(components.calls.ready())
+    const reservationId: ReservationId = { id, nonce, fingerprint, ttlMs: components.check.idTtlMs }
     const ref = { subject, category: index, id: reservationId }
     // A read: no end is moved to now or earlier.
-    const { outcome, now, endsAt = now } = await callHolds(parts.calls, (holds) => holds.extend({ ...ref, ttlMs: 0 }))
+    const {
+      outcome,
+      now,
+      endsAt = now,
+    } = await callHolds(components.calls, (holds) => holds.extend({ ...ref, ttlMs: 0 }))
     if (outcome === 'unknown') {
       throw new QuotaError('reservation_expired', 'nothing is known of this hold, or not any more')
     }
-    const hold = parts.hold({ ...ref, operation, plan, slot, ttlMs }, endsAt)
+    const hold = components.hold({ ...ref, operation, plan, slot, ttlMs }, endsAt)
     return resumedHandle(hold, subject, operation)
   }
 
   async reset(subject: Subject, { layer, category }: ResetOptions = {}): Promise<void> {
     this.#requireOpen()
-    const { check } = this.#parts
+    const { check } = this.#components
     const layers = this.policy.layers.flatMap(({ name, shared }, index) =>
       (layer === undefined ? !shared : name === layer) ? [index] : [],
     )
@@ -224,14 +228,14 @@ class QuotaEngine implements Quota {
   }
 
   *#resetting(request: ResetRequest): Task<void> {
-    const { calls, freed } = this.#parts
+    const { calls, freed } = this.#components
     yield* calls.reset(request)
     for (const category of request.categories) freed(category, request.subject)
   }
 
   within(transaction: unknown): QuotaWithin {
     this.#requireOpen()
-    const { store, settingsStore, live, periods, demands, calls, decisions } = this.#parts
+    const { store, settingsStore, live, periods, demands, calls, decisions } = this.#components
     const counters = store.sync ? undefined : store.within?.(storeSchema(this.policy), transaction)
     if (counters === undefined) {
       const message = 'within: this store has no transactions; see what each store can in its page'
@@ -241,7 +245,7 @@ class QuotaEngine implements Quota {
     // What comes late is a part of the transaction all the same, and goes with it.
     const late = (): void => undefined
     // The transaction has its connection.
-    const deadline = new CallDeadline(this.#parts.deadline.ms)
+    const deadline = new CallDeadline(this.#components.deadline.ms)
     const common = { live, periods, demands, deadline, counters, settings, late }
     const takes = new Takes({ ...common, sync: false, keepsTime: true })
     const inTransaction: Purpose<QuotaRequest, Decision> = {
@@ -260,12 +264,12 @@ class QuotaEngine implements Quota {
   }
 
   inForce(): SettingsInForce {
-    const { live } = this.#parts
+    const { live } = this.#components
     return { settings: live.compiled.settings, adaptiveFactor: live.factorHundredths / 100 }
   }
 
   on<E extends QuotaEvent>(event: E, listener: QuotaListener<E>): () => void {
-    const { events, store } = this.#parts
+    const { events, store } = this.#components
     const off = events.on(event, listener)
     if (OF_ENDED_HOLDS.includes(event) && store.can?.holds === true) this.#watch.start()
     return () => {
@@ -276,14 +280,14 @@ class QuotaEngine implements Quota {
 
   async ready(): Promise<void> {
     this.#requireOpen()
-    const { calls, live } = this.#parts
+    const { calls, live } = this.#components
     await runAsync(calls.ready())
     await live.factorSettled()
   }
 
   close(): Promise<void> {
     this.#watch.stop()
-    this.#closing ??= this.#parts.close()
+    this.#closing ??= this.#components.close()
     return this.#closing
   }
 
@@ -291,7 +295,7 @@ class QuotaEngine implements Quota {
   async #consumeOrAbort(request: QuotaRequest): Promise<Decision> {
     request.signal!.throwIfAborted()
     if (this.sync) return this.consumingSync(request)
-    const { live, check } = this.#parts
+    const { live, check } = this.#components
     if (live.loaded) check.consumable(check.operation(request, live.compiled))
     const { ttlMs: _, ...plain }: ReserveRequest = request
     return (await this.reserve(plain)).decision as Decision
@@ -323,7 +327,7 @@ class SyncQuotaEngine extends QuotaEngine implements SyncQuota {
   }
 }
 
-function consumption({ check, live, demands, reports, decisions }: EngineParts): Purpose<QuotaRequest, Decision> {
+function consumption({ check, live, demands, reports, decisions }: EngineComponents): Purpose<QuotaRequest, Decision> {
   return {
     demand(request) {
       const operation = check.operation(request, live.compiled)
@@ -336,8 +340,8 @@ function consumption({ check, live, demands, reports, decisions }: EngineParts):
 }
 
 /** @param run how the calls of the handle answer */
-function reservation(parts: EngineParts, run: Run): Purpose<ReserveRequest, Reservation> {
-  const { check, live, demands, reports, reservations } = parts
+function reservation(components: EngineComponents, run: Run): Purpose<ReserveRequest, Reservation> {
+  const { check, live, demands, reports, reservations } = components
   return {
     demand(request) {
       const operation = check.operation(request, live.compiled)
@@ -360,7 +364,7 @@ function noSuch(what: string, name: string | undefined, names: readonly string[]
   return new QuotaError('invalid_reset', `no ${what} ${noSuchName(name, names, 'the policy has')}`)
 }
 
-/** Options of an engine whose stores answer at once. */
+/** Options of an engine whose stores answer synchronously. */
 export interface SyncQuotaOptions<Operation extends string = string, C extends Counting = Counting>
   extends QuotaOptions<Operation, C> {
   readonly store?: SyncStore | undefined
@@ -368,7 +372,7 @@ export interface SyncQuotaOptions<Operation extends string = string, C extends C
 }
 
 /**
- * Makes a quota engine. Where both stores answer at once, as those in memory do, it has the `...Sync` calls as well.
+ * Makes a quota engine. Where both stores answer synchronously, as those in memory do, it has the `...Sync` calls as well.
  *
  * @throws {QuotaError} `invalid_options`, `invalid_policy` naming every fault; `store_mismatch`
  * @example
@@ -387,10 +391,10 @@ export function createQuota(options: QuotaOptions): Quota {
 }
 
 /** The engine of options that are checked. */
-export function quotaOf(options: ParsedOptions): Quota {
-  const parts = new EngineParts(options)
-  const { store, settingsStore } = parts
-  return store.sync && settingsStore.sync ? new SyncQuotaEngine(parts) : new QuotaEngine(parts)
+export function quotaOf(options: ParsedQuotaOptions): Quota {
+  const components = new EngineComponents(options)
+  const { store, settingsStore } = components
+  return store.sync && settingsStore.sync ? new SyncQuotaEngine(components) : new QuotaEngine(components)
 }
 
 /** Whether an engine has the `...Sync` calls. */

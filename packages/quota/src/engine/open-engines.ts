@@ -24,7 +24,7 @@ type CounterLimits = ReadonlyMap<string, CounterLimit>
 
 interface CounterLimit {
   readonly limit: Limit
-  /** What people call it. */
+  /** The name that people use. */
   readonly text: string
 }
 

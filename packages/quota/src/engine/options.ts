@@ -42,7 +42,7 @@ import { withLengths } from '../windows/kinds/rolling.ts'
  */
 export type FailurePolicy = 'closed' | 'open' | { readonly local: { readonly expectedProcesses: number } }
 
-/** What {@link createQuota} takes. */
+/** The options of {@link createQuota}. */
 export interface QuotaOptions<Operation extends string = string, C extends Counting = Counting> {
   /** Windows, categories, layers, operations and base limits; `defaultPolicy()` is a start. */
   readonly policy: Policy<Operation, C>
@@ -83,7 +83,7 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly holdTtlMs?: number | undefined
   /**
-   * The longest that a hold may ask for, in milliseconds.
+   * The longest that a hold may request, in milliseconds.
    * @default 86_400_000 (24 hours)
    */
   readonly maxTtlMs?: number | undefined
@@ -104,7 +104,7 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly thresholds?: readonly Threshold<C>[] | undefined
   /**
-   * Where the time comes from, also for a store in this process that has no clock of its own. Counters on a server go by
+   * Where the time comes from, also for a store in this process that has no clock of its own. Counters on a server follow
    * the server's clock.
    * @default the store's clock, else the machine's
    */
@@ -129,7 +129,7 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
 }
 
 /** Options after their check, defaults filled in. */
-export type ParsedOptions = Omit<
+export type ParsedQuotaOptions = Omit<
   QuotaOptions,
   'failurePolicy' | 'idTtlMs' | 'stopwatch' | 'logger' | 'holdTtlMs' | 'maxTtlMs' | 'maxHolds' | 'thresholds'
 > & {
@@ -146,8 +146,8 @@ export type ParsedOptions = Omit<
 /** The longest that `maxTtlMs` can allow, in milliseconds: 31 days. */
 const MAX_TTL_MS = 31 * 86_400_000
 
-/** The options of every engine, whatever its policy. */
-export type SharedOptions = Omit<ParsedOptions, 'policy' | 'failurePolicy'>
+/** The options of every engine, regardless of its policy. */
+export type SharedOptions = Omit<ParsedQuotaOptions, 'policy' | 'failurePolicy'>
 
 export function sharedChecks(): Checks<SharedOptions> {
   return {
@@ -177,7 +177,7 @@ export function failurePolicyCheck(): Check<FailurePolicy> {
   return where<FailurePolicy>(isFailurePolicy, what)
 }
 
-const parse = /* @__PURE__ */ optionsParser<ParsedOptions>('createQuota()', () => ({
+const parse = /* @__PURE__ */ optionsParser<ParsedQuotaOptions>('createQuota()', () => ({
   policy: objectWhere<Policy>(
     (value) => ['windows', 'categories', 'layers', 'operations', 'base'].some((name) => Object.hasOwn(value, name)),
     'a policy, for example from defaultPolicy() or definePolicy()',
@@ -200,7 +200,7 @@ function isFailurePolicy(value: unknown): boolean {
 }
 
 /** @throws {QuotaError} `invalid_options`, `invalid_policy`, naming every fault */
-export function parseQuotaOptions(options: QuotaOptions): ParsedOptions {
+export function parseQuotaOptions(options: QuotaOptions): ParsedQuotaOptions {
   const parsed = parse(options)
   const given = parsed.policy
   const complete = { ...given, windows: withLengths(given.windows) as Policy['windows'] }
@@ -209,13 +209,13 @@ export function parseQuotaOptions(options: QuotaOptions): ParsedOptions {
   const policy = copyOfPolicy(complete)
   const ofThresholds = faultsOf(thresholdsCheck(unitNames(policy)), parsed.thresholds)
   if (ofThresholds.length > 0) throw refusedOptions('createQuota()', within('thresholds', ofThresholds))
-  const strangers = Object.keys(parsed.failurePolicy).filter((category) => !policy.categories.includes(category))
-  if (strangers.length > 0) {
-    const faultsOfStrangers = strangers.map((category) => ({
+  const unknown = Object.keys(parsed.failurePolicy).filter((category) => !policy.categories.includes(category))
+  if (unknown.length > 0) {
+    const faults = unknown.map((category) => ({
       path: `failurePolicy.${category}`,
       message: `not a category: ${noSuchName(category, policy.categories, 'the policy has')}`,
     }))
-    throw refusedOptions('createQuota()', faultsOfStrangers)
+    throw refusedOptions('createQuota()', faults)
   }
   return { ...parsed, policy }
 }

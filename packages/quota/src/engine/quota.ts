@@ -20,14 +20,14 @@ import type {
 } from './requests.ts'
 
 /**
- * A quota engine: decides requests against every window of every layer at once.
+ * A quota engine: decides requests against every window of every layer together.
  *
  * Errors that every call may throw ({@link QuotaError}): `unknown_operation`, `invalid_cost`, `invalid_subject` for bad
  * requests; `quota_unavailable` when a store does not answer and the failure policy says `closed`; `quota_closed`.
  */
 export interface Quota<Operation extends string = string, C extends Counting = Counting> {
   readonly policy: Policy<Operation, C>
-  /** Whether it is a {@link SyncQuota}: both stores answer at once. */
+  /** Whether it is a {@link SyncQuota}: both stores answer synchronously. */
   readonly sync: boolean
   /** How long holds last that say nothing else, in milliseconds; `undefined`: the store has none. */
   readonly holdTtlMs: number | undefined
@@ -43,7 +43,7 @@ export interface Quota<Operation extends string = string, C extends Counting = C
 
   /**
    * Charges a request before its work, to be settled by its outcome. With `ttlMs`, and for operations that need a slot, it is
-   * a hold: what nobody settles goes back when it ends.
+   * a hold: what no caller settles goes back when it ends.
    * @throws {QuotaError} `invalid_id`, `id_conflict`, `invalid_ttl`, `too_many_holds`, `holds_unsupported`
    */
   reserve(request: ReserveRequest<Operation, C>): Promise<Reservation<C>>
@@ -112,7 +112,7 @@ export interface QuotaWithin<Operation extends string = string, C extends Counti
   consume(request: QuotaRequest<Operation, C>): Promise<Decision<C>>
 }
 
-/** An engine whose stores answer at once: every question can be asked without waiting. */
+/** An engine whose stores answer synchronously: every question can be asked without waiting. */
 export interface SyncQuota<Operation extends string = string, C extends Counting = Counting>
   extends Quota<Operation, C> {
   readonly sync: true

@@ -34,7 +34,7 @@ export interface ReserveRequest<Operation extends string = string, C extends Cou
   /**
    * Makes the reservation a hold: tokens and slots are its own until it is settled, or until so many milliseconds have
    * passed by the store's clock; then they go back by themselves. A whole number, 1 to the engine's `maxTtlMs`.
-   * @default none, so that what nobody settles stays charged; for operations that need a slot the engine's `holdTtlMs`
+   * @default none, so that what no caller settles stays charged; for operations that need a slot the engine's `holdTtlMs`
    */
   readonly ttlMs?: number | undefined
 }
@@ -88,7 +88,7 @@ export interface ReservationCalls<C extends Counting = Counting> {
   keepAlive(): () => void
 }
 
-/** Tokens are held for the work; commit what it cost, or cancel. What nobody settles stays charged, unless it is a hold. */
+/** Tokens are held for the work; commit what it cost, or cancel. What no caller settles stays charged, unless it is a hold. */
 export interface HeldReservation<C extends Counting = Counting> extends ReservationCalls<C> {
   readonly status: 'reserved'
   readonly allowed: true
@@ -133,13 +133,13 @@ export type Reservation<C extends Counting = Counting> =
   | RefusedReservation<C>
   | RepeatedReservation<C>
 
-/** A reservation of an engine whose stores answer at once. */
+/** A reservation of an engine whose stores answer synchronously. */
 export type SyncReservation<C extends Counting = Counting> =
   | Synchronous<HeldReservation<C>>
   | Synchronous<RefusedReservation<C>>
   | Synchronous<RepeatedReservation<C>>
 
-/** The same with calls that answer at once. */
+/** The same with calls that answer synchronously. */
 type Synchronous<T> = {
   readonly [K in keyof T]: K extends 'keepAlive'
     ? T[K]
@@ -151,7 +151,7 @@ type Synchronous<T> = {
 /** Compared as methods are, so that an engine of some units is one of any. */
 type Method<Args extends unknown[], R> = { call(...args: Args): R }['call']
 
-/** What came of {@link Quota.run}: the work's value, or why there was no work. */
+/** The result of {@link Quota.run}: the work's value, or why there was no work. */
 export type RunResult<T, C extends Counting = Counting> =
   | { readonly allowed: true; readonly decision: AdmittedDecision<C>; readonly value: T }
   | { readonly allowed: false; readonly status: 'refused'; readonly decision: RefusedDecision<C> }

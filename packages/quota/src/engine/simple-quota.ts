@@ -27,7 +27,7 @@ import type {
   SyncReservation,
 } from './requests.ts'
 
-/** What {@link simpleQuota} takes: one limit, and whatever else {@link createQuota} takes. */
+/** The options of {@link simpleQuota}: one limit, and whatever else {@link createQuota} takes. */
 export interface SimpleQuotaOptions extends Omit<QuotaOptions, 'policy' | 'failurePolicy'> {
   /** How many requests a subject has in each window, or tokens where requests say their `cost`: 0 to 10^11; 0 blocks. */
   readonly limit: number
@@ -52,7 +52,7 @@ export interface SimpleQuotaOptions extends Omit<QuotaOptions, 'policy' | 'failu
   readonly failurePolicy?: FailurePolicy | undefined
 }
 
-/** Options of an engine whose stores answer at once. */
+/** Options of an engine whose stores answer synchronously. */
 export interface SyncSimpleQuotaOptions extends SimpleQuotaOptions {
   readonly store?: SyncStore | undefined
   readonly settingsStore?: SyncSettingsStore | undefined
@@ -155,7 +155,7 @@ function policyOf(
 /** The operation of {@link simpleQuota}, for what has to name one. */
 type SimpleOperation = 'request'
 
-/** What types know of the policy of {@link simpleQuota}. */
+/** The types that describe the policy of {@link simpleQuota}. */
 type SimpleCounting = OneUnit<'tokens', SimpleNames>
 interface SimpleNames extends PolicyNames {
   readonly subject: string
@@ -188,7 +188,7 @@ export interface SimpleQuota extends Quota<SimpleOperation, SimpleCounting> {
   }
 }
 
-/** The same where both stores answer at once. */
+/** The same where both stores answer synchronously. */
 export interface SyncSimpleQuota extends SimpleQuota, Omit<SyncQuota<SimpleOperation, SimpleCounting>, keyof Quota> {
   readonly sync: true
   consumeSync(request: SimpleRequest): Decision<SimpleCounting>

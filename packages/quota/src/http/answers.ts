@@ -3,7 +3,7 @@ import type { QuotaError } from '../errors/quota-error.ts'
 import { quotaExceededBody } from './body.ts'
 import { quotaHeaders } from './headers.ts'
 import type { MeteredRequest } from './metered-request.ts'
-import type { ParsedOptions } from './parse-options.ts'
+import type { ParsedMeterOptions } from './parse-options.ts'
 import { answerText, type Locale, type QuotaExceededBody } from './texts.ts'
 
 /** The body of a 401. */
@@ -52,7 +52,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
 type AnswerOptions = Pick<
-  ParsedOptions<never>,
+  ParsedMeterOptions<never>,
   | 'quota'
   | 'answers'
   | 'messages'

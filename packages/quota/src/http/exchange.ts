@@ -100,13 +100,14 @@ export class Exchange {
 
   /** Settles by the status of the head. @returns a promise for the head to wait for; it never rejects */
   settle(status: number, isHungUp: boolean): Promise<void> | undefined {
-    this.judge(status, isHungUp)
+    this.settleByStatus(status, isHungUp)
     return this.pending
   }
 
   /** {@link settle} for those who wait for the end. */
-  judge(status: number, isHungUp: boolean): void {
-    for (let metered = this.#newest; metered !== undefined; metered = metered.before) metered.judge(status, isHungUp)
+  settleByStatus(status: number, isHungUp: boolean): void {
+    for (let metered = this.#newest; metered !== undefined; metered = metered.before)
+      metered.settleByStatus(status, isHungUp)
   }
 
   /** Settles holds at the end of the response. @returns a promise for the last byte to wait for; it never rejects */

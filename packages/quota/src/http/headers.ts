@@ -108,7 +108,7 @@ export class LimitTexts {
 
 /**
  * The unit of a limit, where it is not `requests`, which goes without saying. The registry of the draft has
- * `content-bytes` and `concurrent-requests` beside it; other units go by their names, so that none is taken for requests.
+ * `content-bytes` and `concurrent-requests` beside it; other units keep their names, so that none is taken for requests.
  */
 function unitText(unit: string | undefined): string {
   if (unit === undefined || unit === 'requests') return ''

@@ -24,7 +24,7 @@ import {
   type RequestQuota,
   type UnitsOfHandlers,
 } from './options.ts'
-import { type ParsedOptions, parseOptions } from './parse-options.ts'
+import { type ParsedMeterOptions, parseOptions } from './parse-options.ts'
 import { type Locale, preferredLocale } from './texts.ts'
 import { Warnings } from './warnings.ts'
 
@@ -34,7 +34,7 @@ export interface PassedRequest {
 }
 
 /** What of a meter's options its requests need to the end. */
-export type AdmittedOptions = Pick<ParsedOptions<never>, 'quota' | 'logger'>
+export type AdmittedOptions = Pick<ParsedMeterOptions<never>, 'quota' | 'logger'>
 
 /**
  * A request that goes on. The adapter that writes its response calls {@link headersFor} and {@link settle} before the
@@ -101,7 +101,7 @@ export class AdmittedRequest<C extends Counting = UnitsOfHandlers> implements Re
   }
 }
 
-/** What becomes of a request: it goes on as it is, it is answered, or it goes on metered. */
+/** The outcome of a request: it goes on as it is, it is answered, or it goes on metered. */
 export type Admission = PassedRequest | QuotaAnswer | AdmittedRequest
 
 const PASS: PassedRequest = { kind: 'pass' }
@@ -115,7 +115,7 @@ interface Taken {
   readonly held: HeldTokens | undefined
 }
 
-/** The calls of an engine whose stores answer at once. */
+/** The calls of an engine whose stores answer synchronously. */
 interface SyncCalls {
   consumeSync(request: QuotaRequest): Decision
   reserveSync(request: ReserveRequest): { readonly decision?: Decision | undefined }
@@ -140,13 +140,13 @@ const UNAVAILABLE: readonly string[] = ['quota_unavailable', 'too_many_holds']
 
 /** Meters HTTP requests under one set of options. */
 export class HttpMeter<Request> {
-  readonly options: ParsedOptions<Request>
+  readonly options: ParsedMeterOptions<Request>
   readonly warnings: Warnings
   readonly #given: HttpMeterOptions<Request>
   readonly #adapter: HttpAdapter<Request>
   readonly #ownLayers: readonly string[]
   readonly #texts = new LimitTexts()
-  /** There if stores answer at once. */
+  /** There if stores answer synchronously. */
   readonly #now: SyncCalls | undefined
 
   constructor(given: HttpMeterOptions<Request>, adapter: HttpAdapter<Request>, warnings?: Warnings) {
@@ -169,12 +169,12 @@ export class HttpMeter<Request> {
   operation(name: string, overrides: object = {}): HttpMeter<Request> {
     operationOf(this.options.quota.policy, name)
     const allowed = [...ROUTE_OPTIONS, ...(this.#adapter.ownOfRoutes ?? [])]
-    const strangers = Object.keys(overrides).filter((key) => !allowed.includes(key))
-    if (strangers.length > 0) {
+    const unknown = Object.keys(overrides).filter((key) => !allowed.includes(key))
+    if (unknown.length > 0) {
       const message = `not an option of one route; those are ${allowed.join(', ')}`
       throw refusedOptions(
         this.#adapter.name,
-        strangers.map((path) => ({ path, message })),
+        unknown.map((path) => ({ path, message })),
       )
     }
     const meter = new HttpMeter({ ...this.#given, ...overrides, operation: () => name }, this.#adapter, this.warnings)
@@ -222,7 +222,7 @@ export class HttpMeter<Request> {
     }
     if (typeof subject !== 'string' && typeof subject !== 'object') {
       const message = `subject() gave a ${typeof subject} for "${operation}": make it a string, as in String(user.id)`
-      this.warnings.tell('subject_not_text', message)
+      this.warnings.warnOnce('subject_not_text', message)
     }
     return this.#price(request, operation, subject)
   }
@@ -235,32 +235,38 @@ export class HttpMeter<Request> {
     return this.#take(request, { subject, operation, cost, plan })
   }
 
-  async #priceLater(request: Request, asked: QuotaRequest, cost: PromiseLike<Cost | undefined>): Promise<Admission> {
-    return this.#take(request, { ...asked, cost: await cost })
+  async #priceLater(
+    request: Request,
+    quotaRequest: QuotaRequest,
+    cost: PromiseLike<Cost | undefined>,
+  ): Promise<Admission> {
+    return this.#take(request, { ...quotaRequest, cost: await cost })
   }
 
-  #take(request: Request, asked: QuotaRequest): Admission | Promise<Admission> {
-    if (this.options.maxWaitMs !== undefined) return this.#takeWaiting(request, asked)
-    return this.#now === undefined ? this.#takeLater(request, asked) : this.#takeNow(this.#now, request, asked)
+  #take(request: Request, quotaRequest: QuotaRequest): Admission | Promise<Admission> {
+    if (this.options.maxWaitMs !== undefined) return this.#takeWaiting(request, quotaRequest)
+    return this.#now === undefined
+      ? this.#takeLater(request, quotaRequest)
+      : this.#takeNow(this.#now, request, quotaRequest)
   }
 
-  #takeNow(engine: SyncCalls, request: Request, asked: QuotaRequest): Admission {
+  #takeNow(engine: SyncCalls, request: Request, quotaRequest: QuotaRequest): Admission {
     let taken: Taken
     try {
       taken =
         this.options.settle === 'charge-first'
-          ? uncancellable(engine.consumeSync(asked))
-          : takenOf(engine.reserveSync(this.#held(asked)))
+          ? uncancellable(engine.consumeSync(quotaRequest))
+          : takenOf(engine.reserveSync(this.#held(quotaRequest)))
     } catch (error) {
       return this.#failed(request, error)
     }
     return this.#admitted(request, taken)
   }
 
-  async #takeLater(request: Request, asked: QuotaRequest): Promise<Admission> {
+  async #takeLater(request: Request, quotaRequest: QuotaRequest): Promise<Admission> {
     const { quota, settle } = this.options
     const signal = this.#adapter.signal?.(request)
-    const given = signal === undefined ? asked : { signal, ...asked }
+    const given = signal === undefined ? quotaRequest : { signal, ...quotaRequest }
     let taken: Taken
     try {
       taken =
@@ -294,9 +300,9 @@ export class HttpMeter<Request> {
   }
 
   /** A request that settles late is a hold, if the store supports holds. */
-  #held(asked: QuotaRequest): ReserveRequest {
+  #held(quotaRequest: QuotaRequest): ReserveRequest {
     const { settle, quota, ttlMs = settle === 'end' ? quota.holdTtlMs : undefined } = this.options
-    return ttlMs === undefined ? asked : { ttlMs, ...asked }
+    return ttlMs === undefined ? quotaRequest : { ttlMs, ...quotaRequest }
   }
 
   #admitted(request: Request, { decision, held }: Taken): Admission {
@@ -324,7 +330,7 @@ export class HttpMeter<Request> {
   #isMetered(request: Request): boolean {
     if (Exchange.find(this.#carrier(request))?.isMeteredBy(this.options.quota) !== true) return false
     const message = `a ${this.#adapter.method(request)} meets this engine's meter twice; it is charged the first time only`
-    this.warnings.tell('mounted_twice', message)
+    this.warnings.warnOnce('mounted_twice', message)
     return true
   }
 
@@ -337,7 +343,7 @@ export class HttpMeter<Request> {
     const { anonymous, address, ipv6Subnet } = this.options
     if (anonymous !== 'ip') return undefined
     const fault = address === undefined ? this.#adapter.proxyFault?.(request) : undefined
-    if (fault !== undefined) this.warnings.tell(fault.code, fault.message)
+    if (fault !== undefined) this.warnings.warnOnce(fault.code, fault.message)
     const subject = ipSubject((address ?? this.#adapter.address)?.(request), ipv6Subnet)
     if (subject === undefined || this.#ownLayers.length === 1) return subject
     return Object.fromEntries(this.#ownLayers.map((layer) => [layer, subject]))
@@ -391,7 +397,7 @@ export function httpMeter(options: object, adapter?: HttpAdapter<never>): HttpMe
 }
 
 /** The one operation of an engine made by simpleQuota(). */
-function withOnlyOperation<Request>(options: ParsedOptions<Request>): ParsedOptions<Request> {
+function withOnlyOperation<Request>(options: ParsedMeterOptions<Request>): ParsedMeterOptions<Request> {
   const { operation } = options.quota as Partial<SimpleQuota>
   if (options.operation !== undefined || operation === undefined) return options
   return { ...options, operation: () => operation }

@@ -188,11 +188,11 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
 
   /** Whether a head with this status has to wait until the tokens are back. */
   holdsBack(status: number, isHungUp: boolean): boolean {
-    return this.pending !== undefined || (!this.#isHold && this.gives(status, isHungUp))
+    return this.pending !== undefined || (!this.#isHold && this.refunds(status, isHungUp))
   }
 
-  /** Whether a head with this status gives the tokens back. After a hang-up they stay charged, whatever the status. */
-  gives(status: number, isHungUp: boolean): boolean {
+  /** Whether a head with this status gives the tokens back. After a hang-up they stay charged, regardless of the status. */
+  refunds(status: number, isHungUp: boolean): boolean {
     return this.#isRefunded(status) && !this.#isSettled && this.#held !== undefined && !isHungUp
   }
 
@@ -207,11 +207,11 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   }
 
   /** Settles by the status of the head, a hold only when the response ends; {@link pending} is then to be awaited. */
-  judge(status: number, isHungUp: boolean): void {
+  settleByStatus(status: number, isHungUp: boolean): void {
     // Also while a commit is in flight, which may fail.
     const isRefunded = this.#isRefunded(status)
     if (isRefunded && !isHungUp) this.#response = { ...this.#response, isRefunded }
-    if (this.gives(status, isHungUp)) {
+    if (this.refunds(status, isHungUp)) {
       if (!this.#isHold) this.#cancel()?.catch(() => undefined)
     } else if (!isRefunded && !this.settlesAtEnd) this.#commit(undefined)?.catch(() => undefined)
   }
@@ -269,7 +269,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   /** The charge since the decision if the response has this status; negative: that goes back. */
   #chargedSince(status: number, isHungUp: boolean): Amount {
     const { cost } = this.decision
-    const charged = this.gives(status, isHungUp) ? nothingOf(cost) : this.#charged
+    const charged = this.refunds(status, isHungUp) ? nothingOf(cost) : this.#charged
     return combined(charged, cost, (one, other = 0) => one - other)
   }
 

@@ -38,7 +38,7 @@ type Defaulted =
   | 'wwwAuthenticate'
 
 /** Options after their check, defaults filled in. */
-export type ParsedOptions<Request> = Omit<HttpMeterOptions<Request>, Defaulted | 'logger'> & {
+export type ParsedMeterOptions<Request> = Omit<HttpMeterOptions<Request>, Defaulted | 'logger'> & {
   readonly logger: QuotaLogger
 } & {
   readonly [K in Defaulted]: NonNullable<HttpMeterOptions<Request>[K]>
@@ -56,8 +56,8 @@ const WORDS: Readonly<Record<string, string>> = {
   trustProxy: 'configure trusted proxies in the framework',
 }
 
-function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Checks<ParsedOptions<Request>> {
-  const checks: Checks<ParsedOptions<never>> = {
+function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Checks<ParsedMeterOptions<Request>> {
+  const checks: Checks<ParsedMeterOptions<never>> = {
     quota: having(['reserve', 'consume'], 'an engine, for example from createQuota()'),
     subject: optional(aFunction('a function of the request')),
     operation: optional(aFunction('a function of the request')),
@@ -88,7 +88,7 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     // What a field may hold; a line break would begin another field.
     wwwAuthenticate: withDefault(textLike(/^[\x20-\x7e]+$/, 'a challenge, for example Bearer'), 'Bearer'),
   }
-  return { ...checks, ...own } as unknown as Checks<ParsedOptions<Request>>
+  return { ...checks, ...own } as unknown as Checks<ParsedMeterOptions<Request>>
 }
 
 /** Longest hold, in milliseconds, even if an engine's `maxTtlMs` is larger. */
@@ -133,17 +133,17 @@ function isValidate(value: unknown): boolean {
 const parsers = new WeakMap<object, (options: unknown) => object>()
 
 /** @throws {QuotaError} `invalid_options` naming the faults */
-export function parseOptions<Request>(options: unknown, adapter: HttpAdapter<Request>): ParsedOptions<Request> {
+export function parseOptions<Request>(options: unknown, adapter: HttpAdapter<Request>): ParsedMeterOptions<Request> {
   let parse = parsers.get(adapter)
   if (parse === undefined) {
     parse = parserOf(adapter)
     parsers.set(adapter, parse)
   }
-  return parse(options) as ParsedOptions<Request>
+  return parse(options) as ParsedMeterOptions<Request>
 }
 
 function parserOf<Request>({ name, own = () => ({}), address }: HttpAdapter<Request>): (options: unknown) => object {
-  return optionsParser<ParsedOptions<Request>>(name, () => checksOf(own()), {
+  return optionsParser<ParsedMeterOptions<Request>>(name, () => checksOf(own()), {
     words: WORDS,
     between: (options) => [
       ...costFaults(options),
@@ -158,7 +158,7 @@ function parserOf<Request>({ name, own = () => ({}), address }: HttpAdapter<Requ
 }
 
 /** A cost by the units of the engine's policy. */
-function costFaults({ cost, quota }: ParsedOptions<never>): Fault[] {
+function costFaults({ cost, quota }: ParsedMeterOptions<never>): Fault[] {
   if (cost === undefined || typeof cost === 'function') return []
   return within('cost', faultsOf(costCheck(unitNames(quota.policy ?? {}), { least: 0 }), cost))
 }

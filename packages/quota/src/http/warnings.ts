@@ -42,7 +42,7 @@ export class Warnings {
     this.#validate = validate
   }
 
-  tell(code: QuotaWarningCode, message: string): void {
+  warnOnce(code: QuotaWarningCode, message: string): void {
     if (!this.#looksFor(code) || this.#reported.has(code)) return
     this.#reported.add(code)
     this.#logger.warn(new QuotaWarning(code, message))

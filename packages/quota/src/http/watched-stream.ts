@@ -1,4 +1,4 @@
-/** What becomes of a watched stream: one of the four, once. What is returned is waited for before its reader hears of it. */
+/** The outcome of a watched stream: one of the four, once. What is returned is waited for before its reader gets the end. */
 interface StreamWatch {
   /** It was read to its end. */
   readonly end: () => Promise<unknown> | undefined
@@ -14,7 +14,7 @@ interface StreamWatch {
 const UNREAD_MS = 600_000
 
 /**
- * The same chunks, read as its reader asks for them, whose end, cancellation or failure is heard of once.
+ * The same chunks, read as its reader requests them, whose end, cancellation or failure is reported once.
  *
  * @param each is given every chunk before its reader
  */

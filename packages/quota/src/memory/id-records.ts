@@ -62,7 +62,7 @@ export function idKey(
 /** When the record of an open hold is forgotten: not before it was settled. */
 export const NEVER: number = Number.MAX_SAFE_INTEGER
 
-/** Ids whose records are looked at, before a full table refuses a new one. */
+/** Ids whose records are checked, before a full table refuses a new one. */
 const SWEEP_WHEN_FULL = 64
 
 /** Most ended holds that are kept until the next sweep. */
@@ -157,17 +157,17 @@ export class IdRecords {
   /**
    * Ends an open hold, or changes what came of one that has ended: what it charged goes back, its slots are free.
    *
-   * @param giveBack how much of a unit goes back at most; of slots all
+   * @param most how much of a unit goes back at most; of slots all
    */
   close(
     record: OpenRecord,
     state: IdRecord['state'],
     now: number,
-    giveBack: (unit: string) => number = EVERYTHING,
+    most: (unit: string) => number = EVERYTHING,
     answer?: HoldFacts['answer'],
   ): void {
     const { hold } = record
-    for (const row of hold.rows) this.#refundRow(hold.category, row, giveBack)
+    for (const row of hold.rows) this.#refundRow(hold.category, row, most)
     if (isOpen(record)) this.#dequeue(record)
     record.state = state
     record.expiresAt = now + hold.ttlMs
@@ -226,7 +226,7 @@ export class IdRecords {
     this.#lifeMs = Math.max(this.#lifeMs, ttlMs + GRACE_MS)
   }
 
-  #refundRow(category: string, { layer, key, charged }: HoldRow, giveBack: (unit: string) => number): void {
+  #refundRow(category: string, { layer, key, charged }: HoldRow, most: (unit: string) => number): void {
     const table = this.#tables.of(layer, category)
     const place = table.placeOf(key)
     if (place === NOWHERE) return
@@ -236,7 +236,7 @@ export class IdRecords {
       const taken = charged[2 * c + 1]!
       if (taken === 0) continue
       const { unit } = table.cells[c]!
-      refund(cells, at + 2 * c, charged[2 * c]!, amountBack(taken, unit, giveBack), unit === SLOTS)
+      refund(cells, at + 2 * c, charged[2 * c]!, amountBack(taken, unit, most), unit === SLOTS)
     }
   }
 

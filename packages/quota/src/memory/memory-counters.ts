@@ -63,13 +63,13 @@ export class MemoryCounters implements SyncCounters {
   }
 
   settle(request: SettleRequest): void {
-    const { states, giveBack, id } = request
+    const { states, refunds, id } = request
     const now = this.#now()
     if (id !== undefined && !this.#settleOnce(request, id, now)) return
     const { units, width } = this.#rows.layout
-    if (giveBack.every((amount) => amount === 0)) return
+    if (refunds.every((amount) => amount === 0)) return
     this.#rows.change(request, (cells, i, at, cell) => {
-      if (cell < width) refund(cells, i, states[2 * at]!, giveBack[units[cell]!]!, false)
+      if (cell < width) refund(cells, i, states[2 * at]!, refunds[units[cell]!]!, false)
     })
   }
 
@@ -80,7 +80,7 @@ export class MemoryCounters implements SyncCounters {
     const record = ids.find(key, now)
     // A cancel that overtook its reserve: the id is marked, so that the reserve cannot charge when it arrives.
     if (record === undefined && as === 'cancelled') ids.write(key, id, 'cancelled', [], now)
-    // The end of a hold goes by what its record has: see MemoryHolds.
+    // The end of a hold follows what its record has: see MemoryHolds.
     if (!isToSettle(record, id)) return false
     ids.write(key, id, as, record.states, now)
     return true
@@ -96,7 +96,7 @@ export class MemoryCounters implements SyncCounters {
     }
   }
 
-  /** The instant of a call. What has ended by then is settled before anything is looked at. */
+  /** The instant of a call. What has ended by then is settled before anything is checked. */
   #now(): number {
     const now = instantOf(this.#shared.clock)
     this.#shared.ids.endDue(now)

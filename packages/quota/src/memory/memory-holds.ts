@@ -1,10 +1,10 @@
 import type {
   ExtendRequest,
   GrowRequest,
+  HoldOptions,
   HoldRecord,
   HoldRef,
   HoldReply,
-  HoldTerms,
   ListHoldsReply,
   ListHoldsRequest,
   Settled,
@@ -61,7 +61,7 @@ export class MemoryHolds implements SyncHolds {
   }
 
   /** A take under an id that is not used yet, of what goes back by itself at the end. */
-  take(request: TakeRequest, id: ReservationId, hold: HoldTerms, key: string, now: number): TakeReply {
+  take(request: TakeRequest, id: ReservationId, hold: HoldOptions, key: string, now: number): TakeReply {
     const { subject, category, costs } = request
     const { ids } = this.#shared
     const { schema } = this.#rows

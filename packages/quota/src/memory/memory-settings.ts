@@ -9,7 +9,7 @@ import {
   type WriteReply,
 } from '../store/settings-store.ts'
 
-/** A settings store in the memory of one process, which answers at once. */
+/** A settings store in the memory of one process, which answers synchronously. */
 export interface MemorySettings extends SyncSettingsStore {}
 
 /** Settings in memory: gone with the process. The default of an engine. */
@@ -90,7 +90,7 @@ function write(
   return { written: true, ...next }
 }
 
-/** A {@link FactorStore} in the memory of one process, which answers at once. */
+/** A {@link FactorStore} in the memory of one process, which answers synchronously. */
 export interface MemoryFactor extends FactorStore {
   readonly sync: true
   read(): VersionedFactor | undefined
@@ -119,7 +119,7 @@ export function memoryFactor(): MemoryFactor {
   }
 }
 
-/** An {@link OutcomeStore} in the memory of one process, which answers at once. */
+/** An {@link OutcomeStore} in the memory of one process, which answers synchronously. */
 export interface MemoryOutcomes extends OutcomeStore {
   add(counts: readonly MinuteOutcomes[]): void
   read(fromMinute: number, toMinute: number): MinuteOutcomes[]

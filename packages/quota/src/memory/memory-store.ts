@@ -12,12 +12,12 @@ import type { MemoryShared } from './memory-holds.ts'
 import { NOWHERE, type RowTable, Tables } from './row-table.ts'
 import { parseSnapshotPart, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snapshot.ts'
 
-/** A store in the memory of one process, which answers at once and can be saved. */
+/** A store in the memory of one process, which answers synchronously and can be saved. */
 export interface MemoryStore extends SyncStore {
   /** Rows held: one for each layer, subject and category that has a window open. */
   readonly size: number
   /**
-   * Everything that is live, in parts of at most 1,000 rows. Each part is plain JSON, made when it is asked for, so
+   * Everything that is live, in parts of at most 1,000 rows. Each part is plain JSON, made when it is requested, so
    * that a large store can be saved without a pause.
    */
   snapshot(): Generator<SnapshotPart>

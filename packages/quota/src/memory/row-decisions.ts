@@ -77,7 +77,7 @@ export class RowDecisions {
     return { outcome: 'admitted', now, states: this.#charged(request, now) }
   }
 
-  /** Charges whatever the limits. */
+  /** Charges regardless of the limits. */
   force(request: RowRequest, now: number): RowReply {
     if (!this.#read(request, now)) return { outcome: 'stale', now, states: [] }
     return { outcome: 'admitted', now, states: this.#charged(request, now) }

@@ -13,7 +13,7 @@ const NO_ROWS = new Float64Array(0)
 export const NOWHERE = -1
 
 /**
- * The rows of one layer and category, by subject key; the layer that everybody shares has the key `''`. A row is pairs
+ * The rows of one layer and category, by subject key; the layer that all subjects share has the key `''`. A row is pairs
  * `[startedAt, used]`, see `windows/row.ts`, in a page of numbers: a subject is stored as these and a place in a map,
  * with nothing for the garbage collector to visit. Every policy that was ever opened on the table has its cells in it:
  * they stand in the order in which they came.
@@ -60,7 +60,7 @@ export class RowTable {
     })
   }
 
-  /** Where the row is that everybody shares, or {@link NOWHERE}. */
+  /** Where the row is that all subjects share, or {@link NOWHERE}. */
   get shared(): number {
     return this.#shared
   }
@@ -244,7 +244,7 @@ const MAY_GROW = 64
 
 /**
  * Forgets ended entries of a table in small steps, as a part of its use: no timers, no pauses. A pass looks at every
- * entry once; until the first of those that it kept can have ended, and a little longer, nothing is looked at, unless the
+ * entry once; until the first of those that it kept can have ended, and a little longer, nothing is checked, unless the
  * table grows: entries that came later may have ended sooner.
  */
 export class Sweeper<V> {

@@ -9,7 +9,7 @@ import { DEFAULT_THRESHOLDS } from '../policy/rules.ts'
 import type { Threshold } from '../policy/settings.ts'
 import { ofUnit, unitNames } from '../policy/units.ts'
 
-/** What {@link registerQuotaMetrics} takes. */
+/** The options of {@link registerQuotaMetrics}. */
 export interface QuotaMetricsOptions {
   /** The engine whose decisions are counted. */
   readonly quota: Pick<Quota, 'on' | 'inForce' | 'policy' | 'holds' | 'holdTtlMs'>
@@ -23,19 +23,19 @@ export interface QuotaMetricsOptions {
 }
 
 /** The same with the default filled in. */
-export interface ParsedOptions extends QuotaMetricsOptions {
+export interface ParsedMetricsOptions extends QuotaMetricsOptions {
   readonly prefix: string
 }
 
 export const PREFIX = 'scoregw_quota_'
 
-/** Checks what of an engine is looked at. */
+/** Checks what of an engine is checked. */
 export function enginePart(): Check<QuotaMetricsOptions['quota']> {
   return having<QuotaMetricsOptions['quota']>(['on', 'inForce'], 'an engine: what createQuota() gives')
 }
 
 /** @throws {QuotaError} `invalid_options` naming every fault */
-export const parseMetricsOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ optionsParser(
+export const parseMetricsOptions: (options: unknown) => ParsedMetricsOptions = /* @__PURE__ */ optionsParser(
   'registerQuotaMetrics()',
   () => ({
     quota: enginePart(),

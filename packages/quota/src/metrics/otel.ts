@@ -148,7 +148,7 @@ function nearLimit(quota: EnginePart, meter: Meter, described: Described): Count
   return counted
 }
 
-/** What {@link instrumentQuota} takes. */
+/** The options of {@link instrumentQuota}. */
 export interface QuotaTelemetryOptions {
   /** The engine whose decisions are reported. */
   readonly quota: QuotaMetricsOptions['quota']

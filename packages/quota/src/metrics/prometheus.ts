@@ -14,7 +14,7 @@ import {
   METRIC_NAMES,
   type MetricKey,
   OUTCOMES,
-  type ParsedOptions,
+  type ParsedMetricsOptions,
   parseMetricsOptions,
   type QuotaMetricsOptions,
   WAIT_BUCKETS,
@@ -57,7 +57,7 @@ interface RegisteredMetrics {
 }
 
 /** Makes and registers all of them, at 0, so that a rate also sees the first event. */
-function makeMetrics(options: ParsedOptions): RegisteredMetrics {
+function makeMetrics(options: ParsedMetricsOptions): RegisteredMetrics {
   const { registry } = options
   const labels = countLabels(options.quota.policy)
   const tallies = byCount((key) => new Tally({ ...described(options, key), registry, labels: labels[key] }))
@@ -95,12 +95,12 @@ function makeMetrics(options: ParsedOptions): RegisteredMetrics {
   return { followed, all: { ...counters, nearLimit, duration, waiting, waitDuration, ...gauges(options) } }
 }
 
-function described({ prefix }: ParsedOptions, key: MetricKey): { readonly name: string; readonly help: string } {
+function described({ prefix }: ParsedMetricsOptions, key: MetricKey): { readonly name: string; readonly help: string } {
   return { name: prefix + METRIC_NAMES[key], help: METRIC_HELP[key] }
 }
 
 /** Not set by events: the settings in force are read when the metrics are. */
-function gauges(options: ParsedOptions): Record<'settingsVersion' | 'adaptiveFactor' | 'holdsOpen', Gauge> {
+function gauges(options: ParsedMetricsOptions): Record<'settingsVersion' | 'adaptiveFactor' | 'holdsOpen', Gauge> {
   const { quota, registry } = options
   return {
     holdsOpen: new Gauge({

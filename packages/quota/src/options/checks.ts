@@ -157,7 +157,7 @@ function refused<T>(message: v.ErrorMessage<v.CustomIssue>): Check<T> {
   return v.custom<T>(() => false, message)
 }
 
-/** A member that is asked for its own text when it is missing. */
+/** A member that is requested its own text when it is missing. */
 function member(check: Check<unknown>): Check<unknown> {
   const mayBeMissing = ['optional', 'exact_optional', 'nullish'].includes(check.type)
   return mayBeMissing ? check : v.exactOptional(check, (() => undefined) as never)

@@ -61,7 +61,7 @@ export function expected(what: string): (issue: { readonly input?: unknown }) =>
   return ({ input }) => expectedText(what, input)
 }
 
-/** As {@link expected}, for objects and functions: the value is described by its kind alone. */
+/** As {@link expected}, for objects and functions: the value is described only by its kind. */
 export function expectedKind(what: string): (issue: { readonly input?: unknown }) => string {
   return ({ input }) => expectedText(what, input, kindOf)
 }

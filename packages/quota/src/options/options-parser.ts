@@ -12,7 +12,7 @@ export interface ParserDetails<T extends object> {
 }
 
 /**
- * Makes the check of a function's options: defaults filled in, unknown keys refused, all faults reported at once.
+ * Makes the check of a function's options: defaults filled in, unknown keys refused, all faults reported together.
  *
  * The checks are made when the first options come, so that a parser at module level costs nothing and is left out of a
  * bundle that does not call it, if the call is marked as `@__PURE__`.

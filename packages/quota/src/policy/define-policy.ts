@@ -57,7 +57,7 @@ type WindowInput<Label extends string, C extends Counting> =
   | LabelledWindow<Label, C>
   | (WindowByText<Label> & C['named'])
 
-/** What {@link definePolicy} takes: a policy whose names are known to the compiler. */
+/** The options of {@link definePolicy}: a policy whose names are known to the compiler. */
 export interface PolicyDefinition<
   Operation extends string,
   Category extends string,
@@ -81,7 +81,7 @@ export interface PolicyDefinition<
   readonly operations: Readonly<
     Record<Operation, OperationDefinition<UnitsOf<NoInfer<Unit>>> & { readonly category: NoInfer<Category> }>
   >
-  /** How much work may be under way at once: a label, and what needs a slot. */
+  /** How much work may be in progress at the same time: a label, and what needs a slot. */
   readonly concurrency?:
     | {
         readonly label: Slots
@@ -141,7 +141,7 @@ export interface DefinedPolicy<
 
 /**
  * A policy of one's own. A limit that is missing, or a name that is not defined, is a compile error; all other
- * faults are reported at once, at run time.
+ * faults are reported together, at run time.
  *
  * @throws {QuotaError} `invalid_policy` naming every fault
  * @example

@@ -16,7 +16,7 @@ import {
   type SubjectSettings,
   type Threshold,
 } from './settings.ts'
-import { Faults, type Fitted, mapValues, member, membersOf, strangers } from './stored.ts'
+import { Faults, type Fitted, mapValues, member, membersOf, noteUnknownKeys } from './stored.ts'
 import { type Cost, unitNames } from './units.ts'
 import { isInstant, isLimit, isMultiplier, wrongPlan } from './values.ts'
 
@@ -34,7 +34,7 @@ export function fitSettings(policy: Policy, hasFactor: boolean, document: unknow
     faults.add('', 'expected an object: the settings of the policy apply')
     return { settings: own, faults: faults.list }
   }
-  strangers(document, own, '', faults)
+  noteUnknownKeys(document, own, '', faults)
   const mode = fitMode(member(document, 'mode'), hasFactor, faults)
   const custom = member(document, 'custom') ?? null
   if (mode === 'custom' && custom === null) faults.add('custom', 'missing: the base limits of the policy apply')
@@ -70,13 +70,13 @@ function customOf(mode: Mode, policy: Policy): LimitTable | null {
 
 /** A table of limits; where it has none for a window, the policy's base applies. */
 function fitTable(policy: Policy, table: unknown, path: string, faults: Faults): LimitTable {
-  strangers(table, policy.base, path, faults)
+  noteUnknownKeys(table, policy.base, path, faults)
   return mapValues(policy.base, (categories, layer) => {
     const ofLayer = member(table, layer)
-    strangers(ofLayer, categories, `${path}.${layer}`, faults)
+    noteUnknownKeys(ofLayer, categories, `${path}.${layer}`, faults)
     return mapValues(categories, (windows, category) => {
       const ofCategory = member(ofLayer, category)
-      strangers(ofCategory, windows, `${path}.${layer}.${category}`, faults)
+      noteUnknownKeys(ofCategory, windows, `${path}.${layer}.${category}`, faults)
       return mapValues(windows, (own, label): Limit => {
         const value = member(ofCategory, label)
         if (isLimit(value)) return value
@@ -89,7 +89,7 @@ function fitTable(policy: Policy, table: unknown, path: string, faults: Faults):
 }
 
 function fitLayers(own: Settings, layers: unknown, faults: Faults): Settings['layers'] {
-  strangers(layers, own.layers, 'layers', faults)
+  noteUnknownKeys(layers, own.layers, 'layers', faults)
   return mapValues(own.layers, (defaults, name): SharedLayerSettings => {
     const stored = member(layers, name)
     const enabled = member(stored, 'enabled')
@@ -104,7 +104,7 @@ function fitLayers(own: Settings, layers: unknown, faults: Faults): Settings['la
 }
 
 function fitPrices(policy: Policy, prices: unknown, faults: Faults): Settings['prices'] {
-  strangers(prices, policy.operations, 'prices', faults)
+  noteUnknownKeys(prices, policy.operations, 'prices', faults)
   const fitted: [string, Cost][] = []
   for (const operation of Object.keys(policy.operations)) {
     const stored = member(prices, operation)
@@ -243,7 +243,7 @@ export function fitSubjectSettings(policy: Policy, layer: string, document: unkn
     faults.add('', 'expected an object: the defaults apply')
     return { settings: own, faults: faults.list }
   }
-  strangers(document, own, '', faults)
+  noteUnknownKeys(document, own, '', faults)
   return {
     settings: {
       overrides: fitOverrides(own.overrides, member(document, 'overrides'), faults),
@@ -263,7 +263,7 @@ function fitOverrides(
 ): SubjectSettings['overrides'] {
   const fitted = mapValues(own, (limits, category) => {
     const ofCategory = member(stored, category)
-    strangers(ofCategory, limits, `overrides.${category}`, faults)
+    noteUnknownKeys(ofCategory, limits, `overrides.${category}`, faults)
     return mapValues(limits, (_none, label): Limit | null => {
       const value = member(ofCategory, label) ?? null
       if (value === null || isLimit(value)) return value
@@ -271,7 +271,7 @@ function fitOverrides(
       return null
     })
   })
-  strangers(stored, own, 'overrides', faults)
+  noteUnknownKeys(stored, own, 'overrides', faults)
   return fitted
 }
 
@@ -283,7 +283,7 @@ function fitPlanName(plan: unknown, faults: Faults): string | null {
 }
 
 function fitUntil(own: SubjectSettings['until'], stored: unknown, faults: Faults): SubjectSettings['until'] {
-  strangers(stored, own, 'until', faults)
+  noteUnknownKeys(stored, own, 'until', faults)
   const fitInstant = (part: keyof SubjectSettings['until']): number | null => {
     const value = member(stored, part) ?? null
     if (value === null || isInstant(value)) return value

@@ -57,7 +57,7 @@ export function scaledLimit(base: Limit, modeHundredths: number, multiplierHundr
   return Math.max(1, Math.floor((base * modeHundredths * multiplierHundredths) / 10_000))
 }
 
-/** What limits follow from, for everybody. */
+/** What limits follow from, for all subjects. */
 export interface LimitInputs {
   readonly policy: Policy
   /** The policy's cells, in the order of a row. */
@@ -224,7 +224,7 @@ export function ownPeriodWindows({ windows }: Pick<Policy, 'windows'>): readonly
   return windows.flatMap((window) => (window.every !== undefined && window.anchor === 'subject' ? [window] : []))
 }
 
-/** What an anchor means at an instant: the calendar, and the windows that go by it. */
+/** What an anchor means at an instant: the calendar, and the windows that use it. */
 export interface AnchorContext {
   readonly windows: readonly CalendarWindow[]
   readonly calendar: Calendar | undefined
@@ -250,7 +250,7 @@ export function changedAnchor(
   if (stored === null) return set
   const isSame = ruleOf(stored) === ruleOf(set)
   const next: OwnAnchor = isSame ? { ...stored, ...set } : { ...set, was: stored, changedAt: terms.now }
-  // Where no window here goes by it, the last change is kept for those who have one.
+  // Where no window here uses it, the last change is kept for those who have one.
   const isHeeded = terms.windows.length > 0
   const shortest = isHeeded ? withoutNeedless(next, terms) : withLastChange(next)
   const isRemoved = Object.keys(shortest).length === 0

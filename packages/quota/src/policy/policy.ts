@@ -3,7 +3,7 @@ import { noSuchName } from '../options/faults.ts'
 import type { WindowDefinition } from '../windows/kinds.ts'
 import type { Counting, Some, UnitDefinition } from './units.ts'
 
-/** What becomes of an actual cost above what a hold reserved. */
+/** The outcome of an actual cost above what a hold reserved. */
 export type OverrunPolicy = 'refuse' | 'charge' | 'fit'
 
 /** A limit: whole tokens, 0 to 10^11 (0 blocks), or no limit at all. */
@@ -59,7 +59,7 @@ export interface OperationDefinition<C extends Counting = Counting> {
   readonly maxOverrun?: C['cost'] | undefined
 }
 
-/** How much work may be under way at once: a limit that a hold takes a slot of until it is settled or ends. */
+/** How much work may be in progress at the same time: a limit that a hold takes a slot of until it is settled or ends. */
 export interface ConcurrencyDefinition {
   /** Name in settings, status, bodies and headers, for example `running`: as of a window. */
   readonly label: string
@@ -95,7 +95,7 @@ export interface Policy<Operation extends string = string, C extends Counting = 
    * limited: a layer and category without an entry under its label has no such limit.
    */
   readonly base: LimitTable
-  /** How much work may be under way at once. */
+  /** How much work may be in progress at the same time. */
   readonly concurrency?: ConcurrencyDefinition | undefined
   /** By name: limits of own layers that differ for those who have the plan. */
   readonly plans?: Readonly<Record<string, PlanTable>> | undefined

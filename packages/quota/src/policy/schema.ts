@@ -169,7 +169,7 @@ function concurrencyFaults({ concurrency, windows, operations, categories }: Sha
   if (concurrency === undefined) return []
   const { label, operations: named, categories: namedCategories } = concurrency
   const known = Object.keys(operations)
-  const strangers = (member: string, names: readonly string[], there: readonly string[], what: string): Fault[] =>
+  const unknown = (member: string, names: readonly string[], there: readonly string[], what: string): Fault[] =>
     names.flatMap((name, index) =>
       there.includes(name)
         ? []
@@ -187,8 +187,8 @@ function concurrencyFaults({ concurrency, windows, operations, categories }: Sha
     ...(named === undefined && namedCategories === undefined
       ? [{ path: 'concurrency', message: 'names nothing: list the `operations`, or `categories`, that need a slot' }]
       : []),
-    ...strangers('operations', named ?? [], known, 'an operation'),
-    ...strangers('categories', namedCategories ?? [], categories, 'a category'),
+    ...unknown('operations', named ?? [], known, 'an operation'),
+    ...unknown('categories', namedCategories ?? [], categories, 'a category'),
   ]
 }
 

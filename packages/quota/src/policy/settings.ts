@@ -35,7 +35,7 @@ type LimitsOf<C extends Counting> = BaseLimits<
   C['names']['slots']
 >
 
-/** What an administrator sets for everybody. Plain JSON. */
+/** What an administrator sets for all subjects. Plain JSON. */
 export interface Settings<C extends Counting = Counting> {
   readonly mode: Mode
   /** Base limits in tokens; the modes scale them. */
@@ -60,7 +60,7 @@ export interface Settings<C extends Counting = Counting> {
 export interface Versioned {
   /** 0 before anything was stored, then 1, 2, 3 ...; begins again where a store lost its data. */
   readonly version: number
-  /** Random text of this one write, `''` before anything was stored: what compare-and-set goes by. */
+  /** Random text of this one write, `''` before anything was stored: what compare-and-set uses. */
   readonly revision: string
 }
 

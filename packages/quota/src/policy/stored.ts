@@ -21,7 +21,7 @@ export class Faults {
 }
 
 /** Reports names that the policy does not have. */
-export function strangers(value: unknown, known: object, path: string, faults: Faults): void {
+export function noteUnknownKeys(value: unknown, known: object, path: string, faults: Faults): void {
   if (value !== undefined && !isObject(value)) {
     faults.add(path, 'expected an object: the values of the policy apply')
     return

@@ -54,7 +54,7 @@ export interface SeveralUnits<Unit extends string, Names extends PolicyNames = P
   readonly names: Names
 }
 
-/** What types know of a policy with these units, `UnitsOf<'requests' | 'tokens'>`, and names. */
+/** The types that describe a policy with these units, `UnitsOf<'requests' | 'tokens'>`, and names. */
 export type UnitsOf<Unit extends string, Names extends PolicyNames = PolicyNames> = string extends Unit
   ? Counting
   : IsUnion<Unit> extends true
@@ -115,7 +115,7 @@ export function amountsOf(units: readonly string[], amount: Amount): readonly nu
   return typeof amount === 'number' ? [amount] : units.map((unit) => amount[unit] ?? 0)
 }
 
-/** The amount of each unit, from what two say of it; of units that a cost does not name, from the first alone. */
+/** The amount of each unit, from what two say of it; of units that a cost does not name, only from the first. */
 export function combined(
   amount: Amount,
   cost: Cost,

@@ -15,8 +15,8 @@ export function priceOf(policy: Policy, settings: Settings, operation: string): 
 }
 
 /**
- * What in accepted settings makes an operation impossible: a limit below its price, or one that lets none of it be under
- * way. One entry a limit, naming the operations; `path` points into the table that the mode reads, or into a plan. Mode
+ * What in accepted settings makes an operation impossible: a limit below its price, or one that lets none of it be in
+ * flight. One entry a limit, naming the operations; `path` points into the table that the mode reads, or into a plan. Mode
  * `adaptive` is judged at its lowest factor; shadowed limits make nothing impossible.
  *
  * @param least limits below this are not looked at
@@ -39,7 +39,7 @@ export function policyWarnings(policy: Policy): Fault[] {
   return settingsWarnings(policy, initialSettings(policy), 1)
 }
 
-/** @param plan whose own limits are looked at; `undefined`: the limits of those who have none */
+/** @param plan whose own limits are checked; `undefined`: the limits of those who have none */
 function warningsOf(terms: LimitInputs, plan: string | undefined, least: 0 | 1): Fault[] {
   const { policy, cells, settings } = terms
   return effectiveQuotas(terms, { plan }).flatMap(({ layers, limits }, categoryIndex) => {

@@ -4,7 +4,7 @@ import type { LimitTable, OperationDefinition, Policy } from '../policy/policy.t
 import type { OneUnit, PolicyNames } from '../policy/units.ts'
 import { scoreGatewayAnswers } from './score-gateway-answers.ts'
 
-/** What {@link defaultPolicy} takes. */
+/** The options of {@link defaultPolicy}. */
 export interface DefaultPolicyOptions<Operation extends string> {
   /**
    * Operations and prices; category `read` or `write`.
@@ -20,7 +20,7 @@ export interface DefaultPolicyOptions<Operation extends string> {
   readonly base?: LimitTable
 }
 
-/** What types know of {@link defaultPolicy}. */
+/** The types that describe {@link defaultPolicy}. */
 type Counted = OneUnit<'tokens', DefaultNames>
 interface DefaultNames extends PolicyNames {
   readonly subject: string
@@ -59,9 +59,9 @@ const DEFAULT_BASE: LimitTable = {
 export function defaultPolicy<Operation extends string = 'read' | 'write'>(
   options: DefaultPolicyOptions<Operation> = {},
 ): Policy<Operation, Counted> {
-  const strangers = Object.keys(options).filter((key) => !OPTIONS.includes(key))
-  if (strangers.length > 0) {
-    const faults = strangers.map((path) => ({ path, message: unknownKey(path, OPTIONS, WORDS) }))
+  const unknown = Object.keys(options).filter((key) => !OPTIONS.includes(key))
+  if (unknown.length > 0) {
+    const faults = unknown.map((path) => ({ path, message: unknownKey(path, OPTIONS, WORDS) }))
     throw faultyDocument('invalid_options', 'options of defaultPolicy()', faults)
   }
   const operations = options.operations ?? {

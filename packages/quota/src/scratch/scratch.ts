@@ -19,7 +19,7 @@ export interface NamedHoldRow {
   readonly charged: readonly NamedCell[]
 }
 
-/** The record of an id, by names alone, units too: it may be kept anywhere, and read under any policy. */
+/** The record of an id, only by names, units too: it may be kept anywhere, and read under any policy. */
 export interface NamedRecord extends Omit<IdRecord, 'hold'> {
   readonly hold?: (Omit<HoldFacts, 'rows'> & { readonly rows: readonly NamedHoldRow[] }) | undefined
 }
@@ -78,7 +78,7 @@ export class Scratch {
   }
 
   /**
-   * As {@link putRow}, by numbers alone: a pair `[startedAt, used]` for each of `identities`, all of which this version knows.
+   * As {@link putRow}, only by numbers: a pair `[startedAt, used]` for each of `identities`, all of which this version knows.
    * Pass the same list for all rows that have it.
    */
   putPairs({ layer, category, key }: RowPlace, identities: readonly string[], pairs: readonly number[]): void {

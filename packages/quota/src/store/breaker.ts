@@ -6,7 +6,7 @@ const OPEN_AFTER_FAILURES = 3
 const PROBE_EVERY_MS = 200
 
 /**
- * A circuit breaker: while the server gives no answers, calls fail at once instead of each waiting for its deadline.
+ * A circuit breaker: while the server gives no answers, calls fail immediately instead of each waiting for its deadline.
  * Needs no timer, since the next call is the probe.
  */
 export class Breaker {

@@ -18,7 +18,7 @@ export interface VersionedFactor {
  */
 export interface FactorStore {
   /**
-   * Whether every call answers at once.
+   * Whether every call answers synchronously.
    * @default false: answers are awaited
    */
   readonly sync?: boolean | undefined

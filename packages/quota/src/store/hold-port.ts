@@ -4,7 +4,7 @@ import type { Amounts } from '../windows/units.ts'
 import type { ReservationId, Subject } from './schema.ts'
 
 /** What makes a reservation a hold: what it charged, and its slots, are its own until it is settled or ends. */
-export interface HoldTerms {
+export interface HoldOptions {
   /** It ends so many milliseconds after it was taken, by the store's clock. */
   readonly ttlMs: number
   /** Most open holds of the subject (of its key in the first own layer, over all categories). */
@@ -57,7 +57,7 @@ export interface HoldReply {
   readonly settingsRevision?: string | undefined
 }
 
-/** What becomes of an actual cost above what was reserved. */
+/** The outcome of an actual cost above what was reserved. */
 export type Overrun = 'refuse' | 'charge' | 'fit'
 
 /** The end of a hold by its holder. */
@@ -68,7 +68,7 @@ export interface SettleHoldRequest extends HoldRef {
    * @default what the hold has
    */
   readonly actual?: readonly (number | undefined)[] | undefined
-  /** What becomes of an actual cost above the hold: nothing is done, it is charged whatever the limits, or as it fits. */
+  /** The outcome of an actual cost above the hold: nothing is done, it is charged regardless of the limits, or as it fits. */
   readonly overrun: Overrun
   /** Most that one commit charges beyond what the hold had, one number a unit; the rest is `uncharged`. */
   readonly maxOverrun: readonly number[]
@@ -156,13 +156,13 @@ export interface SweepReply {
 }
 
 /**
- * Holds of a store. A take with {@link HoldTerms} makes one: its record is kept, while it is open, without an end; after
+ * Holds of a store. A take with {@link HoldOptions} makes one: its record is kept, while it is open, without an end; after
  * that at least `id.ttlMs`. What every store promises:
  *
  * 1. A hold ends when the store's clock passes `endsAt`: what it has goes back to the windows it came from, its slots are
  *    free, its record says `expired`. Exactly once, never before, at most 1 s after. Whatever finds a hold past its end
  *    settles it as ended first, in the same step; a clock that steps back revives nothing.
- * 2. What was charged goes back only to cells with the start that it was taken under, slots as well. Settles go by the
+ * 2. What was charged goes back only to cells with the start that it was taken under, slots as well. Settles follow the
  *    record, whatever layers are in force now. The record names units: of those that the schema of a commit does not have,
  *    all stays charged.
  * 3. A commit above the hold in some unit charges the excess in the windows open then, in one step with the settling. A

@@ -20,7 +20,7 @@ export interface IdFacts {
   readonly hold?: HoldFactsOf | undefined
 }
 
-/** What the rules go by of a hold. */
+/** What the rules read of a hold. */
 export interface HoldFactsOf {
   /** What the hold has, or had. */
   readonly costs: Amounts

@@ -13,7 +13,7 @@ export interface CallOutcome {
   readonly httpStatus: number
   /** The status was fine, but the body says that the call failed. @default false */
   readonly businessFail?: boolean | undefined
-  /** The status is the service's own word that quotas could not be asked for (503). @default false */
+  /** The status is the service's own word that quotas could not be requested (503). @default false */
   readonly quotaUnavailable?: boolean | undefined
 }
 

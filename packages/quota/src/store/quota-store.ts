@@ -1,7 +1,7 @@
 import type { WindowStates } from '../decision/decide.ts'
 import type { Quotas } from '../policy/limits.ts'
 import type { Clock } from '../time/clock.ts'
-import type { AsyncHolds, HoldTerms, SyncHolds } from './hold-port.ts'
+import type { AsyncHolds, HoldOptions, SyncHolds } from './hold-port.ts'
 import type { ReservationId, StoreSchema, Subject } from './schema.ts'
 
 /** One decision to be made and, if admitted, charged. */
@@ -29,7 +29,7 @@ export interface TakeRequest {
    */
   readonly periods?: readonly number[] | undefined
   /** Makes it a hold; only with an id. */
-  readonly hold?: HoldTerms | undefined
+  readonly hold?: HoldOptions | undefined
 }
 
 /**
@@ -66,7 +66,7 @@ export interface TakeReply {
   readonly endsAt?: number | undefined
 }
 
-/** A look at the windows of a subject; several categories at once. */
+/** A read of the windows of a subject; several categories together. */
 export interface ReadRequest {
   readonly subject: Subject
   /** Indices of categories. */
@@ -79,7 +79,7 @@ export interface ReadRequest {
 
 export interface ReadReply {
   readonly now: number
-  /** One state for each category asked for. */
+  /** One state for each category requested. */
   readonly states: readonly WindowStates[]
   /** The clock is outside of the periods, and there are no states: ask again. */
   readonly isStale?: boolean | undefined
@@ -95,9 +95,9 @@ export interface SettleRequest {
   readonly states: WindowStates
   /**
    * What goes back, one number for each of the schema's units: safe integers of at most the cost. Below 0: what was spent
-   * while the store did not answer, to be added whatever the limits.
+   * while the store did not answer, to be added regardless of the limits.
    */
-  readonly giveBack: readonly number[]
+  readonly refunds: readonly number[]
   readonly as: 'committed' | 'cancelled'
   /** Present when the reservation was made under an id. */
   readonly id?: ReservationId | undefined
@@ -114,7 +114,7 @@ export interface ResetRequest {
  * Counters of one schema, live. What every store promises, and the conformance suite of `@scoregw/quota-testkit` asks:
  *
  * 1. `take` is one atomic decision: charged in every cell of every applying layer at one instant, or in none; slots are
- *    one more unit. A cell whose unit costs 0 is neither checked nor written, whatever its limit.
+ *    one more unit. A cell whose unit costs 0 is neither checked nor written, regardless of its limit.
  * 2. A rolling window is `[startedAt, startedAt + lengthMs)`. It opens with the first admitted request, at
  *    `max(now, previous startedAt + 1)`, so that a start identifies a window, also after a reset. A calendar window opens
  *    at `max(start of the period, previous startedAt + 1)`, and is open while it starts no earlier than the period that the
@@ -156,7 +156,7 @@ export interface AsyncCounters {
   readonly holds?: AsyncHolds | undefined
 }
 
-/** What a store can beside rolling windows. An engine refuses a policy or request that asks for more. */
+/** What a store can beside rolling windows. An engine refuses a policy or request that requests more. */
 export interface StoreAbilities {
   /** Token buckets. */
   readonly bucket?: boolean | undefined
@@ -170,13 +170,13 @@ export interface StoreAbilities {
   readonly fit?: boolean | undefined
 }
 
-/** Where counters live, answering at once: no answer is looked at for being a promise. */
+/** Where counters live, answering synchronously: no answer is checked for being a promise. */
 export interface SyncStore {
   readonly sync: true
   /** @default it knows rolling windows alone */
   readonly can?: StoreAbilities | undefined
   /**
-   * The clock of this process that it reads; the engine goes by it too, where it has none of its own.
+   * The clock of this process that it reads; the engine uses it too, where it has none of its own.
    * @default none: it takes the engine's, see `open`, or has the time from elsewhere
    */
   readonly clock?: Clock | undefined
@@ -186,7 +186,7 @@ export interface SyncStore {
    */
   readonly place?: string | undefined
   /**
-   * Counters for a schema. Several may be open at once.
+   * Counters for a schema. Several may be open together.
    * @param clock the engine's, for a store that reads the time in this process and was given no clock
    */
   open(schema: StoreSchema, clock?: Clock): SyncCounters
@@ -211,7 +211,7 @@ export interface AsyncStore {
    */
   readonly opening?: PromiseLike<void> | undefined
   /**
-   * The clock of this process that it reads; the engine goes by it too, where it has none of its own.
+   * The clock of this process that it reads; the engine uses it too, where it has none of its own.
    * @default none: it takes the engine's, see `open`, or has the time from elsewhere
    */
   readonly clock?: Clock | undefined
@@ -221,7 +221,7 @@ export interface AsyncStore {
    */
   readonly place?: string | undefined
   /**
-   * Counters for a schema. Several may be open at once.
+   * Counters for a schema. Several may be open together.
    * @param clock the engine's, for a store that reads the time in this process and was given no clock
    */
   open(schema: StoreSchema, clock?: Clock): AsyncCounters
@@ -241,13 +241,13 @@ export type QuotaStore = SyncStore | AsyncStore
 export type Counters = SyncCounters | AsyncCounters
 
 /**
- * What a port answers: at once where it is declared `sync: true`, else by a promise or anything else that can be
- * awaited. Which of the two it is goes by the declaration, never by a look at the answer.
+ * The answer of a port: at once where it is declared `sync: true`, else by a promise or anything else that can be
+ * awaited. Which of the two it is follows the declaration, never the answer.
  */
 export type Answer<T> = T | PromiseLike<T>
 
 /**
- * Waits for an answer by the declared kind of who gave it. It comes in a box: what a store that answers at once gave is a
+ * Waits for an answer by the declared kind of who gave it. It comes in a box: what a store that answers synchronously gave is a
  * value, also where it has a `then`.
  */
 export async function boxed<T>(

@@ -24,7 +24,7 @@ export interface StoreSchema {
   readonly layers: readonly LayerSchema[]
 }
 
-/** The counters that a policy asks for. */
+/** The counters that a policy requests. */
 export function storeSchema(policy: Policy): StoreSchema {
   const { categories, layers } = policy
   return {
@@ -35,7 +35,7 @@ export function storeSchema(policy: Policy): StoreSchema {
   }
 }
 
-/** A subject's key in a layer: shared layers have one for everybody. */
+/** A subject's key in a layer: shared layers have one for all subjects. */
 export function layerKey(layer: LayerSchema, subject: Subject): string {
   if (layer.shared) return ''
   return typeof subject === 'string' ? subject : subject[layer.name]!

@@ -83,7 +83,7 @@ interface SettingsPort {
   close?(): void | PromiseLike<void>
 }
 
-/** A settings store that answers at once. */
+/** A settings store that answers synchronously. */
 export interface SyncSettingsStore extends SettingsPort {
   readonly sync: true
   read(): StoredDocument | undefined

@@ -20,7 +20,7 @@ export class HeavyList {
   readonly #names: (string | undefined)[] = new Array<string | undefined>(PLACES).fill(undefined)
   /** For each place the sum of each slice. */
   readonly #counted = new Float64Array(PLACES * SLICES)
-  /** What a name had in the sketch when it came; it goes by steps, as it would if it had been counted evenly. */
+  /** What a name had in the sketch when it came; it goes in steps, as it would if it had been counted evenly. */
   readonly #before = new Float64Array(PLACES)
   readonly #step = new Float64Array(PLACES)
   /** By place: all that is counted and was before. */

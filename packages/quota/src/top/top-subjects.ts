@@ -12,7 +12,7 @@ import { HeavyList, NameHash, Slices } from './heavy-list.ts'
 /** Most subjects that are reported. */
 const MAX_REPORTED = 100
 
-/** What came of one subject's requests in the period. */
+/** The result of one subject's requests in the period. */
 export interface TopSubject {
   /** The subject's key in the layer that is counted. */
   readonly subject: string
@@ -117,7 +117,7 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
   }
 }
 
-/** What {@link topSubjects} takes. */
+/** The options of {@link topSubjects}. */
 export interface TopSubjectsOptions {
   /** The engine whose decisions are counted. */
   readonly quota: Pick<Quota, 'on' | 'policy'>

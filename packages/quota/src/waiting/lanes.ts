@@ -12,7 +12,7 @@ import { Alarms } from './alarms.ts'
 import { Heap } from './heap.ts'
 import { Lane } from './lane.ts'
 import { type Need, Needs } from './needs.ts'
-import { checkWaits, type ParsedOptions } from './options.ts'
+import { checkWaits, type ParsedQueueOptions } from './options.ts'
 import type { WaitedReservation, WaitRequest } from './requests.ts'
 import { type Alarm, type End, outcomeOf, Waiter } from './waiter.ts'
 
@@ -26,7 +26,7 @@ type Answered = WaitedReservation<Counting>
 export class Lanes {
   readonly #quota: Quota
   readonly #door: EngineDoor
-  readonly #options: ParsedOptions
+  readonly #options: ParsedQueueOptions
   readonly #needs: Needs
   readonly #forget: () => void
   readonly #lanes = new Map<string, Lane>()
@@ -46,7 +46,7 @@ export class Lanes {
   #isClosed = false
 
   /** @param forget called when the queue closes */
-  constructor(quota: Quota, door: EngineDoor, options: ParsedOptions, forget: () => void) {
+  constructor(quota: Quota, door: EngineDoor, options: ParsedQueueOptions, forget: () => void) {
     this.#quota = quota
     this.#door = door
     this.#options = options

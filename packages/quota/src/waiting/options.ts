@@ -27,7 +27,7 @@ export interface WaitingQueueOptions {
   readonly headStartMs?: number | undefined
 }
 
-export type ParsedOptions = Readonly<Record<keyof WaitingQueueOptions, number>>
+export type ParsedQueueOptions = Readonly<Record<keyof WaitingQueueOptions, number>>
 
 /** How a request waits. */
 export interface Waits {
@@ -63,7 +63,7 @@ const WORDS: Readonly<Record<string, string>> = {
   timeout: 'the longest wait is `maxWaitMs`; work is never timed out',
 }
 
-const parse = /* @__PURE__ */ optionsParser<ParsedOptions>(
+const parse = /* @__PURE__ */ optionsParser<ParsedQueueOptions>(
   'waitingQueue()',
   () => ({
     maxWaiting: withDefault(wholeNumber(0, 1_000_000), 10_000),
@@ -74,7 +74,7 @@ const parse = /* @__PURE__ */ optionsParser<ParsedOptions>(
   { words: WORDS },
 )
 
-export function parseQueueOptions(options: unknown): ParsedOptions {
+export function parseQueueOptions(options: unknown): ParsedQueueOptions {
   return parse(options)
 }
 

@@ -1,7 +1,7 @@
 import { KINDS, type KindName, WINDOW_RULES, type WindowDefinition } from './kinds.ts'
 import { SLOTS, TOKENS } from './units.ts'
 
-/** The counter of one limit by names alone, whatever policy it belongs to. */
+/** The counter of one limit only by names, whatever policy it belongs to. */
 export interface CellDefinition {
   readonly kind: KindName
   readonly label: string
@@ -10,7 +10,7 @@ export interface CellDefinition {
   /**
    * After how many milliseconds from its start it has ended: a rolling window exactly, a calendar period and a bucket at the
    * latest.
-   * `Infinity`: slots of work under way, which time does not end.
+   * `Infinity`: slots of work in progress, which time does not end.
    */
   readonly lengthMs: number
   /** The name of the unit that it counts; of concurrency {@link SLOTS}. */
@@ -42,7 +42,7 @@ export function windowCell(window: WindowDefinition, unit: string = TOKENS): Cel
   return { kind, label: window.label, identity: `${kind} ${window.label} ${text}${mark}`, lengthMs, unit }
 }
 
-/** The counter of slots: how much work is under way. */
+/** The counter of slots: how much work is in progress. */
 export function slotsCell(label: string): CellDefinition {
   const identity = `concurrency ${label}`
   return { kind: 'concurrency', label, identity, lengthMs: Number.POSITIVE_INFINITY, unit: SLOTS }

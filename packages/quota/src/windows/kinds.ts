@@ -3,7 +3,7 @@ import { type CalendarWindow, calendar, calendarForm, calendarRule } from './kin
 import { ALWAYS_OPEN, type Kind, type WindowForm, type WindowRule } from './kinds/kind.ts'
 import { type RollingWindow, rolling, rollingForm, rollingRule } from './kinds/rolling.ts'
 
-/** Slots: how much work is under way. Nothing but the end of a hold gives one back: no time, no reset, no clock. */
+/** Slots: how much work is in progress. Nothing but the end of a hold gives one back: no time, no reset, no clock. */
 const concurrency: Kind = {
   isWindow: false,
   after: () => ALWAYS_OPEN,

@@ -4,7 +4,7 @@ import type { CalendarAnchor, CalendarWindow } from '../../src/windows/kinds/cal
 import type { Oracle } from './oracle.ts'
 import { FIRST_YEAR, isDeep, LAST_YEAR, oracleOf, ZONES } from './zones.ts'
 
-/** How close to a change of the clock begins are all asked for. */
+/** How close to a change of the clock begins are all requested. */
 const NEAR_MS = 1.5 * 86_400_000
 const calendar = luxonCalendar()
 

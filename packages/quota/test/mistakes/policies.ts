@@ -1,7 +1,7 @@
 import type { Mistake } from '@scoregw/mistakes'
 import { createQuota, defaultPolicy, definePolicy } from '../../src/index.ts'
 
-/** What JavaScript, or a cast, lets through. */
+/** A value that JavaScript, or a cast, lets through. */
 type Anything = never
 
 const policy = defaultPolicy()

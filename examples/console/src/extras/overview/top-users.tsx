@@ -14,7 +14,7 @@ interface TopUsersProps {
   readonly users: Overview['top']['spent']
 }
 
-/** Users that are listed before a person asks for more. */
+/** Users that are listed before a person requests more. */
 const FIRST = 5
 
 /** Who spends, or is refused, most. */

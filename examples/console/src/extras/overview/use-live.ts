@@ -18,7 +18,7 @@ export interface Live {
   readonly error: ApiError | undefined
 }
 
-/** The overview each second, as long as the page is looked at. A line that is down is tried again. */
+/** The overview each second, as long as the page is checked. A line that is down is tried again. */
 export function useLive(): Live {
   const api = useApi()
   const [live, setLive] = useState<Live>({ data: undefined, downSince: undefined, error: undefined })

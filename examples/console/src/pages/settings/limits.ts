@@ -21,7 +21,7 @@ export type Effective =
  * @param factor the adaptive factor now
  */
 export function effectiveLimit(fields: Fields, cell: Cell, mode: Mode, factor: number): Effective {
-  // Layers that everybody shares have these two beside their tables.
+  // Layers that all subjects share have these two beside their tables.
   const enabled = fields[`${cell.layer}.enabled`]
   if (enabled !== undefined && enabled !== 'true') return { kind: 'off' }
   const base = tokensOf(fields[pathOf(mode === 'custom' ? 'custom' : 'base', cell)] ?? '')

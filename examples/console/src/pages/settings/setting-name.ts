@@ -3,7 +3,7 @@ import type { Words } from '../../words/en.ts'
 import type { Names } from '../../words/names.ts'
 import { PLANS, THRESHOLDS } from './rule-fields.ts'
 
-/** What a path of the settings is called. */
+/** The name of a path of the settings. */
 export function settingName({ settings }: Words, names: Names, path: string): string {
   const [head = '', ...rest] = path.split('.')
   if (path === 'mode') return settings.mode

@@ -24,7 +24,7 @@ import { Shadow } from './shadow.tsx'
 import { hrefOfTab, TABS, type Tab, tabOf } from './tab-names.ts'
 import { Tabs } from './tabs.tsx'
 
-/** The limits of everybody. */
+/** The limits of all subjects. */
 export function SettingsPage(): JSX.Element {
   const words = useWords()
   const names = useNames()
@@ -136,7 +136,7 @@ function NotInForce({ remarks, nameOf }: NotInForceProps): JSX.Element | null {
   )
 }
 
-/** Whether a layer that everybody shares applies, and its multiplier. */
+/** Whether a layer that all subjects share applies, and its multiplier. */
 function SharedLayer({ editor, layer }: { editor: Editor; layer: string }): JSX.Element {
   const { settings } = useWords()
   const id = useId()

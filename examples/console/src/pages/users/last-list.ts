@@ -2,7 +2,7 @@ import { hrefOf } from '../../route.ts'
 
 let last = hrefOf('users')
 
-/** The list that was looked at last, with its search and its place: where the page of a user leads back to. */
+/** The list that was checked last, with its search and its place: where the page of a user leads back to. */
 export function lastList(): string {
   return last
 }

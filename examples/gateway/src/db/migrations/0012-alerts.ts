@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What administrators are to hear of, where it is sent, and what became of it. */
+/** What administrators are to be notified of, where it is sent, and what became of it. */
 export async function alerts({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('alerts')

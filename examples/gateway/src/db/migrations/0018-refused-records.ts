@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Refusals by time, without a look at what was admitted meanwhile. */
+/** Refusals by time, without a read of what was admitted meanwhile. */
 export async function refusedRecords(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createIndex('usage_records_refused')

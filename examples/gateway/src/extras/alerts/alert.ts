@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto'
 export const ALERT_TYPES = ['limit.near', 'settings.fault', 'counters.away', 'factor.bound', 'webhook.test'] as const
 export type AlertType = (typeof ALERT_TYPES)[number]
 
-/** Something that administrators are to hear of. */
+/** Something that administrators are to be notified of. */
 export interface Alert {
   /** Names the message for its receiver, in every attempt. */
   readonly id: string

@@ -16,7 +16,7 @@ const PRUNE_MS = 3_600_000
 /** How long a receiver may take. */
 const TIMEOUT_MS = 10_000
 
-export interface AlertsParts {
+export interface AlertsDeps {
   readonly db: Db
   readonly clock: Clock
   readonly logger: Logger
@@ -29,7 +29,7 @@ export interface AlertsParts {
   readonly timeoutMs?: number | undefined
 }
 
-/** What administrators are to hear of: noticed here, kept in the database, sent by one process at a time. */
+/** What administrators are to be notified of: noticed here, kept in the database, sent by one process at a time. */
 export class Alerts {
   readonly book: AlertBook
   readonly webhooks: Webhooks
@@ -39,8 +39,8 @@ export class Alerts {
   readonly #policy: Policy
   #layers: readonly string[]
 
-  constructor(parts: AlertsParts) {
-    const { db, clock, logger, audit, quota, factorStore, allowPrivate, timeoutMs = TIMEOUT_MS } = parts
+  constructor(deps: AlertsDeps) {
+    const { db, clock, logger, audit, quota, factorStore, allowPrivate, timeoutMs = TIMEOUT_MS } = deps
     this.book = new AlertBook(db, clock, logger)
     this.webhooks = new Webhooks(db, clock, audit)
     this.#policy = quota.policy

@@ -13,7 +13,7 @@ const FAULTY_MS = 24 * HOUR_MS
 /** Most faults of one alert. */
 const MAX_FAULTS = 20
 
-export interface NoticeParts {
+export interface NoticeDeps {
   readonly quota: Quota<OperationName>
   readonly book: Pick<AlertBook, 'note'>
   readonly clock: Clock
@@ -25,7 +25,7 @@ export interface NoticeParts {
  * Notes an engine's events, until the returned function is called. Several processes note one occasion under the same
  * text: of a limit that is its opening and its threshold.
  */
-export function noticeEvents({ quota, book, clock, isAlerted }: NoticeParts): () => void {
+export function noticeEvents({ quota, book, clock, isAlerted }: NoticeDeps): () => void {
   const own = ownLayers(quota.policy)
   const stops = [
     quota.on('nearLimit', ({ subject, window: limit, threshold, decision: { now } }) => {
@@ -78,7 +78,7 @@ export function noticeEvents({ quota, book, clock, isAlerted }: NoticeParts): ()
 
 /** Notes when the factor of mode `adaptive` has reached one of its bounds; that move is the occasion. */
 export async function noticeFactor(
-  { quota, book }: Pick<NoticeParts, 'quota' | 'book'>,
+  { quota, book }: Pick<NoticeDeps, 'quota' | 'book'>,
   factorStore: Pick<FactorStore, 'read'>,
 ): Promise<void> {
   if (quota.inForce().settings.mode !== 'adaptive') return

@@ -2,7 +2,7 @@ import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { checkHost, PrivateAddress, publicLookup, type Resolve } from './public-address.ts'
 
-/** Most of an answer that is read, in bytes: nothing in it is looked at, its end says that the receiver is done. */
+/** Most of an answer that is read, in bytes: nothing in it is checked, its end says that the receiver is done. */
 const MAX_ANSWER_BYTES = 65_536
 
 export interface PostOptions {

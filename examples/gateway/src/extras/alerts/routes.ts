@@ -15,7 +15,7 @@ import { alertedLayers, noWebhook, type Webhooks } from './webhook.ts'
 const tag = 'Administration'
 const PATH = '/admin/alerts/webhook'
 
-export interface AlertRouteParts {
+export interface AlertRouteDeps {
   readonly alerts: Alerts
   readonly policy: Policy
   readonly clock: Clock
@@ -23,11 +23,11 @@ export interface AlertRouteParts {
 }
 
 /** Alerts, and where they are sent. */
-export function alertRoutes(parts: AlertRouteParts): Route[] {
-  return [listRoute(parts), ...webhookRoutes(parts), ...secretRoutes(parts)]
+export function alertRoutes(deps: AlertRouteDeps): Route[] {
+  return [listRoute(deps), ...webhookRoutes(deps), ...secretRoutes(deps)]
 }
 
-function listRoute({ alerts }: AlertRouteParts): Route {
+function listRoute({ alerts }: AlertRouteDeps): Route {
   const query = z.strictObject({
     cursor: z
       .string()
@@ -60,7 +60,7 @@ function listRoute({ alerts }: AlertRouteParts): Route {
   })
 }
 
-function webhookRoutes({ alerts, policy, allowPrivate }: AlertRouteParts): Route[] {
+function webhookRoutes({ alerts, policy, allowPrivate }: AlertRouteDeps): Route[] {
   const { webhooks } = alerts
   return [
     route({
@@ -120,7 +120,7 @@ function webhookRoutes({ alerts, policy, allowPrivate }: AlertRouteParts): Route
   ]
 }
 
-function secretRoutes({ alerts: { webhooks, book }, clock }: AlertRouteParts): Route[] {
+function secretRoutes({ alerts: { webhooks, book }, clock }: AlertRouteDeps): Route[] {
   return [
     route({
       method: 'post',

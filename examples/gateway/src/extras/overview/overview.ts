@@ -22,7 +22,7 @@ const MAX_FAULTS = 20
 /** A subject that no user can be, since no id has a space: its own windows are empty, the shared ones are everybody's. */
 const NOBODY = ' '
 
-export interface OverviewParts {
+export interface OverviewDeps {
   readonly quota: Quota<OperationName>
   readonly clock: Clock
   readonly outcomes: OutcomeStore
@@ -33,16 +33,16 @@ export interface OverviewParts {
 
 /** The overview: counted in this process since its start, and read from the stores on request. */
 export class Overview {
-  readonly #parts: OverviewParts
+  readonly #deps: OverviewDeps
   readonly #id = randomUUID().slice(0, 8)
   readonly #startedAt: number
   readonly #rates: RequestRates
   readonly #decisions: DecisionCounts
   #underWay: Promise<OverviewDocument> | undefined
 
-  constructor(parts: OverviewParts) {
-    const { quota, clock } = parts
-    this.#parts = parts
+  constructor(deps: OverviewDeps) {
+    const { quota, clock } = deps
+    this.#deps = deps
     this.#startedAt = clock.now()
     this.#rates = new RequestRates(clock.now())
     this.#decisions = new DecisionCounts(quota, clock)
@@ -50,7 +50,7 @@ export class Overview {
 
   /** Counts a call of this process. */
   record(outcome: CallOutcome): void {
-    this.#rates.record(outcome, this.#parts.clock.now())
+    this.#rates.record(outcome, this.#deps.clock.now())
   }
 
   /** Calls that come while it is being computed get the same document. */
@@ -67,7 +67,7 @@ export class Overview {
 
   /** A store that is away takes none of the other figures with it. */
   async #read(): Promise<OverviewDocument> {
-    const { clock, quota, members } = this.#parts
+    const { clock, quota, members } = this.#deps
     const now = clock.now()
     const [minutes, shared, faults, ...others] = await Promise.all([
       inTime(this.#minutes(now)),
@@ -109,17 +109,17 @@ export class Overview {
 
   /** How the requests of the last days ended, in steps of so many minutes; over all processes. */
   async history(days: number, bucketMinutes: number): Promise<z.output<typeof requestHistoryDocument>> {
-    const range = bucketRange(this.#parts.clock.now(), days, bucketMinutes)
-    return { until: instantText(range.toMinute * MINUTE_MS), series: await requestSeries(this.#parts, range) }
+    const range = bucketRange(this.#deps.clock.now(), days, bucketMinutes)
+    return { until: instantText(range.toMinute * MINUTE_MS), series: await requestSeries(this.#deps, range) }
   }
 
   #minutes(now: number): Promise<RequestStep[]> {
     const toMinute = Math.floor(now / MINUTE_MS) + 1
-    return requestSeries(this.#parts, { bucketMinutes: 1, fromMinute: toMinute - MINUTES, toMinute })
+    return requestSeries(this.#deps, { bucketMinutes: 1, fromMinute: toMinute - MINUTES, toMinute })
   }
 
   async #shared(): Promise<NonNullable<OverviewDocument['shared']>> {
-    const { quota } = this.#parts
+    const { quota } = this.#deps
     const { windows } = await quota.status(subjectsOf(quota.policy)(NOBODY))
     const shared = sharedLayers(quota.policy)
     const limits = Object.values(windows).flatMap((list) => list.filter(({ layer }) => shared.includes(layer)))
@@ -146,7 +146,7 @@ export class Overview {
     const { top } = this.#decisions
     const byCategory = (of: 'spent' | 'refused'): OverviewDocument['top']['spent'] =>
       Object.fromEntries(
-        this.#parts.quota.policy.categories.map((category) => [
+        this.#deps.quota.policy.categories.map((category) => [
           category,
           top[of](category, TOP).map(({ subject, ...rest }) => ({ userId: subject, ...rest })),
         ]),

@@ -11,7 +11,7 @@ import { changeClaimed } from './upload-repository.ts'
 /** Scores that are written before others have a turn: a few milliseconds of an embedded database. */
 const SLICE = 50
 
-/** What became of a session's scores. */
+/** The outcome of a session's scores. */
 export interface StoredCounts {
   readonly uploaded: number
   readonly skipped: number

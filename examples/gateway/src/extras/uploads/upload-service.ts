@@ -151,7 +151,7 @@ export class UploadService {
     const { uploads, holds, clock } = this.#options
     if (claimed.state === 'stored') return undefined
     try {
-      // Another check may have ended it since it was looked at.
+      // Another check may have ended it since it was read.
       if (claimed.state !== 'done') {
         await this.#requireOpen(claimed)
         const isAll = isComplete(claimed)

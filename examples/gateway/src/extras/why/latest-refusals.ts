@@ -26,21 +26,21 @@ export const latestRefusals = z.object({ since: isoInstant, refusals: z.array(re
 
 type Group = z.output<typeof refusalGroup>
 
-export interface LatestRefusalsParts {
+export interface LatestRefusalsDeps {
   readonly usage: { readonly records: UsageRecords; readonly recorder: UsageRecorder }
   readonly clock: Clock
 }
 
 /** Who was refused in the last hour, by which limit: over all processes, grouped. */
 export class LatestRefusals {
-  readonly #parts: LatestRefusalsParts
+  readonly #deps: LatestRefusalsDeps
 
-  constructor(parts: LatestRefusalsParts) {
-    this.#parts = parts
+  constructor(deps: LatestRefusalsDeps) {
+    this.#deps = deps
   }
 
   async read(): Promise<z.output<typeof latestRefusals>> {
-    const { usage, clock } = this.#parts
+    const { usage, clock } = this.#deps
     // So that what this process has just answered is there too.
     await usage.recorder.flush()
     const since = clock.now() - HOUR_MS

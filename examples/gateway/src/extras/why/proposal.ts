@@ -10,7 +10,7 @@ export interface Proposal {
   readonly shadow?: { readonly layer: string; readonly window: string } | undefined
 }
 
-/** What decisions about one user go by. */
+/** What decisions about one user depend on. */
 export interface Rules {
   readonly settings: Settings
   /** By layer of users' own. */

@@ -3,12 +3,12 @@ import type { Violation } from '@scoregw/quota'
 import { subjectsOf } from '../../quota/layer-members.ts'
 import type { OperationName } from '../../quota/policy.ts'
 import type { UsageRecord } from '../../usage/usage-record.ts'
-import { type TrialParts, trialEngine } from './trial-engine.ts'
+import { type TrialDeps, trialEngine } from './trial-engine.ts'
 
 /** Requests after which others have a turn. */
 const PIECE = 50
 
-/** What became of one recorded request. */
+/** The outcome of one recorded request. */
 export interface Replayed {
   readonly record: UsageRecord
   /** The limit that would have refused it; `null`: none. */
@@ -16,20 +16,20 @@ export interface Replayed {
 }
 
 /**
- * Decides recorded requests again, in their order and at their times, by a real engine under other rules. Limits that
- * everybody shares are left out, since what others used at the time is not known; so are requests that such a limit
+ * Decides recorded requests again, in their order and at their times, by a real engine under other rules. Limits that all subjects
+ * share are left out, since what others used at the time is not known; so are requests that such a limit
  * refused.
  *
  * Tokens that were given back are given back again; requests refused at the time count with their full price.
  */
-export async function replay(parts: Omit<TrialParts, 'clock'>, records: readonly UsageRecord[]): Promise<Replayed[]> {
+export async function replay(deps: Omit<TrialDeps, 'clock'>, records: readonly UsageRecord[]): Promise<Replayed[]> {
   const [first] = records
   if (first === undefined) return []
-  const { policy, userId, rules } = parts
+  const { policy, userId, rules } = deps
   let at = first.at
   // By a clock that never goes back: two processes may have decided by two.
   const clock = { now: () => at }
-  const { quota } = await trialEngine({ ...parts, clock, rules: withoutShared(rules, policy.layers) })
+  const { quota } = await trialEngine({ ...deps, clock, rules: withoutShared(rules, policy.layers) })
   const subject = subjectsOf(policy)(userId)
   const replayed: Replayed[] = []
   try {
@@ -53,7 +53,7 @@ export async function replay(parts: Omit<TrialParts, 'clock'>, records: readonly
   }
 }
 
-function withoutShared({ settings, subjects }: TrialParts['rules'], layers: readonly LayerName[]): TrialParts['rules'] {
+function withoutShared({ settings, subjects }: TrialDeps['rules'], layers: readonly LayerName[]): TrialDeps['rules'] {
   const shared = layers.filter((layer) => layer.shared).map(({ name }) => name)
   const off = shared.map((name) => [name, { enabled: false, multiplier: 1 }])
   return { settings: { ...settings, layers: Object.fromEntries(off) }, subjects }

@@ -16,7 +16,7 @@ import { subjectsOf } from '../../quota/layer-members.ts'
 import type { GatewayPolicy, OperationName } from '../../quota/policy.ts'
 import type { Rules } from './proposal.ts'
 
-export interface TrialParts {
+export interface TrialDeps {
   readonly policy: GatewayPolicy
   readonly userId: string
   readonly rules: Rules
@@ -32,7 +32,7 @@ interface Trial {
 }
 
 /** @throws {QuotaError} `invalid_settings` where the rules are none */
-export async function trialEngine({ policy, userId, rules, factor, clock }: TrialParts): Promise<Trial> {
+export async function trialEngine({ policy, userId, rules, factor, clock }: TrialDeps): Promise<Trial> {
   const store = memoryStore({ clock })
   const known = memoryFactor()
   known.compareAndSet(0, 0, factor ?? initialFactor())
@@ -57,7 +57,7 @@ export async function trialEngine({ policy, userId, rules, factor, clock }: Tria
  * What a decision would be under other rules: the counters as they are, the shared ones among them, are put into a memory
  * store, and a real engine decides. The real counters are only read.
  */
-export async function peekUnder(parts: TrialParts, operation: OperationName, status: QuotaStatus): Promise<Decision> {
+export async function peekUnder(parts: TrialDeps, operation: OperationName, status: QuotaStatus): Promise<Decision> {
   const { policy, userId, clock } = parts
   const { quota, store } = await trialEngine(parts)
   try {

@@ -13,7 +13,7 @@ import { peekUnder } from './trial-engine.ts'
 
 const DAY_MS = 86_400_000
 
-export interface WhyParts {
+export interface WhyDeps {
   readonly quota: Quota<OperationName>
   readonly users: UserRepository
   readonly usage: { readonly records: UsageRecords; readonly recorder: UsageRecorder }
@@ -49,15 +49,15 @@ export interface Findings {
 
 /** Finds out why a user is refused, and what would become of it. Changes nothing. */
 export class Why {
-  readonly #parts: WhyParts
+  readonly #deps: WhyDeps
 
-  constructor(parts: WhyParts) {
-    this.#parts = parts
+  constructor(deps: WhyDeps) {
+    this.#deps = deps
   }
 
   /** @throws {HttpError} `not_found` for an unknown user, `validation_failed` for rules that cannot be */
   async ask({ userId, operation: asked, proposal, days }: Question): Promise<Findings> {
-    const { quota, users, usage, factorStore, clock } = this.#parts
+    const { quota, users, usage, factorStore, clock } = this.#deps
     const { policy } = quota
     if ((await users.find(userId)) === undefined) throw new HttpError('not_found', 'There is no such user.')
     // So that what this process has just answered is there too.
@@ -92,7 +92,7 @@ export class Why {
   }
 
   async #rules(userId: string): Promise<Rules> {
-    const { quota } = this.#parts
+    const { quota } = this.#deps
     const { version: _, revision: _revision, ...settings } = await quota.settings.get()
     const own = await Promise.all(
       ownLayers(quota.policy).map(async (layer) => {
@@ -104,7 +104,7 @@ export class Why {
   }
 
   #firstOperation(): OperationName {
-    const [first] = Object.keys(this.#parts.quota.policy.operations)
+    const [first] = Object.keys(this.#deps.quota.policy.operations)
     return first as OperationName
   }
 }

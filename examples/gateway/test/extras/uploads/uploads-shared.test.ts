@@ -21,7 +21,7 @@ async function pair(counters: Record<string, string>): Promise<[TestGateway, Tes
   return [first, await testGateway({ env })]
 }
 
-/** As clients do: the same again where another call is under way, or a store did not answer in time. */
+/** As clients do: the same again where another call is in flight, or a store did not answer in time. */
 async function sent(call: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     const answer = await call()

@@ -57,10 +57,10 @@ while done < n[OPERATIONS] do
     at = at + length
   else
     -- The shared rows are charged once, for the whole run, if that is nothing but adding; takes that are not admitted give back.
-    local terms, count, total = n[at + 1], n[at + 2], at + 2
-    local stale, shared, each = n[terms + IS_STALE], n[terms + SHARED], units + n[terms + OWN]
-    local tariffs, charged = terms + BEHIND_TERMS, 0
-    local shared_places, refused = tariffs + shared + n[terms + OWN], 0
+    local group, count, total = n[at + 1], n[at + 2], at + 2
+    local stale, shared, each = n[group + IS_STALE], n[group + SHARED], units + n[group + OWN]
+    local tariffs, charged = group + BEHIND_GROUP, 0
+    local shared_places, refused = tariffs + shared + n[group + OWN], 0
     while not stale and charged < shared do
       local place = n[shared_places + charged + 1]
       local row = rows[place]
@@ -74,7 +74,7 @@ while done < n[OPERATIONS] do
     end
     at = total + units
     for operation = done + 1, done + count do
-      local why = is_stopped and 'l' or stale or take(terms, at, charged + 1)
+      local why = is_stopped and 'l' or stale or take(group, at, charged + 1)
       if why then
         statuses = statuses or {}
         statuses[operation], refused = why, refused + 1

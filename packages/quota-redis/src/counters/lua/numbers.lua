@@ -18,13 +18,13 @@ local CALENDAR, SLOTS, BUCKET = 1, 2, 3 -- kinds; all others are rolling windows
 --             how many tokens come back in half its length; one that opens starts now. (tariffs.lua makes that of what was
 --             sent: 0, limits, lengths (of the calendar: starts of periods), their ends (what comes back), the ends of the next.)
 -- TERMS       what takes have in common
-local IS_STALE = 0 -- why takes of these terms are stale: made ready by tariffs.lua
+local IS_STALE = 0 -- why takes of this group are stale: made ready by tariffs.lua
 local REVISION = 1 -- which argument is the revision of the settings that they follow; 0: they follow none
 local SHARED, OWN = 2, 3 -- how many shared rows, how many of the subject's own
-local BEHIND_TERMS = 3 -- then the tariff of each row, shared ones first; then the place of each shared row
+local BEHIND_GROUP = 3 -- then the tariff of each row, shared ones first; then the place of each shared row
 -- LISTS       other lists of limits: see lists.lua
 -- OPERATIONS  each begins with how many numbers it has, then its steps: see steps.lua. A run begins with this instead:
-local RUN = -1 -- then terms, how many takes, what they cost in all, and of each what it costs and its own rows
+local RUN = -1 -- then the group, how many takes, what they cost in all, and of each what it costs and its own rows
 --
--- Tariffs and terms are named by where they stand, rows, records and indexes by their places among the keys of their kind,
+-- Tariffs and groups are named by where they stand, rows, records and indexes by their places among the keys of their kind,
 -- texts by their places among the arguments. Costs are one number a unit.

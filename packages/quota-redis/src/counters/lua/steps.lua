@@ -12,8 +12,8 @@ if n[RECORDS] > 0 and call('EXISTS', unpack(KEYS, first_record + 1, first_index)
     records[place] = records[place] or call('EXISTS', KEYS[first_record + place]) > 0 and 'damaged' or nil
   end
 end
--- The last take of the operation: where its costs stand, and its terms. Whether a record names the policy's list.
-local taken, taken_terms, has_facts
+-- The last take of the operation: where its costs stand, and its group. Whether a record names the policy's list.
+local taken, taken_group, has_facts
 
 -- An instant, or below 0 so many ms from now on.
 local function instant_of(number) return number < 0 and now - number or number end
@@ -51,14 +51,14 @@ function steps.fewer(s)
   return s + 2, open_counts[place] >= most and 'h' or nil
 end
 
--- TAKE, CHARGE, FIT terms, costs, own rows: see take; 's' and 't' where the terms are stale
+-- TAKE, CHARGE, FIT group, costs, own rows: see take; 's' and 't' where the group is stale
 local function take_as(mode)
   return function(s)
-    taken_terms, taken = n[s + 1], s + 1
-    local ends = s + 1 + units + n[taken_terms + OWN]
-    if n[taken_terms + IS_STALE] then return ends, n[taken_terms + IS_STALE] end
-    if mode == 'take' then return ends, take(taken_terms, taken, 1) end
-    return ends, made.take(taken_terms, taken, 1, mode)
+    taken_group, taken = n[s + 1], s + 1
+    local ends = s + 1 + units + n[taken_group + OWN]
+    if n[taken_group + IS_STALE] then return ends, n[taken_group + IS_STALE] end
+    if mode == 'take' then return ends, take(taken_group, taken, 1) end
+    return ends, made.take(taken_group, taken, 1, mode)
   end
 end
 steps.take, steps.charge, steps.fit = take_as('take'), take_as('charge'), take_as('fit')
@@ -100,8 +100,8 @@ end
 local function facts()
   local amounts, parts = {}, {}
   for c = 1, size do amounts[c] = n[taken + n[unit_of + c]] end
-  local shared, own = n[taken_terms + SHARED], n[taken_terms + OWN]
-  local shared_places, own_places = taken_terms + BEHIND_TERMS + shared + own, taken + units - shared
+  local shared, own = n[taken_group + SHARED], n[taken_group + OWN]
+  local shared_places, own_places = taken_group + BEHIND_GROUP + shared + own, taken + units - shared
   for r = 1, shared + own do
     local row = rows[n[(r > shared and own_places or shared_places) + r]]
     parts[r] = pack(row_format, unpack(row, 1, 2 * size))

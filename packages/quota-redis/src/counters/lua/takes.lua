@@ -55,12 +55,12 @@ end
 
 -- Charges a take, or says why not: 'r' it does not fit, 'b' a row cannot be read, 'l' nothing is carried out any more.
 --
--- `costs` is where they stand, before the places of its own rows. `first` is the first row that is looked at.
-function take(terms, costs, first)
-  local shared, tariffs = n[terms + SHARED], terms + BEHIND_TERMS
-  local all, why = shared + n[terms + OWN], nil
+-- `costs` is where they stand, before the places of its own rows. `first` is the first row that is checked.
+function take(group, costs, first)
+  local shared, tariffs = n[group + SHARED], group + BEHIND_GROUP
+  local all, why = shared + n[group + OWN], nil
   local shared_places, own_places = tariffs + all, costs + units - shared
-  -- Up to which row it was charged, those that have no room left out; whether all have been looked at.
+  -- Up to which row it was charged, those that have no room left out; whether all have been checked.
   local last, full = 0, nil
   for r = first, all do
     local place = n[(r > shared and own_places or shared_places) + r]
@@ -83,5 +83,5 @@ function take(terms, costs, first)
     end
   end
   if why == 'r' then return 'r' end
-  return rare().take(terms, costs, first)
+  return rare().take(group, costs, first)
 end

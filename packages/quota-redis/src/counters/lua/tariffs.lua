@@ -1,4 +1,4 @@
--- Makes tariffs and terms ready: at this instant, by this revision of the settings.
+-- Makes tariffs and groups ready: at this instant, by this revision of the settings.
 
 unit_of, kind_of, length_of = BEGIN, BEGIN + n[CELLS], BEGIN + 2 * n[CELLS]
 local at = BEGIN + 3 * n[CELLS]
@@ -27,15 +27,15 @@ end
 local revision
 --- @include "../../lua/revision"
 for _ = 1, n[TERMS] do
-  local terms = at + 1
-  local expected, rows = n[terms + REVISION], n[terms + SHARED] + n[terms + OWN]
-  n[terms + IS_STALE] = false
+  local group = at + 1
+  local expected, rows = n[group + REVISION], n[group + SHARED] + n[group + OWN]
+  n[group + IS_STALE] = false
   for r = 1, rows do
-    if n[n[terms + BEHIND_TERMS + r]] then n[terms + IS_STALE] = 't' end
+    if n[n[group + BEHIND_GROUP + r]] then n[group + IS_STALE] = 't' end
   end
   if expected > 0 then
     revision = revision or revision_of(call('GETRANGE', KEYS[1], '0', '21'))
-    if revision ~= ARGV[expected] then n[terms + IS_STALE] = 's' end
+    if revision ~= ARGV[expected] then n[group + IS_STALE] = 's' end
   end
-  at = terms + BEHIND_TERMS + rows + n[terms + SHARED]
+  at = group + BEHIND_GROUP + rows + n[group + SHARED]
 end

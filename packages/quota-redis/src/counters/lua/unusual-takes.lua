@@ -80,11 +80,11 @@ local function reanchor(row, place, costs)
   end
 end
 
--- See take. Modes: 'charge' whatever the limits, 'fit' as much of each unit as all rows have room for.
-function made.take(terms, costs, first, mode)
+-- See take. Modes: 'charge' regardless of the limits, 'fit' as much of each unit as all rows have room for.
+function made.take(group, costs, first, mode)
   local why, places = nil, {}
-  local shared, tariffs = n[terms + SHARED], terms + BEHIND_TERMS
-  local all = shared + n[terms + OWN]
+  local shared, tariffs = n[group + SHARED], group + BEHIND_GROUP
+  local all = shared + n[group + OWN]
   for r = first, all do
     local place = n[(r > shared and costs + units - shared or tariffs + all) + r]
     local row, tariff = row_at(place), n[tariffs + r]
@@ -103,7 +103,7 @@ function made.take(terms, costs, first, mode)
 end
 
 -- Gives back to a cell, or charges it whatever the limits (an amount below 0).
--- @param start of the opening that it goes to; below 0: whichever it is
+-- @param start of the opening that it goes to; below 0: which may change
 -- @param closes whether the cell is closed when nothing is left
 local function give_back(row, place, c, start, amount, closes)
   local used, started

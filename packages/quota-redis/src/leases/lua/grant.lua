@@ -1,4 +1,4 @@
--- Charges requests on the rows that everybody shares, in order, and leases amounts of each unit to the process that asks.
+-- Charges requests on the rows that all subjects share, in order, and leases amounts of each unit to the process that asks.
 --
 -- KEYS  as of a batch of the counters, and last the book
 -- ARGV  as of a batch: its one operation charges nothing in the shared rows, and is filled in here
@@ -12,8 +12,8 @@
 -- A lease is granted whole or not at all. No request opens a window unless it may, and one without costs (a refresh) never does.
 
 --- @include "book"
-local terms, costs = n[at + 3], at + 3
-local shared = n[terms + SHARED]
+local group, costs = n[at + 3], at + 3
+local shared = n[group + SHARED]
 
 -- Which leases and processes still count, how many processes share, and what live leases of others have.
 local live, leased = 1, in_units()
@@ -41,10 +41,10 @@ end
 local function shared_rows()
   local all = {}
   for r = 1, shared do
-    local place = n[terms + BEHIND_TERMS + shared + r]
+    local place = n[group + BEHIND_GROUP + shared + r]
     local row = row_at(place)
     if not row then return nil end
-    all[r] = { row, place, n[terms + BEHIND_TERMS + r] }
+    all[r] = { row, place, n[group + BEHIND_GROUP + r] }
   end
   return all
 end
@@ -103,7 +103,7 @@ end
 
 statuses = {}
 local amounts, all = in_units(), nil
-local why = n[terms + IS_STALE]
+local why = n[group + IS_STALE]
 if not why then
   all = shared_rows()
   why = is_stopped and 'l' or not all and 'b'

@@ -27,7 +27,7 @@ import {
   writeDocument,
 } from './write-options.ts'
 
-/** What came of a change: the document now stored, and what in it makes an operation impossible. */
+/** The result of a change: the document now stored, and what in it makes an operation impossible. */
 export interface SettingsUpdate<C extends Counting = Counting> {
   readonly settings: VersionedSettings<C>
   readonly warnings: readonly Fault[]
@@ -41,7 +41,7 @@ export interface SettingsInForce<C extends Counting = Counting> {
   readonly adaptiveFactor: number
 }
 
-/** The settings of everybody: read, change, check. */
+/** The settings of all subjects: read, change, check. */
 export interface QuotaSettings<C extends Counting = Counting> {
   /** The settings now stored, as far as the policy knows them (version 0: the policy's own). */
   get(): Promise<VersionedSettings<C>>

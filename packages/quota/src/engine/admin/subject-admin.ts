@@ -61,7 +61,7 @@ export interface QuotaSubjects<C extends Counting = Counting> {
   remove(key: string, options?: SubjectOptions<C>): Promise<void>
 }
 
-/** What the settings of subjects go by. */
+/** What the settings of subjects depend on. */
 export interface SubjectAdminDeps {
   readonly policy: Policy
   readonly store: SettingsStore

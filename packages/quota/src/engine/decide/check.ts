@@ -5,7 +5,7 @@ import { listed, noSuchName } from '../../options/faults.ts'
 import { type LayerDefinition, type Policy, unknownOperation } from '../../policy/policy.ts'
 import { wrongCost } from '../../policy/rules.ts'
 import { type Cost, costsOf, costText, noneOf, takesSlots, unitNames, vectorOf } from '../../policy/units.ts'
-import type { HoldTerms } from '../../store/hold-port.ts'
+import type { HoldOptions } from '../../store/hold-port.ts'
 import type { ReservationId, Subject } from '../../store/schema.ts'
 import type { QuotaRequest, ReserveRequest } from '../requests.ts'
 import type { CompiledOperation, CompiledSettings } from '../settings/compiled-settings.ts'
@@ -13,10 +13,10 @@ import type { CompiledOperation, CompiledSettings } from '../settings/compiled-s
 /** Under which id a demand is made, and as which hold. */
 export interface ReservationKey {
   readonly id?: ReservationId | undefined
-  readonly hold?: HoldTerms | undefined
+  readonly hold?: HoldOptions | undefined
 }
 
-/** What the checks of an engine go by. */
+/** What the checks of an engine use. */
 export interface CheckRules {
   readonly idTtlMs: number
   readonly nonces: Nonces
@@ -83,7 +83,7 @@ export class RequestCheck {
 
   /**
    * What a reservation is made under. What an id was used for is the operation and a cost that the caller gave; never the
-   * price, which may have changed between two tries. A hold without an id goes by its nonce.
+   * price, which may have changed between two tries. A hold without an id is known by its nonce.
    *
    * @throws {QuotaError} `invalid_id`, `invalid_ttl`, `holds_unsupported`
    */
@@ -118,7 +118,7 @@ export class RequestCheck {
     throw new QuotaError('invalid_ttl', message)
   }
 
-  #hold(ttlMs: number | undefined): HoldTerms {
+  #hold(ttlMs: number | undefined): HoldOptions {
     const { holdTtlMs, maxHolds, canHold } = this.#rules
     if (!canHold) {
       throw new QuotaError('holds_unsupported', 'ttlMs: this store has no holds; see "can" of the store')
@@ -128,7 +128,7 @@ export class RequestCheck {
 }
 
 /**
- * What a request costs: its own cost, or the price; of units that its cost does not name, the price.
+ * The cost of a request: its own cost, or the price; of units that its cost does not name, the price.
  *
  * @param units of the policy
  * @throws {QuotaError} `invalid_cost`
@@ -179,9 +179,9 @@ const REQUEST_KEYS: readonly string[] = ['subject', 'operation', 'cost', 'plan',
 
 /** @throws {QuotaError} `invalid_subject` for a request that says under another name who asks */
 function checkNamesSubject(request: QuotaRequest): void {
-  const stranger = Object.keys(request).find((key) => !REQUEST_KEYS.includes(key))
-  if (stranger === undefined) return
-  const message = `subject: missing, and ${shown(stranger)} is unknown; known keys: ${listed(REQUEST_KEYS)}`
+  const unknown = Object.keys(request).find((key) => !REQUEST_KEYS.includes(key))
+  if (unknown === undefined) return
+  const message = `subject: missing, and ${shown(unknown)} is unknown; known keys: ${listed(REQUEST_KEYS)}`
   throw new QuotaError('invalid_subject', message)
 }
 
@@ -251,9 +251,9 @@ function checkAnySubject(subject: unknown, names: readonly string[]): void {
 }
 
 function checkKeys(keys: Readonly<Record<string, unknown>>, names: readonly string[]): void {
-  const stranger = Object.keys(keys).find((key) => !names.includes(key))
-  if (stranger !== undefined) {
-    const message = `subject: unknown key ${noSuchName(stranger, names, 'one key for each of')}`
+  const unknown = Object.keys(keys).find((key) => !names.includes(key))
+  if (unknown !== undefined) {
+    const message = `subject: unknown key ${noSuchName(unknown, names, 'one key for each of')}`
     throw new QuotaError('invalid_subject', message)
   }
   for (const name of names)
@@ -262,7 +262,7 @@ function checkKeys(keys: Readonly<Record<string, unknown>>, names: readonly stri
 
 /** Makes the texts that distinguish the holders of one reservation id, no two of them alike in any process. */
 export interface Nonces {
-  /** For a reservation that is settled by its own handle alone: nobody but the store ever sees it. */
+  /** For a reservation that is settled only by its own handle: nobody but the store ever sees it. */
   readonly ofId: () => string
   /** For a hold, whose token it is a part of: nobody can guess it. */
   readonly ofHold: () => string

@@ -11,13 +11,13 @@ import { costOf, type ReservationKey } from './check.ts'
 
 /** A demand as stores take it: one object from the request to the decision that shows it. */
 export interface TakeDemand extends Demand, TakeRequest {
-  /** What the request costs, also where no layer that applies has slots, so that {@link costs} take none. */
+  /** The cost of the request, also where no layer that applies has slots, so that {@link costs} take none. */
   readonly price: readonly number[]
   /** When the request began, by the stopwatch; `undefined` while no listener times decisions. */
   readonly startedAtMs: number | undefined
   /** Whether the quotas are the subject's; else they are the defaults, until its settings are read. */
   readonly hasSubjectSettings: boolean
-  /** Why the subject's settings cannot be read, where their store answers at once. */
+  /** Why the subject's settings cannot be read, where their store answers synchronously. */
   readonly settingsError: unknown
 }
 

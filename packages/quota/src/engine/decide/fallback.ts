@@ -20,7 +20,7 @@ import type { StoreFailure } from './takes.ts'
 export interface FallbackAdmission {
   readonly decision: AdmittedDecision
   /** What has to be sent to the store to give amounts back, one a unit; nothing where they were never sent. */
-  readonly giveBack: (amounts: readonly number[]) => Posting | undefined
+  readonly refund: (amounts: readonly number[]) => Posting | undefined
 }
 
 export interface FallbackDeps {
@@ -43,7 +43,7 @@ export class Fallback {
     this.#shares = isLocal ? new LocalShares(storeSchema(deps.policy), deps.clock) : undefined
   }
 
-  /** Whether {@link seen} wants to hear of every answer. */
+  /** Whether {@link seen} wants to be notified of every answer. */
   get remembers(): boolean {
     return this.#shares !== undefined
   }
@@ -64,11 +64,11 @@ export class Fallback {
     reports.degraded(demand, allowed, error)
     if (!allowed) throw unavailable(error, ofSettings ? 'the settings store' : 'the quota store')
     const decision = admitted(demand, { now: clock.now(), states: [] }, frames[demand.category]!, 'fallback')
-    return { decision, giveBack: (amounts) => refund?.(amounts) }
+    return { decision, refund: (amounts) => refund?.(amounts) }
   }
 
   #spend(demand: TakeDemand, { expectedProcesses }: { readonly expectedProcesses: number }): Refund | undefined {
-    // Nobody knows how much work is under way.
+    // Nobody knows how much work is in progress.
     if (takesSlots(demand.costs)) return undefined
     return this.#shares?.spend(demand, expectedProcesses)
   }
@@ -178,15 +178,15 @@ export class LocalShares {
     if (!known || spents.some(({ unit, left }) => costs[unit]! > left)) return undefined
     const states = rows.flatMap((row) => row.states)
     const key = JSON.stringify([layers, category, subject, states])
-    this.#post(key, { subject, category, layers, states, giveBack: costs.slice(0, -1).map((cost) => -cost) })
+    this.#post(key, { subject, category, layers, states, refunds: costs.slice(0, -1).map((cost) => -cost) })
     for (const { unit, spent } of spents) add(spent.cell, 0, costs[unit]!)
     const starts = spents.map(({ spent }) => spent.cell[0]!)
     const posted = this.#postings
-    return (giveBack) => {
+    return (refunds) => {
       // Before the posting it is simply not posted; after it, it is given back like anything else.
-      if (posted !== this.#postings) return { subject, category, layers, states, giveBack }
-      this.#post(key, { subject, category, layers, states, giveBack })
-      for (const [at, { unit, spent }] of spents.entries()) refund(spent.cell, 0, starts[at]!, giveBack[unit]!)
+      if (posted !== this.#postings) return { subject, category, layers, states, refunds }
+      this.#post(key, { subject, category, layers, states, refunds })
+      for (const [at, { unit, spent }] of spents.entries()) refund(spent.cell, 0, starts[at]!, refunds[unit]!)
       return undefined
     }
   }
@@ -194,15 +194,15 @@ export class LocalShares {
   /** What was spent since the last call, for the store; posted once, whether that arrives or not. */
   takePostings(): readonly Posting[] {
     if (this.#postings.size === 0) return []
-    const postings = [...this.#postings.values()].filter(({ giveBack }) => giveBack.some((amount) => amount !== 0))
+    const postings = [...this.#postings.values()].filter(({ refunds }) => refunds.some((amount) => amount !== 0))
     this.#postings = new Map()
     return postings
   }
 
   #post(key: string, posting: Posting): void {
-    const before = this.#postings.get(key)?.giveBack
-    const giveBack = posting.giveBack.map((amount, unit) => amount + (before?.[unit] ?? 0))
-    this.#postings.set(key, { ...posting, giveBack })
+    const before = this.#postings.get(key)?.refunds
+    const refunds = posting.refunds.map((amount, unit) => amount + (before?.[unit] ?? 0))
+    this.#postings.set(key, { ...posting, refunds })
   }
 
   /** The windows of a row that count a cost, which were seen open and are open still; `undefined` where one is not. */
@@ -240,7 +240,7 @@ export class LocalShares {
     return periodAt(startedAt, periods, this.#layout.periodsAt(slot) + PERIOD_NUMBERS * index)?.end ?? startedAt
   }
 
-  /** The share of a window is fixed when it is first asked for, and a later outage does not renew it. */
+  /** The share of a window is fixed when it is first requested, and a later outage does not renew it. */
   #window(key: string, share: Share, w: number, processes: number): Omit<Spendable, 'unit'> | undefined {
     const startedAt = share.states[this.#layout.cellAt(0, w)]!
     const endsAt = share.seenAt + (share.ends[w]! - share.storeNow)

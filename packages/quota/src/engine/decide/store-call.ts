@@ -6,7 +6,7 @@ import { systemStopwatch } from '../../time/clock.ts'
  * Waits for an answer, `ms` milliseconds at most. A timer that fires late, because the process was busy, is judged after
  * one more look at what has arrived meanwhile.
  *
- * @param late hears of an answer that came after the limit
+ * @param late receives an answer that came after the limit
  * @throws {QuotaError} `store_error` when there was no answer in time; else what `answer` rejects with
  */
 function withinTime<T>(answer: Answer<T>, ms: number, late?: (value: T) => void): Promise<T> {
@@ -111,7 +111,7 @@ export async function callLater<T>(ask: () => PromiseLike<T> | T, asked?: StoreN
   }
 }
 
-// How often the engine calls a store again when others change what it goes by. Each bound is small, since a caller waits: the
+// How often the engine calls a store again when others change what it uses. Each bound is small, since a caller waits: the
 // settings and clocks behind it change once a second at the most, so that reaching it means a fault.
 
 /** Calls in a row whose answer is stale, since the store's clock is outside of the periods, or (of holds) the settings changed. */

@@ -20,7 +20,7 @@ export class StoreFailure {
   }
 }
 
-/** What came of a demand: what its store replied, or that it did not. */
+/** The result of a demand: what its store replied, or that it did not. */
 export type Replied = TakeReply | StoreFailure
 
 /** The purpose of a take, such as a consumption: it makes the demand of a request `R`, and a `T` of the reply. */

@@ -195,7 +195,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
  * Extends a hold again and again, until the returned function is called, the hold is settled, or it has ended. An extension
  * that fails is followed by the next.
  *
- * @param ttlMs what each extension asks for
+ * @param ttlMs what each extension requests
  */
 function keepAlive(extend: () => Promise<unknown>, ttlMs: number, isSettled: () => boolean): () => void {
   const everyMs = Math.min(Math.max(1, Math.floor(ttlMs * EXTEND_AFTER)), MAX_TIMER_MS)
@@ -249,7 +249,7 @@ export class HoldWatch {
 export function orAborted<R extends PendingReservation>(pending: PromiseLike<R>, signal: AbortSignal): Promise<R> {
   return new Promise((resolve, reject) => {
     let isDecided = false
-    /** Whether the caller comes first, and nobody else will. */
+    /** Whether the caller comes first, and no one else will. */
     const first = (): boolean => {
       if (isDecided) return false
       isDecided = true

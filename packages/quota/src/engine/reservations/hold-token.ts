@@ -19,7 +19,7 @@ export interface HoldName {
 
 /** Begins every token; another version would begin otherwise. */
 const MARK = 'hold1.'
-/** Longest token that is looked at, in characters: two texts of 256 bytes a layer, and names. */
+/** Longest token that is checked, in characters: two texts of 256 bytes a layer, and names. */
 const MAX_TOKEN = 16_384
 
 /** A hold as text of `A-Z a-z 0-9 - _ .`. */

@@ -37,7 +37,7 @@ export interface HoldIdentity extends HoldRef {
 }
 
 /** One hold as its handle knows it. Every call goes to the store, which has its record. */
-export class Hold implements Settleable {
+export class HoldHandle implements Settleable {
   readonly isNamed = true
   readonly ttlMs: number
   /** When it ends, as the store said last. */

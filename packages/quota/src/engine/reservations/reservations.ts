@@ -18,10 +18,10 @@ import {
   type SettleAs,
   type Settleable,
 } from './handle.ts'
-import { commitAbove, type Hold, type HoldIdentity } from './hold.ts'
+import { commitAbove, type HoldHandle, type HoldIdentity } from './hold.ts'
 
 export interface ReservationsDeps extends ChargeDeps {
-  readonly hold: (identity: HoldIdentity, endsAt: number) => Hold
+  readonly hold: (identity: HoldIdentity, endsAt: number) => HoldHandle
 }
 
 /** Makes reservations from what stores answer. */
@@ -58,7 +58,7 @@ export class Reservations {
     }
     const { subject, category, quotas, id } = demand
     const { layers } = quotas
-    const settlement: Settlement = (giveBack, as) => ({ subject, category, layers, states, giveBack, as, id })
+    const settlement: Settlement = (refunds, as) => ({ subject, category, layers, states, refunds, as, id })
     return this.#held(decision, new Charge(this.#deps, demand, settlement, { isNamed: id !== undefined }), run)
   }
 
@@ -69,9 +69,9 @@ export class Reservations {
   }
 
   #withoutStore(demand: TakeDemand, failure: StoreFailure, run: Run): Reservation {
-    const { decision, giveBack } = this.#deps.decisions.withoutStore(demand, failure)
+    const { decision, refund } = this.#deps.decisions.withoutStore(demand, failure)
     const settlement: Settlement = (amounts) => {
-      const posting = giveBack(amounts)
+      const posting = refund(amounts)
       return posting && { ...posting, as: 'committed' }
     }
     const isUnrecorded = demand.hold !== undefined
@@ -90,7 +90,7 @@ export function identityOf({ subject, category, operation, plan, id, hold, price
 
 /** What the charges of an engine are settled with. */
 interface ChargeDeps {
-  /** Whether counters and settings answer at once. */
+  /** Whether counters and settings answer synchronously. */
   readonly sync: boolean
   readonly check: RequestCheck
   readonly calls: CounterCalls
@@ -107,11 +107,11 @@ interface ChargeDeps {
 }
 
 /**
- * What a charge is settled by: the request to the store; `undefined`: it need not hear of it.
+ * What a charge is settled by: the request to the store; `undefined`: the store is not called.
  *
- * @param giveBack one number a unit
+ * @param refunds one number a unit
  */
-type Settlement = (giveBack: readonly number[], as: SettleAs) => SettleRequest | undefined
+type Settlement = (refunds: readonly number[], as: SettleAs) => SettleRequest | undefined
 
 /** A reservation that is no hold: what its holder does not give back stays charged. */
 class Charge implements Settleable {
@@ -156,8 +156,8 @@ class Charge implements Settleable {
     const isLess = charged.some((amount, unit) => amount < this.#reserved[unit]!)
     // A full commit changes no counter, and only this handle could cancel: the store is not called.
     if (isLess || as === 'cancelled') {
-      const giveBack = this.#reserved.map((amount, unit) => amount - charged[unit]!)
-      const request = this.#settlement(giveBack, as)
+      const refunds = this.#reserved.map((amount, unit) => amount - charged[unit]!)
+      const request = this.#settlement(refunds, as)
       if (request !== undefined && sync) calls.settleSync(request)
       else if (request !== undefined) yield* calls.settle(request)
     }

@@ -76,7 +76,7 @@ export class CompiledSettings {
    * objects for the same settings and plan, as long as nothing that they follow from has ended.
    *
    * @param clock asked only where the settings say until when they are in force
-   * @param unknown hears of a plan that there is not: of the request's always, of the settings' when they are worked out
+   * @param unknown receives an unknown plan: of the request's always, of the settings' when they are worked out
    */
   quotasOf(
     subjects: SettingsByLayer,

@@ -29,7 +29,7 @@ export class LiveFactor {
     this.#refresh()
   }
 
-  /** Ends when the reads under way have ended, also in vain. */
+  /** Ends when the reads in flight have ended, also in vain. */
   async settled(): Promise<void> {
     await this.#reading
   }
@@ -47,7 +47,7 @@ export class LiveFactor {
     try {
       this.#adopt(this.#store.read() as VersionedFactor | undefined)
     } catch {
-      // The last factor known stays in force; the next tick that anybody makes is heard of again.
+      // The last factor known stays in force; the next tick that anybody makes is reported again.
     }
   }
 
@@ -73,7 +73,7 @@ export class LiveFactor {
 
 /** The same settings store, every answer of which comes in time or is `quota_unavailable`. */
 export function settingsInTime(store: SettingsStore, deadline: CallDeadline): SettingsStore {
-  // An answer that is here at once cannot be late.
+  // An answer that is here already cannot be late.
   if (store.sync) return store
   const inTime = <T>(call: () => PromiseLike<T>): Promise<T> => settingsAnswer(call, deadline)
   return {

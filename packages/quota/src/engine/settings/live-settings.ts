@@ -25,7 +25,7 @@ export interface SettingsListener {
 
 /**
  * The settings in force, kept up to date with a store: those that are stored, fitted to the policy, and the policy's own
- * where nothing is stored (any more). While a store that does not answer at once is being asked for newer settings,
+ * where nothing is stored (any more). While a store that does not answer synchronously is being requested newer settings,
  * decisions go on under the last known ones; only the very first read is waited for.
  */
 export class LiveSettings {
@@ -67,7 +67,7 @@ export class LiveSettings {
     this.#unwatch = store.watch((change) => this.#onChange(change))
   }
 
-  /** The settings now in force; of a store that does not answer at once, those last read. */
+  /** The settings now in force; of a store that does not answer synchronously, those last read. */
   get compiled(): CompiledSettings {
     return this.#compiled
   }
@@ -153,7 +153,7 @@ export class LiveSettings {
     }
   }
 
-  /** This process wrote a subject's settings: the next decision goes by them. */
+  /** This process wrote a subject's settings: the next decision follows them. */
   wroteSubject(layer: string, key: string): void {
     this.#subjects.forget(layer, key)
   }

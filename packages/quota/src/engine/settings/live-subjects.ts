@@ -5,7 +5,7 @@ import type { SubjectSettings } from '../../policy/settings.ts'
 import { layerKey, type Subject } from '../../store/schema.ts'
 import type { ReadWithin, SettingsReader, SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 
-/** Most subjects whose settings (or their absence) are remembered, when the store does not answer at once. */
+/** Most subjects whose settings (or their absence) are remembered, when the store does not answer synchronously. */
 const MAX_REMEMBERED = 10_000
 
 /** Settings of one subject by layer name; layers without any are absent. */

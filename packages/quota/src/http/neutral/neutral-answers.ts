@@ -24,7 +24,7 @@ const parse = /* @__PURE__ */ optionsParser<NeutralAnswersOptions>('neutralAnswe
 const TEXTS: Readonly<Record<Locale, typeof englishText>> = { en: englishText, 'zh-CN': chineseText }
 
 /**
- * Neutral answers, built from the policy alone: the default for your own policies.
+ * Neutral answers, built only from the policy: the default for your own policies.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example

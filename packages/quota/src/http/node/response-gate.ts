@@ -46,7 +46,7 @@ export interface GateOwner {
 }
 
 /**
- * Holds the bytes of a response back until settlements that must come first are done. The head is fixed at once, as
+ * Holds the bytes of a response back until settlements that must come first are done. The head is fixed immediately, as
  * without a gate; calls that would send bytes are queued and made in order afterwards. Writers see `false` and wait for
  * `drain`, as they are by a slow client.
  */
@@ -82,7 +82,7 @@ export class ResponseGate {
   #guardWrite(write: Write): void {
     const res = this.#res
     res.write = ((...args: unknown[]): boolean => {
-      // An argument that is not a chunk throws at once, as it does without a gate.
+      // An argument that is not a chunk throws immediately, as it does without a gate.
       if (!isChunk(args[0])) return write.apply(res, args)
       this.#fixHead(undefined)
       if (this.#queue === undefined) return write.apply(res, args)

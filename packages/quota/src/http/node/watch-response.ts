@@ -91,7 +91,7 @@ class ResponseWatch {
 
   #end(): Promise<void> | undefined {
     const { statusCode, headersSent } = this.#res
-    if (!headersSent) this.#exchange.judge(statusCode, this.#isHungUp())
+    if (!headersSent) this.#exchange.settleByStatus(statusCode, this.#isHungUp())
     return this.#exchange.end()
   }
 

@@ -77,7 +77,7 @@ export function labelOf(lengthMs: number): string {
   return `${lengthMs / ofUnit}${unit}`
 }
 
-/** What the windows are that say how long they last by `per`, or by their label alone; what else there is stays as it is. */
+/** What the windows are that say how long they last by `per`, or only by their label; what else there is stays as it is. */
 export function withLengths(windows: unknown): unknown {
   return Array.isArray(windows) ? windows.map(withLength) : windows
 }

@@ -3,16 +3,16 @@ import { withinOwnTime } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { describe, expect, it, vi } from 'vitest'
-import { Connection } from '../src/line/connection.ts'
-import type { IoredisDriver } from '../src/line/ioredis-driver.ts'
-import { type LineOptions, textOf } from '../src/line/line.ts'
+import { type ConnectionOptions, textOf } from '../src/connection/connection.ts'
+import type { IoredisDriver } from '../src/connection/ioredis-driver.ts'
+import { ServerConnection } from '../src/connection/server-connection.ts'
 import { useCleanups } from './support/cleanups.ts'
 import { configuredNodeRedis } from './support/clients.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later, server, proxy: startProxy } = useCleanups()
 
-function redisOf({ driver }: Connection): Redis {
+function redisOf({ driver }: ServerConnection): Redis {
   return (driver as IoredisDriver).redis
 }
 
@@ -30,14 +30,17 @@ function ioredisMaker(Client: typeof Redis): (port: number) => Redis {
   }
 }
 
-function own(theirs: ConstructorParameters<typeof Connection>[0], options: LineOptions = {}): Connection {
-  const connection = new Connection(theirs, options)
+function own(
+  theirs: ConstructorParameters<typeof ServerConnection>[0],
+  options: ConnectionOptions = {},
+): ServerConnection {
+  const connection = new ServerConnection(theirs, options)
   later(() => connection.close())
   return connection
 }
 
 describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis] as const])(
-  'a line, %s',
+  'a connection, %s',
   (_, theirs) => {
     it('is usable once connected, and prefixes keys as configured', async () => {
       const redis = await server()
@@ -62,7 +65,7 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
       expect(await redis.cli('GET', 'n')).toBe('1')
     })
 
-    it('gives up a line that has gone silent, without a leak, and makes a new one', async () => {
+    it('gives up a connection that has gone silent, without a leak, and makes a new one', async () => {
       const redis = await server()
       const proxy = await startProxy(redis.port)
       const connection = own(theirs(proxy.port))
@@ -200,7 +203,7 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
   },
 )
 
-describe.runIf(redisTests).each(IOREDIS)('a line by %s', (_, theirs) => {
+describe.runIf(redisTests).each(IOREDIS)('a connection by %s', (_, theirs) => {
   it('keeps no command for a better time', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)

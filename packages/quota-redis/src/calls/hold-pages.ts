@@ -1,16 +1,16 @@
 import type { Clock } from '@scoregw/quota'
 import { Deadline } from '@scoregw/quota/store'
-import { noAnswer, refusal, verdictOf } from '../line/errors.ts'
-import type { Line, Reply } from '../line/line.ts'
-import holdLook from '../lua/hold-look.lua'
+import type { Connection, Reply } from '../connection/connection.ts'
+import { noAnswer, refusal, verdictOf } from '../connection/errors.ts'
+import holdPage from '../lua/hold-page.lua'
 import { scriptOf } from '../lua/script.ts'
 import { callScript, type ScriptCall } from './delivery.ts'
 
-/** Pause before a look is asked for again, in milliseconds. */
+/** Pause before a look is requested again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 
 /** What an index of holds shows. */
-export interface HoldLook {
+export interface HoldPage {
   /** The server's clock, epoch milliseconds. */
   readonly now: number
   /** What the keys of records have behind the prefix; the earliest end first. */
@@ -19,42 +19,42 @@ export interface HoldLook {
   readonly size: number
 }
 
-type RawLook = readonly [now: Buffer, names: readonly Buffer[], size: number]
+type RawPage = readonly [now: Buffer, names: readonly Buffer[], size: number]
 
 /**
- * Looks into an index of holds, for those that have ended or those that are open.
+ * Reads an index of holds, for those that have ended or those that are open.
  *
  * @param most of the names
  * @throws {QuotaError} `store_error`
  */
-export async function lookAtHolds(
+export async function readHoldPage(
   {
-    line,
+    connection,
     deadlineMs,
     testClock,
-  }: { readonly line: Line; readonly deadlineMs: number; readonly testClock: Clock | undefined },
+  }: { readonly connection: Connection; readonly deadlineMs: number; readonly testClock: Clock | undefined },
   index: string,
   which: 'ended' | 'open',
   most: number,
-): Promise<HoldLook> {
+): Promise<HoldPage> {
   const deadline = new Deadline(deadlineMs)
   const args = ['1', index, String(testClock?.now() ?? -1), which, String(most)]
   const call = { script: SCRIPT, args, deadline, onSend: () => undefined }
   try {
-    const answered = await Promise.race([answerOf(line, call), deadline.settled])
+    const answered = await Promise.race([answerOf(connection, call), deadline.settled])
     if (answered === undefined) throw noAnswer(deadlineMs, undefined)
-    const [now, names, size] = answered as unknown as RawLook
+    const [now, names, size] = answered as unknown as RawPage
     return { now: Number(now), names: names.map((name) => name.toString()), size }
   } finally {
     deadline.met()
   }
 }
 
-/** A look changes nothing: it is asked for again as long as that may help. */
-async function answerOf(line: Line, call: ScriptCall): Promise<Reply> {
+/** A look changes nothing: it is requested again as long as that may help. */
+async function answerOf(connection: Connection, call: ScriptCall): Promise<Reply> {
   for (;;) {
     try {
-      return await callScript(line, call)
+      return await callScript(connection, call)
     } catch (error) {
       if (verdictOf(error) === 'refused' || call.deadline.isOver) throw refusal(error, 'Redis')
     }
@@ -62,4 +62,4 @@ async function answerOf(line: Line, call: ScriptCall): Promise<Reply> {
   }
 }
 
-const SCRIPT = scriptOf(holdLook)
+const SCRIPT = scriptOf(holdPage)

@@ -1,6 +1,6 @@
 import type { Redis, RedisOptions } from 'ioredis'
+import type { Reply, Word } from './connection.ts'
 import { type Driver, type DriverEvents, type Place, retryDelayMs } from './driver.ts'
-import type { Reply, Word } from './line.ts'
 import { Silence } from './silence.ts'
 
 /**
@@ -9,7 +9,7 @@ import { Silence } from './silence.ts'
  */
 const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
   autoResendUnfulfilledCommands: false,
-  // 0: whatever is under way when the connection breaks rejects at once; without it, it may never settle.
+  // 0: whatever is in flight when the connection breaks rejects immediately; without it, it may never settle.
   maxRetriesPerRequest: 0,
   enableOfflineQueue: false,
   enableAutoPipelining: false,
@@ -50,7 +50,7 @@ function optionsOf(connectTimeoutMs: number, place: Place | undefined): RedisOpt
 export class IoredisDriver implements Driver {
   readonly redis: Redis
   readonly #silence: Silence
-  #isHearing = false
+  #isSubscribed = false
 
   constructor(
     client: Redis,
@@ -62,7 +62,7 @@ export class IoredisDriver implements Driver {
     const { redis } = this
     this.#silence = new Silence({
       inFlight: () => (redis.stream === undefined || redis.stream.destroyed ? 0 : redis.commandQueue.length),
-      heard: () => redis.stream.bytesRead,
+      received: () => redis.stream.bytesRead,
       giveUp: (error) => redis.stream.destroy(error),
     })
     redis.on('connect', () => this.#silence.watch())
@@ -83,8 +83,8 @@ export class IoredisDriver implements Driver {
   }
 
   async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
-    if (!this.#isHearing) this.redis.on('message', (_channel, message: string) => onMessage(message))
-    this.#isHearing = true
+    if (!this.#isSubscribed) this.redis.on('message', (_channel, message: string) => onMessage(message))
+    this.#isSubscribed = true
     await this.redis.subscribe(channel)
   }
 

@@ -1,7 +1,7 @@
 import type { Counting, QuotaLogger } from '@scoregw/quota'
 
 /** Who asks, and how long a hold outlives its process; `Call` is what the functions are given. */
-export interface AskerOptions<Call, C extends Counting> {
+export interface CallOptions<Call, C extends Counting> {
   /**
    * Who asks: a user, a session, one key for each layer of the policy; or a function of the call.
    * @example (extra) => ({ user: extra.authInfo?.clientId ?? 'anonymous', session: extra.sessionId ?? 'stdio' })
@@ -22,9 +22,9 @@ export interface AskerOptions<Call, C extends Counting> {
   readonly logger?: QuotaLogger | false | undefined
 }
 
-/** What these options say of a request. */
-export async function askedBy<Call, C extends Counting>(
-  { subject, plan, ttlMs = 60_000 }: AskerOptions<Call, C>,
+/** The subject, plan and time of a call, as the options have them. */
+export async function optionsOfCall<Call, C extends Counting>(
+  { subject, plan, ttlMs = 60_000 }: CallOptions<Call, C>,
   call: Call,
 ): Promise<{ subject: C['names']['subject']; plan: C['names']['plan'] | undefined; ttlMs: number }> {
   return {

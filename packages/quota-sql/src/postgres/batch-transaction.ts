@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type EndedHold, newRevision, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { isAnswer, isBetween, refusal, verdictOf } from './errors.ts'
-import { type Line, onSession, type Session, type SessionParts } from './session.ts'
-import { answerUnlocked, type DecisionParts } from './transaction.ts'
+import { onSession, type Session, type SessionDeps, type SharedConnection } from './session.ts'
+import { answerUnlocked, type DecisionDeps } from './transaction.ts'
 
 /** Pause before a server that is away is tried again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 /** How long an answer is waited for that no caller waits for any more, in milliseconds. */
 const LISTEN_MS = 5_000
 
-/** What turns have in common. */
-export interface TurnParts extends SessionParts, DecisionParts {
+/** What transactions of a batch need. */
+export interface TransactionDeps extends SessionDeps, DecisionDeps {
   /** Fences that no transaction uses at the moment. */
   readonly fences: Fence[]
   /** Does operations in another transaction. */
@@ -36,22 +36,21 @@ export interface Fence {
  * A transaction for some operations. What was certainly not committed goes into another one. Where the answer to a commit is
  * lost its fence is closed, which shows whether it was committed, and prevents a later commit.
  */
-export abstract class Turn {
+export abstract class BatchTransaction {
   readonly operations: readonly Operation[]
-  protected readonly parts: TurnParts
-  readonly #line: Line
+  protected readonly deps: TransactionDeps
+  readonly #connection: SharedConnection
   readonly #fence: Fence
   #session: Session | undefined
   #isSent = false
   readonly #left: Promise<'left'>
   #leave!: () => void
 
-  /** @param line its connection */
-  constructor(parts: TurnParts, operations: readonly Operation[], line: Line) {
-    this.parts = parts
+  constructor(deps: TransactionDeps, operations: readonly Operation[], connection: SharedConnection) {
+    this.deps = deps
     this.operations = operations
-    this.#line = line
-    this.#fence = parts.fences.pop() ?? { id: newRevision(), seq: 0 }
+    this.#connection = connection
+    this.#fence = deps.fences.pop() ?? { id: newRevision(), seq: 0 }
     this.#left = new Promise((resolve) => {
       this.#leave = () => resolve('left')
     })
@@ -74,7 +73,7 @@ export abstract class Turn {
   }
 
   /** To be called when operations have failed from outside: nothing goes on that no caller waits for. */
-  look(): void {
+  leaveIfOver(): void {
     if (!this.#isOver) return
     // A commit that was sent may be answered yet: its operations give back what they were admitted for.
     if (!this.#isSent) this.#session?.release(true)
@@ -86,7 +85,7 @@ export abstract class Turn {
     const made = this.#made()
     if ((await Promise.race([made, this.#left])) !== 'left') return
     const timer = setTimeout(() => this.#session?.release(true), LISTEN_MS).unref()
-    this.parts.follow(made.finally(() => clearTimeout(timer)))
+    this.deps.follow(made.finally(() => clearTimeout(timer)))
   }
 
   /** The fence and number of the transaction, which may be committed from now on. */
@@ -100,7 +99,7 @@ export abstract class Turn {
   }
 
   async #made(): Promise<void> {
-    const { fences, again } = this.parts
+    const { fences, again } = this.deps
     const left = await this.#tried().catch((error: unknown) => this.#failed(error))
     if (left === 'unknown') return
     fences.push(this.#fence)
@@ -108,18 +107,18 @@ export abstract class Turn {
   }
 
   #tried(): Promise<readonly Operation[]> {
-    return this.#line.use(async (session) => {
+    return this.#connection.use(async (session) => {
       if (this.#isOver) return []
       this.#session = session
       const left = await this.commit(session)
       this.#isSent = false
-      this.parts.answered()
-      return left.length === 0 ? left : answerUnlocked(session, left, this.parts).catch(() => left)
+      this.deps.answered()
+      return left.length === 0 ? left : answerUnlocked(session, left, this.deps).catch(() => left)
     })
   }
 
   async #failed(error: unknown): Promise<readonly Operation[] | 'unknown'> {
-    const { answered, unanswered } = this.parts
+    const { answered, unanswered } = this.deps
     if (isAnswer(error)) answered()
     // Of a connection that was given up, the error says nothing.
     else if (!this.#isOver) unanswered(error)
@@ -136,7 +135,7 @@ export abstract class Turn {
       const found = await Promise.race([this.#found().catch(() => undefined), this.#left])
       if (found === 'left') break
       if (found !== undefined) {
-        this.parts.answered()
+        this.deps.answered()
         return found
       }
       await this.#pause()
@@ -146,7 +145,7 @@ export abstract class Turn {
 
   #found(): Promise<readonly Operation[]> {
     const { id, seq } = this.#fence
-    return onSession(this.parts, async (session) => {
+    return onSession(this.deps, async (session) => {
       const [[last, at, keys] = []] = await session.run('closeFence', [id, seq])
       if (Number(last) >= seq) {
         return this.found(session, Number(at), keys === null ? undefined : (JSON.parse(String(keys)) as string[]))

@@ -1,12 +1,12 @@
 import { Deadline } from '@scoregw/quota/store'
 import type { Cluster, ClusterOptions } from 'ioredis'
-import { Connection, inOnePacket, Waiters } from './connection.ts'
+import { CONNECT_TIMEOUT_MS, type Connection, type ConnectionOptions } from './connection.ts'
 import type { Place } from './driver.ts'
 import { notConnected } from './errors.ts'
-import { CONNECT_TIMEOUT_MS, type Line, type LineOptions } from './line.ts'
+import { inOnePacket, ServerConnection, Waiters } from './server-connection.ts'
 
 /** How often it is asked who serves what, while a server that is needed is not usable, in milliseconds. */
-const LOOK_EVERY_MS = 100
+const REFRESH_EVERY_MS = 100
 /** How long a server may take to say who serves what, in milliseconds. */
 const LOOK_TIMEOUT_MS = 500
 /** How long a connection is kept that no slot needs any more, in milliseconds. */
@@ -27,7 +27,7 @@ const OPTIONS = {
   slotsRefreshTimeout: LOOK_TIMEOUT_MS,
   slotsRefreshInterval: 0,
   retryDelayOnFailover: 0,
-  clusterRetryStrategy: (attempt: number) => Math.min(20 * 2 ** Math.min(attempt - 1, 10), 2 * LOOK_EVERY_MS),
+  clusterRetryStrategy: (attempt: number) => Math.min(20 * 2 ** Math.min(attempt - 1, 10), 2 * REFRESH_EVERY_MS),
   redisOptions: {
     connectTimeout: 2 * LOOK_TIMEOUT_MS,
     maxRetriesPerRequest: 0,
@@ -36,25 +36,25 @@ const OPTIONS = {
   },
 } satisfies ClusterOptions
 
-/** Connections of our own to the servers of a cluster: to those that serve the slots that are asked for. */
+/** Connections of our own to the servers of a cluster: to those that serve the slots that are requested. */
 export class ClusterNodes {
   readonly #topology: Cluster
-  readonly #options: LineOptions
+  readonly #options: ConnectionOptions
   /** By address, `host:port`. */
-  readonly #connections = new Map<string, Connection>()
+  readonly #connections = new Map<string, ServerConnection>()
   /** When each was needed last, by a clock that never steps. */
   readonly #neededAtMs = new Map<string, number>()
-  /** Addresses of the servers of the slots that are asked for; `undefined` while one is not known. */
+  /** Addresses of the servers of the slots that are requested; `undefined` while one is not known. */
   readonly #addresses = new Map<number, string | undefined>()
   #waiters: Waiters | undefined = new Waiters()
   /** Runs while first connections may be waited for. */
   readonly #opening: Deadline
-  #looking = false
+  #isRefreshing = false
   #timer: NodeJS.Timeout | undefined
   #lastError: unknown
   #closed = false
 
-  constructor(client: Cluster, options: LineOptions) {
+  constructor(client: Cluster, options: ConnectionOptions) {
     this.#options = options
     this.#opening = new Deadline(options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS)
     this.#topology = client.duplicate([], OPTIONS)
@@ -66,10 +66,10 @@ export class ClusterNodes {
     })
   }
 
-  /** The server of a slot, whichever that is at the time. Its `close()` closes all. */
-  lineTo(slot: number): Line {
+  /** The server of a slot, which may change. Its `close()` closes all. */
+  connectionTo(slot: number): Connection {
     this.#assign(slot)
-    const server = (): Connection => {
+    const server = (): ServerConnection => {
       const connection = this.#at(slot)
       if (connection === undefined) throw notConnected(this.#lastError)
       return connection
@@ -88,7 +88,7 @@ export class ClusterNodes {
       },
       ready: () => this.#ready(slot),
       send: async (command, ...words) => server().send(command, ...words),
-      asked: (error) => this.#asked(error),
+      redirected: (error) => this.#redirected(error),
       close: () => this.close(),
     }
   }
@@ -108,7 +108,7 @@ export class ClusterNodes {
     this.#waiters = undefined
   }
 
-  #at(slot: number): Connection | undefined {
+  #at(slot: number): ServerConnection | undefined {
     return this.#connections.get(this.#addresses.get(slot) ?? '')
   }
 
@@ -147,7 +147,7 @@ export class ClusterNodes {
     if (connection.usable) this.#options.onUsable?.(connection)
   }
 
-  #connectionTo(address: string): Connection {
+  #connectionTo(address: string): ServerConnection {
     this.#neededAtMs.set(address, performance.now())
     const known = this.#connections.get(address)
     if (known !== undefined) return known
@@ -159,16 +159,16 @@ export class ClusterNodes {
         const [, slot, moved] = /^MOVED (\d+) (\S+:\d+)$/.exec(error.message) ?? []
         if (moved === undefined || this.#closed) return
         this.#serve(Number(slot), this.#mapped(moved))
-        this.#look()
+        this.#refresh()
       },
-      onClosed: () => this.#look(),
+      onClosed: () => this.#refresh(),
     }
-    const onUsable = (server: Line) => {
+    const onUsable = (server: Connection) => {
       if (this.#isNeeded(address)) this.#options.onUsable?.(server)
     }
     // Any server of the cluster shows how they are connected to: with which password, or by TLS.
     const [pattern] = this.#topology.nodes()
-    const connection = new Connection(pattern!, { ...this.#options, onUsable }, place)
+    const connection = new ServerConnection(pattern!, { ...this.#options, onUsable }, place)
     this.#connections.set(address, connection)
     return connection
   }
@@ -189,17 +189,17 @@ export class ClusterNodes {
   }
 
   /** Asks who serves what, until every server that is needed is usable. */
-  #look(): void {
-    if (this.#closed || this.#looking) return
-    this.#looking = true
+  #refresh(): void {
+    if (this.#closed || this.#isRefreshing) return
+    this.#isRefreshing = true
     clearTimeout(this.#timer)
     this.#topology.refreshSlotsCache((error) => {
-      this.#looking = false
+      this.#isRefreshing = false
       if (this.#closed) return
       // None of the servers known last answers: begins with those that the caller named again.
       if (error !== undefined && error !== null && this.#topology.status === 'ready') this.#topology.disconnect(true)
       if (this.#isWhole()) return
-      this.#timer = setTimeout(() => this.#look(), LOOK_EVERY_MS).unref()
+      this.#timer = setTimeout(() => this.#refresh(), REFRESH_EVERY_MS).unref()
     })
   }
 
@@ -207,20 +207,20 @@ export class ClusterNodes {
     return [...this.#addresses.keys()].every((slot) => this.#at(slot)?.usable)
   }
 
-  #asked(error: unknown): Promise<Line> | undefined {
+  #redirected(error: unknown): Promise<Connection> | undefined {
     const address = error instanceof Error ? /^ASK \d+ (\S+:\d+)$/.exec(error.message)?.[1] : undefined
     if (address === undefined || this.#closed) return undefined
     const connection = this.#connectionTo(this.#mapped(address))
-    const line: Line = {
+    const asking: Connection = {
       usable: true,
       opening: undefined,
       server: connection,
       ready: () => connection.ready(),
       send: (command, ...words) => connection.sendAsking(command, ...words),
-      asked: () => undefined,
+      redirected: () => undefined,
       close: () => undefined,
     }
-    return connection.ready().then(() => line)
+    return connection.ready().then(() => asking)
   }
 
   /** The address by which the client's options reach a node. */

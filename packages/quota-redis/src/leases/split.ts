@@ -1,7 +1,7 @@
 import type { Layout, Quotas, StoreSchema, WindowStates } from '@scoregw/quota/store'
 
-/** The layers of a request, those with keys of their own and those that everybody shares. */
-export interface Parts {
+/** The layers of a request, those with keys of their own and those that all subjects share. */
+export interface SplitLayers {
   readonly own: readonly number[]
   readonly shared: readonly number[]
   /** Where they are among the request's layers. */
@@ -9,7 +9,7 @@ export interface Parts {
   readonly sharedAt: readonly number[]
 }
 
-export function partsOf(schema: StoreSchema, layers: readonly number[]): Parts {
+export function splitLayers(schema: StoreSchema, layers: readonly number[]): SplitLayers {
   const isShared = (at: number): boolean => schema.layers[layers[at]!]!.shared
   const places = [...layers.keys()]
   const ownAt = places.filter((at) => !isShared(at))
@@ -18,48 +18,48 @@ export function partsOf(schema: StoreSchema, layers: readonly number[]): Parts {
 }
 
 /** Quotas taken apart: once for all requests that are decided under them. */
-export interface QuotaParts extends Parts {
+export interface SplitQuotas extends SplitLayers {
   readonly ownQuotas: Quotas
   readonly sharedQuotas: Quotas
   /** Own quotas that nothing fits into. */
   readonly nothing: Quotas
   /** Of the periods that came with a request: those of own layers, and of shared ones. */
-  periodsOf(periods: readonly number[] | undefined): PeriodParts
+  periodsOf(periods: readonly number[] | undefined): SplitPeriods
 }
 
 /** Periods taken apart; the same arrays each time, as stores compare them to see what requests have in common. */
-export interface PeriodParts {
+export interface SplitPeriods {
   readonly own: readonly number[] | undefined
   readonly shared: readonly number[] | undefined
 }
 
-const NO_PERIODS: PeriodParts = { own: undefined, shared: undefined }
+const NO_PERIODS: SplitPeriods = { own: undefined, shared: undefined }
 
-export function quotaParts(schema: StoreSchema, layout: Layout, quotas: Quotas): QuotaParts {
-  const parts = partsOf(schema, quotas.layers)
-  const ownQuotas = partOf(layout, quotas, parts.ownAt)
+export function splitQuotas(schema: StoreSchema, layout: Layout, quotas: Quotas): SplitQuotas {
+  const split = splitLayers(schema, quotas.layers)
+  const ownQuotas = partOf(layout, quotas, split.ownAt)
   const nothing = { ...ownQuotas, limits: ownQuotas.limits.map(() => 0) }
-  const known = new WeakMap<readonly number[], PeriodParts>()
-  const periodsOf = (periods: readonly number[] | undefined): PeriodParts => {
+  const known = new WeakMap<readonly number[], SplitPeriods>()
+  const periodsOf = (periods: readonly number[] | undefined): SplitPeriods => {
     if (periods === undefined) return NO_PERIODS
-    const split = known.get(periods) ?? periodParts(layout, parts, periods)
-    known.set(periods, split)
-    return split
+    const both = known.get(periods) ?? splitPeriods(layout, split, periods)
+    known.set(periods, both)
+    return both
   }
   return {
-    ...parts,
+    ...split,
     ownQuotas,
-    sharedQuotas: windowsOnly(layout, partOf(layout, quotas, parts.sharedAt)),
+    sharedQuotas: windowsOnly(layout, partOf(layout, quotas, split.sharedAt)),
     nothing,
     periodsOf,
   }
 }
 
-export function periodParts(
+export function splitPeriods(
   layout: Layout,
-  { ownAt, sharedAt }: Parts,
+  { ownAt, sharedAt }: SplitLayers,
   periods: readonly number[] | undefined,
-): PeriodParts {
+): SplitPeriods {
   if (periods === undefined) return NO_PERIODS
   const of = (places: readonly number[]): number[] =>
     places.flatMap((at) => periods.slice(layout.periodsAt(at), layout.periodsAt(at + 1)))
@@ -87,15 +87,15 @@ export function rowsOf(layout: Layout, states: WindowStates, places: readonly nu
 }
 
 /** States in the order of the request's layers again. */
-export function joined(layout: Layout, parts: Parts, own: WindowStates, shared: WindowStates): number[] {
-  const states = new Array<number>(layout.rowAt(parts.ownAt.length + parts.sharedAt.length)).fill(0.5)
+export function joined(layout: Layout, split: SplitLayers, own: WindowStates, shared: WindowStates): number[] {
+  const states = new Array<number>(layout.rowAt(split.ownAt.length + split.sharedAt.length)).fill(0.5)
   const put = (places: readonly number[], from: WindowStates): void => {
     for (const [slot, at] of places.entries()) {
       for (let i = 0; i < layout.rowCells; i++) states[layout.rowAt(at) + i] = from[layout.rowAt(slot) + i]!
     }
   }
-  put(parts.ownAt, own)
-  put(parts.sharedAt, shared)
+  put(split.ownAt, own)
+  put(split.sharedAt, shared)
   return states
 }
 

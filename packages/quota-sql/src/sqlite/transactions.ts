@@ -11,16 +11,17 @@ import type { ParsedSqliteStoreOptions } from './options.ts'
 /** Pause before a file that another process writes is tried again, in milliseconds. */
 const AGAIN_AFTER_MS = 1
 
-/** What {@link SqliteTurns} work with. */
-export interface SqliteTurnParts extends Pick<ParsedSqliteStoreOptions, 'clock' | 'db' | 'deadlineMs' | 'synchronous'> {
+/** The dependencies of {@link SqliteTransactions}. */
+export interface SqliteTransactionsDeps
+  extends Pick<ParsedSqliteStoreOptions, 'clock' | 'db' | 'deadlineMs' | 'synchronous'> {
   readonly file: SqliteFile
   /** Gets the holds that ended in what was committed. */
   readonly ended: (holds: readonly EndedHold[]) => void
 }
 
 /** What a process asks of a file. It never waits for another process without letting others of this one on. */
-export class SqliteTurns {
-  readonly #parts: SqliteTurnParts
+export class SqliteTransactions {
+  readonly #deps: SqliteTransactionsDeps
   readonly #queue: Queue
   /** What the connection does where it is not the counters' turn. */
   readonly #usual: ConnectionManner
@@ -28,15 +29,15 @@ export class SqliteTurns {
   /** Whether that is the same. */
   readonly #isUsual: boolean
 
-  constructor(parts: SqliteTurnParts) {
-    this.#parts = parts
-    this.#usual = parts.file.manner()
+  constructor(deps: SqliteTransactionsDeps) {
+    this.#deps = deps
+    this.#usual = deps.file.manner()
     // Another writer is waited for with a timer, without blocking the process.
-    this.#ours = { busyTimeoutMs: 0, synchronous: parts.synchronous ?? this.#usual.synchronous }
-    this.#isUsual = this.#usual.busyTimeoutMs === 0 && parts.synchronous === undefined
-    const late = `the SQLite file was not free within ${parts.deadlineMs} ms`
+    this.#ours = { busyTimeoutMs: 0, synchronous: deps.synchronous ?? this.#usual.synchronous }
+    this.#isUsual = this.#usual.busyTimeoutMs === 0 && deps.synchronous === undefined
+    const late = `the SQLite file was not free within ${deps.deadlineMs} ms`
     this.#queue = new Queue({
-      deadlineMs: parts.deadlineMs,
+      deadlineMs: deps.deadlineMs,
       transact: (operations) => this.#turn(operations),
       over: (operations) => {
         // A step is made without a pause: what has no answer was not begun.
@@ -47,11 +48,11 @@ export class SqliteTurns {
   }
 
   /** Answers or fails an operation, within the deadline. */
-  ask(operation: Operation): void {
-    this.#queue.ask(operation)
+  add(operation: Operation): void {
+    this.#queue.add(operation)
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in flight. */
   idle(): Promise<void> {
     return this.#queue.idle()
   }
@@ -61,10 +62,10 @@ export class SqliteTurns {
    * @throws {QuotaError} `store_error`
    */
   async small<T>(work: () => T): Promise<T> {
-    const endsAt = performance.now() + this.#parts.deadlineMs
+    const endsAt = performance.now() + this.#deps.deadlineMs
     for (;;) {
       try {
-        return await this.#inTurn(() => this.#ourWay(work))
+        return await this.#inOrder(() => this.#ourWay(work))
       } catch (error) {
         if (!isBusy(error) || performance.now() >= endsAt) throw failureOf(error)
       }
@@ -72,8 +73,8 @@ export class SqliteTurns {
     }
   }
 
-  #inTurn<T>(work: () => T): Promise<T> {
-    const { db } = this.#parts
+  #inOrder<T>(work: () => T): Promise<T> {
+    const { db } = this.#deps
     return db === undefined ? Promise.resolve().then(work) : db.connection().execute(async () => work())
   }
 
@@ -89,7 +90,7 @@ export class SqliteTurns {
       isCommitting = true
     }
     try {
-      await this.#inTurn(() => this.#transact(operations, committing))
+      await this.#inOrder(() => this.#transact(operations, committing))
     } catch (error) {
       if (isBusy(error) && !isCommitting) return false
       const failure = isCommitting ? failureOf(error) : notDone(failureOf(error))
@@ -99,7 +100,7 @@ export class SqliteTurns {
   }
 
   #transact(operations: readonly Operation[], committing: () => void): void {
-    const { file, clock, ended } = this.#parts
+    const { file, clock, ended } = this.#deps
     if (operations.every(({ isOver }) => isOver)) return
     if (operations.every(readsRows)) {
       this.#ourWay(() => file.reading(() => file.read(operations, instant(clock))))
@@ -112,7 +113,7 @@ export class SqliteTurns {
   }
 
   #ourWay<T>(work: () => T): T {
-    const { file } = this.#parts
+    const { file } = this.#deps
     if (!this.#isUsual) file.behave(this.#ours)
     try {
       return work()

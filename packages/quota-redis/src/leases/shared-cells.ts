@@ -2,8 +2,8 @@ import { add, type Instant, type Layout, PERIOD_NUMBERS, periodAt, reanchor, vie
 import type { UnitAmounts } from './amounts.ts'
 import type { SharedRequest } from './shared-answer.ts'
 
-/** The rows that everybody shares as a grant found them, to replay on them what it did. */
-export class SharedRows {
+/** The rows that all subjects share as a grant found them, to replay on them what it did. */
+export class SharedCells {
   readonly #cells: Float64Array
   readonly #layout: Layout
   readonly #now: number
@@ -23,9 +23,9 @@ export class SharedRows {
     now: number,
     terms: Pick<SharedRequest, 'periods' | 'rates'>,
     instant: Instant,
-  ): SharedRows | undefined {
+  ): SharedCells | undefined {
     if (!instant.moveTo(now, terms.periods, cells.length / layout.rowCells)) return undefined
-    return new SharedRows(cells, layout, now, terms, instant)
+    return new SharedCells(cells, layout, now, terms, instant)
   }
 
   private constructor(

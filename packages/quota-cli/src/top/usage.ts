@@ -14,12 +14,12 @@ export interface SeenLimit extends Pick<WindowStatus, 'layer' | 'category' | 'wi
 }
 
 /** The use of limits at one instant. */
-export interface Look {
+export interface Usage {
   /** By the store's clock, epoch milliseconds; `null` without a row. */
   readonly at: number | null
-  /** Rows that were looked at. */
+  /** Rows that were checked. */
   readonly rows: number
-  /** Whether there are more rows than were looked at. */
+  /** Whether there are more rows than were checked. */
   readonly isSample: boolean
   /** What everybody shares. */
   readonly shared: readonly SeenLimit[]
@@ -27,17 +27,17 @@ export interface Look {
   readonly hottest: readonly SeenLimit[]
 }
 
-/** How many statuses are read at once. */
+/** How many statuses are read together. */
 const AT_ONCE = 250
 /** Stands for a subject in layers that are not read; no subject has this key. */
 const NOBODY = '\u0000quota-cli'
 
-export interface LookOptions {
+export interface UsageOptions {
   readonly policy: Policy
   readonly quota: Quota
   readonly connection: RedisConnection
   readonly prefix: string
-  /** Most rows that are looked at. */
+  /** Most rows that are checked. */
   readonly sample: number
   /** How many limits are named. */
   readonly top: number
@@ -45,7 +45,7 @@ export interface LookOptions {
 }
 
 /** Looks at the rows of a policy, and changes nothing. */
-export async function look(options: LookOptions): Promise<Look> {
+export async function readUsage(options: UsageOptions): Promise<Usage> {
   const { policy, quota, connection, prefix, sample, top, signal } = options
   const tables = rowTables(prefix, policy).filter(({ shared }) => !shared)
   const owners = new Map<string, Set<string>>()

@@ -1,22 +1,22 @@
 import { QuotaError } from '@scoregw/quota'
 import { Deadline } from '@scoregw/quota/store'
 import type { Redis } from 'ioredis'
+import {
+  CONNECT_TIMEOUT_MS,
+  type Connection,
+  type ConnectionOptions,
+  isNodeRedis,
+  type NodeRedisClient,
+  type Reply,
+  type Word,
+} from './connection.ts'
 import type { Driver, DriverEvents, Place } from './driver.ts'
 import { notConnected, withoutCommand } from './errors.ts'
 import { EvictionCheck } from './eviction-policy.ts'
 import { IoredisDriver } from './ioredis-driver.ts'
-import {
-  CONNECT_TIMEOUT_MS,
-  isNodeRedis,
-  type Line,
-  type LineOptions,
-  type NodeRedisClient,
-  type Reply,
-  type Word,
-} from './line.ts'
 import { NodeRedisDriver } from './node-redis-driver.ts'
 
-/** How long a server is trusted not to evict counters before it is asked again, in milliseconds. */
+/** How long a server is trusted not to evict counters before it is sent again, in milliseconds. */
 const CHECKED_MS = 10_000
 
 /** Those who wait for one attempt to connect. */
@@ -30,22 +30,22 @@ export class Waiters {
       this.resolve = resolve
       this.reject = reject
     })
-    // Those who asked hear of it; nobody else is to.
+    // Callers of `ready` get the error; without this, Node would report it as unhandled.
     this.promise.catch(() => undefined)
   }
 }
 
 /** A connection of our own to one server. */
-export class Connection implements Line {
-  /** For the rooms of the line alone. */
+export class ServerConnection implements Connection {
+  /** Only for this room. */
   readonly driver: Driver
-  readonly #options: LineOptions
+  readonly #options: ConnectionOptions
   readonly #eviction: EvictionCheck | undefined
   /** Runs while the first connection is being made and nothing has failed yet. */
   readonly #opening: Deadline
   #usable = false
   #closed = false
-  /** The server was looked at and failed the check, on the connection that stands now. */
+  /** The server was checked and failed the check, on the connection that stands now. */
   #refused = false
   /** The last attempt to connect failed. */
   #down = false
@@ -55,7 +55,7 @@ export class Connection implements Line {
   #checkedAtMs = 0
 
   /** @param place for a server of a cluster: which one */
-  constructor(client: Redis | NodeRedisClient, options: LineOptions, place?: Place) {
+  constructor(client: Redis | NodeRedisClient, options: ConnectionOptions, place?: Place) {
     this.#options = options
     const { evictionPolicy, logger = console, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
     this.#opening = new Deadline(connectTimeoutMs, () => {
@@ -90,7 +90,7 @@ export class Connection implements Line {
     return this.#opening.isRunning ? this.#opening.settled : undefined
   }
 
-  get server(): Line {
+  get server(): Connection {
     return this
   }
 
@@ -120,7 +120,7 @@ export class Connection implements Line {
     return this.send(command, ...words)
   }
 
-  asked(): undefined {
+  redirected(): undefined {
     return undefined
   }
 
@@ -142,7 +142,7 @@ export class Connection implements Line {
   async #check(): Promise<void> {
     this.#checkedAtMs = performance.now()
     try {
-      await this.#eviction?.look()
+      await this.#eviction?.check()
     } catch (error) {
       const isRefused = error instanceof QuotaError
       // A look that broke says nothing of a server that was usable before.
@@ -169,8 +169,8 @@ export class Connection implements Line {
   }
 }
 
-/** What `send` writes goes out at once on each connection: many script calls share a packet, and a round trip. */
-export function inOnePacket(connections: readonly Connection[], send: () => void): void {
+/** What `send` writes goes out together on each connection: many script calls share a packet, and a round trip. */
+export function inOnePacket(connections: readonly ServerConnection[], send: () => void): void {
   const drivers = connections.filter(({ usable }) => usable).map(({ driver }) => driver)
   for (const driver of drivers) driver.cork?.()
   try {

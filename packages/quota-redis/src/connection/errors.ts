@@ -48,7 +48,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/said nothing/, 'It hangs, or something else than Redis is there: check host, port and TLS.'],
   [/^(?:NOAUTH|WRONGPASS)\b/, 'Correct the username and password of your client.'],
   [/^NOPERM\b/, 'Grant the Redis user of your client what the message names.'],
-  [/^OOM\b/, 'Give Redis more memory (maxmemory).'],
+  [/^OOM\b/, 'Refund Redis more memory (maxmemory).'],
   [/^READONLY\b/, 'Connect to the primary: a replica cannot count.'],
 ]
 

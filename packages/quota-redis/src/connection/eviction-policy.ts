@@ -11,15 +11,15 @@ import { isReplyOf } from './errors.ts'
 export type EvictionPolicy = 'require-noeviction' | 'warn'
 
 /** Sends a command. */
-type Ask = (words: readonly string[]) => Promise<unknown>
+type SendCommand = (words: readonly string[]) => Promise<unknown>
 
 /**
  * Asks the server whether it may evict keys.
  * @returns the fault, if there is one
  * @throws the client's error when the connection breaks meanwhile
  */
-async function evictionFault(ask: Ask): Promise<string | undefined> {
-  const policy = (await fromConfig(ask)) ?? (await fromInfo(ask))
+async function evictionFault(send: SendCommand): Promise<string | undefined> {
+  const policy = (await fromConfig(send)) ?? (await fromInfo(send))
   if (policy === 'noeviction') return undefined
   return policy === undefined
     ? "Can't read maxmemory-policy of Redis: neither CONFIG GET nor INFO memory is allowed. Allow one of them"
@@ -28,21 +28,21 @@ async function evictionFault(ask: Ask): Promise<string | undefined> {
 
 /** Checks one server's eviction policy on demand. */
 export class EvictionCheck {
-  readonly #ask: Ask
+  readonly #send: SendCommand
   readonly #wanted: EvictionPolicy
   readonly #logger: QuotaLogger
   /** What was said last, so that it is said once. */
   #warned: string | undefined
 
-  constructor(ask: Ask, wanted: EvictionPolicy, logger: QuotaLogger) {
-    this.#ask = ask
+  constructor(send: SendCommand, wanted: EvictionPolicy, logger: QuotaLogger) {
+    this.#send = send
     this.#wanted = wanted
     this.#logger = logger
   }
 
   /** @throws {QuotaError} `unsafe_eviction` */
-  async look(): Promise<void> {
-    const fault = await evictionFault(this.#ask)
+  async check(): Promise<void> {
+    const fault = await evictionFault(this.#send)
     if (fault !== undefined && this.#wanted === 'require-noeviction') {
       throw new QuotaError('unsafe_eviction', `${fault}, or pass evictionPolicy: "warn".`)
     }
@@ -51,13 +51,13 @@ export class EvictionCheck {
   }
 }
 
-async function fromConfig(ask: Ask): Promise<string | undefined> {
-  const reply = await unlessRefused(ask(['CONFIG', 'GET', 'maxmemory-policy']))
+async function fromConfig(send: SendCommand): Promise<string | undefined> {
+  const reply = await unlessRefused(send(['CONFIG', 'GET', 'maxmemory-policy']))
   return Array.isArray(reply) ? String(reply[1]) : undefined
 }
 
-async function fromInfo(ask: Ask): Promise<string | undefined> {
-  const reply = await unlessRefused(ask(['INFO', 'memory']))
+async function fromInfo(send: SendCommand): Promise<string | undefined> {
+  const reply = await unlessRefused(send(['INFO', 'memory']))
   return /^maxmemory_policy:(\S+)/m.exec(String(reply))?.[1]
 }
 

@@ -23,14 +23,14 @@ export function isNodeRedis(client: object): client is NodeRedisClient {
 /** What stands in a command: texts go as UTF-8. */
 export type Word = string | number | Buffer
 
-/** What a server answers. Texts are bytes. */
+/** The answer of a server. Texts are bytes. */
 export type Reply = Buffer | number | null | readonly Reply[]
 
 /**
  * What a store needs of a connection to the server that has its keys; on a cluster, to whichever has them at the time. No
- * command is ever sent twice, and while the server is not usable all fail at once.
+ * command is ever sent twice, and while the server is not usable all fail immediately.
  */
-export interface Line {
+export interface Connection {
   /**
    * Whether calls share neither a timer nor a promise, for runtimes such as Cloudflare Workers. There a request's end also ends
    * all that it began.
@@ -44,12 +44,12 @@ export interface Line {
    */
   readonly opening: Promise<void> | undefined
   /**
-   * The server that it leads to now, as a line of its own.
+   * The server that it leads to now, as a connection of its own.
    * @throws {QuotaError} `store_error` where it is not known yet; not after {@link ready}
    */
-  readonly server: Line
+  readonly server: Connection
   /**
-   * Resolves when it is usable. Waits for the first attempt to connect, and for the first after a break; once an attempt has failed it rejects at once, until a later one succeeds.
+   * Resolves when it is usable. Waits for the first attempt to connect, and for the first after a break; once an attempt has failed it rejects immediately, until a later one succeeds.
    * @throws {QuotaError} `store_error`, `unsafe_eviction`
    */
   ready(): Promise<void>
@@ -57,15 +57,15 @@ export interface Line {
   send(command: string, ...words: readonly Word[]): Promise<Reply>
   /**
    * The server of a cluster that an error reply said to ask this once, as it does for keys that are on their way there.
-   * Commands sent on that line are taken for such a question. Nothing for other errors.
+   * Commands sent on that connection are taken for such a question. Nothing for other errors.
    */
-  asked(error: unknown): Promise<Line> | undefined
+  redirected(error: unknown): Promise<Connection> | undefined
   /**
    * Carries out a script, where that is more than a command. Nothing is sent after the deadline.
    * @param args number of keys, keys and arguments
    */
   evaluate?(script: Script, args: readonly Word[], deadline: Deadline): Promise<Reply>
-  /** Leaves nothing open. Commands under way reject. */
+  /** Leaves nothing open. Commands in flight reject. */
   close(): void
 }
 
@@ -73,7 +73,7 @@ export interface Line {
 export const CONNECT_TIMEOUT_MS = 2_000
 
 /** How a store's own connections behave. */
-export interface LineOptions {
+export interface ConnectionOptions {
   /** Checked at every connect, and now and then. @default no check */
   readonly evictionPolicy?: EvictionPolicy | undefined
   /** How long the check is trusted, in milliseconds. @default 10,000 */
@@ -83,7 +83,7 @@ export interface LineOptions {
   /** @default the console */
   readonly logger?: QuotaLogger | undefined
   /** Called when a connection is usable, the first time and after every reconnect. */
-  readonly onUsable?: ((server: Line) => void) | undefined
+  readonly onUsable?: ((server: Connection) => void) | undefined
 }
 
 /** A text in a reply. */

@@ -1,19 +1,19 @@
-/** A server that says nothing for so long while it is asked is given up, in milliseconds. */
+/** A server that answers nothing for so long is given up, in milliseconds. */
 const SILENCE_MS = 1_000
-/** How often it is looked whether something was heard, in milliseconds. */
+/** How often the connection is checked, in milliseconds. */
 const STEP_MS = 250
 
 /** A connection as silence is seen on it. */
 export interface Watched {
   /** How many answers are awaited; 0 on a connection that is closed. */
   inFlight(): number
-  /** Grows with whatever is heard. */
-  heard(): number
+  /** Grows with each byte or reply that arrives. */
+  received(): number
   giveUp(error: Error): void
 }
 
 /**
- * Gives up a connection on which an answer is awaited and nothing is heard. The client's own time limit would judge a
+ * Gives up a connection on which an answer is awaited and nothing arrives. The client's own time limit would judge a
  * process that stood still by the clock on the wall, before it looks at what has arrived meanwhile; here a step counts as
  * one step however long it took, and the socket is read before it is counted.
  */
@@ -21,17 +21,17 @@ export class Silence {
   readonly #watched: Watched
   #timer: NodeJS.Timeout | undefined
   #silentMs = 0
-  #heard = 0
+  #received = 0
 
   constructor(watched: Watched) {
     this.#watched = watched
   }
 
-  /** To be called when something is asked. */
+  /** To be called when a command is sent. */
   watch(): void {
     if (this.#timer !== undefined) return
     this.#silentMs = 0
-    this.#heard = this.#watched.heard()
+    this.#received = this.#watched.received()
     this.#step()
   }
 
@@ -41,17 +41,17 @@ export class Silence {
 
   #step(): void {
     // Pending input is read between a timer and the immediate that it sets.
-    this.#timer = setTimeout(() => setImmediate(() => this.#look()), STEP_MS).unref()
+    this.#timer = setTimeout(() => setImmediate(() => this.#check()), STEP_MS).unref()
   }
 
-  #look(): void {
+  #check(): void {
     if (this.#watched.inFlight() === 0) {
       this.#timer = undefined
       return
     }
-    const heard = this.#watched.heard()
-    this.#silentMs = heard === this.#heard ? this.#silentMs + STEP_MS : 0
-    this.#heard = heard
+    const received = this.#watched.received()
+    this.#silentMs = received === this.#received ? this.#silentMs + STEP_MS : 0
+    this.#received = received
     if (this.#silentMs < SILENCE_MS) {
       this.#step()
       return

@@ -1,4 +1,4 @@
-import type { Reply, Word } from './line.ts'
+import type { Reply, Word } from './connection.ts'
 
 /** One connection of a client library to one server, which it makes again whenever it breaks. */
 export interface Driver {

@@ -27,8 +27,8 @@ import { Takes } from './decide/takes.ts'
 import { runAsync, type Task } from './decide/task.ts'
 import { Events } from './events.ts'
 import { noteOpen } from './open-engines.ts'
-import type { ParsedOptions } from './options.ts'
-import { Hold, type HoldIdentity } from './reservations/hold.ts'
+import type { ParsedQuotaOptions } from './options.ts'
+import { HoldHandle, type HoldIdentity } from './reservations/hold.ts'
 import { identityOf, Reservations } from './reservations/reservations.ts'
 import { factorInTime, settingsInTime } from './settings/live-factor.ts'
 import { LivePeriods } from './settings/live-periods.ts'
@@ -38,7 +38,7 @@ import { LiveSettings, type UnknownPlan } from './settings/live-settings.ts'
 const DEADLINE_MS = 1_000
 
 /** What an engine is put together from. */
-export class EngineParts {
+export class EngineComponents {
   readonly policy: Policy
   readonly store: QuotaStore
   readonly counters: Counters
@@ -57,7 +57,7 @@ export class EngineParts {
   readonly calls: CounterCalls
   readonly decisions: Decisions
   readonly reservations: Reservations
-  /** Whether the counters and the settings both answer at once. */
+  /** Whether the counters and the settings both answer synchronously. */
   readonly sync: boolean
   readonly frames: readonly DecisionFrame[]
   /** Reports that something went back. @param subject absent: of anybody */
@@ -67,7 +67,7 @@ export class EngineParts {
   }
   readonly #closed: () => void
 
-  constructor(options: ParsedOptions) {
+  constructor(options: ParsedQuotaOptions) {
     const { policy, adaptive, failurePolicy, stopwatch, thresholds } = options
     this.policy = policy
     this.store = options.store ?? memoryStore()
@@ -94,7 +94,7 @@ export class EngineParts {
     const { sync } = this.store
     const settingsSync = this.settingsStore.sync
     this.sync = sync && settingsSync
-    // An answer that is here at once cannot be late.
+    // An answer that is here already cannot be late.
     const keepsTime = this.store.sync || this.store.deadlineMs !== undefined
     const common = { counters: this.counters, keepsTime, deadline, live, periods }
     this.calls = new CounterCalls({ ...common, sync, settingsSync })
@@ -126,8 +126,8 @@ export class EngineParts {
     })
   }
 
-  hold(identity: HoldIdentity, endsAt: number): Hold {
-    return new Hold(this, identity, endsAt)
+  hold(identity: HoldIdentity, endsAt: number): HoldHandle {
+    return new HoldHandle(this, identity, endsAt)
   }
 
   async close(): Promise<void> {
@@ -140,7 +140,7 @@ export class EngineParts {
     await this.factorStore?.close?.()
   }
 
-  #liveSettings(logger: ParsedOptions['logger']): LiveSettings {
+  #liveSettings(logger: ParsedQuotaOptions['logger']): LiveSettings {
     const { policy, events, settingsStore, clock, factorStore } = this
     const listener = {
       changed: (settings) => events.emit('settings', settings),
@@ -156,10 +156,10 @@ export class EngineParts {
   /** An admission whose caller was answered before. A refund that fails leaves the tokens charged. */
   #refund(demand: TakeDemand, states: readonly number[], endsAt: number | undefined): void {
     const { subject, category, costs, quotas, id, hold } = demand
-    const giveBack = costs.slice(0, -1)
+    const refunds = costs.slice(0, -1)
     const cancel: Task<unknown> =
       hold === undefined
-        ? this.calls.settle({ subject, category, layers: quotas.layers, states, giveBack, id, as: 'cancelled' })
+        ? this.calls.settle({ subject, category, layers: quotas.layers, states, refunds, id, as: 'cancelled' })
         : this.hold(identityOf(demand), endsAt!).settle('cancelled', undefined)
     runAsync(cancel).then(
       () => this.freed(category, subject),
@@ -192,7 +192,10 @@ function unknownPlanMessage({ plan, of }: UnknownPlan, known: readonly string[])
   return `quota: ${where} the unknown plan "${plain(plan)}" (${there}): its limits are the base limits. The event unknownPlan tells more.`
 }
 
-function checkOf({ policy, idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds }: ParsedOptions, store: QuotaStore) {
+function checkOf(
+  { policy, idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds }: ParsedQuotaOptions,
+  store: QuotaStore,
+) {
   const canHold = store.can?.holds === true
   return new RequestCheck(policy, { idTtlMs, nonces: noncesBy(createNonce), holdTtlMs, maxTtlMs, maxHolds, canHold })
 }
@@ -217,7 +220,7 @@ function decisionFrames(policy: Policy, periods: LivePeriods): readonly Decision
 }
 
 /**
- * Whether a store can what a policy asks for.
+ * Whether a store can what a policy requests.
  *
  * @throws {QuotaError} `calendar_missing`, `store_unsupported`
  */

@@ -1,6 +1,6 @@
+import type { NodeRedisClient, Reply, Word } from './connection.ts'
 import { type Driver, type DriverEvents, retryDelayMs } from './driver.ts'
 import { notConnected } from './errors.ts'
-import type { NodeRedisClient, Reply, Word } from './line.ts'
 import { Silence } from './silence.ts'
 
 /** What is used of node-redis' client. */
@@ -47,7 +47,7 @@ export class NodeRedisDriver implements Driver {
   #attempts = 0
   #timer: NodeJS.Timeout | undefined
   #inFlight = 0
-  #heard = 0
+  #received = 0
 
   constructor(client: NodeRedisClient, events: DriverEvents, connectTimeoutMs: number) {
     this.#theirs = client as unknown as Client
@@ -55,7 +55,7 @@ export class NodeRedisDriver implements Driver {
     this.#connectTimeoutMs = connectTimeoutMs
     this.#silence = new Silence({
       inFlight: () => this.#inFlight + (this.#isGreeting ? 1 : 0),
-      heard: () => this.#heard,
+      received: () => this.#received,
       giveUp: (error) => this.#giveUp(error),
     })
     this.#duplicate()
@@ -78,7 +78,7 @@ export class NodeRedisDriver implements Driver {
       throw this.#named(error)
     } finally {
       this.#inFlight--
-      this.#heard++
+      this.#received++
     }
   }
 

@@ -11,7 +11,7 @@ export interface RowRef {
 /** What an operation reads, and may change. */
 export interface Footprint {
   readonly rows?: readonly RowRef[] | undefined
-  /** The cells that it knows of these rows; absent: it goes by the stored ones. */
+  /** The cells that it knows of these rows; absent: it uses the stored ones. */
   readonly layout?: RowLayout | undefined
   readonly ids?: readonly IdPlace[] | undefined
   /** Owners of whose open holds the number must not change meanwhile. */
@@ -26,13 +26,13 @@ export interface Footprint {
 export type Key = readonly [string, string, string]
 
 /** A row that some operations ask for, and the layouts of those that know its cells. */
-export interface AskedRow extends RowRef {
+export interface RequestedRow extends RowRef {
   readonly layouts: readonly RowLayout[]
 }
 
 /** Everything that the operations of a step read, each once. */
-export class Asked {
-  readonly rows: Map<string, AskedRow> = new Map()
+export class Requested {
+  readonly rows: Map<string, RequestedRow> = new Map()
   readonly ids: Map<string, { readonly place: IdPlace; readonly key: Key }> = new Map()
   readonly owners: Set<string> = new Set()
   repairs = false

@@ -1,5 +1,5 @@
+import type { Connection } from './connection.ts'
 import { isReplyOf } from './errors.ts'
-import type { Line } from './line.ts'
 
 /** How often work is tried, and the pause between two tries in milliseconds. */
 const TRIES = 10
@@ -10,11 +10,11 @@ const PAUSE_MS = 50
  * not done, and another server or that one soon will. Other errors, also those after which nobody knows, are the
  * caller's.
  */
-export async function carryOut<T>(line: Line, work: (line: Line) => Promise<T>): Promise<T> {
+export async function carryOut<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    await line.ready()
+    await connection.ready()
     try {
-      return await asked(line, work)
+      return await asked(connection, work)
     } catch (error) {
       if (attempt === TRIES || !isReplyOf(error, 'MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN')) throw error
     }
@@ -22,11 +22,11 @@ export async function carryOut<T>(line: Line, work: (line: Line) => Promise<T>):
   }
 }
 
-async function asked<T>(line: Line, work: (line: Line) => Promise<T>): Promise<T> {
+async function asked<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
   try {
-    return await work(line)
+    return await work(connection)
   } catch (error) {
-    const other = await line.asked(error)?.catch(() => undefined)
+    const other = await connection.redirected(error)?.catch(() => undefined)
     if (other === undefined) throw error
     return work(other)
   }

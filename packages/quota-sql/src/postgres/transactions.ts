@@ -2,31 +2,32 @@ import { Breaker, InFlight, notDone } from '@scoregw/quota/store'
 import type { Operation } from '../step/operation.ts'
 import { Queue } from '../step/queue.ts'
 import { storeError } from '../step/store-error.ts'
-import { addTurns } from './adds.ts'
+import { addTransactions } from './adds.ts'
+import type { BatchTransaction, TransactionDeps } from './batch-transaction.ts'
 import { noAnswer } from './errors.ts'
 import type { FirstConnection } from './first-connection.ts'
-import { LockingTurn } from './locking.ts'
-import { Line } from './session.ts'
-import type { Turn, TurnParts } from './turn.ts'
+import { LockingTransaction } from './locking.ts'
+import { SharedConnection } from './session.ts'
 
-/** Statements that add, in flight at once. */
+/** Statements that add, in flight at the same time. */
 const ADDS_AT_ONCE = 2
 const REFUSED = 'PostgreSQL gave no answers for a while and gets no calls now'
 
-/** The surroundings of {@link Turns}. */
-export interface TurnsParts extends Omit<TurnParts, 'fences' | 'again' | 'answered' | 'unanswered' | 'follow'> {
+/** The surroundings of {@link Transactions}. */
+export interface TransactionsDeps
+  extends Omit<TransactionDeps, 'fences' | 'again' | 'answered' | 'unanswered' | 'follow'> {
   readonly first: FirstConnection
 }
 
 /** The calls of a process to a server. One that gives no answers gets few of them. */
-export class Turns {
+export class Transactions {
   readonly #first: FirstConnection
   readonly #deadlineMs: number
-  readonly #parts: TurnParts
+  readonly #deps: TransactionDeps
   readonly #queue: Queue
   readonly #addQueue: Queue
   readonly #breaker = new Breaker(() => performance.now())
-  readonly #turns = new Set<Turn>()
+  readonly #transactions = new Set<BatchTransaction>()
   /** Whether the last call was answered. */
   #isAnswering = true
   /** Of a connection, since the last answer. */
@@ -38,13 +39,13 @@ export class Turns {
   /** Commits that no caller waits for any more, and that may still be answered. */
   readonly #followed = new Set<Promise<void>>()
 
-  constructor(parts: TurnsParts) {
-    this.#first = parts.first
-    this.#deadlineMs = parts.deadlineMs
-    this.#parts = {
-      ...parts,
+  constructor(deps: TransactionsDeps) {
+    this.#first = deps.first
+    this.#deadlineMs = deps.deadlineMs
+    this.#deps = {
+      ...deps,
       fences: [],
-      again: (operations) => this.#queue.askAgain(operations),
+      again: (operations) => this.#queue.requeue(operations),
       answered: () => {
         this.#breaker.succeeded()
         this.#isAnswering = true
@@ -59,33 +60,35 @@ export class Turns {
         this.#followed.add(followed)
       },
     }
-    const [line, texts] = [new Line(parts), new Map<string, string>()]
-    this.#queue = this.#queueOf(1, (operations) => [new LockingTurn(this.#parts, operations)])
-    this.#addQueue = this.#queueOf(ADDS_AT_ONCE, (operations) => addTurns(this.#parts, operations, line, texts))
+    const [connection, texts] = [new SharedConnection(deps), new Map<string, string>()]
+    this.#queue = this.#queueOf(1, (operations) => [new LockingTransaction(this.#deps, operations)])
+    this.#addQueue = this.#queueOf(ADDS_AT_ONCE, (operations) =>
+      addTransactions(this.#deps, operations, connection, texts),
+    )
   }
 
   /** Answers or fails an operation, within the deadline since the first connection. */
-  ask(operation: Operation): void {
+  add(operation: Operation): void {
     const { opening } = this.#first
-    if (opening === undefined) this.#askNow(operation)
-    else if (this.#waiting.refusal === undefined) void this.#askLater(operation, opening)
+    if (opening === undefined) this.#addNow(operation)
+    else if (this.#waiting.refusal === undefined) void this.#addLater(operation, opening)
     else operation.fail(notDone(storeError(this.#waiting.refusal)))
   }
 
-  async #askLater(operation: Operation, opening: Promise<void>): Promise<void> {
+  async #addLater(operation: Operation, opening: Promise<void>): Promise<void> {
     this.#waiting.add()
     await opening
     this.#waiting.done()
     this.#lastError ??= this.#first.error
-    operation.askedAt = performance.now()
-    this.#askNow(operation)
+    operation.queuedAt = performance.now()
+    this.#addNow(operation)
   }
 
-  #askNow(operation: Operation): void {
+  #addNow(operation: Operation): void {
     const { charge } = operation
-    const isAdd = charge !== undefined && this.#isAnswering && this.#parts.layouts.isKept(charge.rows.layout)
-    if (isAdd) this.#addQueue.ask(operation)
-    else this.#queue.ask(operation)
+    const isAdd = charge !== undefined && this.#isAnswering && this.#deps.layouts.isKept(charge.rows.layout)
+    if (isAdd) this.#addQueue.add(operation)
+    else this.#queue.add(operation)
   }
 
   /** Resolves when nothing is in flight. */
@@ -96,7 +99,7 @@ export class Turns {
     await Promise.all(this.#followed)
   }
 
-  #queueOf(atOnce: number, turnsOf: (operations: readonly Operation[]) => readonly Turn[]): Queue {
+  #queueOf(atOnce: number, transactionsOf: (operations: readonly Operation[]) => readonly BatchTransaction[]): Queue {
     return new Queue({
       deadlineMs: this.#deadlineMs,
       atOnce,
@@ -105,16 +108,17 @@ export class Turns {
       transact: async (operations) => {
         const waiting = operations.filter(({ isOver }) => !isOver)
         if (waiting.length === 0) return
-        if (this.#breaker.admits()) await Promise.all(turnsOf(waiting).map((turn) => this.#run(turn)))
+        if (this.#breaker.admits())
+          await Promise.all(transactionsOf(waiting).map((transaction) => this.#run(transaction)))
         else for (const operation of waiting) operation.fail(notDone(storeError(REFUSED, this.#unanswered)))
       },
     })
   }
 
-  async #run(turn: Turn): Promise<void> {
-    this.#turns.add(turn)
-    await turn.run()
-    this.#turns.delete(turn)
+  async #run(transaction: BatchTransaction): Promise<void> {
+    this.#transactions.add(transaction)
+    await transaction.run()
+    this.#transactions.delete(transaction)
   }
 
   #over(operations: readonly Operation[]): void {
@@ -123,9 +127,9 @@ export class Turns {
     this.#unanswered = noAnswer(this.#deadlineMs, this.#lastError)
     for (const operation of operations) {
       const error = noAnswer(this.#deadlineMs, this.#lastError)
-      const isInDoubt = [...this.#turns].some((turn) => turn.mayHaveDone(operation))
+      const isInDoubt = [...this.#transactions].some((transaction) => transaction.mayHaveDone(operation))
       operation.fail(isInDoubt ? error : notDone(error))
     }
-    for (const turn of this.#turns) turn.look()
+    for (const transaction of this.#transactions) transaction.leaveIfOver()
   }
 }

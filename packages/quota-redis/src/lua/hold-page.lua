@@ -1,4 +1,4 @@
--- Looks into an index of holds.
+-- Reads an index of holds.
 --
 -- KEYS  1       the index
 -- ARGV  1       now (epoch ms; below 0: asks TIME)

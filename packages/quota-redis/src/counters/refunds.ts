@@ -1,44 +1,47 @@
 import { NOT_OPEN, type SettleRequest } from '@scoregw/quota/store'
 import type { Keys } from '../keys/keys.ts'
 import type { Batch } from './batch.ts'
-import type { Give } from './charges.ts'
+import type { Refund } from './charges.ts'
 import type { Replay } from './replay.ts'
 
-/** What goes back to a cell, by the places that a batch has for them. */
-export interface PlacedGive {
+/** The refund to a cell, by the places that a batch has for them. */
+export interface PlacedRefund {
   /** From 1. */
   readonly row: number
   readonly cell: number
   /** Of the opening that it goes to; below 0: the cell is closed. */
   readonly startedAt: number
-  /** Below 0: it is charged whatever the limits. */
+  /** Below 0: it is charged regardless of the limits. */
   readonly amount: number
   /** Whether the cell is closed when nothing is left. */
   readonly closes: boolean
 }
 
-/** What goes back to the windows of a reply. */
-export function givesOfStates({ category, subject, layers, states, ...request }: SettleRequest, keys: Keys): Give[] {
+/** The refund to the windows of a reply. */
+export function refundsOfStates(
+  { category, subject, layers, states, ...request }: SettleRequest,
+  keys: Keys,
+): Refund[] {
   const { layout } = keys
   return layers.flatMap((layer, slot) => {
     const row = keys.nameOf(keys.row(layer, category, subject))
     return layout.identities.slice(0, layout.width).flatMap((identity, c) => {
       const startedAt = states[layout.cellAt(slot, c)] ?? NOT_OPEN
-      const amount = request.giveBack[layout.units[c]!]!
+      const amount = request.refunds[layout.units[c]!]!
       return startedAt === NOT_OPEN || amount === 0 ? [] : [{ row, identity, startedAt, amount, closes: false }]
     })
   })
 }
 
-export function placedIn(batch: Batch, gives: readonly Give[]): readonly PlacedGive[] {
-  return gives.map(({ row, identity, ...give }) => {
-    return { ...give, row: batch.rowNamed(row), cell: batch.book.numberOf(identity) }
+export function placedIn(batch: Batch, refunds: readonly Refund[]): readonly PlacedRefund[] {
+  return refunds.map(({ row, identity, ...refund }) => {
+    return { ...refund, row: batch.rowNamed(row), cell: batch.book.numberOf(identity) }
   })
 }
 
 /** The rows of what goes back, each once. */
-export function rowsOf(gives: readonly PlacedGive[]): readonly number[] {
-  return [...new Set(gives.map(({ row }) => row))]
+export function rowsOf(refunds: readonly PlacedRefund[]): readonly number[] {
+  return [...new Set(refunds.map(({ row }) => row))]
 }
 
 /** Writes steps that fail where one of some rows cannot be read. @returns their places in the replay */
@@ -47,12 +50,12 @@ export function encodeReadable(batch: Batch, rows: readonly number[]): readonly 
   return rows.map((row) => row - 1)
 }
 
-export function encodeGives(batch: Batch, gives: readonly PlacedGive[]): void {
-  for (const { row, cell, startedAt, amount, closes } of gives) {
+export function encodeRefunds(batch: Batch, refunds: readonly PlacedRefund[]): void {
+  for (const { row, cell, startedAt, amount, closes } of refunds) {
     batch.step('give', row, cell, startedAt, amount, closes ? 1 : 0)
   }
 }
 
-export function replayGives(replay: Replay, gives: readonly PlacedGive[]): void {
-  for (const { row, cell, startedAt, amount, closes } of gives) replay.give(row - 1, cell, startedAt, amount, closes)
+export function replayRefunds(replay: Replay, refunds: readonly PlacedRefund[]): void {
+  for (const { row, cell, startedAt, amount, closes } of refunds) replay.give(row - 1, cell, startedAt, amount, closes)
 }

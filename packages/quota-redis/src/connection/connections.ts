@@ -1,0 +1,60 @@
+import type { Cluster } from 'ioredis'
+import { ClusterNodes } from './cluster-nodes.ts'
+import type { Connection, ConnectionOptions, RedisClient } from './connection.ts'
+import { keySlot } from './key-slot.ts'
+import { inOnePacket, ServerConnection } from './server-connection.ts'
+
+/** Connections of our own to the servers that a client knows, for keys in many slots; the client itself is left alone. */
+export interface Connections {
+  /** To the server that a key is on, which may change. */
+  to(key: string): Connection
+  /** What `send` sends without waiting for anything is one write on each connection. */
+  inOnePacket(send: () => void): void
+  close(): void
+}
+
+export function connectionsOf(client: RedisClient, options: ConnectionOptions): Connections {
+  if (isCluster(client)) {
+    const nodes = new ClusterNodes(client, options)
+    return {
+      to: (key) => nodes.connectionTo(keySlot(key)),
+      inOnePacket: (send) => nodes.inOnePacket(send),
+      close: () => nodes.close(),
+    }
+  }
+  const connection = new ServerConnection(client, options)
+  return {
+    to: () => connection,
+    inOnePacket: (send) => inOnePacket([connection], send),
+    close: () => connection.close(),
+  }
+}
+
+/** A connection of our own to the server that one key is on, and with it those of a store that are all in one slot. */
+export function connectionTo(client: RedisClient, key: string, options: ConnectionOptions): Connection {
+  return connectionsOf(client, options).to(key)
+}
+
+/** The listener to a channel's messages. */
+export interface ChannelListener {
+  onMessage(message: string): void
+  /** Messages arrive from now on, the first time and after every reconnect; those before may have been missed. */
+  onSubscribed(): void
+}
+
+/** A connection that only receives messages, to the server of that channel. */
+export function subscribe(client: RedisClient, channel: string, listener: ChannelListener): Connection {
+  const onMessage = (message: string): void => listener.onMessage(message)
+  const onSubscribed = (): void => listener.onSubscribed()
+  return connectionTo(client, channel, {
+    onUsable: (server) => {
+      if (!(server instanceof ServerConnection)) return
+      // A failure closes the connection, or leaves it to the listener to poll.
+      server.driver.subscribe(channel, onMessage).then(onSubscribed, () => undefined)
+    },
+  })
+}
+
+export function isCluster(client: RedisClient): client is Cluster {
+  return 'isCluster' in client && client.isCluster
+}
