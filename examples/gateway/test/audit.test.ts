@@ -22,29 +22,28 @@ async function gateway(): Promise<Awaited<ReturnType<typeof testGateway>> & { ca
 
 const AT = new Date(START).toISOString()
 
+/** All entries on one page, the oldest first. */
+async function entriesOf(call: Call): Promise<unknown[]> {
+  const { items, nextCursor } = (await call('GET', '/admin/audit')).body
+  expect(nextCursor).toBeNull()
+  return [...items].reverse()
+}
+
 describe('the audit trail', () => {
-  it('shows who changed which value from what to what, when, and never a credential', async () => {
-    const { call, clock, dataDir, send } = await gateway()
+  it('shows a change of the settings: who, when, from what and to what', async () => {
+    const { call } = await gateway()
     const { version: _, ...document } = (await call('GET', '/admin/quota/settings')).body
-    await call('PUT', '/admin/quota/settings', { ...document, site: { enabled: false, multiplier: 2 } }, '"0"')
+    const after = { ...document, site: { enabled: false, multiplier: 2 } }
+    await call('PUT', '/admin/quota/settings', after, '"0"')
+    expect(await entriesOf(call)).toEqual([
+      { seq: 1, at: AT, by: 'admin', action: 'settings.change', subject: null, before: null, after },
+    ])
+  })
+
+  it("shows a user's own limits when they are set and when they are removed", async () => {
+    const { call } = await gateway()
     await call('PUT', '/admin/users/demo/quota', { overrides: { write: { '1h': 120 } }, bypassSite: true })
     await call('DELETE', '/admin/users/demo/quota')
-    await send('POST', '/v1/user/music')
-    await call('POST', '/admin/users/demo/quota/reset', { category: 'read' })
-    clock.advance(1)
-    await call('PUT', '/admin/users/carol', { name: 'Carol', qq: 10_000 })
-    await call('PUT', '/admin/users/carol', { role: 'admin' })
-    await call('PUT', '/admin/users/carol', { role: 'admin' })
-    await call('POST', '/admin/users/carol/balance', { add: 5 })
-    await call('POST', '/admin/users/carol/balance', { set: 15 })
-    const token = (await call('POST', '/admin/users/dave/tokens', { label: 'phone' })).body
-    await call('DELETE', `/admin/users/dave/tokens/${token.id}`)
-    const bot = (await call('POST', '/admin/bots', { name: 'nightly' })).body
-    await call('DELETE', `/admin/bots/${bot.id}`)
-    const key = (await call('POST', '/admin/chart-keys', { name: 'viewer' })).body
-
-    const { items, nextCursor } = (await call('GET', '/admin/audit')).body
-    expect(nextCursor).toBeNull()
     const none = { '1h': null, '5h': null, '1d': null }
     const override = {
       overrides: { read: none, write: { ...none, '1h': 120 } },
@@ -53,42 +52,60 @@ describe('the audit trail', () => {
       until: { overrides: null, plan: null },
       anchor: null,
     }
+    expect(await entriesOf(call)).toMatchObject([
+      { action: 'user-quota.change', subject: 'demo', before: null, after: override },
+      { action: 'user-quota.change', subject: 'demo', before: override, after: null },
+    ])
+  })
+
+  it('shows a reset with what was used before it', async () => {
+    const { call, send } = await gateway()
+    await send('POST', '/v1/user/music')
+    await call('POST', '/admin/users/demo/quota/reset', { category: 'read' })
+    const used = {
+      read: { 'Personal 1h': 4, 'Personal 5h': 4, 'Personal 1d': 4 },
+      write: { 'Personal 1h': 0, 'Personal 5h': 0, 'Personal 1d': 0 },
+    }
+    expect(await entriesOf(call)).toMatchObject([
+      { action: 'quota.reset', subject: 'demo', before: { used }, after: { reset: { category: 'read' } } },
+    ])
+  })
+
+  it('shows changes of users and balances at their time, and no change that changed nothing', async () => {
+    const { call, clock } = await gateway()
+    clock.advance(1)
+    await call('PUT', '/admin/users/carol', { name: 'Carol', qq: 10_000 })
+    await call('PUT', '/admin/users/carol', { role: 'admin' })
+    await call('PUT', '/admin/users/carol', { role: 'admin' })
+    await call('POST', '/admin/users/carol/balance', { add: 5 })
+    await call('POST', '/admin/users/carol/balance', { set: 15 })
     const carol = { name: 'Carol', role: 'player', disabled: false, qq: 10_000 }
-    const later = new Date(START + 1).toISOString()
-    expect([...items].reverse()).toEqual(
+    const at = new Date(START + 1).toISOString()
+    expect(await entriesOf(call)).toEqual(
       [
-        {
-          at: AT,
-          action: 'settings.change',
-          subject: null,
-          before: null,
-          after: { ...document, site: { enabled: false, multiplier: 2 } },
-        },
-        { at: AT, action: 'user-quota.change', subject: 'demo', before: null, after: override },
-        { at: AT, action: 'user-quota.change', subject: 'demo', before: override, after: null },
-        {
-          at: AT,
-          action: 'quota.reset',
-          subject: 'demo',
-          before: {
-            used: {
-              read: { 'Personal 1h': 4, 'Personal 5h': 4, 'Personal 1d': 4 },
-              write: { 'Personal 1h': 0, 'Personal 5h': 0, 'Personal 1d': 0 },
-            },
-          },
-          after: { reset: { category: 'read' } },
-        },
         { action: 'user.create', subject: 'carol', before: null, after: carol },
         { action: 'user.change', subject: 'carol', before: carol, after: { ...carol, role: 'admin' } },
         { action: 'balance.change', subject: 'carol', before: { balance: 10 }, after: { balance: 15 } },
-        { action: 'user.create', subject: 'dave', before: null, after: { ...carol, name: 'dave', qq: null } },
-        { action: 'token.issue', subject: 'dave', before: null, after: { id: token.id, label: 'phone' } },
-        { action: 'token.revoke', subject: 'dave', before: { id: token.id, label: 'phone' }, after: null },
-        { action: 'bot.issue', subject: bot.id, before: null, after: { name: 'nightly' } },
-        { action: 'bot.revoke', subject: bot.id, before: { name: 'nightly' }, after: null },
-        { action: 'chart-key.issue', subject: key.id, before: null, after: { name: 'viewer' } },
-      ].map((entry, index) => ({ seq: index + 1, at: later, by: 'admin', ...entry })),
+      ].map((entry, index) => ({ seq: index + 1, at, by: 'admin', ...entry })),
     )
+  })
+
+  it('shows credentials that are issued and revoked, and never a secret or its hash', async () => {
+    const { call, dataDir } = await gateway()
+    const token = (await call('POST', '/admin/users/dave/tokens', { label: 'phone' })).body
+    await call('DELETE', `/admin/users/dave/tokens/${token.id}`)
+    const bot = (await call('POST', '/admin/bots', { name: 'nightly' })).body
+    await call('DELETE', `/admin/bots/${bot.id}`)
+    const key = (await call('POST', '/admin/chart-keys', { name: 'viewer' })).body
+    const items = await entriesOf(call)
+    expect(items).toMatchObject([
+      { action: 'user.create', subject: 'dave', before: null, after: { name: 'dave', role: 'player', qq: null } },
+      { action: 'token.issue', subject: 'dave', before: null, after: { id: token.id, label: 'phone' } },
+      { action: 'token.revoke', subject: 'dave', before: { id: token.id, label: 'phone' }, after: null },
+      { action: 'bot.issue', subject: bot.id, before: null, after: { name: 'nightly' } },
+      { action: 'bot.revoke', subject: bot.id, before: { name: 'nightly' }, after: null },
+      { action: 'chart-key.issue', subject: key.id, before: null, after: { name: 'viewer' } },
+    ])
     const rows = databaseOf(dataDir)
     const hashes = [...(rows.gateway_tokens ?? []), ...(rows.service_credentials ?? [])] as { hash: string }[]
     const text = JSON.stringify(items)
