@@ -1,9 +1,9 @@
 import type { Counting, QuotaLogger } from '@scoregw/quota'
 
-/** Who asks, and how long a hold outlives its process; `Call` is what the functions are given. */
+/** The caller, and how long a hold outlives its process. `Call` is the argument of the functions. */
 export interface CallOptions<Call, C extends Counting> {
   /**
-   * Who asks: a user, a session, one key for each layer of the policy; or a function of the call.
+   * The caller: a user, a session, one key for each layer of the policy; or a function of the call.
    * @example (extra) => ({ user: extra.authInfo?.clientId ?? 'anonymous', session: extra.sessionId ?? 'stdio' })
    */
   readonly subject: C['names']['subject'] | ((call: Call) => C['names']['subject'] | PromiseLike<C['names']['subject']>)

@@ -6,10 +6,10 @@ import holdPage from '../lua/hold-page.lua'
 import { scriptOf } from '../lua/script.ts'
 import { callScript, type ScriptCall } from './delivery.ts'
 
-/** Pause before a look is requested again, in milliseconds. */
+/** Pause before a read is sent again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 
-/** What an index of holds shows. */
+/** One page: holds of an index. */
 export interface HoldPage {
   /** The server's clock, epoch milliseconds. */
   readonly now: number
@@ -50,7 +50,7 @@ export async function readHoldPage(
   }
 }
 
-/** A look changes nothing: it is requested again as long as that may help. */
+/** A read changes nothing: it is sent again as long as that may help. */
 async function answerOf(connection: Connection, call: ScriptCall): Promise<Reply> {
   for (;;) {
     try {

@@ -4,7 +4,7 @@ import type { Batch } from './batch.ts'
 import type { Refund } from './charges.ts'
 import type { Replay } from './replay.ts'
 
-/** The refund to a cell, by the places that a batch has for them. */
+/** A refund to a cell, by its places in a batch. */
 export interface PlacedRefund {
   /** From 1. */
   readonly row: number
@@ -17,7 +17,7 @@ export interface PlacedRefund {
   readonly closes: boolean
 }
 
-/** The refund to the windows of a reply. */
+/** Refunds to the windows of a reply. */
 export function refundsOfStates(
   { category, subject, layers, states, ...request }: SettleRequest,
   keys: Keys,

@@ -8,7 +8,7 @@ import { areSameLimits, type LeaseLimits, type SharedAnswer, type SharedRequest 
 const DENIAL_MS = 1_000
 
 interface Denial extends Seen {
-  readonly limits: LeaseLimits
+  readonly basis: LeaseLimits
   /** What was left of each unit in its fullest window. */
   readonly room: UnitAmounts
   /** When the first of its windows ends, by the shared layers' clock. */
@@ -32,14 +32,14 @@ export class Denials {
   }
 
   /** Remembers a refusal; what was left of each unit. */
-  note(seen: Seen, limits: LeaseLimits): UnitAmounts {
+  note(seen: Seen, basis: LeaseLimits): UnitAmounts {
     const { layout, units } = this.#deps
     const room = new Array<number>(units).fill(Number.POSITIVE_INFINITY)
-    for (const [index, limit] of limits.limits.entries()) {
+    for (const [index, limit] of basis.limits.entries()) {
       const unit = layout.units[index % layout.size]!
       if (unit < units) room[unit] = Math.min(room[unit]!, limit - seen.states[2 * index + 1]!)
     }
-    this.#denial = { ...seen, limits, room, endsAt: Math.min(...seen.ends) }
+    this.#denial = { ...seen, basis, room, endsAt: Math.min(...seen.ends) }
     return room
   }
 
@@ -47,9 +47,9 @@ export class Denials {
    * What the shared layers said later, without refusing: charges of this process change how long a refusal has to wait, and what it
    * shows.
    */
-  follow(seen: Seen, limits: LeaseLimits): void {
+  follow(seen: Seen, basis: LeaseLimits): void {
     if (this.#denial === undefined) return
-    if (areSameLimits(this.#denial.limits, limits)) this.note(seen, limits)
+    if (areSameLimits(this.#denial.basis, basis)) this.note(seen, basis)
     else this.forget()
   }
 
@@ -63,7 +63,7 @@ export class Denials {
     if (denial === undefined) return undefined
     const sharedNow = this.#deps.timeAfter(denial, now)
     const isOld = elapsedMs(denial.at, now) >= DENIAL_MS || sharedNow >= denial.endsAt
-    if (isOld || !areSameLimits(denial.limits, request)) {
+    if (isOld || !areSameLimits(denial.basis, request)) {
       this.#denial = undefined
       return undefined
     }

@@ -10,7 +10,7 @@ import { read, requestedBy } from './transaction.ts'
 const LOCK_SHARE = 4
 const MOST_LOCK_MS = 500
 
-/** A transaction for all takes of a kind: see {@link AddTransaction}. */
+/** Transactions for takes, one for each kind: see {@link AddTransaction}. */
 export function addTransactions(
   deps: TransactionDeps,
   operations: readonly Operation[],

@@ -16,7 +16,7 @@ import type { Reports } from './reports.ts'
 import { unavailable } from './store-call.ts'
 import type { StoreFailure } from './takes.ts'
 
-/** What the failure policy says, and how what it let a caller spend is given back. */
+/** The decision of the failure policy, and how to refund it. */
 export interface FallbackAdmission {
   readonly decision: AdmittedDecision
   /** What has to be sent to the store to give amounts back, one a unit; nothing where they were never sent. */
