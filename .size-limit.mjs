@@ -17,10 +17,10 @@ export default [
   budget('@scoregw/quota/options', '5.5 kB', undefined, 'options'),
   budget('@scoregw/quota/http', '30.5 kB', undefined, 'http'),
   budget('@scoregw/quota/calendar', '2.2 kB', undefined, 'calendar'),
-  budget('@scoregw/quota/prometheus', '7.6 kB', undefined, 'prometheus'),
+  budget('@scoregw/quota/prometheus', '7.8 kB', undefined, 'prometheus'),
   budget('@scoregw/quota/top', '6.8 kB', undefined, 'top'),
   budget('@scoregw/quota/waiting', '11 kB', undefined, 'waiting'),
-  budget('@scoregw/quota/otel', '7.8 kB', undefined, 'otel'),
+  budget('@scoregw/quota/otel', '8.1 kB', undefined, 'otel'),
   ...['index', 'mcp'].map((entry) => ({
     name: `@scoregw/quota-ai, ${entry}`,
     limit: '5 kB',
