@@ -22,6 +22,8 @@ import { TestDatabase } from './support/database.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const RUNS = deep ? 1_000 : 12
+/** Most histories until the lack of a guard shows. */
+const RUNS_WITHOUT = deep ? 5_000 : 300
 const ROUNDS = 25
 const SEED = Number(process.env.QUOTA_TEST_SEED ?? Date.now() % 1e9)
 const DAY_MS = 86_400_000
@@ -331,15 +333,19 @@ describe.runIf(postgresTests)('random histories of takes that add to rows', () =
   })
 
   for (const [guard, [pattern, without]] of Object.entries(GUARDS)) {
-    it.runIf(deep || QUICK.includes(guard))(`are wrong without the guard: ${guard}`, { timeout: 300_000 }, async () => {
-      let found = 0
-      const failure = await play(300, 7, (text) => {
-        const mutant = text.replace(pattern, without)
-        if (mutant !== text) found++
-        return mutant
-      }).catch(String)
-      expect(found).toBeGreaterThan(0)
-      expect(failure).toBeDefined()
-    })
+    it.runIf(deep || QUICK.includes(guard))(
+      `are wrong without the guard: ${guard}`,
+      { timeout: 3_600_000 },
+      async () => {
+        let found = 0
+        const failure = await play(RUNS_WITHOUT, 7, (text) => {
+          const mutant = text.replace(pattern, without)
+          if (mutant !== text) found++
+          return mutant
+        }).catch(String)
+        expect(found).toBeGreaterThan(0)
+        expect(failure).toBeDefined()
+      },
+    )
   }
 })
