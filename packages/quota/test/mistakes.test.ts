@@ -196,6 +196,12 @@ const requests: readonly Mistake[] = [
     says: ['expected a request, got "u42": pass { subject: "u42", operation: "read" }'],
   },
   {
+    written: 'quota.run(work), as p-queue and bottleneck take it',
+    make: () => quota.run((() => 'work') as Anything, undefined as Anything),
+    code: 'unknown_operation',
+    says: ['expected a request, { subject, operation }, got a function: pass the request first, run(request, work)'],
+  },
+  {
     written: "quota.consume({ key: 'u42', operation: 'write' })",
     make: () => quota.consume({ key: 'u42', operation: 'write' } as Anything),
     code: 'invalid_subject',

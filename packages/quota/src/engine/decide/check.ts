@@ -193,7 +193,9 @@ function noSuchRequest(request: unknown, policy: Policy): QuotaError {
     return new QuotaError('invalid_subject', message)
   }
   if (typeof request !== 'object' || request === null) {
-    return new QuotaError('unknown_operation', `expected a request, { subject, operation }, got ${kindOf(request)}`)
+    const got =
+      typeof request === 'function' ? 'a function: pass the request first, run(request, work)' : kindOf(request)
+    return new QuotaError('unknown_operation', `expected a request, { subject, operation }, got ${got}`)
   }
   const { operation } = request as Partial<QuotaRequest>
   if (operation === undefined) {
