@@ -18,6 +18,8 @@ const WRITES = /^\s*(?:insert|update|delete|replace)\b/i
  *
  * Only `begin immediate` can meet another process that writes. A prepared statement that did would stay in progress in
  * libsql until it is collected, and no transaction of the connection could be committed before that.
+ *
+ * Hand-written: Kysely's own dialect waits for a lock in the driver, which stops the event loop.
  */
 export class GatewaySqliteDialect extends SqliteDialect {
   readonly #file: SqliteFileConnection

@@ -12,7 +12,11 @@ export interface ConnectionLimits {
 /** How often refused connections are logged, in milliseconds. */
 const LOGGED_EVERY_MS = 60_000
 
-/** Counts the open connections of all listeners of a process, and closes each new one above a limit. */
+/**
+ * Counts the open connections of all listeners of a process, and closes each new one above a limit.
+ *
+ * Hand-written: Node's `maxConnections` counts one listener, and no package on npm counts by address before the head.
+ */
 export class Connections {
   readonly #limits: ConnectionLimits
   readonly #logger: Logger

@@ -26,6 +26,8 @@ export type Expected = 'any' | readonly ExpectedVersion[]
 
 /**
  * Reads an `If-Match` field: `*`, or entity tags. Weak ones match nothing (RFC 9110, 13.1.1).
+ *
+ * Hand-written: Express' `fresh` compares tags of reads only, and knows no version without its revision.
  * @throws {HttpError} `bad_request` for a field of another form
  */
 export function parseIfMatch(field: string): Expected {

@@ -52,7 +52,12 @@ interface ListenOptions {
   readonly slow?: SlowLimits | undefined
 }
 
-/** Listens on a host and port (0: any free one). */
+/**
+ * Listens on a host and port (0: any free one).
+ *
+ * Hand-written: Node limits how slowly a request comes, not how slowly an answer is read. Packages that stop a server
+ * gracefully close connections that a client is still reading.
+ */
 export async function listen(
   listener: RequestListener,
   host: string,

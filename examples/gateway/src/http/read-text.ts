@@ -6,6 +6,8 @@ export class BodyTooLarge extends Error {
 /**
  * The body of an answer as text. Counts what arrives after decompression, whatever its head says of its length, and
  * breaks the connection off at the limit.
+ *
+ * Hand-written: `fetch` has no limit, and packages that do replace it.
  * @throws {BodyTooLarge}
  */
 export async function readText({ body }: Response, maxBytes: number): Promise<string> {

@@ -27,6 +27,8 @@ const RETRY_SECONDS = 1
 /**
  * `Idempotency-Key` for a route: {@link recall} goes into the route's `recall`, and its handler calls the function that
  * {@link keeperOf} gives it in the transaction of its work.
+ *
+ * Hand-written: packages store the reply after the work. A crash between the two would let the work be done twice.
  */
 export class Idempotency {
   readonly #records: IdempotencyRecords

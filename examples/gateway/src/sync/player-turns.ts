@@ -13,7 +13,11 @@ class LinkMoved extends Error {}
 /** How often a turn begins again because the account was linked meanwhile. */
 const MAX_ATTEMPTS = 3
 
-/** Serializes a player's writes: within the process by a set, across processes by database locks, which die with one. */
+/**
+ * Serializes a player's writes: within the process by a set, across processes by database locks, which die with one.
+ *
+ * Hand-written: mutexes on npm hold within one process, or need a server of their own.
+ */
 export class PlayerTurns {
   readonly #db: Db
   readonly #clock: Clock

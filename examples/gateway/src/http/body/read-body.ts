@@ -16,6 +16,8 @@ const MOST_BLOCK = 65_536
 /**
  * Bytes as they arrive, copied into blocks: a body that comes in a million parts takes no more memory than one that comes
  * in one.
+ *
+ * Hand-written: body-parser and raw-body keep a list of the parts, and measure a body only by its bytes.
  */
 export class ByteBlocks {
   readonly #blocks: Buffer[] = []
