@@ -9,7 +9,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 import { Registry } from 'prom-client'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createQuota, type Decision, memorySettings, memoryStore, type Quota, simpleQuota } from '../src/index.ts'
 import { instrumentQuota } from '../src/otel.ts'
 import { registerQuotaMetrics } from '../src/prometheus.ts'
@@ -29,61 +29,98 @@ function inOrder(line: string): string {
   return `${name}{${labels.split(',').sort().join(',')}} ${value}`
 }
 
-/** The counts of an engine: by prom-client, and by OpenTelemetry as its own exporter writes it for Prometheus. */
-async function bothOf(registry: Registry, exporter: PrometheusExporter): Promise<[string[], string[]]> {
-  const { resourceMetrics } = await exporter.collect()
-  const text = new PrometheusSerializer(undefined, false, undefined, true, true).serialize(resourceMetrics)
-  return [samplesOf(await registry.metrics()), samplesOf(text)]
-}
-
-describe('metrics', () => {
-  it('are those of prom-client, name by name and number by number', async () => {
-    const { quota, clock } = fixture({ policy: testPolicy(flatBase(31, 1_000)) })
-    const registry = new Registry()
-    const exporter = new PrometheusExporter({ preventServerStart: true })
-    const provider = new MeterProvider({ readers: [exporter] })
-    registerQuotaMetrics({ quota, registry })
-    const stop = instrumentQuota({ quota, meter: provider.getMeter('test') })
-    const [before, same] = await bothOf(registry, exporter)
-    // An OpenTelemetry histogram has no series before the first value.
-    expect(same).toEqual(before.filter((line) => !line.includes('_duration_')))
-
-    for (const subject of ['a', 'b', 'a', 'a', 'b', 'a']) await quota.consume({ subject, operation: 'write' })
-    const queue = waitingQueue(quota)
-    const waits = queue.reserve({ subject: 'a', operation: 'write', expectGiveBacks: true })
-    expect(await queue.reserve({ subject: 'f', operation: 'big' })).toMatchObject({ reason: 'too_large' })
-    await quota.consume({ subject: 'a', operation: 'read' })
-    expect(samplesOf(await registry.metrics())).toContain('scoregw_quota_waiting_requests{} 1')
-    const held = await quota.reserve({ subject: 'c', operation: 'write', ttlMs: 1_000 })
-    expect(held.status).toBe('reserved')
-    await quota.settings.update({ shadow: { personal: 'all' } })
-    await quota.consume({ subject: 'a', operation: 'write' })
-    const [open, openHere] = await bothOf(registry, exporter)
-    expect(open).toContain('scoregw_quota_holds_open{} 1')
-    expect(withSeen(openHere)).toEqual(withSeen(open))
-    clock.at += 2_000
-    await quota.holds.sweep()
-    expect(await waits).toMatchObject({ status: 'reserved' })
-    const [after, afterHere] = await bothOf(registry, exporter)
-    expect(withSeen(afterHere)).toEqual(withSeen(after))
-    for (const name of ['refusals_total', 'shadowed_refusals_total', 'near_limit_total', 'holds_expired_total']) {
-      expect(after.some((line) => line.includes(`_${name}{`) && !line.endsWith(' 0'))).toBe(true)
-    }
-
-    expect(after).toContain('scoregw_quota_waiting_requests{} 0')
-    expect(after).toContain('scoregw_quota_waits_total{category="write",outcome="admitted"} 1')
-    expect(after).toContain('scoregw_quota_waits_total{category="write",outcome="too_large"} 1')
-    expect(after).toContain('scoregw_quota_wait_duration_seconds_count{} 2')
-
-    stop()
-    await quota.consume({ subject: 'z', operation: 'read' })
-    const [, stopped] = await bothOf(registry, exporter)
-    expect(stopped).toEqual(afterHere)
+/** One engine, counted by prom-client and by OpenTelemetry at the same time. */
+function countedTwice() {
+  const { quota, clock } = fixture({ policy: testPolicy(flatBase(31, 1_000)) })
+  const registry = new Registry()
+  const exporter = new PrometheusExporter({ preventServerStart: true })
+  const provider = new MeterProvider({ readers: [exporter] })
+  registerQuotaMetrics({ quota, registry })
+  const stop = instrumentQuota({ quota, meter: provider.getMeter('test') })
+  onTestFinished(async () => {
     await provider.shutdown()
     await quota.close()
   })
+  const byPromClient = async (): Promise<string[]> => samplesOf(await registry.metrics())
+  /** As OpenTelemetry's own exporter writes them for Prometheus. */
+  const byOpenTelemetry = async (): Promise<string[]> => {
+    const { resourceMetrics } = await exporter.collect()
+    return samplesOf(new PrometheusSerializer(undefined, false, undefined, true, true).serialize(resourceMetrics))
+  }
+  /** The samples, after a check that both have the same. */
+  const samples = async (): Promise<string[]> => {
+    const [lines, others] = [await byPromClient(), await byOpenTelemetry()]
+    expect(others).toEqual(lines.filter((line) => others.includes(line) || !isUnseenDuration(line)))
+    return lines
+  }
+  return { quota, clock, stop, byPromClient, byOpenTelemetry, samples }
+}
 
-  it('go to the global meter, under a prefix of one`s own', async () => {
+/** A histogram of OpenTelemetry has no series before its first value; those of prom-client are at 0. */
+function isUnseenDuration(line: string): boolean {
+  return line.includes('_duration_') && line.endsWith(' 0')
+}
+
+describe('metrics of OpenTelemetry and of prom-client', () => {
+  it('are equal before the first request', async () => {
+    expect(await countedTwice().samples()).toContain('scoregw_quota_waiting_requests{} 0')
+  })
+
+  it('count refusals, shadowed refusals and limits that are near', async () => {
+    const { quota, samples } = countedTwice()
+    for (const subject of ['a', 'b', 'a', 'a', 'b', 'a']) await quota.consume({ subject, operation: 'write' })
+    await quota.consume({ subject: 'a', operation: 'read' })
+    await quota.settings.update({ shadow: { personal: 'all' } })
+    await quota.consume({ subject: 'a', operation: 'write' })
+    const lines = await samples()
+    for (const name of ['refusals_total', 'shadowed_refusals_total', 'near_limit_total']) {
+      expect(lines.some((line) => line.includes(`_${name}{`) && !line.endsWith(' 0'))).toBe(true)
+    }
+  })
+
+  it('count open holds, and those that expired', async () => {
+    const { quota, clock, samples } = countedTwice()
+    const held = await quota.reserve({ subject: 'c', operation: 'write', ttlMs: 1_000 })
+    expect(held.status).toBe('reserved')
+    expect(await samples()).toContain('scoregw_quota_holds_open{} 1')
+    clock.at += 2_000
+    await quota.holds.sweep()
+    const lines = await samples()
+    expect(lines).toContain('scoregw_quota_holds_open{} 0')
+    expect(lines).toContain('scoregw_quota_holds_expired_total{category="write"} 1')
+  })
+
+  it('count requests that wait, and how long they waited', async () => {
+    const { quota, clock, samples, byPromClient } = countedTwice()
+    for (const subject of ['a', 'a']) await quota.consume({ subject, operation: 'write' })
+    await quota.reserve({ subject: 'a', operation: 'write', ttlMs: 1_000 })
+    const queue = waitingQueue(quota)
+    const waits = queue.reserve({ subject: 'a', operation: 'write', expectGiveBacks: true })
+    expect(await queue.reserve({ subject: 'f', operation: 'big' })).toMatchObject({ reason: 'too_large' })
+    expect(await byPromClient()).toContain('scoregw_quota_waiting_requests{} 1')
+    await quota.settings.update({ shadow: { personal: 'all' } })
+    clock.at += 2_000
+    await quota.holds.sweep()
+    expect(await waits).toMatchObject({ status: 'reserved' })
+    const lines = await samples()
+    expect(lines).toContain('scoregw_quota_waiting_requests{} 0')
+    expect(lines).toContain('scoregw_quota_waits_total{category="write",outcome="admitted"} 1')
+    expect(lines).toContain('scoregw_quota_waits_total{category="write",outcome="too_large"} 1')
+    expect(lines).toContain('scoregw_quota_wait_duration_seconds_count{} 2')
+  })
+
+  it('stand still once instrumentation was stopped', async () => {
+    const { quota, stop, byOpenTelemetry } = countedTwice()
+    await quota.consume({ subject: 'a', operation: 'read' })
+    const before = await byOpenTelemetry()
+    stop()
+    await quota.consume({ subject: 'z', operation: 'read' })
+    expect(await byOpenTelemetry()).toEqual(before)
+  })
+})
+
+describe('instrumentQuota', () => {
+  it('counts in the global meter, under a prefix of your own', async () => {
     const exporter = new PrometheusExporter({ preventServerStart: true })
     metrics.setGlobalMeterProvider(new MeterProvider({ readers: [exporter] }))
     try {
@@ -104,16 +141,10 @@ describe('metrics', () => {
     [{ quota: 5 }, 'quota: expected an engine: what createQuota() gives'],
     [{ quota: fixture().quota, meter: {} }, 'meter: expected a meter of @opentelemetry/api'],
     [{ quota: fixture().quota, span: false }, 'span: unknown key; did you mean "spans"?'],
-  ])('refuse wrong options', (options, message) => {
+  ])('rejects wrong options: %j', (options, message) => {
     expect(() => instrumentQuota(options as never)).toThrow(message)
   })
 })
-
-/** Durations differ by nothing but the outcomes that were never seen: prom-client has these at 0. */
-function withSeen(lines: readonly string[]): string[] {
-  const isUnseen = (line: string): boolean => line.includes('decision_duration') && line.includes('outcome="degraded"')
-  return lines.filter((line) => !isUnseen(line))
-}
 
 describe('spans', () => {
   const exporter = new InMemorySpanExporter()
@@ -136,11 +167,19 @@ describe('spans', () => {
     return exporter.getFinishedSpans().at(-1)!
   }
 
-  it('name the decision, the limit and the remainder, and not the subject', async () => {
+  async function instrumented(options: { readonly subjects?: boolean; readonly spans?: boolean } = {}) {
     const { quota } = fixture({ policy: testPolicy(flatBase(31, 1_000)) })
-    const stop = instrumentQuota({ quota })
-    const ask = () => quota.consume({ subject: 'ann', operation: 'write' })
-    expect((await spanOf(ask)).attributes).toEqual({
+    const stop = instrumentQuota({ quota, ...options })
+    onTestFinished(async () => {
+      stop()
+      await quota.close()
+    })
+    return { stop, write: () => quota.consume({ subject: 'ann', operation: 'write' }) }
+  }
+
+  it('name the decision, the limit and what is left of it, and not the subject', async () => {
+    const { write } = await instrumented()
+    expect((await spanOf(write)).attributes).toEqual({
       'quota.decision': 'admitted',
       'quota.allowed': true,
       'quota.operation': 'write',
@@ -150,8 +189,13 @@ describe('spans', () => {
       'quota.limit.tokens': 31,
       'quota.remaining': 16,
     })
-    await ask()
-    expect((await spanOf(ask)).attributes).toMatchObject({
+  })
+
+  it('say when a refused request can come again', async () => {
+    const { write } = await instrumented()
+    await write()
+    await write()
+    expect((await spanOf(write)).attributes).toMatchObject({
       'quota.decision': 'refused',
       'quota.allowed': false,
       'quota.limit': 'personal 1d',
@@ -159,18 +203,22 @@ describe('spans', () => {
       'quota.retryable': true,
       'quota.retry_after_ms': 86_400_000,
     })
-    stop()
-    expect((await spanOf(ask)).attributes).toEqual({})
-    const stopAgain = instrumentQuota({ quota, subjects: true })
-    expect((await spanOf(ask)).attributes).toMatchObject({ 'quota.subject': 'ann' })
-    stopAgain()
-    const stopThird = instrumentQuota({ quota, spans: false })
-    expect((await spanOf(ask)).attributes).toEqual({})
-    stopThird()
-    await quota.close()
   })
 
-  it('name the burst of a bucket, which the remainder is a part of', async () => {
+  it('name the subject where you ask for it', async () => {
+    const { write } = await instrumented({ subjects: true })
+    expect((await spanOf(write)).attributes).toMatchObject({ 'quota.subject': 'ann' })
+  })
+
+  it('get nothing with `spans: false`, nor once instrumentation was stopped', async () => {
+    const without = await instrumented({ spans: false })
+    expect((await spanOf(without.write)).attributes).toEqual({})
+    const stopped = await instrumented()
+    stopped.stop()
+    expect((await spanOf(stopped.write)).attributes).toEqual({})
+  })
+
+  it('name the burst of a bucket beside what is left of it', async () => {
     const quota = simpleQuota({ limit: 100, per: '1m', burst: 20, clock: testClock() })
     const stop = instrumentQuota({ quota })
     const spend = (cost: number) => spanOf(() => quota.consume({ subject: 'ann', cost }))
@@ -185,7 +233,7 @@ describe('spans', () => {
     await quota.close()
   })
 
-  it('are those of each request, also where one answer of a store is for many', async () => {
+  it('belong to their own request when a store answers several together', async () => {
     const { store, answer } = batching()
     const quota: Quota = createQuota({
       policy: testPolicy(flatBase(31, 1_000)),
@@ -213,7 +261,7 @@ describe('spans', () => {
   })
 })
 
-/** A store that answers many takes at once, outside of everybody's context. */
+/** A store that answers several takes together, outside of their contexts. */
 function batching(): { store: AsyncStore; answer: (count: number) => Promise<void> } {
   const inner = memoryStore()
   const waiting: (() => void)[] = []
