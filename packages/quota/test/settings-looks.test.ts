@@ -97,6 +97,46 @@ describe('limits and the revision that goes with them', () => {
 
 const POLICY = testPolicy()
 
+describe('a transaction that reads settings newer than those of a read in flight', () => {
+  it('keeps them in force when that read ends', async () => {
+    const { inner: documents, store: settingsStore, looks } = heldSettings()
+    settingsStore.within = () => ({
+      read: async () => documents.read(),
+      readSubject: async () => ({ stored: undefined, isLatest: true }),
+    })
+    const quota = createQuota<Operation>({ policy: POLICY, store: markedStore(documents), settingsStore })
+    const ready = quota.ready()
+    looks[0]!()
+    await ready
+    documents.write({ mode: 'conservative' }, {})
+    documents.write({ mode: 'lenient' }, {})
+    await quota.within('a transaction').consume(write)
+    expect(quota.inForce().settings.mode).toBe('lenient')
+    looks[1]!()
+    await settled()
+    expect(quota.inForce().settings.mode).toBe('lenient')
+  })
+})
+
+/** Counters that know the revision of the stored settings, in memory and in transactions. */
+function markedStore(documents: MemorySettings): AsyncStore {
+  const inner = memoryStore()
+  const open: AsyncStore['open'] = (schema) => {
+    const counters = inner.open(schema)
+    return {
+      async take(request) {
+        const revision = documents.read()?.revision ?? ''
+        if (request.settingsRevision === revision) return counters.take(request)
+        return { outcome: 'stale', now: Date.now(), states: [], settingsRevision: revision }
+      },
+      read: async (request) => counters.read(request),
+      settle: async (request) => counters.settle(request),
+      reset: async (request) => counters.reset(request),
+    }
+  }
+  return { sync: false, open, within: open }
+}
+
 describe('a document without a revision', () => {
   it('is no answer: nothing is decided by the policy’s own settings in its place', async () => {
     const { store } = heldSettings()

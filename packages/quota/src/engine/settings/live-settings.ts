@@ -42,6 +42,9 @@ export class LiveSettings {
   #compiled: CompiledSettings
   #faults: readonly Fault[] = []
   #loaded = false
+  /** How many reads have begun, and which of them is in force. */
+  #begun = 0
+  #adopted = 0
   /** The read in flight. */
   #reading: Promise<void> | undefined
   /** The read after it, for callers that know of a change it may have missed. */
@@ -100,7 +103,7 @@ export class LiveSettings {
   async ready(within?: SettingsReader): Promise<void> {
     if (this.#loaded) return
     if (within === undefined) await (this.#reading ?? this.refresh())
-    else this.#adopt(await within.read())
+    else await this.#readFrom(within)
   }
 
   /** Ends when the adaptive factor was read, or could not be; decisions do not wait for it. */
@@ -118,7 +121,7 @@ export class LiveSettings {
       return
     }
     if (this.#store.sharesNothing) {
-      this.#adopt(await this.#store.read())
+      await this.#readFrom(this.#store)
       return
     }
     if (this.#reading === undefined && this.#queuedRead === undefined) {
@@ -138,7 +141,7 @@ export class LiveSettings {
    */
   async catchUp(seen: string, within?: SettingsReader): Promise<void> {
     if (within === undefined) await this.refresh()
-    else this.#adopt(await within.read())
+    else await this.#readFrom(within)
     const { revision } = this.#compiled.settings
     if (revision !== seen) await this.#store.reannounce?.(revision, seen)
   }
@@ -211,13 +214,23 @@ export class LiveSettings {
     await this.#readNow()
   }
 
-  /** One at a time, so that no older state is adopted after a newer one. */
+  /** One at a time, however many callers wait. */
   async #readSettings(): Promise<void> {
     try {
-      this.#adopt(await this.#store.read())
+      await this.#readFrom(this.#store)
     } finally {
       this.#reading = undefined
     }
+  }
+
+  /** Reads of transactions overlap with the others: what an earlier read found is not adopted after a later one. */
+  async #readFrom(source: Pick<SettingsReader | SettingsStore, 'read'>): Promise<void> {
+    this.#begun++
+    const begun = this.#begun
+    const stored = await source.read()
+    if (begun < this.#adopted) return
+    this.#adopted = begun
+    this.#adopt(stored)
   }
 
   /** Absence is adopted like any other state: a store that lost its data is followed as it is. */
