@@ -61,7 +61,7 @@ function isUnseenDuration(line: string): boolean {
   return line.includes('_duration_') && line.endsWith(' 0')
 }
 
-describe('metrics of OpenTelemetry and of prom-client', () => {
+describe('metrics by OpenTelemetry and by prom-client', () => {
   it('are equal before the first request', async () => {
     expect(await countedTwice().samples()).toContain('scoregw_quota_waiting_requests{} 0')
   })
@@ -218,7 +218,7 @@ describe('spans', () => {
     expect((await spanOf(stopped.write)).attributes).toEqual({})
   })
 
-  it('name the burst of a bucket beside what is left of it', async () => {
+  it('name the burst of a bucket and what is left of it', async () => {
     const quota = simpleQuota({ limit: 100, per: '1m', burst: 20, clock: testClock() })
     const stop = instrumentQuota({ quota })
     const spend = (cost: number) => spanOf(() => quota.consume({ subject: 'ann', cost }))

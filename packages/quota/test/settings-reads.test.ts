@@ -6,59 +6,59 @@ import { type Operation, testClock, testPolicy } from './support.ts'
 const write = { subject: 'u', operation: 'write' } as const
 
 /** Settings whose reads see the documents stored when they begin, and end as the test lets them. */
-function heldSettings(): { inner: MemorySettings; store: AsyncSettingsStore; looks: (() => void)[] } {
+function heldSettings(): { inner: MemorySettings; store: AsyncSettingsStore; reads: (() => void)[] } {
   const inner = memorySettings()
-  const looks: (() => void)[] = []
+  const reads: (() => void)[] = []
   const store: AsyncSettingsStore = {
     sync: false,
     isMarked: true,
     read() {
       const seen = inner.read()
-      return new Promise((resolve) => looks.push(() => resolve(seen)))
+      return new Promise((resolve) => reads.push(() => resolve(seen)))
     },
     write: async (document, options) => inner.write(document, options),
     readSubject: async (layer, key) => inner.readSubject(layer, key),
     writeSubject: async (layer, key, document, options) => inner.writeSubject(layer, key, document, options),
     watch: (listener) => inner.watch(listener),
   }
-  return { inner, store, looks }
+  return { inner, store, reads }
 }
 
 async function settled(): Promise<void> {
   for (let i = 0; i < 3; i++) await new Promise(setImmediate)
 }
 
-describe('a change that is heard of during a look', () => {
-  it('is followed by another, which begins when that has ended', async () => {
-    const { inner, store, looks } = heldSettings()
+describe('A change of the settings', () => {
+  it('is read after the read in flight, however many changes come', async () => {
+    const { inner, store, reads } = heldSettings()
     const quota = createQuota<Operation>({ policy: testPolicy(), settingsStore: store })
     const ready = quota.ready()
     inner.write({ mode: 'conservative' }, {})
     inner.write({ mode: 'lenient' }, {})
     await settled()
-    expect(looks).toHaveLength(1)
-    looks[0]!()
+    expect(reads).toHaveLength(1)
+    reads[0]!()
     await ready
     await settled()
-    expect(looks).toHaveLength(2)
+    expect(reads).toHaveLength(2)
     inner.write({ mode: 'normal' }, {})
-    looks[1]!()
+    reads[1]!()
     await settled()
     expect(quota.inForce().settings.mode).toBe('lenient')
-    looks[2]!()
+    reads[2]!()
     await settled()
     expect(quota.inForce().settings).toMatchObject({ mode: 'normal', version: 3 })
-    expect(looks).toHaveLength(3)
+    expect(reads).toHaveLength(3)
   })
 })
 
-describe('limits and the revision that goes with them', () => {
-  it('are of one settings document, whenever another comes', async () => {
+describe('Limits', () => {
+  it('and their revision come from one settings document, whenever another arrives', async () => {
     const clock = testClock()
     const inner = memoryStore({ clock })
     // More turns of the queue of microtasks than lie between the subject's settings and the counters.
     for (let turns = 0; turns < 60; turns++) {
-      const { inner: documents, store: settingsStore, looks } = heldSettings()
+      const { inner: documents, store: settingsStore, reads } = heldSettings()
       const asked: { revision: string | undefined; limit: number }[] = []
       const store: AsyncStore = {
         sync: false,
@@ -79,7 +79,7 @@ describe('limits and the revision that goes with them', () => {
       settingsStore.readSubject = () => new Promise((resolve) => (answer = () => resolve(undefined)))
       const quota = createQuota<Operation>({ policy: POLICY, clock, store, settingsStore })
       const ready = quota.ready()
-      looks[0]!()
+      reads[0]!()
       await ready
       const consuming = quota.consume({ ...write, subject: `u-${turns}` })
       await settled()
@@ -87,7 +87,7 @@ describe('limits and the revision that goes with them', () => {
       await settled()
       answer()
       for (let i = 0; i < turns; i++) await Promise.resolve()
-      looks[1]!()
+      reads[1]!()
       await consuming
       const isNew = asked[0]!.revision === documents.read()!.revision
       expect({ turns, limit: asked[0]!.limit }).toEqual({ turns, limit: isNew ? 45 : 60 })
@@ -97,22 +97,22 @@ describe('limits and the revision that goes with them', () => {
 
 const POLICY = testPolicy()
 
-describe('a transaction that reads settings newer than those of a read in flight', () => {
-  it('keeps them in force when that read ends', async () => {
-    const { inner: documents, store: settingsStore, looks } = heldSettings()
+describe('Settings that a transaction has read', () => {
+  it('stay in force when an older read ends', async () => {
+    const { inner: documents, store: settingsStore, reads } = heldSettings()
     settingsStore.within = () => ({
       read: async () => documents.read(),
       readSubject: async () => ({ stored: undefined, isLatest: true }),
     })
     const quota = createQuota<Operation>({ policy: POLICY, store: markedStore(documents), settingsStore })
     const ready = quota.ready()
-    looks[0]!()
+    reads[0]!()
     await ready
     documents.write({ mode: 'conservative' }, {})
     documents.write({ mode: 'lenient' }, {})
     await quota.within('a transaction').consume(write)
     expect(quota.inForce().settings.mode).toBe('lenient')
-    looks[1]!()
+    reads[1]!()
     await settled()
     expect(quota.inForce().settings.mode).toBe('lenient')
   })
@@ -137,8 +137,8 @@ function markedStore(documents: MemorySettings): AsyncStore {
   return { sync: false, open, within: open }
 }
 
-describe('a document without a revision', () => {
-  it('is no answer: nothing is decided by the policy’s own settings in its place', async () => {
+describe('A document without a revision', () => {
+  it('rejects requests, which never fall back to the policy’s own settings', async () => {
     const { store } = heldSettings()
     const read = async (): Promise<never> => ({ document: { mode: 'conservative' }, version: 1 }) as never
     const quota = createQuota<Operation>({ policy: POLICY, settingsStore: { ...store, read } })
