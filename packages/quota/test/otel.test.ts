@@ -177,7 +177,7 @@ describe('spans', () => {
     return { stop, write: () => quota.consume({ subject: 'ann', operation: 'write' }) }
   }
 
-  it('name the decision, the limit and what is left of it, and not the subject', async () => {
+  it('name the decision, the limit and the remainder, but not the subject', async () => {
     const { write } = await instrumented()
     expect((await spanOf(write)).attributes).toEqual({
       'quota.decision': 'admitted',
@@ -218,7 +218,7 @@ describe('spans', () => {
     expect((await spanOf(stopped.write)).attributes).toEqual({})
   })
 
-  it('name the burst of a bucket and what is left of it', async () => {
+  it('name the burst of a bucket and the remainder', async () => {
     const quota = simpleQuota({ limit: 100, per: '1m', burst: 20, clock: testClock() })
     const stop = instrumentQuota({ quota })
     const spend = (cost: number) => spanOf(() => quota.consume({ subject: 'ann', cost }))

@@ -29,7 +29,7 @@ async function settled(): Promise<void> {
 }
 
 describe('A change of the settings', () => {
-  it('is read after the read in flight, however many changes come', async () => {
+  it('is read after the read in flight, once for several changes', async () => {
     const { inner, store, reads } = heldSettings()
     const quota = createQuota<Operation>({ policy: testPolicy(), settingsStore: store })
     const ready = quota.ready()

@@ -214,7 +214,7 @@ export class LiveSettings {
     await this.#readNow()
   }
 
-  /** One at a time, however many callers wait. */
+  /** One at a time for all callers. */
   async #readSettings(): Promise<void> {
     try {
       await this.#readFrom(this.#store)
