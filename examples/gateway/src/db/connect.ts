@@ -4,15 +4,14 @@ import type { Db } from './schema.ts'
 import { openSqlite } from './sqlite.ts'
 
 export interface DatabaseOptions {
-  /** PostgreSQL's address, with credentials: not to be shown; absent: the embedded database. */
+  /** PostgreSQL's address. It contains credentials: never show it. Absent: the embedded database. */
   readonly databaseUrl: string | undefined
-  /** Folder of the embedded database. */
+  /** The embedded database's folder. */
   readonly dataDir: string
 }
 
 /**
- * Opens the database that the configuration names, at the newest schema.
- *
+ * Opens the configured database, and upgrades its schema.
  * @param announce called before an upgrade of the schema loses something
  */
 export function openDatabase({ databaseUrl, dataDir }: DatabaseOptions, announce?: Announce): Promise<Db> {

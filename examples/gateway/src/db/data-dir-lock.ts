@@ -3,15 +3,14 @@ import Database from 'libsql'
 import { dataDirFault, makeDataDir, ownFile } from '../start/data-dir.ts'
 import { codesOf, StartError } from '../start/start-error.ts'
 
-/** How long a process that shares waits for one that is about to be refused, in milliseconds. */
+/** How long a process with `DATA_DIR_SHARED` waits for one that is about to be refused, in milliseconds. */
 const SHARED_WAIT_MS = 1_000
 
 /**
- * Keeps a data folder for this process as long as it lives, however it ends: alone, or with others that share it as well.
- * The lock is the system's own, on a file that nothing is ever written to.
- *
- * @returns lets the folder go
- * @throws {StartError} when other processes have it in a way that excludes this one, or it cannot be used
+ * Locks a data folder for the lifetime of this process, exclusively or shared with others. The operating system's lock
+ * ends with the process, however it ends. It is on a file that is never written.
+ * @returns a function that releases the folder
+ * @throws {StartError} if the locks of other processes exclude this one, or the folder cannot be used
  */
 export function lockDataDir(dataDir: string, isShared: boolean): () => void {
   makeDataDir(dataDir)
@@ -24,13 +23,13 @@ export function lockDataDir(dataDir: string, isShared: boolean): () => void {
   }
 }
 
-/** @returns the connection that has the lock until it is closed */
+/** @returns the connection that holds the lock until it is closed */
 function locked(dataDir: string, isShared: boolean): Database.Database {
   const file = new Database(ownFile(join(dataDir, 'gateway.lock')))
   try {
     file.pragma(`busy_timeout = ${isShared ? SHARED_WAIT_MS : 0}`)
     file.exec(isShared ? 'begin' : 'begin exclusive')
-    // A transaction that has read has a shared lock until it ends.
+    // A transaction that has read keeps a shared lock until it ends.
     if (isShared) file.prepare('select count(*) from sqlite_master').get()
     return file
   } catch (error) {
@@ -51,7 +50,7 @@ const SERVED_ALONE =
   'another gateway serves from it alone; stop that one, name another folder, let both use one DATABASE_URL, ' +
   'or start that one with DATA_DIR_SHARED=true as well, if each may wait while the other writes'
 
-/** Why the folder is not to be had alone: whether those who have it share it. */
+/** Why the exclusive lock failed: whether the processes that hold the folder share it. */
 function servedBy(dataDir: string): string {
   try {
     locked(dataDir, true).close()

@@ -5,29 +5,28 @@ import { DatabaseAwayError } from './database-away.ts'
 import { type Announce, migrate } from './migrations/migrate.ts'
 import type { Db } from './schema.ts'
 
-/** Connections of one process. */
+/** Connections per process. */
 const MAX_CONNECTIONS = 10
-/** How long a request may wait, in milliseconds, for a connection; for a lock; for a statement to end. */
+/** How long a request may wait for a connection, for a lock, and for a statement to end, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000
 const LOCK_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 10_000
-/** How long it may wait for an answer: a server that hangs ends no statement. */
+/** How long it may wait for a response: a server that hangs ends no statement. */
 const SILENCE_TIMEOUT_MS = 12_000
-/** How long, in milliseconds, a transaction may do nothing: a process that hangs must not hold its locks for ever. */
+/** How long a transaction may be idle, in milliseconds: a process that hangs must not keep its locks. */
 const IDLE_IN_TRANSACTION_MS = 10_000
 
 interface PostgresOptions {
-  /** How long a statement may go without an answer, in milliseconds. @default 12000 */
+  /** How long a statement may go without a response, in milliseconds. @default 12000 */
   readonly silenceTimeoutMs?: number
   /** Called before an upgrade of the schema loses something. */
   readonly announce?: Announce | undefined
 }
 
 /**
- * Opens a PostgreSQL database. Of processes that start together one migrates and the others wait for it: the migrator
- * holds an advisory lock for the length of its transaction.
- *
- * @throws {StartError} when it cannot be reached or used
+ * Opens a PostgreSQL database. If several processes start together, one migrates and the others wait: the migrating one
+ * holds an advisory lock until its transaction ends.
+ * @throws {StartError} if the database cannot be reached or used
  */
 export async function openPostgres(connectionString: string, options: PostgresOptions = {}): Promise<Db> {
   try {
@@ -45,7 +44,7 @@ export async function openPostgres(connectionString: string, options: PostgresOp
   })
 }
 
-/** SQLSTATE codes of the first connection: the cause of each, and how to correct it. */
+/** SQLSTATE codes of the first connection: the cause, and how to fix it. */
 const REFUSALS: Readonly<Record<string, string>> = {
   '28P01': 'the password is refused; correct user and password of the address',
   '28000': 'the user is refused; correct the address, or allow the user',
@@ -53,7 +52,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   '42501': 'the user may not change tables; give it the right, or name another user',
 }
 
-/** Describes a fault of the database without credentials; an unrelated error stays as it is. */
+/** Describes a database error without credentials. Other errors are returned unchanged. */
 function databaseFault(address: string, error: unknown): unknown {
   if (error instanceof StartError) return error
   const { host, pathname } = new URL(address)
@@ -74,7 +73,7 @@ function hasCause(error: unknown, is: (error: Error) => boolean): boolean {
   return error instanceof Error && (is(error) || hasCause(error.cause, is))
 }
 
-/** Connections for counters alone, which wait for nothing else: one to count, one to look. */
+/** Connections used only for counters, so that they wait for nothing else: one counts, one polls. */
 export function countersPool(connectionString: string): pg.Pool {
   const config = {
     connectionString,
@@ -102,7 +101,7 @@ export function changesPool(connectionString: string): pg.Pool {
   return pool
 }
 
-/** Over a connection of its own: a large table may take longer to change than any request may wait. */
+/** On a separate connection: changing a large table may take longer than a request may wait. */
 async function migrateFirst(connectionString: string, announce: Announce | undefined): Promise<void> {
   const db = connect({ connectionString, max: 1 })
   try {
@@ -116,7 +115,7 @@ function connect(config: pg.PoolConfig): Db {
   const pool = new pg.Pool({
     ...config,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    // A server whose machine is lost says nothing: an idle connection to it is to be noticed.
+    // A lost server sends nothing. Keep-alive notices it on idle connections too.
     keepAlive: true,
     application_name: 'score-gateway',
     types: { getTypeParser },
@@ -124,24 +123,25 @@ function connect(config: pg.PoolConfig): Db {
   return new Kysely({ dialect: new PostgresDialect({ pool: watchedPool(pool) }) })
 }
 
-/** 64-bit integers as numbers: instants and counts are far below 2^53. */
+/** Parses 64-bit integers as numbers: instants and counts are far below 2^53. */
 const getTypeParser: typeof pg.types.getTypeParser = (id: number, format?: 'text' | 'binary') =>
   id === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(id, format as 'text')
 
 /**
- * What the server answers when it could not do its work, regardless of the statement: SQLSTATE classes 08 (connection), 53
- * (resources) and 57 (stopped, starting, or a time-out).
+ * SQLSTATE classes that say the server couldn't work, regardless of the statement: 08 (connection), 53 (resources), 57
+ * (stopped, starting, or a timeout).
  */
 const AWAY = /^(?:08|53|57)/
 
 /**
- * A pool whose errors tell a database that is away ({@link DatabaseAwayError}) from a statement that is wrong. A
- * connection that broke or fell silent is not used again.
+ * A pool that distinguishes an unreachable database ({@link DatabaseAwayError}) from a wrong statement. Connections
+ * that broke or fell silent are not reused.
  */
 function watchedPool(pool: pg.Pool): PostgresPool {
-  // A connection that breaks while idle: the next request gets another one, and an error if there is none.
+  // A connection broke while it was idle. The next request gets another one, or an error.
   pool.on('error', () => undefined)
-  // One that breaks while it is used, between two statements: the next statement reports it, and the process must live on.
+  // A connection broke while in use, between two statements. The next statement reports it; without this handler the
+  // process would end.
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
   })
@@ -160,25 +160,25 @@ function watchedPool(pool: pg.Pool): PostgresPool {
 function watched(client: pg.PoolClient): PostgresPoolClient {
   let lost: DatabaseAwayError | undefined
   const query = async (text: string, parameters: readonly unknown[]) => {
-    // A rollback would wait behind the statement that never was answered.
+    // A rollback would queue behind the statement that was never answered.
     if (lost !== undefined) throw lost
     try {
       return await client.query(text, [...parameters])
     } catch (error) {
       if (isFaultOfStatement(error)) throw error
       const reported = away(error)
-      // An answer that is not fatal leaves the connection as it is.
+      // After an error that isn't fatal, the connection is still usable.
       if (!(error instanceof pg.DatabaseError && error.severity === 'ERROR')) lost = reported
       throw reported
     }
   }
-  // The other form, with a cursor, is of no use without the package for it.
+  // The overload with a cursor needs a package that isn't used here.
   return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(lost) }
 }
 
 function isFaultOfStatement(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return !AWAY.test(error.code ?? '')
-  // One that cannot even be sent.
+  // A statement that cannot even be sent.
   return error instanceof TypeError || error instanceof RangeError
 }
 

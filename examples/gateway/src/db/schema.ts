@@ -10,9 +10,9 @@ export interface Tables {
   items: ItemTable
   gates: GateTable
   idempotency_keys: IdempotencyKeyTable
-  /** A row while a player's import from a source runs; one whose process died is over at `expires_at`. */
+  /** One row while an import from a source runs. The row of a process that died expires at `expires_at`. */
   source_imports: { user_id: string; lease_id: string; expires_at: number }
-  /** Only complete ones count; the parts of others are still being written, or never were. */
+  /** Only complete snapshots count. Others are still being written, or were abandoned. */
   quota_counter_snapshots: { id: string; saved_at: number; is_complete: 0 | 1 }
   quota_counter_parts: { snapshot_id: string; part: number; content: string }
   service_credentials: ServiceCredentialTable
@@ -30,7 +30,7 @@ export interface Tables {
   alerts: AlertTable
   /** One row: where alerts are sent. */
   webhooks: WebhookTable
-  /** One row: which process sends alerts. One whose process died is over at `expires_at`. */
+  /** One row: the process that sends alerts. The row of a process that died expires at `expires_at`. */
   alert_sender: { id: number; lease_id: string; expires_at: number }
 }
 
@@ -42,23 +42,23 @@ interface UserTable {
   role: 'player' | 'admin'
   /** 1: every credential of the user is refused. */
   disabled: Generated<0 | 1>
-  /** The account of score sync that is this user's. */
+  /** The user's account in score sync. */
   qq: Generated<number | null>
-  /** Credits, for tickets. */
+  /** Credits for tickets. */
   balance: Generated<number>
   player_rating: Generated<number>
   play_count: Generated<number>
   created_at: number
-  /** When the player's data or scores changed last; `null`: not since the user was created. */
+  /** When the player's data or scores last changed; `null`: never since the user was created. */
   data_changed_at: Generated<number | null>
-  /** Written first in every transaction on a player's data: it makes such transactions take turns. */
+  /** Written first in every transaction on a player's data, so that such transactions take turns. */
   touched_at: number
 }
 
 interface GatewayTokenTable {
   id: string
   user_id: string
-  /** SHA-256 of the token in hexadecimal; the token itself is nowhere. */
+  /** SHA-256 of the token, hexadecimal. The token itself is not stored. */
   hash: string
   label: string
   created_at: number
@@ -67,22 +67,22 @@ interface GatewayTokenTable {
 interface ServiceCredentialTable {
   id: string
   service: 'sync' | 'charts'
-  /** For people; nothing is found by it. */
+  /** For people only: no lookup uses it. */
   name: string
-  /** SHA-256 of the credential in hexadecimal; the credential itself is nowhere. */
+  /** SHA-256 of the credential, hexadecimal. The credential itself is not stored. */
   hash: string
   created_at: number
 }
 
-/** What administrators did, in the order of the commits. */
+/** Actions of administrators, in the order of their commits. */
 export interface AuditEntryTable {
   seq: number
   at: number
   by: string | null
   action: string
-  /** What was changed; `null`: the one thing of its kind. */
+  /** What was changed; `null` for things that exist once. */
   subject: string | null
-  /** JSON; `null`: there was nothing, or is nothing any more. */
+  /** JSON; `null`: it did not exist before, or does not exist any more. */
   before: string | null
   after: string | null
 }
@@ -92,7 +92,7 @@ export interface ChartTable {
   level: number
   title: string
   type: 'standard' | 'dx' | 'utage'
-  /** `null` where they have not been counted. */
+  /** `null`: they have not been counted. */
   notes: number | null
   artist: string | null
   charter: string | null
@@ -121,20 +121,23 @@ export interface ScoreTable {
   source: 'api' | 'lx' | 'fish' | 'bot'
   played_at: number | null
   updated_at: number
-  /** The account of score sync that it came from whole, as long as `source` is `bot`; and the turn of it that had it last. */
+  /**
+   * The account of score sync that wrote the score completely, as long as `source` is `bot`, and the number of the
+   * write that last had it.
+   */
   sync_qq: Generated<number | null>
   sync_turn: Generated<number | null>
 }
 
-/** A player as reported by bots, with or without an account here. */
+/** A player as reported by bots, whether or not they have an account here. */
 export interface SyncPlayerTable {
   qq: number
-  /** Counts the player's writes; written first in each of them, which makes them take turns. */
+  /** Counts the player's writes. Written first in each of them, so that they take turns. */
   turn: number
   nickname: string | null
-  /** Where the bot has its scores from, in its own words. */
+  /** Where the bot got its scores, in its own words. */
   bot_source: string | null
-  /** The total, and its parts: the best 35 of older versions, the best 15 of the newest. */
+  /** The total and its parts: the best 35 of older versions, and the best 15 of the newest. */
   rating: number | null
   old_rating: number | null
   new_rating: number | null
@@ -142,7 +145,7 @@ export interface SyncPlayerTable {
   synced_at: number | null
 }
 
-/** What a player had after the last sync of a day in Beijing, counted from 1 January 1970. */
+/** A player's rating after the last sync of a day in Beijing. Days are counted from 1 January 1970. */
 export interface SyncDayTable {
   qq: number
   day: number
@@ -152,24 +155,24 @@ export interface SyncDayTable {
   record_count: number
 }
 
-/** Scores of a player without an account. */
+/** Scores of a player without an account here. */
 interface SyncScoreTable extends Omit<ScoreTable, 'user_id'> {
   qq: number
 }
 
 export interface SyncSnapshotTable {
   qq: number
-  /** The bot's. */
+  /** The bot's id. */
   id: string
-  /** An open one whose time is over, or whose account is not the player's any more, is as good as expired. */
+  /** An open snapshot counts as expired once its time is over, or once its account belongs to another player. */
   state: 'open' | 'finished' | 'expired'
   is_full: 0 | 1
-  /** The turn of its first chunk. */
+  /** The number of the write that stored its first chunk. */
   first_turn: number
   chunk_total: number | null
-  /** The user whose scores it writes; `null`: none yet. */
+  /** The user whose scores it writes; `null`: not known yet. */
   user_id: string | null
-  /** Whether its final chunk has come, perhaps before others. */
+  /** Whether its final chunk has arrived, perhaps before others. */
   has_final: 0 | 1
   valid_records: number
   touched_at: number
@@ -180,9 +183,9 @@ interface SyncChunkTable {
   snapshot_id: string
   turn: number
   chunk_index: number | null
-  /** Of its records. */
+  /** The checksum of its records. */
   checksum: string
-  /** JSON: the answer's counts and errors. */
+  /** JSON: the counts and errors of the response. */
   result: string
 }
 
@@ -225,33 +228,33 @@ export interface GateTable {
 interface IdempotencyKeyTable {
   user_id: string
   key: string
-  /** A hash of the request's content; the body is not stored. */
+  /** A hash of the request. The body is not stored. */
   request_hash: string
-  /** Who works on it, or did. */
+  /** Who works on the request, or did. */
   claim_id: string
-  /** JSON; `null` while the work is not done. */
+  /** JSON; `null` until the work is done. */
   reply: string | null
-  /** When the claim, or the stored reply, holds no more. */
+  /** When the claim or the stored reply expires. */
   expires_at: number
 }
 
-/** An upload in parts. */
+/** An upload in several requests. */
 export interface UploadSessionTable {
   id: string
   user_id: string
   state: 'open' | 'stored' | 'done' | 'expired'
-  /** When an open one is over. */
+  /** When an open session expires. */
   expires_at: number
   expected: number | null
-  /** Scores that have come. */
+  /** How many scores have arrived. */
   received: number
-  /** Tokens of each begun 20 scores. */
+  /** Tokens per started 20 scores. */
   price: number | null
-  /** Tokens that are to be charged for what has come. */
+  /** Tokens to charge for the scores that have arrived. */
   tokens: number
-  /** Names the hold that has them: not to be shown. */
+  /** Identifies the hold that has the tokens. Never show it. */
   hold_token: string | null
-  /** The call that has the session to itself, or had it last. */
+  /** The request that works on the session, or did last. */
   claim_id: string | null
   claimed_until: number
   uploaded: number | null
@@ -259,7 +262,7 @@ export interface UploadSessionTable {
   charged: number | null
 }
 
-/** A score that has come in a session. */
+/** A score that has arrived in a session. */
 interface UploadScoreTable {
   session_id: string
   music_id: number
@@ -268,22 +271,22 @@ interface UploadScoreTable {
   play: string
 }
 
-/** What administrators are to be notified of; also the outbox of the webhook. */
+/** Alerts for administrators; also the webhook's outbox. */
 export interface AlertTable {
-  /** Also the message's id for the receiver, in every attempt. */
+  /** Also the message's id for the receiver, the same in every attempt. */
   id: string
-  /** A hash that identifies the occasion: all processes together raise one alert for it. */
+  /** A hash that identifies the occasion, so that all processes together raise one alert for it. */
   occasion: string
   type: string
   at: number
   /** JSON: the payload, byte for byte. */
   body: string
-  /** `kept`: there was nowhere to send it; `given_up`: the receiver never took it. */
+  /** `kept`: there was no address to send it to. `given_up`: the receiver never accepted it. */
   state: 'pending' | 'sent' | 'given_up' | 'kept'
   attempts: number
-  /** When it is due; `null` unless it is pending. */
+  /** When the next attempt is due; `null` unless it is pending. */
   next_at: number | null
-  /** What the last attempt was answered; `null`: nothing, and `last_fault` says why. */
+  /** The status of the last response; `null`: there was none, and `last_fault` says why. */
   last_status: number | null
   last_fault: string | null
   sent_at: number | null
@@ -293,30 +296,30 @@ interface WebhookTable {
   id: number
   version: number
   revision: string
-  /** `null`: it was removed. */
+  /** `null`: the webhook was removed. */
   url: string | null
   /** JSON: names of the layers whose limits raise alerts. */
   layers: string
   secret: string | null
-  /** The secret before the last rotation, which signs as well until `old_until`. */
+  /** The secret before the last rotation. It also signs until `old_until`. */
   old_secret: string | null
   old_until: number | null
 }
 
-/** One metered request. What the refusing limit said is there for refusals alone. */
+/** One metered request. Columns about a limit are set for refusals only. */
 export interface UsageRecordTable {
-  /** Ours, so that a record that is written twice is there once. */
+  /** Made here, so that a record that is written twice is stored once. */
   id: string
   user_id: string
   at: number
   operation: string
   category: string
-  /** Tokens that it needed; `null` where nothing could be decided. */
+  /** Tokens that the request needed; `null`: no decision was possible. */
   cost: number | null
-  /** Tokens that it was charged in the end. */
+  /** Tokens that it was finally charged. */
   charged: number
   status: number
-  /** The answer's `error`. */
+  /** The response's `error`. */
   error: string | null
   settings_version: number | null
   layer: string | null
@@ -329,7 +332,7 @@ export interface UsageRecordTable {
   reset_at: number | null
 }
 
-/** What a user's requests of a day in Beijing came to. A day is counted from 1 January 1970. */
+/** The sums of a user's requests in one day in Beijing. Days are counted from 1 January 1970. */
 export interface UsageDayTable {
   user_id: string
   day: number

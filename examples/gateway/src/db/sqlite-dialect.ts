@@ -2,31 +2,29 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type CompiledQuery, type DatabaseConnection, type Driver, type SqliteDatabase, SqliteDialect } from 'kysely'
 import { isDatabaseBusy } from './database-away.ts'
 
-/** The members used of the connection itself. */
+/** The members of the connection that are used. */
 interface SqliteFileConnection {
   /** Whether a transaction is open. */
   readonly inTransaction: boolean
   exec(text: string): unknown
 }
 
-/** Statements that need the write lock, whether Kysely built them or they are text of a library's. */
+/** Statements that need the write lock, whether Kysely built them or a library wrote their text. */
 const WRITES = /^\s*(?:insert|update|delete|replace)\b/i
 
 /**
- * SQLite that waits for other processes without blocking this one, and reports the original error, even where it has
- * rolled back by itself, as on a full disk.
- *
- * Only `begin immediate` can meet another process that writes. A prepared statement that did would stay in progress in
- * libsql until it is collected, and no transaction of the connection could be committed before that.
- *
- * Hand-written: Kysely's own dialect waits for a lock in the driver, which stops the event loop.
+ * SQLite that waits for other processes without blocking this one. It reports the original error even if SQLite has
+ * already rolled back, as on a full disk.
+ * Only `begin immediate` can meet another process that writes. A prepared statement that met one would stay in progress
+ * in libsql until it is collected, and until then the connection could commit nothing.
+ * Hand-written: Kysely's own dialect waits for a lock in the driver, which blocks the event loop.
  */
 export class GatewaySqliteDialect extends SqliteDialect {
   readonly #file: SqliteFileConnection
   readonly #closed: () => void
   readonly #patience = new Patience()
 
-  /** @param closed is called when the connection is closed */
+  /** @param closed called when the connection is closed */
   constructor(file: SqliteFileConnection, closed: () => void = () => undefined) {
     super({ database: file as unknown as SqliteDatabase })
     this.#file = file
@@ -54,7 +52,7 @@ export class GatewaySqliteDialect extends SqliteDialect {
     await this.#patience.run(() => this.#file.exec('begin immediate'))
   }
 
-  /** The same connection, with a transaction around each write that is in none. */
+  /** The same connection, with a transaction around each write that has none. */
   #locking(connection: DatabaseConnection): DatabaseConnection {
     return {
       executeQuery: async <Row>(query: CompiledQuery) => {
@@ -80,20 +78,20 @@ export class GatewaySqliteDialect extends SqliteDialect {
 
 /** How long a statement waits for another process that writes, in milliseconds. */
 const WAIT_MS = 5_000
-/** Pause between two tries, in milliseconds. */
+/** The pause between two attempts, in milliseconds. */
 const AGAIN_AFTER_MS = 1
 
 /**
- * Waits for other processes that write to an SQLite file. SQLite's own `busy_timeout` would block the event loop, so that
- * one writer elsewhere stops every service of this process.
+ * Waits for other processes that write to an SQLite file. SQLite's own `busy_timeout` would block the event loop, and
+ * one writer elsewhere would stop every service of this process.
  */
 export class Patience {
-  /** When a statement was refused first, with no success since. */
+  /** When a statement was first refused, with no success since. */
   #busySince: number | undefined
 
   /**
-   * Tries a statement again while another process writes. Once one has waited for its whole time, the others, which may be
-   * many, are tried only once, until one succeeds.
+   * Retries a statement while another process writes. Once one statement has used up its time, the others are tried
+   * only once each, until one succeeds.
    */
   async run(statement: () => unknown): Promise<void> {
     for (;;) {

@@ -16,20 +16,19 @@ export function connectionOf(db: Db): SqliteConnection | undefined {
 }
 
 /**
- * A connection for reads that do not wait for writes: of an embedded database one of its own, which sees committed data
- * and cannot write; of PostgreSQL, which has several connections, the database itself. It is closed with the database.
+ * A connection for reads that don't wait for writes. An embedded database gets a second, read-only connection, which
+ * sees committed data. PostgreSQL has several connections anyway, so the database itself is returned. It is closed with
+ * the database.
  */
 export function readerOf(db: Db): Db {
   return READERS.get(db) ?? db
 }
 
 /**
- * Opens the embedded database of a data folder, making both when they are not there.
- *
- * Every commit reaches the disk before it is acknowledged (`synchronous = FULL`), so that neither a killed process nor a
- * power cut loses data that was acknowledged to a client. With the write-ahead log several processes may use the file.
- *
- * @throws {StartError} when the folder or the file cannot be used
+ * Opens the embedded database of a data folder, and creates both if they don't exist.
+ * Every commit reaches the disk before it is acknowledged (`synchronous = FULL`): neither a killed process nor a power
+ * cut loses acknowledged data. The write-ahead log lets several processes use the file.
+ * @throws {StartError} if the folder or the file cannot be used
  */
 export async function openSqlite(dataDir: string, announce?: Announce): Promise<Db> {
   makeDataDir(dataDir)
@@ -51,7 +50,7 @@ async function openFile(dataDir: string, announce: Announce | undefined): Promis
   const db: Db = new Kysely({ dialect: new GatewaySqliteDialect(file, () => reader?.close()) })
   CONNECTIONS.set(db, file)
   try {
-    // The write lock from the start: of processes that start together the first migrates and the others wait.
+    // Take the write lock first: if several processes start together, one migrates and the others wait.
     await patience.run(() => file.exec('begin immediate'))
     await migrate(db, { isInTransaction: true, announce })
     file.exec('commit')

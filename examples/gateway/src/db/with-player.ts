@@ -2,28 +2,27 @@ import type { Clock } from '@scoregw/quota'
 import type { Transaction } from 'kysely'
 import type { Db, Tables } from './schema.ts'
 
-/** What a player's transaction begins with; what it answers is its caller's alone. */
+/** The first step of a player's transaction. Its result goes to its caller only. */
 export type ChargeFirst = (transaction: Transaction<Tables>) => Promise<object | undefined>
 
-/** The user was deleted after the request had begun. Nothing was done. */
+/** The user was deleted after the request began. Nothing was done. */
 export class UserGone extends Error {
   override readonly name = 'UserGone'
 }
 
-/** A transaction that has one player's data to itself. */
+/** A transaction with exclusive access to one player's data. */
 export interface PlayerTransaction {
   readonly db: Transaction<Tables>
-  /** The instant it began. */
+  /** The instant at which it began, epoch milliseconds. */
   readonly now: number
-  /** To be called when the player's data or scores change: answers show the player when that was last. */
+  /** Call it when the player's data or scores change. Responses show when that last happened. */
   markChanged(): Promise<void>
 }
 
 /**
- * Works on a player's data in one transaction: all of it happens, or nothing.
- *
- * @param charge is called before the work, and undoes everything where it throws
- * @throws {UserGone} when the player was deleted meanwhile
+ * Works on a player's data in one transaction, all of it or nothing.
+ * @param charge called before the work; an error that it throws undoes everything
+ * @throws {UserGone} if the player was deleted meanwhile
  */
 export async function withPlayer<T>(
   db: Db,
@@ -34,8 +33,8 @@ export async function withPlayer<T>(
 ): Promise<T> {
   return db.transaction().execute(async (transaction) => {
     const now = clock.now()
-    // A write comes first, so that the transaction waits here for another one of the same player and reads what that
-    // one left; on an embedded database it takes the write lock, which a reader could no longer get.
+    // A write comes first, so that the transaction waits for another one of the same player and then reads its result.
+    // In an embedded database it also takes the write lock, which a transaction that has read could not get any more.
     const { numUpdatedRows } = await transaction
       .updateTable('users')
       .set({ touched_at: now })

@@ -3,23 +3,23 @@ import { HttpError } from './http-error.ts'
 import { contextOf, type Holder, type StoredUser, type User } from './request-context.ts'
 import { lines } from './turns.ts'
 
-/** Finds the caller of a credential; `undefined`: it is not valid. */
+/** Finds who sent a credential; `undefined` if it isn't valid. */
 export type Identify<Caller> = (credential: string) => Promise<Caller | undefined>
 
-/** Longest credential that is checked. */
+/** The longest credential that is checked, in characters. */
 const MAX_CREDENTIAL_LENGTH = 8_192
 
-/** The steps of paths that aren't public. Between the two, a caller whose requests keep failing is refused. */
+/** Steps for paths that aren't public. Between them, callers whose requests keep failing are refused. */
 export interface Authentication {
-  /** Finds the caller of a request, and lets every request go on. */
+  /** Identifies the caller, and lets every request pass. */
   readonly identify: RequestHandler
   /** Refuses callers without a valid credential. */
   readonly admit: RequestHandler
 }
 
 /**
- * Hides from unauthenticated callers which paths exist: paths that are not public need a bearer credential, whether they exist or
- * not, and those under `/admin` the administrator's role. Every path but the public ones is closed to disabled users.
+ * Paths that aren't public need a bearer credential, even those that don't exist: unauthenticated callers can't find
+ * out which do. Paths under `/admin` need the administrator's role. Disabled users reach public paths only.
  */
 export function usersOnly(find: Identify<StoredUser>): Authentication {
   return {
@@ -45,7 +45,7 @@ export function usersOnly(find: Identify<StoredUser>): Authentication {
   }
 }
 
-/** The same for a service whose credentials come in a header field of their own, for example `Bot-Token`. */
+/** The same for a service whose credentials come in their own header field, for example `Bot-Token`. */
 export function holdersOnly(field: string, find: Identify<Holder>): Authentication {
   const credentialOf = (req: Request): string | undefined => {
     const credential = onlyField(req, field)
@@ -66,7 +66,7 @@ export function holdersOnly(field: string, find: Identify<Holder>): Authenticati
   }
 }
 
-/** The caller of a route, checked once more against the access that the route requires. */
+/** The caller of a route, checked again for the access that the route requires. */
 export function callerOf(req: Request, access: 'user' | 'admin'): User {
   const { user } = contextOf(req)
   if (user === undefined) throw noBearer(true)
@@ -90,7 +90,7 @@ function isAdminPath(path: string): boolean {
 }
 
 /**
- * A header field that may be there once: of two, it is unknown which one a proxy in front has checked.
+ * A header field that may appear once. With two it is unclear which of them a proxy has checked.
  * @throws {HttpError} `bad_request` for two
  */
 function onlyField(req: Request, name: string): string | undefined {

@@ -2,14 +2,14 @@ import type { Socket } from 'node:net'
 import { ipSubject } from '@scoregw/quota/http'
 import type { Logger } from '../log/logger.ts'
 
-/** How many connections may be open; 0: any number. */
+/** How many connections may be open; 0 means any number. */
 export interface ConnectionLimits {
   readonly all: number
   /** From one address; of IPv6 its /56. */
   readonly ofAddress: number
 }
 
-/** How often refused connections are logged, in milliseconds. */
+/** How often refused connections are logged, in milliseconds. The first is logged immediately. */
 const LOGGED_EVERY_MS = 60_000
 
 /**
@@ -29,12 +29,12 @@ export class Connections {
     this.#logger = logger
   }
 
-  /** How many are open. */
+  /** How many connections are open. */
   get open(): number {
     return this.#open
   }
 
-  /** To be called with each new connection. */
+  /** Call it with each new connection. */
   readonly take = (socket: Socket): void => {
     const address = ipSubject(socket.remoteAddress ?? '') ?? ''
     const { all, ofAddress } = this.#limits
@@ -56,7 +56,7 @@ export class Connections {
     else this.#openOf.delete(address)
   }
 
-  /** The first is logged, and then a number each minute: a flood must not fill the log. */
+  /** Logs the first, then a number per minute: a flood must not fill the log. */
   #refuse(): void {
     if (this.#refused++ > 0) return
     this.#logger.warn({ open: this.#open, ...this.#limits }, 'connections are refused: too many are open')

@@ -2,7 +2,7 @@ import { QUOTA_HEADER_NAMES } from '@scoregw/quota/http'
 import cors from 'cors'
 import { type RequestHandler, Router } from 'express'
 
-/** What pages of other origins may send, beside what every page may. */
+/** Methods that other origins' pages may use, besides those that any page may. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const REQUEST_HEADERS = [
   'Authorization',
@@ -14,14 +14,14 @@ const REQUEST_HEADERS = [
   'Idempotency-Key',
   'X-Request-Id',
 ]
-/** What of an answer they may read, beside what every page may. */
+/** Header fields of a response that they may read, besides those that any page may. */
 const ANSWER_HEADERS = [...QUOTA_HEADER_NAMES, 'ETag', 'X-Request-Id', 'Idempotency-Replayed']
-/** How long, in seconds, a browser may cache a preflight. */
+/** How long a browser may cache a preflight, in seconds. */
 const MAX_AGE_SECONDS = 600
 
 /**
- * Lets pages of some origins call the service, without cookies; those of others get nothing that would let them. The
- * origins are read for each request.
+ * Lets pages of the given origins call the service, without cookies. Other origins get no CORS headers. The origins are
+ * read for each request.
  */
 export function crossOrigin(origins: () => readonly string[]): RequestHandler {
   return Router()

@@ -9,13 +9,16 @@ import { type FailureLimit, FailuresExceeded } from './failure-limit.ts'
 import { HttpError } from './http-error.ts'
 import { contextOf } from './request-context.ts'
 
-/** Seconds after which a client may try again when a store is away. */
+/** When a client may retry after a store was unavailable, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 5
 
-/** The body of an answer that is not a success. */
+/** The body of an error response. */
 export type ErrorBody = (error: HttpError, requestId: string) => object
 
-/** `{ error, msg, requestId, details?, source?, upstreamStatus?, retryAfterSeconds? }`: absent members are left out of the JSON. */
+/**
+ * `{ error, msg, requestId, details?, source?, upstreamStatus?, retryAfterSeconds? }`. Absent members are left out of
+ * the JSON.
+ */
 export const gatewayErrorBody: ErrorBody = (error, requestId) => {
   const { code, message: msg, details, source, upstreamStatus, retryAfterSeconds } = error
   return { error: code, msg, requestId, details, source, upstreamStatus, retryAfterSeconds }
@@ -24,14 +27,14 @@ export const gatewayErrorBody: ErrorBody = (error, requestId) => {
 export interface ErrorHandlerOptions {
   readonly logger: Logger
   readonly failures: FailureLimit
-  /** Called with the answer to a caller that is refused because too many of its requests have failed. */
+  /** Called with the response for a caller that is refused because too many of its requests failed. */
   readonly onRefused: (req: Request, res: Response, error: FailuresExceeded) => void
   readonly bodyOf: ErrorBody
 }
 
 /**
- * Turns an error of a handler into an answer, in three steps: what the error is, whether the request stays charged,
- * and what the client reads. Unexpected errors are logged, never shown.
+ * Turns an error of a handler into a response in three steps: classify the error, decide whether the request stays
+ * charged, write the body. Unexpected errors are logged and never shown.
  */
 export function errorHandlers(options: ErrorHandlerOptions): ErrorRequestHandler[] {
   return [naming(options), quotaErrorHandler(), answering(options)]
@@ -54,7 +57,7 @@ function answering({ logger, onRefused, bodyOf }: ErrorHandlerOptions): ErrorReq
   return (error: HttpError, req: Request, res: Response, next: NextFunction): void => {
     const { id: requestId } = contextOf(req)
     const { code, cause, source, status } = error
-    // In an outage there is one of these for every request: the reason, and no stack.
+    // An outage causes one of these per request: log the reason, not the stack.
     if (code === 'quota_unavailable') logger.warn({ reason: reasonOf(error), requestId }, 'store unavailable')
     else if (source !== undefined) logger.warn({ reason: reasonOf(error), requestId }, 'source failed')
     else if (status >= 500 && code !== 'shutting_down')
@@ -78,13 +81,13 @@ function toHttpError(error: unknown): HttpError {
     const options = { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS, cause: error }
     return new HttpError('quota_unavailable', 'The database does not answer right now. Try again.', options)
   }
-  // Express reports a path with broken percent-encoding as an error with a status.
+  // Express reports a path with broken percent-encoding as an error that has a status.
   if (error instanceof URIError) return new HttpError('bad_request', 'The path is not valid percent-encoding.')
   const msg = 'Something went wrong on our side. Quote the request id when you report it.'
   return new HttpError('internal_error', msg, { cause: error })
 }
 
-/** The messages of an error and of what caused it. */
+/** The messages of an error and of its causes. */
 function reasonOf(error: Error): string {
   const { cause, message } = error
   if (!(cause instanceof Error)) return message

@@ -4,9 +4,9 @@ import { HttpError } from './http-error.ts'
 
 /** Identifies one state of a document. */
 export interface Version {
-  /** Counts the changes; 0: nothing is stored. It begins again where data was lost or restored. */
+  /** Counts the changes; 0 if nothing is stored. It restarts when data was lost or restored. */
   readonly version: number
-  /** Random text of the last change; empty: nothing is stored. */
+  /** Random text of the last change; empty if nothing is stored. */
   readonly revision: string
 }
 
@@ -21,13 +21,12 @@ interface ExpectedVersion {
   readonly revision: string | undefined
 }
 
-/** A parsed `If-Match` field: any version, or one of some. */
+/** A parsed `If-Match` field: any version, or one of several. */
 export type Expected = 'any' | readonly ExpectedVersion[]
 
 /**
- * Reads an `If-Match` field: `*`, or entity tags. Weak ones match nothing (RFC 9110, 13.1.1).
- *
- * Hand-written: Express' `fresh` compares tags of reads only, and knows no version without its revision.
+ * Parses an `If-Match` field: `*`, or entity tags. Weak tags match nothing (RFC 9110, 13.1.1).
+ * Hand-written: Express' `fresh` compares tags of reads only, and doesn't know a version without its revision.
  * @throws {HttpError} `bad_request` for a field of another form
  */
 export function parseIfMatch(field: string): Expected {
@@ -42,15 +41,15 @@ export function parseIfMatch(field: string): Expected {
   })
 }
 
-/** @throws {HttpError} `precondition_required` without the field */
+/** @throws {HttpError} `precondition_required` if the field is missing */
 export function requireIfMatch(field: string | undefined): Expected {
   if (field !== undefined) return parseIfMatch(field)
   throw new HttpError('precondition_required', 'Send If-Match with the ETag of the document you read.')
 }
 
 /**
- * The revision that a write has to find, `undefined` for any.
- * @throws {HttpError} `precondition_failed` when the stored revision is not an expected one
+ * The revision that must be stored for a write; `undefined` for any.
+ * @throws {HttpError} `precondition_failed` when another revision is stored
  */
 export function expectedRevision(expected: Expected, stored: Version): string | undefined {
   if (expected === 'any') return undefined
@@ -61,7 +60,7 @@ export function expectedRevision(expected: Expected, stored: Version): string | 
   throw lostRace(stored)
 }
 
-/** 412: another write has changed the document. */
+/** 412: another write changed the document. */
 export function lostRace(stored?: Version): HttpError {
   const now = stored === undefined ? '' : ` The document is at version ${stored.version}.`
   const headers = stored === undefined ? {} : { ETag: etagOf(stored) }
@@ -70,19 +69,19 @@ export function lostRace(stored?: Version): HttpError {
   })
 }
 
-/** An entity tag of what a document holds, for documents that count no versions. */
+/** An entity tag made from the content, for documents without versions. */
 export function contentEtag(document: object): string {
   const digest = createHash('sha256').update(JSON.stringify(document)).digest('base64url')
   return `"${digest.slice(0, 22)}"`
 }
 
-/** Throws if the stored document is not the one that the caller has read. `undefined`: nothing is stored. */
+/** Throws unless the stored document is the one that the caller read. `undefined`: nothing is stored. */
 export type Precondition = (etag: string | undefined) => void
 
 const TAG = /^(?:W\/)?"[\x21\x23-\x7e]*"$/
 
 /**
- * What `If-Match` and `If-None-Match` ask for; without them everything is right.
+ * The precondition in `If-Match` and `If-None-Match`; without these fields every state passes.
  * @throws {HttpError} `bad_request` for a field of another form
  */
 export function preconditionOf(req: Request): Precondition {

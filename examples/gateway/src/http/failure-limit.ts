@@ -6,24 +6,24 @@ import type { Request, RequestHandler } from 'express'
 import { HttpError } from './http-error.ts'
 import { callerKey } from './request-context.ts'
 
-/** Statuses that are the caller's own fault; a missing document or a lost race is not. */
+/** Statuses that are the caller's fault. A missing document or a lost race isn't. */
 const FAILURES: ReadonlySet<number> = new Set([400, 401, 413, 415, 422])
 
 /** Limits how many requests of one caller may fail. */
 export interface FailureLimit {
   /**
-   * Charges a request as if it had failed, or refuses it with {@link FailuresExceeded}. Comes once the caller is
-   * identified, before anything else of the request is examined. A success gives the charge back.
+   * Charges a request as if it had failed, or refuses it with {@link FailuresExceeded}. Runs as soon as the caller is
+   * identified, before anything else in the request is examined. A success refunds the charge.
    */
   readonly charge: RequestHandler
-  /** Gives the charge back unless this status is a failure: for errors, which have no response yet and may never have one. */
+  /** Refunds the charge unless this status is a failure. Used for errors, which may never send a response. */
   judge(req: Request, status: number): void
-  /** Whether a refused caller would get exactly the same answer now. */
+  /** Whether a refused caller would get exactly the same response now. */
   isStill(refusal: FailuresExceeded): boolean
 }
 
 export interface FailureLimitOptions {
-  /** Requests of one caller that may fail in a window; 0: any number. */
+  /** How many requests of one caller may fail per window; 0 means any number. */
   readonly limit: number
   readonly windowMs: number
   readonly clock: Clock
@@ -32,7 +32,9 @@ export interface FailureLimitOptions {
 /** 429: too many requests of the caller have failed. */
 export class FailuresExceeded extends HttpError {
   override readonly name = 'FailuresExceeded'
-  /** From when to before when it is true, epoch milliseconds: for as long as the seconds to wait are the same. */
+  /**
+   * The period in which this response is accurate, epoch milliseconds: as long as the seconds to wait stay the same.
+   */
   readonly from: number
   readonly until: number
 
@@ -61,7 +63,7 @@ const UNLIMITED: FailureLimit = {
   isStill: () => false,
 }
 
-/** A limit of failures: another policy on an engine of its own, whose counters are in this process. */
+/** Limits failures with a policy and an engine of its own. Its counters are in the memory of this process. */
 export function failureLimit({ limit, windowMs, clock }: FailureLimitOptions): FailureLimit {
   if (limit === 0) return UNLIMITED
   const window = `${windowMs / 1_000}s`
@@ -72,7 +74,7 @@ export function failureLimit({ limit, windowMs, clock }: FailureLimitOptions): F
     operations: { fail: { category: 'failure', cost: 1 } },
     base: { caller: { failure: { [window]: limit } } },
   })
-  // Where so many callers fail that no more can be counted, those who do not are served all the same.
+  // If too many callers fail to be counted, callers who don't fail are still served.
   const quota = createQuota({ policy, store: memoryStore({ clock }), clock, failurePolicy: { failure: 'open' } })
   const metered = quotaMiddleware({
     quota,
@@ -87,7 +89,7 @@ export function failureLimit({ limit, windowMs, clock }: FailureLimitOptions): F
   return {
     charge: metered.operation('fail'),
     judge(req, status) {
-      // The counters are in memory: there is nothing to wait for.
+      // The counters are in memory, so there is nothing to await.
       if (!FAILURES.has(status)) void metered.of(req)?.cancel()
     },
     isStill({ from, until, caller }) {

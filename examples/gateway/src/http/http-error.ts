@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 
-/** Every `error` text the services answer with, and its status. */
+/** Every error code of the services, and its status. */
 const STATUSES = {
   bad_request: 400,
   unauthorized: 401,
@@ -51,7 +51,7 @@ export function statusOf(code: ErrorCode): number {
   return STATUSES[code]
 }
 
-/** One thing that is wrong with a request's body. */
+/** One fault in a request's body. */
 export interface Detail {
   /** Dotted path from the body's root, for example `musicList.0.level`. */
   readonly path: string
@@ -66,12 +66,12 @@ export interface HttpErrorOptions {
   /** The server that was called on the caller's behalf, and its answer. */
   readonly source?: 'lx' | 'fish' | undefined
   readonly upstreamStatus?: number | undefined
-  /** Whether a call to another server failed: such a request counts as HTTP status 0. */
+  /** Whether a call to another server failed. Such a request is settled as HTTP status 0. */
   readonly isForwardingFailed?: boolean | undefined
   readonly cause?: unknown
 }
 
-/** An answer that is not a success. `message` is what the client reads, so it never holds a secret. */
+/** An error response. The client reads `message`, so it never contains a secret. */
 export class HttpError extends Error {
   override readonly name: string = 'HttpError'
   readonly code: ErrorCode
@@ -99,11 +99,11 @@ export class HttpError extends Error {
   }
 }
 
-/** Most faults that an answer spells out, and most characters of one's path and text. */
+/** Limits of a response: how many faults it lists, and how many characters a path or text may have. */
 const MAX_DETAILS = 20
 const MAX_TEXT = 200
 
-/** 422 `validation_failed`, or the given code, naming every fault, up to twenty. */
+/** 422 `validation_failed`, or the given code, with up to twenty faults. */
 export function invalid(all: readonly Detail[], code: ErrorCode = 'validation_failed'): HttpError {
   const details = all.slice(0, MAX_DETAILS).map(({ path, msg }) => ({ path: cut(path), msg: cut(msg) }))
   const [first] = details
@@ -112,15 +112,15 @@ export function invalid(all: readonly Detail[], code: ErrorCode = 'validation_fa
   return new HttpError(code, `${where}${first?.msg ?? 'the request is not valid'}${more}`, { details })
 }
 
-/** What a client wrote may be in it, of any length. */
+/** It may contain client input of any length. */
 function cut(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`
 }
 
-/** Most unknown keys of one object that are named. */
+/** How many unknown keys of one object are named. */
 const MAX_UNKNOWN = 5
 
-/** One detail an issue; unknown keys one by one, but never thousands of them. */
+/** One detail per issue. Unknown keys are listed one by one, up to a limit. */
 export function detailsOf(issue: z.core.$ZodIssue): Detail[] {
   const path = issue.path.map(String).join('.')
   if (issue.code !== 'unrecognized_keys') return [{ path, msg: issue.message }]

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 
-/** An instant in every answer: ISO 8601, UTC, with milliseconds. */
+/** An instant in a response: ISO 8601, UTC, with milliseconds. */
 export const isoInstant: z.ZodISODateTime = z.iso.datetime({ precision: 3 })
 
-/** The last instant with a year of four digits, epoch milliseconds. */
+/** The last instant with a four-digit year, epoch milliseconds. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** @param at epoch milliseconds; instants beyond the year 9999 become the last of that year */
@@ -11,7 +11,7 @@ export function instantText(at: number): string {
   return new Date(Math.min(at, LAST)).toISOString()
 }
 
-/** Epoch milliseconds of ISO 8601 text. */
+/** Parses ISO 8601 text into epoch milliseconds. */
 export function instantOf(text: string): number {
   return Date.parse(text)
 }

@@ -9,12 +9,12 @@ import { HttpError } from './http-error.ts'
 import { callerKey } from './request-context.ts'
 import { turns } from './turns.ts'
 
-/** Seconds after which the bodies in flight should have been answered. */
+/** When the bodies in flight should be answered, in seconds. */
 const RETRY_SECONDS = 1
 
 /**
- * Parses a JSON body once it was measured; a request without one has the body `{}`. Answers 413, 415, 400, and 503 while
- * too many bytes of other bodies are in flight.
+ * Parses a JSON body after measuring it. A request without a body gets `{}`. Answers 413, 415 or 400, and 503 while too
+ * many bytes of other bodies are in flight.
  */
 export function jsonBody(limits: BodyLimits, budget: ByteBudget): RequestHandler {
   return async (req, res, next) => {
@@ -48,7 +48,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** @returns whether the body is packed */
+/** @returns whether the body is compressed */
 function checkType(req: Request, { gzip }: BodyLimits): boolean {
   if (req.is(['application/json', 'application/*+json']) === false) {
     throw new HttpError('unsupported_media_type', 'Send the body as application/json.')
@@ -74,7 +74,7 @@ function notUtf8(): HttpError {
   return new HttpError('bad_request', 'The body is not valid UTF-8.')
 }
 
-/** What a body was refused for; never a part of it. */
+/** Why a body was refused; never a part of the body. */
 function faultOf(fault: ReadFault, limits: BodyLimits): HttpError {
   const { depth, elements, stringBytes, bytes, list } = limits
   switch (fault) {
@@ -112,9 +112,9 @@ const BYTE_ORDER_MARK = '\uFEFF'
 type Turn = () => Promise<void>
 
 /**
- * Parses a body. Where it has a list, that is parsed piece by piece, and others have a turn between two of them.
- * @param name the list's
- * @param turn resolves when others have had theirs
+ * Parses a body. A list in it is parsed piece by piece, and other callers get a turn between two pieces.
+ * @param name of the list
+ * @param turn resolves when the others have had their turns
  * @throws {SyntaxError} where `JSON.parse` does
  */
 export async function parseBody(
@@ -125,8 +125,8 @@ export async function parseBody(
   if (bytes.length === 0) return {}
   const { list } = scanner
   if (name === undefined || list === undefined || list.cuts.length === 0) return parsed(bytes.text(0, bytes.length))
-  // The rest is parsed with a random number in place of the list: if it is there afterwards, the list is
-  // what the name means, and not another member of the same name behind it.
+  // The rest is parsed with a random number in place of the list. If the number is there afterwards, the name means the
+  // list, and not a later member of the same name.
   const stand = randomInt(2 ** 47)
   const body = parsed(`${bytes.text(0, list.start)}${stand}${bytes.text(list.end, bytes.length)}`)
   const found = (body as Record<string, unknown>)[name]

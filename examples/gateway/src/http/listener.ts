@@ -10,17 +10,17 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import type { Connections } from './connections.ts'
 import { lines, turns } from './turns.ts'
 
-/** How long a client may take to send a request, and to read its answer. */
+/** How long a client may take to send a request and to read its response. */
 export interface SlowLimits {
-  /** For the head. */
+  /** For the head, in milliseconds. */
   readonly headMs: number
-  /** For the whole. */
+  /** For the whole request, in milliseconds. */
   readonly requestMs: number
-  /** How often connections are checked: so much later, at most, a slow one is answered with 408. */
+  /** How often connections are checked. A slow one gets its 408 at most this much later. */
   readonly checkMs: number
-  /** How long a client may read nothing of an answer that waits for it. */
+  /** How long a client may read nothing while a response waits for it. */
   readonly stallMs: number
-  /** How long a connection stays open after its last answer, for a client that is still reading it. */
+  /** How long a connection stays open after its last response, for a client that is still reading. */
   readonly lingerMs: number
 }
 
@@ -31,32 +31,32 @@ const SLOW_LIMITS: SlowLimits = {
   stallMs: 20_000,
   lingerMs: 2_000,
 }
-/** How long an idle connection is kept. Longer than most proxies keep theirs, so that they close first. */
+/** How long an idle connection stays open. This is longer than in most proxies, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** Largest head of a request, in bytes. */
 const MAX_HEADER_BYTES = 16_384
 
-/** A server that listens, and how to make it stop. */
+/** A listening server, and how to stop it. */
 export interface Listener {
   readonly port: number
   /**
-   * No new connections; resolves when requests in flight are answered, or were broken off after `graceMs`. What comes on
-   * kept connections within `idleMs` is answered with `Connection: close`; then those that are idle are closed.
+   * Accepts no more connections. Resolves when requests in flight are answered, or aborted after `graceMs`. Requests
+   * that arrive on open connections within `idleMs` are answered with `Connection: close`; then idle connections are
+   * closed.
    */
   stop(graceMs: number, idleMs?: number): Promise<void>
 }
 
 interface ListenOptions {
-  /** Limits the connections of all listeners that share it. @default none are limited */
+  /** Limits the connections of all listeners that share it. @default no limit */
   readonly connections?: Connections | undefined
   readonly slow?: SlowLimits | undefined
 }
 
 /**
- * Listens on a host and port (0: any free one).
- *
- * Hand-written: Node limits how slowly a request comes, not how slowly an answer is read. Packages that stop a server
- * gracefully close connections that a client is still reading.
+ * Listens on a host and port (0: any free port).
+ * Hand-written: Node limits how slowly a request arrives, but not how slowly a response is read. Packages that stop a
+ * server gracefully close connections that a client is still reading.
  */
 export async function listen(
   listener: RequestListener,
@@ -74,7 +74,7 @@ export async function listen(
       maxHeaderSize: MAX_HEADER_BYTES,
     },
     (req, res) => {
-      // The rest of a request that was answered with 408 already: its answer could not be sent.
+      // This is the rest of a request that already got a 408: its response could not be sent.
       if (req.socket.writable) turns.run(lines.of(req), () => listener(req, res))
       else req.socket.destroy()
     },
@@ -88,7 +88,7 @@ export async function listen(
   server.on('clientError', (error, socket) => answerUnreadable(error, socket as Socket, lingerMs))
   const inFlight = trackResponses(server, lingerMs)
   server.setTimeout(stallMs, (socket) => {
-    // Node calls this for idle connections, too. A request that is worked on has nothing to send yet.
+    // Node also calls this for idle connections. A request in progress has nothing to send yet.
     if (isAnswering(inFlight, socket) && socket.writableLength === 0) socket.setTimeout(stallMs)
     else socket.destroy()
   })
@@ -106,14 +106,14 @@ function isAnswering(inFlight: ReadonlySet<ServerResponse>, socket: Socket): boo
   return [...inFlight].some(({ req }) => req.socket === socket)
 }
 
-/** Sends what is left and closes the connection, whether the client has read it or not. */
+/** Sends what is left, then closes the connection even if the client hasn't read it. */
 function closeSoon(socket: Socket, lingerMs: number, last = ''): void {
   socket.end(last)
   const timer = setTimeout(() => socket.destroy(), lingerMs)
   socket.once('close', () => clearTimeout(timer))
 }
 
-/** The responses that have not been sent to their end. */
+/** Responses that haven't been sent completely. */
 function trackResponses(server: Server, lingerMs: number): ReadonlySet<ServerResponse> {
   const inFlight = new Set<ServerResponse>()
   server.on('request', (req, res) => {
@@ -122,7 +122,7 @@ function trackResponses(server: Server, lingerMs: number): ReadonlySet<ServerRes
     res.once('finish', () => remainders.readOn(req))
     res.once('close', () => {
       inFlight.delete(res)
-      // A response whose head had left before the stop has not announced that the connection closes.
+      // A response whose head left before the stop hasn't announced that the connection closes.
       if (!server.listening && res.shouldKeepAlive) closeSoon(req.socket, lingerMs)
     })
   })
@@ -143,7 +143,8 @@ async function stop(
 ): Promise<void> {
   for (const response of inFlight) if (!response.headersSent) response.setHeader('Connection', 'close')
   const closed = new Promise<void>((resolve) => {
-    // Of the server beneath: that of HTTP closes idle connections at once, and resets those a request is arriving on.
+    // From the net server: HTTP's own `close` closes idle connections immediately, and resets those on which a request
+    // is arriving.
     NetServer.prototype.close.call(server, () => resolve())
   })
   const closeUnless = (isKept: (socket: Socket) => boolean): void => {
@@ -152,7 +153,7 @@ async function stop(
   }
   const idle = setTimeout(() => {
     server.closeIdleConnections()
-    // To Node a connection that has not sent anything yet is not idle.
+    // Node does not count a connection as idle before it has sent something.
     closeUnless(({ bytesRead }) => bytesRead > 0)
   }, idleMs)
   // A head that is arriving gets this much time.
@@ -163,7 +164,7 @@ async function stop(
   server.close()
 }
 
-/** Answers what Node could not read as a request: too large a head, too slow, or no HTTP at all. */
+/** Answers what Node could not parse as a request: a head that is too large or too slow, or no HTTP. */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, lingerMs: number): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
@@ -182,25 +183,25 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, lingerMs
 
 const UNREADABLE: Readonly<Record<string, number>> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
 
-/** How long a connection whose request was answered before it had arrived is read on. */
+/** How long a connection is still read if its request was answered before it had arrived completely. */
 const LINGER_MS = 2_000
 
 /**
- * Reads and discards what callers still send after their answer: a connection that is closed while
- * something is on its way would lose the answer. It serves no caller, so it gets little time: of all such connections one is
- * read in each turn of the event loop, as much as the network has of it, and the others are not listened to meanwhile.
+ * Reads and discards what callers send after their response: closing a connection while data is arriving would lose the
+ * response. This serves no caller, so it gets little time. Each turn of the event loop reads one of these connections,
+ * and the others wait.
  */
 class Remainders {
   readonly #waiting = new Set<IncomingMessage>()
   #isGoingOn = false
 
-  /** @param req whose answer has left */
+  /** @param req a request whose response has left */
   readOn(req: IncomingMessage): void {
     if (req.complete) return
     const timer = setTimeout(() => req.socket.destroy(), LINGER_MS)
     req.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
     this.#hold(req)
-    // Once more: Node discards unread data a tick later.
+    // Again: Node discards unread data one tick later.
     setImmediate(() => {
       if (this.#waiting.has(req)) req.socket.pause()
     })
@@ -217,7 +218,7 @@ class Remainders {
     }
     this.#waiting.delete(req)
     req.socket.resume()
-    // Behind the next look at the network.
+    // After the next poll for network events.
     setImmediate(() => {
       if (!req.complete && !req.socket.destroyed) this.#hold(req)
       this.#next()
@@ -230,5 +231,5 @@ class Remainders {
   }
 }
 
-/** Those of this process. */
+/** The instance of this process. */
 const remainders: Remainders = new Remainders()

@@ -6,7 +6,7 @@ import { contextOf } from './request-context.ts'
 import type { Call, Charge, ChargeStep, Reply, Route, UserCall, Work } from './route.ts'
 
 const EVENTS = 'text/event-stream'
-/** Compressed, events would wait in the compressor; a proxy's buffer would keep them, too. */
+/** Compression and a proxy's buffer would hold events back. */
 const EVENTS_FIELDS = { 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' }
 
 export interface MountOptions {
@@ -17,8 +17,8 @@ export interface MountOptions {
 }
 
 /**
- * Serves routes. Each request goes through the same steps in the same order: caller, body, validation, recall, charge,
- * work; a method that a path does not have is 405 before any of it.
+ * Serves routes. Every request passes the same steps in the same order: caller, body, validation, recall, charge, work.
+ * A method that the path doesn't have gets a 405 before the first step.
  */
 export function mount(routes: readonly Route[], options: MountOptions): IRouter {
   const router = Router({ caseSensitive: true, strict: true })
@@ -69,7 +69,7 @@ function validation(route: Route): RequestHandler {
     const parsedParams = parsed(params, req.params)
     const parsedQuery = parsed(query, req.query)
     const parsedBody = parsed(body, req.body)
-    // Whatever comes next may wait: the body as it was sent is not held for that long.
+    // The next steps may take long: don't keep the raw body for them.
     req.body = undefined
     const faults = [...parsedParams.faults, ...parsedQuery.faults, ...parsedBody.faults]
     if (faults.length > 0) throw invalid(faults)
@@ -99,7 +99,7 @@ function recalling(route: Route, recall: (call: UserCall<unknown>) => Promise<Re
   }
 }
 
-/** The charge of an answer that needs no work. */
+/** The charge of a response that needs no work. */
 async function uncharged(): Promise<undefined> {
   return undefined
 }
@@ -116,10 +116,10 @@ function free(work: Work): RequestHandler {
   }
 }
 
-/** What a route does for a request, and answers. */
+/** Handles a request with a route's handler, and makes the response. */
 function workOf(route: Route): Work {
   return async (req, res, charge) => {
-    // A stream of events may last for long, and has nothing for who wants its head alone.
+    // A stream of events may last long, and a HEAD request wants none of them.
     if (req.method === 'HEAD' && route.answerType === EVENTS) return () => send(route, res, {})
     const call = callOf(req, charge)
     const reply = await (route.access === 'public' || route.access === 'holder'
@@ -145,7 +145,7 @@ function send({ answerType }: Route, res: Response, reply: Reply<unknown>): void
   else res.type(answerType).send(body)
 }
 
-/** Whether an envelope says that the call failed, regardless of its status. */
+/** Whether an envelope reports a failure, regardless of its status. */
 function isBusinessFail(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'returnCode' in body && body.returnCode !== 1
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** A whole number in a query: digits and nothing else; in the document it is a number. */
+/** A whole number in a query: digits only. In the OpenAPI document it is a number. */
 export function queryNumber(least: number, most: number, fallback: number): z.ZodType<number> {
   const error = `expected a whole number from ${least} to ${most}`
   return z
@@ -11,7 +11,7 @@ export function queryNumber(least: number, most: number, fallback: number): z.Zo
     .default(fallback)
 }
 
-/** Most entries that a page is to have. */
+/** How many entries a page may have. */
 export const pageLimit: z.ZodType<number> = queryNumber(1, 100, 50)
 
 export const CURSOR_ERROR = 'expected the nextCursor of another page'
@@ -23,7 +23,7 @@ export function pageOf<T extends z.ZodType>(
   return z.object({ items: z.array(item), nextCursor: z.nullable(z.string()) })
 }
 
-/** A page made of its rows and of one more, if there is one. */
+/** Makes a page of its rows and, if there is one, the row after them. */
 export function toPage<T>(
   rows: readonly T[],
   limit: number,

@@ -1,13 +1,12 @@
-/** An answer is larger than it may be. */
+/** A response body is larger than allowed. */
 export class BodyTooLarge extends Error {
   override readonly name: string = 'BodyTooLarge'
 }
 
 /**
- * The body of an answer as text. Counts what arrives after decompression, whatever its head says of its length, and
- * breaks the connection off at the limit.
- *
- * Hand-written: `fetch` has no limit, and packages that do replace it.
+ * The body of a response as text. It counts the bytes after decompression, regardless of `Content-Length`, and aborts
+ * the connection at the limit.
+ * Hand-written: `fetch` has no limit, and packages that have one replace `fetch`.
  * @throws {BodyTooLarge}
  */
 export async function readText({ body }: Response, maxBytes: number): Promise<string> {

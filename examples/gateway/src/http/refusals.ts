@@ -5,14 +5,14 @@ import type { ErrorBody } from './error-handler.ts'
 import type { FailureLimit, FailuresExceeded } from './failure-limit.ts'
 import { contextOf } from './request-context.ts'
 
-/** How long a refusal is repeated, in milliseconds: so much later a credential that was revoked is noticed. */
+/** How long a refusal is repeated, in milliseconds. A revoked credential is noticed at most this much later. */
 const REPEATED_MS = 1_000
-/** Most refusals that are known by heart, and most characters of what each is known by. */
+/** How many refusals are cached, and how long their keys may be, in characters. */
 const MAX_KNOWN = 1_000
 const MAX_KEY_LENGTH = 1_024
-/** The parts of a request on which the head of a refusal depends. */
+/** The parts of a request that the head of a refusal depends on. */
 const FIELDS = ['authorization', 'bot-token', 'x-api-key', 'origin', 'accept-language', 'accept-encoding'] as const
-/** Fields of an answer that are another request's. */
+/** Fields that each response must set for itself. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['x-request-id', 'content-length', 'connection'])
 
 interface Known {
@@ -26,13 +26,16 @@ export interface RefusalsOptions {
   readonly failures: FailureLimit
   readonly logger: Logger
   readonly bodyOf: ErrorBody
-  /** Whether a request can only be refused once its caller is: neither a page nor a path that is open to everybody. */
+  /**
+   * Whether the request can only be refused after its caller was identified: it is neither a page nor on a public path.
+   */
   readonly isGuarded: (req: Request) => boolean
 }
 
 /**
- * Repeats the last refusal to callers with too many failures, without identifying them again: refused callers often retry
- * at once, and a refusal must cost less than the work it prevents. An answer is repeated while it is true to the letter.
+ * Repeats the last refusal to callers with too many failures, without identifying them again. Refused callers often
+ * retry immediately, and a refusal must cost less than the work it prevents. A response is repeated only while every
+ * byte of it is accurate.
  */
 export class Refusals {
   readonly #options: RefusalsOptions
@@ -42,7 +45,7 @@ export class Refusals {
     this.#options = options
   }
 
-  /** Comes before everything that is not to be done for such a request. */
+  /** Runs before every step that such a request should not reach. */
   readonly repeat: RequestHandler = (req, res, next) => {
     const known = this.#knownOf(req)
     if (known === undefined) return next()
@@ -53,12 +56,12 @@ export class Refusals {
     res.writeHead(known.error.status, { ...known.headers, 'content-length': body.length }).end(body)
   }
 
-  /** Remembers an answer that was just made. */
+  /** Caches the response that was just made. */
   keep(req: Request, res: Response, error: FailuresExceeded): void {
     const { user, holder } = contextOf(req)
     const key = keyOf(req)
     if ((user === undefined && holder === undefined) || key.length > MAX_KEY_LENGTH) return
-    // Answers are repeated without compression.
+    // Responses are repeated without compression.
     if (res.hasHeader('content-encoding')) return
     if (this.#known.has(key) || this.#known.size >= MAX_KNOWN || !this.#options.isGuarded(req)) return
     const headers = Object.entries(res.getHeaders()).filter(([name]) => !OWN_FIELDS.has(name))
@@ -77,7 +80,7 @@ export class Refusals {
     return undefined
   }
 
-  /** The first of them was logged as every request is. */
+  /** // The first refusal was logged like every request. */
   #forget(key: string): void {
     const known = this.#known.get(key)
     if (!this.#known.delete(key) || known === undefined || known.times === 0) return
@@ -90,7 +93,7 @@ function keyOf({ headers }: Request): string {
   return FIELDS.map((name) => headers[name] ?? '').join('\n')
 }
 
-/** Two credentials where Node shows the first of them. */
+/** Whether there are two credentials, of which Node shows the first. */
 function hasTwo(req: Request): boolean {
   return (req.headersDistinct.authorization ?? []).length > 1
 }

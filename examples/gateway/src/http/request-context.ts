@@ -10,38 +10,38 @@ export interface User {
   readonly role: 'player' | 'admin'
 }
 
-/** A user as the database has it. */
+/** A user as stored in the database. */
 export interface StoredUser extends User {
   /** Whether every credential of the user is refused. */
   readonly disabled: boolean
 }
 
-/** Who holds a credential of a service that has no users. */
+/** The holder of a credential, in a service without users. */
 export interface Holder {
   readonly id: string
   readonly name: string
 }
 
-/** What the steps of one request tell each other. */
+/** State that the steps of one request share. */
 interface RequestContext {
-  /** Names this request in answers and logs. */
+  /** Identifies this request in responses and logs. */
   readonly id: string
   /** The caller; `undefined` until identified, and on public paths. */
   user: StoredUser | undefined
   holder: Holder | undefined
-  /** Whose the credential is by now, for answers that last: it may be revoked meanwhile. */
+  /** Identifies the caller again, for responses that take long: the credential may have been revoked. */
   identifyAgain: () => Promise<User | undefined>
-  /** What a route made of the body, the query and the path. */
+  /** What the route made from the body, the query and the path. */
   input: unknown
   query: unknown
   params: unknown
-  /** Whether a call to another server failed: such a request counts as HTTP status 0. */
+  /** Whether a call to another server failed. Such a request is settled as HTTP status 0. */
   isForwardingFailed: boolean
-  /** What the answer says in `error`; `undefined` for a success. */
+  /** The response's `error`; `undefined` for a success. */
   errorCode: ErrorCode | undefined
-  /** Whether the answer is a success by its status, but a failure by its `returnCode`. */
+  /** Whether the response is a success by its status but a failure by its `returnCode`. */
   isBusinessFail: boolean
-  /** Gives back what was taken for the work: called before the answer, when the work is refused or fails. */
+  /** Releases what was taken for the work. Called before the response when the work is refused or fails. */
   abandon: (() => Promise<void>) | undefined
 }
 
@@ -69,7 +69,7 @@ export function contextOf(req: Request): RequestContext {
   return context
 }
 
-/** Who sends a request, as a key: whose credential it has, else the network that it comes from. */
+/** Identifies the sender as a key: the owner of the credential, or else the client's network. */
 export function callerKey(req: Request): string {
   const { user, holder } = contextOf(req)
   if (user !== undefined) return `user:${user.id}`
@@ -77,10 +77,10 @@ export function callerKey(req: Request): string {
   return ipSubject(req.ip ?? '') ?? 'ip:'
 }
 
-/** A client's own id is taken over only in this form, so that it can stand in a log or a header as it is. */
+/** A client's own id is used only in this form, so that logs and headers can contain it unchanged. */
 const ACCEPTABLE = /^[A-Za-z0-9._-]{1,64}$/
 
-/** Gives every request an id: the one in `X-Request-Id`, or a new one. The answer carries it in the same field. */
+/** Gives every request an id: the one in `X-Request-Id`, or a new one. The response has it in the same field. */
 export function requestId(): RequestHandler {
   return (req, res, next) => {
     const given = req.get('X-Request-Id')

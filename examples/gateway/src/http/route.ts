@@ -6,8 +6,8 @@ import type { ErrorCode } from './http-error.ts'
 import type { User } from './request-context.ts'
 
 /**
- * What the reference (`/openapi.json`) says of a route beside what follows from its schemas. Tests hold every answer
- * against it: a status, an error or a member of a body that is not documented makes them fail.
+ * What the reference (`/openapi.json`) says about a route in addition to its schemas. Tests check every response
+ * against it: an undocumented status, error or body member fails them.
  */
 interface RouteDocs {
   /** Names the operation in generated clients, for example `upsertMusic`. */
@@ -21,43 +21,48 @@ interface RouteDocs {
   /** Statuses of a success. @default 200, or 204 where the answer has no body */
   readonly statuses?: readonly number[] | undefined
   /**
-   * Errors beside those that follow from the route's form. These do: 401 and 403 from `access`; 400, 413, 415 and 422
-   * `validation_failed` from `body`; 404 `not_found` from `params`; 412 from `If-Match`; 409 and 422 from
-   * `Idempotency-Key`; 429 and 503 from `operation`. `precondition_required` here makes `If-Match` required.
+   * Errors in addition to those that follow from the route. These follow: 401 and 403 from `access`; 400, 413, 415 and
+   * 422 `validation_failed` from `body`; 404 `not_found` from `params`; 412 from `If-Match`; 409 and 422 from
+   * `Idempotency-Key`; 429 and 503 from `operation`. If you list `precondition_required`, `If-Match` is required.
    */
   readonly errors?: readonly ErrorCode[] | undefined
-  /** Where `operation` depends on the body: the operations that it can be. */
+  /** The possible operations, if `operation` depends on the body. */
   readonly operations?: readonly string[] | undefined
-  /** A body that works with the demo's data and passes the schema. Needed where `{}` does not pass. */
+  /** A body that passes the schema and works with the demo's data. Needed if `{}` doesn't pass. */
   readonly example?: unknown
-  /** The form of the body for people, where the schema cannot tell it: `z.preprocess` with several forms. */
+  /**
+   * The form of the body as people should read it, if the schema can't express it: `z.preprocess` with several forms.
+   */
   readonly bodyForm?: z.ZodType | undefined
 }
 
-/** What a handler is given. */
+/** The arguments of a handler. */
 export interface Call<Input, Query = unknown, Params = unknown> {
   readonly req: Request
-  /** What the route made of the body. */
+  /** What the route made from the body. */
   readonly input: Input
   readonly query: Query
   readonly params: Params
-  /** Charges for the request, where the route does that within the transaction of its work. */
+  /** Charges for the request, if the route does so in the transaction of its work. */
   readonly charge: Charge
 }
 
-/** A call whose caller is known. */
+/** A call with a known caller. */
 export interface UserCall<Input, Query = unknown, Params = unknown> extends Call<Input, Query, Params> {
   readonly user: User
 }
 
-/** The answer of a handler. */
+/** A handler's response. */
 export interface Reply<T> {
   /** @default 200 */
   readonly status?: number | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Absent: an answer without a body. */
+  /** Absent: a response without a body. */
   readonly body?: T | undefined
-  /** Writes events in place of `body`, and ends when it likes; for routes whose `answerType` is `text/event-stream`. */
+  /**
+   * Writes events instead of `body`, and ends the response itself. For routes with the `answerType`
+   * `text/event-stream`.
+   */
   readonly stream?: ((res: Response) => void) | undefined
 }
 
@@ -66,45 +71,44 @@ interface RouteBase<Body, Input, Query, Params, Answer> {
   /** In Express's form, for example `/admin/users/:id`. */
   readonly path: string
   readonly docs: RouteDocs
-  /** The variable parts of the path, by name: a `z.object` whose members have descriptions. */
+  /** The variables in the path: a `z.object` whose members have descriptions. */
   readonly params?: z.ZodType<Params> | undefined
-  /** The query's fields, which come as texts: a `z.object` of `z.coerce...` and `z.string()`. */
+  /** The query's fields, which arrive as text: a `z.object` of `z.coerce...` and `z.string()`. */
   readonly query?: z.ZodType<Query> | undefined
-  /** The request's body: 422 names everything that is wrong with it. Absent: a body is not looked at. */
+  /** The request's body; 422 lists everything that is wrong with it. Absent: the body is ignored. */
   readonly body?: z.ZodType<Body> | undefined
-  /** The body of a success; `z.undefined()`: none, and the status is 204. */
+  /** The body of a success; `z.undefined()`: none, with status 204. */
   readonly answer: z.ZodType<Answer>
   /**
-   * Media type of a success, where it is not JSON. `text/event-stream`: `HEAD` is answered without the handler, and caches
-   * and proxies are kept from holding events back.
+   * The media type of a success that isn't JSON. With `text/event-stream`, `HEAD` is answered without the handler, and
+   * header fields keep caches and proxies from holding events back.
    */
   readonly answerType?: string | undefined
   /**
-   * The operation to charge, by name or by the parsed body; absent: free. A function may answer `undefined` where the
-   * route calls the quota itself.
+   * The operation to charge: its name, or a function of the parsed input. Absent: the request is free. A function may
+   * return `undefined` if the route calls the quota itself.
    */
   readonly operation?: string | ((input: Input) => string | undefined) | undefined
   /**
-   * Whether the handler calls `charge` first in the transaction of its work, so that both are committed or neither is. Where
-   * the counters are elsewhere the request is charged before it is handled, as any other. One whose handler never called
-   * it is charged when it is handled, and the mistake is logged.
+   * Whether the handler calls `charge` first in the transaction of its work, so that both are committed or neither is.
+   * If the counters are in another store, the request is charged before the handler, like any other. If the handler
+   * forgets to call it, the request is charged after the handler, and the mistake is logged.
    */
   readonly chargesWithin?: boolean | undefined
   /** Header fields that the route reads, for the reference: `If-Match`, `Idempotency-Key`. */
   readonly requestHeaders?: readonly string[] | undefined
-  /** Header fields of a success that the handler sets: `ETag`, `Location`, `Idempotency-Replayed`. */
+  /** Header fields that the handler sets on a success: `ETag`, `Location`, `Idempotency-Replayed`. */
   readonly answerHeaders?: readonly string[] | undefined
-  /** Checks what needs a read of stored data (422 too, so before the charge), and makes the handler's input. */
+  /** Validates what needs a read of stored data (422 too, so before the charge), and makes the handler's input. */
   prepare?(body: Body): Promise<Input>
 }
 
 type Handle<C, Answer> = (call: C) => Reply<Answer> | Promise<Reply<Answer>>
 
 /**
- * One operation of the interface: who, what comes in, what it costs, what goes out.
- *
- * `access` is who may use it: anybody; users; users with the administrator's role; in services that have no users,
- * holders of one of the service's own credentials.
+ * One operation of the API: who may use it, its input, its price and its response.
+ * `access` is `anybody`, users, or users with the administrator's role. In services without users it is the holders of
+ * the service's own credentials.
  */
 export type Route<Body = unknown, Input = Body, Query = unknown, Params = unknown, Answer = unknown> =
   | (RouteBase<Body, Input, Query, Params, Answer> & {
@@ -114,14 +118,14 @@ export type Route<Body = unknown, Input = Body, Query = unknown, Params = unknow
   | (RouteBase<Body, Input, Query, Params, Answer> & {
       readonly access: 'user' | 'admin'
       /**
-       * An answer that needs neither a charge nor work, for example one that was stored; `undefined`: go on. What it
-       * takes for the work, it gives back through the context's `abandon`.
+       * A response that needs neither a charge nor work, for example a stored one; `undefined` to go on. What it
+       * acquires for the work is released by the context's `abandon`.
        */
       readonly recall?: (call: UserCall<Input, Query, Params>) => Promise<Reply<Answer> | undefined>
       readonly handle: Handle<UserCall<Input, Query, Params>, Answer>
     })
 
-/** A route of any body: states the types of one, and forgets them for lists. */
+/** A route with any body. It checks the types of one route, and erases them for lists of routes. */
 export function route<Body, Input = Body, Query = unknown, Params = unknown, Answer = unknown>(
   definition: Route<Body, Input, Query, Params, Answer>,
 ): Route {
@@ -135,15 +139,14 @@ interface Charged {
 }
 
 /**
- * Charges for a request in the transaction of its work, of which it has to be the first step: what it throws rolls the
- * transaction back, and is answered. Where the request was charged before its work, it does nothing.
- *
- * @throws {TypeError} called once more: a request is charged once
+ * Charges for a request in the transaction of its work. It must be the first step: what it throws rolls the transaction
+ * back and becomes the response. If the request was charged before its work, it does nothing.
+ * @throws {TypeError} if it is called again: a request is charged once
  * @returns what was charged; `undefined`: the request is free
  */
 export type Charge = (transaction: Transaction<Tables>) => Promise<Charged | undefined>
 
-/** A request's work; resolves to what sends its answer. */
+/** A request's work. It resolves to a function that sends the response. */
 export type Work = (req: Request, res: Response, charge: Charge) => Promise<() => void>
 
 /** The members of a route that its charge depends on. */
@@ -152,19 +155,19 @@ export interface ChargedRoute {
   readonly chargesWithin: boolean
 }
 
-/** Makes the step that charges for a route's requests, and does their work where they may go on. */
+/** Makes the step that charges for a route's requests, and runs their work if they are admitted. */
 export type ChargeStep = (route: ChargedRoute, work: Work) => RequestHandler
 
-/** The members of a player's answers besides the requested data: clients read all of them. */
+/** The members of a player's responses besides the requested data. Clients read all of them. */
 interface Envelope {
   readonly returnCode: 1
   readonly code: 0
   readonly msg: string
-  /** The same text once more, for clients that know it by this name. */
+  /** The same text again, for clients that know it under this name. */
   readonly returnMessage: string
 }
 
-/** The form of a player's answers. */
+/** The form of a player's responses. */
 export function envelope<T extends z.ZodType>(
   businessData: T,
 ): z.ZodObject<{
@@ -179,7 +182,7 @@ export function envelope<T extends z.ZodType>(
   return z.object({ returnCode: z.literal(1), code: z.literal(0), msg, returnMessage, businessData })
 }
 
-/** An answer in that form. */
+/** A response in that form. */
 export function success<T>(businessData: T, msg = 'ok'): Envelope & { businessData: T } {
   return { returnCode: 1, code: 0, msg, returnMessage: msg, businessData }
 }

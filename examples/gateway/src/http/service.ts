@@ -17,33 +17,33 @@ import type { ChargeStep, Route } from './route.ts'
 
 const BODY_BUDGET = [32 * 1_048_576, 8 * 1_048_576] as const
 
-/** What a service of the gateway is made of. */
+/** The parts of a service. */
 interface ServiceOptions extends SecurityOptions {
   readonly routes: readonly Route[]
   readonly logger: Logger
   readonly trustProxy: false | number | string[]
   /** Origins whose pages may call the service. */
   corsOrigins(): readonly string[]
-  /** Refuses unidentified callers on all paths that are not public. */
+  /** Refuses unidentified callers on every path that isn't public. */
   readonly authentication: Authentication
   /** Limits the failed requests of each caller. */
   readonly failures: FailureLimit
   /** Absent: nothing is charged. */
   readonly charge?: ChargeStep | undefined
-  /** See every request before it is checked. */
+  /** Handlers that see every request before it is checked. */
   readonly observe?: readonly RequestHandler[] | undefined
-  /** Pages and other files, open to everybody; what they do not have goes on to the routes. */
+  /** Pages and other public files. Requests for anything else go on to the routes. */
   readonly pages?: RequestHandler | undefined
   /** @default those of small bodies */
   readonly bodyLimits?: BodyLimits | undefined
-  /** Most bytes of bodies in flight: of all callers, and of one. @default 32 MiB, 8 MiB */
+  /** Limits of the body bytes in flight: of all callers, and of one. @default 32 MiB, 8 MiB */
   readonly bodyBudget?: readonly [all: number, ofOne: number] | undefined
   /** @default the gateway's */
   readonly errorBody?: ErrorBody | undefined
   isClosing(): boolean
 }
 
-/** A service without a server: routes behind the steps that every request goes through. */
+/** A service without a server: routes behind the steps that every request passes. */
 export function createService(options: ServiceOptions): Express {
   const { routes, logger, authentication, failures, charge, observe = [], pages } = options
   const { errorBody: bodyOf = gatewayErrorBody, isClosing } = options
@@ -66,9 +66,9 @@ export function createService(options: ServiceOptions): Express {
   app.use(securityHeaders(options))
   app.use(crossOrigin(options.corsOrigins))
   app.use(refusedWhenClosing(isClosing))
-  // These are compressed already: a repeated request must not cost that again.
+  // Pages are compressed already: a repeated request must not compress them again.
   if (pages !== undefined) app.use(pages)
-  // Before whatever watches heads and bodies, so that they see them as the routes made them.
+  // Before the steps that watch heads and bodies, so that they see what the routes wrote.
   app.use(compression())
   app.use(guard(publicPaths, authentication, failures))
   app.use(mount(routes, { parseBody: jsonBody(bodyLimits, new ByteBudget(...bodyBudget)), charge }))
@@ -76,7 +76,7 @@ export function createService(options: ServiceOptions): Express {
   return app
 }
 
-/** What a request to a path that isn't public has to pass before its path is looked up. */
+/** The checks that a request to a path that isn't public passes before its path is looked up. */
 function guard(
   publicPaths: ReadonlySet<string>,
   { identify, admit }: Authentication,
@@ -90,10 +90,10 @@ function guard(
   return Router().use(isGuarded, identify, failures.charge, admit)
 }
 
-/** Seconds after which another process should be there. */
+/** When another process should be available, in seconds. */
 const RETRY_SECONDS = 5
 
-/** Turns requests away once the gateway is stopping: they came on connections that were open already. */
+/** Refuses requests while the gateway is stopping. They arrive on connections that were open already. */
 function refusedWhenClosing(isClosing: () => boolean): RequestHandler {
   return (_req, res, next) => {
     if (!isClosing()) {
@@ -110,20 +110,22 @@ interface SecurityOptions {
   readonly publicBaseUrl: string | undefined
 }
 
-/** Header fields that keep browsers from doing with an answer what it is not made for. */
+/** Header fields that keep browsers from treating a response as something else. */
 function securityHeaders({ publicBaseUrl }: SecurityOptions): RequestHandler {
   return helmet({
-    // Answers are data: nothing is loaded, run or framed.
+    // Responses are data: they load, run and frame nothing.
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     strictTransportSecurity: publicBaseUrl?.startsWith('https:') === true,
   })
 }
 
-/** Logs each request when its answer is sent: never a header, a query or a body, since they may hold credentials. */
+/**
+ * Logs each request when its response is sent. Headers, queries and bodies are left out, as they may hold credentials.
+ */
 function requestLog(logger: Logger): RequestHandler {
   return (req, res, next) => {
     const startedNs = process.hrtime.bigint()
-    // The path as it came: a router takes parts of `req.path` away.
+    // The path as it was sent: routers remove parts of `req.path`.
     const { path } = req
     res.once('close', () => {
       const durationMs = Math.round(Number(process.hrtime.bigint() - startedNs) / 1e3) / 1e3
@@ -147,7 +149,7 @@ function factsOf(req: Request, res: Response): Record<string, unknown> {
   }
 }
 
-/** Health probes come every few seconds: they are logged at `debug` only. */
+/** Health probes come every few seconds, so they are logged at `debug` only. */
 function levelOf({ path }: Request, { statusCode }: Response): 'debug' | 'info' {
   return (path === '/healthz' || path === '/readyz') && statusCode < 400 ? 'debug' : 'info'
 }

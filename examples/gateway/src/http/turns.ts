@@ -1,22 +1,23 @@
 import type { IncomingMessage } from 'node:http'
 
-/** How long work is done, in milliseconds, before the event loop looks for others. */
+/** How long work may go on before the event loop checks for other events, in milliseconds. */
 const SLICE_MS = 4
 
 /**
- * Lets callers take turns on the event loop. Work that comes while others wait gets in line, one line a caller, and from
- * the lines it is taken in turn: so a caller that sends a thousand requests together waits for a thousand turns, and the
- * others for one or two.
- *
- * Hand-written: queues on npm limit how much runs concurrently, and know neither callers nor the length of a tick.
+ * Lets callers take turns on the event loop. While others wait, new work joins its caller's queue, and the queues are
+ * served in turn. A caller that sends a thousand requests together waits a thousand turns; the others wait one or two.
+ * Hand-written: queues on npm limit how much runs concurrently. They know neither callers nor the length of a tick.
  */
 export class Turns {
   readonly #lines = new Map<string, (() => void)[]>()
   #isGoingOn = false
-  /** When this turn's first work began; `undefined`: there was none. */
+  /** When this turn's first work began; `undefined` if there was none. */
   #beganAt: number | undefined
 
-  /** Runs the work now if no other waits and this turn has been short, else in the caller's next turn. */
+  /**
+   * Runs the work now if no other caller waits and this turn has been short. Otherwise it runs in the caller's next
+   * turn.
+   */
   run(caller: string, work: () => void): void {
     if (this.#lines.size === 0 && this.#isShort()) {
       work()
@@ -49,7 +50,7 @@ export class Turns {
     setImmediate(() => this.#next(performance.now() + SLICE_MS))
   }
 
-  /** Runs the first work of the first line; the rest of that line goes behind the others. */
+  /** Runs the first work of the first queue; the rest of that queue goes behind the others. */
   #next(endsAt: number): void {
     try {
       for (const [caller, line] of this.#lines) {
@@ -60,7 +61,7 @@ export class Turns {
         break
       }
     } finally {
-      // Also when work throws: the others still have their turns.
+      // Also when work throws: the other callers still get their turns.
       whenSettled(() => {
         if (this.#lines.size > 0 && performance.now() < endsAt) {
           this.#next(endsAt)
@@ -74,23 +75,22 @@ export class Turns {
 }
 
 /**
- * Calls back when everything is done that needs no event: what was awaited goes on behind the work that resolved it, and
- * belongs to the same turn.
+ * Calls back when all work that needs no event is done: the continuations of awaited promises belong to the same turn.
  */
 function whenSettled(callback: () => void): void {
-  // Behind all microtasks, those too that these make.
+  // After all microtasks, including those that microtasks add.
   queueMicrotask(() => process.nextTick(callback))
 }
 
-/** Those of this process, which has one event loop. */
+/** The instance of this process, which has one event loop. */
 export const turns: Turns = new Turns()
 
-/** Most credentials that are known by heart. */
+/** How many credentials are cached. */
 const MAX_KNOWN = 10_000
 
 /**
- * In which line a request waits before it is known whose it is: a credential that was valid when it was last looked at has
- * a line of its own, and all others of one address share one, so that callers cannot invent lines.
+ * Chooses the queue in which a request waits before its caller is known. A credential that was valid the last time has
+ * its own queue. All other credentials from one address share one, so callers can't invent queues.
  */
 export class Lines {
   readonly #known = new Set<string>()
@@ -118,5 +118,5 @@ function credentialOf({ headers }: IncomingMessage): string | undefined {
   return typeof credential === 'string' ? credential : undefined
 }
 
-/** Those of this process. */
+/** The instance of this process. */
 export const lines: Lines = new Lines()

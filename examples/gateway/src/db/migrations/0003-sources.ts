@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Who is importing from a source at this moment. */
+/** Imports from sources that are running. */
 export async function sources({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('source_imports')

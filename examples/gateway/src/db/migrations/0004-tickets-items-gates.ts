@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Db } from '../schema.ts'
 
-/** What players have beside scores, and the replies that are given again. */
+/** Tickets, items, gates, and stored replies. */
 export async function ticketsItemsGates(db: Kysely<unknown>): Promise<void> {
   await dataChanges(db)
   await tickets(db)

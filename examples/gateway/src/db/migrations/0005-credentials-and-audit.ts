@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../schema.ts'
 import type { FormerTables } from './former-tables.ts'
 
-/** Bots' tokens and chart keys, and what administrators did. */
+/** Bots' tokens, chart keys, and the audit trail. */
 export async function credentialsAndAudit(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('service_credentials')
@@ -30,7 +30,7 @@ export async function credentialsAndAudit(db: Kysely<unknown>): Promise<void> {
   await takeOver(db as Kysely<FormerTables & Tables>)
 }
 
-/** The changes of quotas that were recorded so far are the first entries. */
+/** The recorded changes of quotas become the first entries. */
 async function takeOver(db: Kysely<FormerTables & Tables>): Promise<void> {
   await db
     .insertInto('audit_entries')

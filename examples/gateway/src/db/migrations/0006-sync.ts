@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely'
 
-/** What bots bring: players, their scores while they have no account, and open snapshots. */
+/** Data that bots send: players, the scores of those without an account, and open snapshots. */
 export async function sync(db: Kysely<unknown>): Promise<void> {
   await marks(db)
   await playersAndScores(db)
   await snapshots(db)
 }
 
-/** By whose sync a score was written whole, and in which turn. */
+/** Which sync wrote a score completely, and in which of its writes. */
 async function marks({ schema }: Kysely<unknown>): Promise<void> {
   await schema.alterTable('scores').addColumn('sync_qq', 'bigint').execute()
   await schema.alterTable('scores').addColumn('sync_turn', 'integer').execute()

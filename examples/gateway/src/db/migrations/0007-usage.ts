@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** How requests ended, minute by minute, and the factor of mode `adaptive` that follows from it. */
+/** Outcomes of requests per minute, and the factor of mode `adaptive`. */
 export async function usage({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('outcome_minutes')

@@ -2,7 +2,7 @@ import { newRevision } from '@scoregw/quota/store'
 import type { Kysely } from 'kysely'
 import type { FormerTables } from './former-tables.ts'
 
-/** Each document of the quota's settings has a revision, and so has each change: versions come again after a restore. */
+/** Revisions for each document of the quota's settings and each change: versions repeat after a restore. */
 export async function settingsRevisions(db: Kysely<unknown>): Promise<void> {
   for (const table of ['quota_settings', 'quota_changes']) {
     await db.schema

@@ -1,13 +1,13 @@
 import { quotaMigrations } from '@scoregw/quota-sql'
 import { type Kysely, PostgresAdapter } from 'kysely'
 
-/** The beginning of the names of the counters' tables. */
+/** The prefix of the counters' tables. */
 export const COUNTERS = 'counter'
 
-/** What the tokens are counted in. */
+/** The tables of the counters. */
 export async function counters(db: Kysely<unknown>): Promise<void> {
   const dialect = db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
-  // The first format; a later one is a migration of its own.
+  // The first format. A later format has its own migration.
   const [first] = Object.values(quotaMigrations({ dialect, prefix: COUNTERS }))
   await first?.up(db)
 }

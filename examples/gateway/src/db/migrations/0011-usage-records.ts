@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Users' requests, one by one and summed by day. */
+/** Users' requests, one by one and as daily sums. */
 export async function usageRecords({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('usage_records')

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What administrators are to be notified of, where it is sent, and what became of it. */
+/** Alerts for administrators, where they are sent, and what became of them. */
 export async function alerts({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('alerts')

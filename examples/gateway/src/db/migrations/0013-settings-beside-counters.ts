@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { COUNTERS } from './0010-counters.ts'
 
-/** What moves, and the columns of it: `key` is called `subject` there. */
+/** The tables that move, and their columns: `key` becomes `subject`. */
 const MOVES = [
   ['quota_settings', 'settings', ['layer', 'key', 'version', 'revision', 'document']],
   ['quota_changes', 'changes', ['seq', 'layer', 'key', 'revision', 'changed_by', 'changed_at', 'before', 'after']],
@@ -13,7 +13,7 @@ const MOVES = [
   ],
 ] as const
 
-/** Settings, factor and outcomes go to the tables that stand beside the counters' own. */
+/** Moves settings, factor and outcomes to tables next to the counters' own. */
 export async function settingsBesideCounters(db: Kysely<unknown>): Promise<void> {
   for (const [from, to, columns] of MOVES) {
     const target = sql.table(`${COUNTERS}_${to}`)

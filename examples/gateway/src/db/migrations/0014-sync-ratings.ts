@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** The parts of a player's rating, and what it was, day by day. */
+/** The parts of a player's rating, and its history by day. */
 export async function syncRatings({ schema }: Kysely<unknown>): Promise<void> {
   await schema.alterTable('sync_players').addColumn('old_rating', 'integer').execute()
   await schema.alterTable('sync_players').addColumn('new_rating', 'integer').execute()

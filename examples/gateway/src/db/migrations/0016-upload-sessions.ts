@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Scores that come in parts and are stored at once. */
+/** Uploads in several requests, whose scores are stored together. */
 export async function uploadSessions({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('upload_sessions')

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Refusals by time, without a read of what was admitted meanwhile. */
+/** An index for refusals by time. */
 export async function refusedRecords(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createIndex('usage_records_refused')

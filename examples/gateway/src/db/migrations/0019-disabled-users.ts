@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Users whose credentials are refused. */
+/** A column for users whose credentials are refused. */
 export async function disabledUsers({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .alterTable('users')

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** Tables that migrations make and a later one moves. */
+/** Tables that one migration creates and a later one moves. */
 export interface FormerTables {
   quota_settings: {
     layer: string

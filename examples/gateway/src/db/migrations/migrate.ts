@@ -22,8 +22,8 @@ import { refusedRecords } from './0018-refused-records.ts'
 import { disabledUsers } from './0019-disabled-users.ts'
 
 /**
- * Written with the types that SQLite and PostgreSQL share, in the order of their names. A migration is never changed
- * once it is released.
+ * In the order of their names, written with types that SQLite and PostgreSQL share. Never change a migration after its
+ * release.
  */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-first': { up: first },
@@ -49,17 +49,17 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...MIGRATIONS }) }
 
-/** Reports something that an upgrade loses, before it is lost. */
+/** Reports what an upgrade is about to lose. */
 export type Announce = (message: string) => void
 
 export interface MigrateOptions {
-  /** Whether the caller has begun a transaction that has the database to itself. */
+  /** Whether the caller has begun a transaction with exclusive access to the database. */
   readonly isInTransaction: boolean
   /** @default nothing is reported */
   readonly announce?: Announce | undefined
 }
 
-/** Brings the database to the newest schema: all of it, or nothing. */
+/** Upgrades the database to the newest schema, all of it or nothing. */
 export async function migrate(db: Db, { isInTransaction, announce }: MigrateOptions): Promise<void> {
   const migrator = new Migrator({ db, provider, disableTransactions: isInTransaction })
   if (announce !== undefined) await announceLoss(db, migrator, announce)
@@ -71,7 +71,7 @@ export async function migrate(db: Db, { isInTransaction, announce }: MigrateOpti
   if (error !== undefined) throw new Error('the database could not be migrated', { cause: error })
 }
 
-/** The migration whose counters begin again; all later ones carry them on. */
+/** The migration that restarts the counters. All later ones keep them. */
 const COUNTERS_BEGIN_AGAIN = '0017-counters-as-numbers'
 
 async function announceLoss(db: Db, migrator: Migrator, announce: Announce): Promise<void> {

@@ -1,19 +1,18 @@
-/** What an element takes in memory once it is parsed, of records as bots send them; of empty objects it is 64. */
+/** What an element of a bot's records takes in memory once it is parsed, in bytes; an empty object takes 64. */
 const BYTES_AN_ELEMENT = 40
 
-/** What a request has of the budget. */
+/** A request's part of the budget. */
 export interface Share {
-  /** Whether there is room for a body of so many bytes and elements in all; if not, the share stays as it was. */
+  /** Whether there is room for a body with this many bytes and elements in total. If not, the share stays unchanged. */
   grow(bytes: number, elements: number): boolean
-  /** Gives everything back; again does no harm. */
+  /** Releases the whole share. You can call it again. */
   end(): void
 }
 
 /**
- * Bounds the memory of all bodies in flight in a service, from their first byte until they are answered. One caller may
- * have a part of it, so that a slow sender does not keep the others out.
- *
- * Hand-written: `express.json()` and the like limit one body, never the sum of those in flight.
+ * Limits the memory of all bodies in flight in a service, from their first byte until their response. One caller may
+ * use a part, so that a slow sender doesn't keep the others out.
+ * Hand-written: `express.json()` and similar packages limit one body, never the sum of those in flight.
  */
 export class ByteBudget {
   readonly #most: number
@@ -22,7 +21,7 @@ export class ByteBudget {
   readonly #usedBy = new Map<string, number>()
 
   /**
-   * @param most bytes of all
+   * @param most bytes of all callers
    * @param mostOfOne bytes of one caller
    */
   constructor(most: number, mostOfOne: number) {
@@ -35,7 +34,7 @@ export class ByteBudget {
     return this.#used
   }
 
-  /** @param caller whose body it is */
+  /** @param caller who sends the body */
   share(caller: string): Share {
     let own = 0
     const change = (bytes: number): void => {

@@ -1,11 +1,11 @@
 import type { BodyLimits } from './limits.ts'
 
-/** Why a text is not parsed. */
+/** Why a text is refused before it is parsed. */
 export type ScanFault = 'depth' | 'elements' | 'malformed' | 'scalar' | 'string' | 'bytes' | 'entry'
 
-/** Where the list of a body is, and where it is cut into pieces; offsets of bytes. */
+/** Where a body's list is, and where it can be cut into pieces; byte offsets. */
 export interface FoundList {
-  /** Behind its opening bracket. */
+  /** After its opening bracket. */
   readonly start: number
   /** Its closing bracket. */
   end: number
@@ -13,11 +13,11 @@ export interface FoundList {
   readonly cuts: number[]
 }
 
-/** A piece is cut off once it has as much: a millisecond or two of parsing. */
+/** A piece ends once it has this many bytes: one or two milliseconds of parsing. */
 const PIECE_BYTES = 32_768
 const PIECE_ELEMENTS = 2_000
 
-/** The open brackets are bits of a number of this width. */
+/** The open brackets are the bits of a number of this width. */
 export const MAX_DEPTH = 31
 
 const QUOTE = 0x22
@@ -34,19 +34,18 @@ function isSpace(byte: number): boolean {
 }
 
 /**
- * Measures JSON as it arrives, without parsing it: depth, members and elements, and the length of texts. For valid JSON
- * the figures are exact; invalid JSON is left to the parser, but brackets that do not match are a fault here,
- * so that a list is cut where it really ends.
- *
- * Hand-written: streaming parsers on npm build values, and so cost the memory that this saves.
+ * Measures JSON as it arrives, without parsing it: depth, members and elements, and lengths of texts. The figures are
+ * exact for valid JSON. Invalid JSON is left to the parser, except brackets that don't match: they are a fault here, so
+ * that a list is cut where it really ends.
+ * Hand-written: streaming parsers on npm build values, which costs the memory that this saves.
  */
 export class JsonScanner {
   readonly #limits: BodyLimits
   readonly #name: Uint8Array | undefined
-  /** Bytes that were pushed before the present ones. */
+  /** Bytes that were pushed before the current ones. */
   #offset = 0
   #depth = 0
-  /** One bit a level: whether it is an array. */
+  /** One bit per level: whether it is an array. */
   #arrays = 0
   #elements = 0
   /** Whether a bracket was opened. */
@@ -54,11 +53,11 @@ export class JsonScanner {
   #isInString = false
   #isEscaped = false
   #stringStart = 0
-  /** Whether the last byte that is no space opened a bracket: only then can it be empty. */
+  /** Whether the last byte that isn't a space opened a bracket. Only then can the value be empty. */
   #hasJustOpened = false
-  /** How much of the list's name the last text of the outermost object was; -1: another name. */
+  /** How much of the list's name the last text of the outermost object matched; -1: it is another name. */
   #matched = -1
-  /** Whether a member of that name is about to begin. */
+  /** Whether a member with that name is about to begin. */
   #isListNext = false
   #list: FoundList | undefined
   #isInList = false
@@ -79,12 +78,12 @@ export class JsonScanner {
     return this.#elements + this.#listElements
   }
 
-  /** There once the whole text was pushed, if it has such a list. */
+  /** Set once the whole text was pushed, if it has such a list. */
   get list(): FoundList | undefined {
     return this.#isInList ? undefined : this.#list
   }
 
-  /** Takes the next bytes; what it answers is final. */
+  /** Takes the next bytes. A fault that it returns is final. */
   push(bytes: Uint8Array): ScanFault | undefined {
     for (let index = 0; index < bytes.length; index++) {
       if (this.#isInString) index = this.#skipString(bytes, index)
@@ -104,7 +103,7 @@ export class JsonScanner {
       return this.#isStringTooLong(at) ? 'string' : undefined
     }
     if (this.#depth === 0 && byte !== OPEN_ARRAY && byte !== OPEN_OBJECT) {
-      // A bare number or text is valid JSON; no route takes such a body.
+      // A number or text by itself is valid JSON, but no route accepts it as a body.
       return this.#hasBegun ? 'malformed' : 'scalar'
     }
     this.#hasBegun = true
@@ -157,7 +156,7 @@ export class JsonScanner {
     return this.#isEntryTooLarge(at) ? 'entry' : undefined
   }
 
-  /** The end of an entry, if it is one of the list: enough of them are a piece. */
+  /** Ends an entry, if it belongs to the list. Enough entries make a piece. */
   #separate(at: number): ScanFault | undefined {
     if (!this.#isInList || this.#depth !== 2) return undefined
     if (this.#isEntryTooLarge(at)) return 'entry'
@@ -170,7 +169,7 @@ export class JsonScanner {
     return undefined
   }
 
-  /** What was opened last is not empty: it has one element more than commas. */
+  /** The value that was opened last isn't empty: it has one more element than commas. */
   #fill(): ScanFault | undefined {
     if (!this.#hasJustOpened) return undefined
     this.#hasJustOpened = false
@@ -185,7 +184,7 @@ export class JsonScanner {
     return ++this.#listElements > (list?.elements ?? 0) ? 'elements' : undefined
   }
 
-  /** @returns the index of the closing quote, or behind the last byte */
+  /** @returns the index of the closing quote, or after the last byte */
   #skipString(bytes: Uint8Array, from: number): number {
     for (let index = from; index < bytes.length; index++) {
       const byte = bytes[index] as number

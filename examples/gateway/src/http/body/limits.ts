@@ -1,16 +1,16 @@
-/** How much a request body may be, counted before any of it is parsed. */
+/** How large a request body may be, measured before any of it is parsed. */
 export interface BodyLimits {
-  /** Bytes, after decompression, of all that is not in the {@link list}. */
+  /** Bytes outside the {@link list}, after decompression. */
   readonly bytes: number
-  /** Objects and arrays inside each other. At most 31. */
+  /** Nesting of objects and arrays. At most 31. */
   readonly depth: number
-  /** Members of objects and elements of arrays, all together, outside of the list. */
+  /** Members of objects plus elements of arrays, outside the list. */
   readonly elements: number
   /** Bytes of a single text, as it is sent. */
   readonly stringBytes: number
-  /** A member of the body that may be a long list. It is parsed in pieces, with turns of others between them. */
+  /** A member of the body that may be a long list. It is parsed in pieces, with turns of other callers in between. */
   readonly list?: ListLimits | undefined
-  /** Whether a body may come packed with gzip. */
+  /** Whether a body may be compressed with gzip. */
   readonly gzip: boolean
 }
 
@@ -19,12 +19,12 @@ interface ListLimits {
   readonly name: string
   readonly bytes: number
   readonly elements: number
-  /** Of a single entry. */
+  /** Of a single entry, in bytes. */
   readonly entryBytes: number
   readonly entryElements: number
 }
 
-/** Far more than any route needs: what comes near it is parsed in a few milliseconds. */
+/** Far more than any route needs. A body near these limits is parsed in a few milliseconds. */
 export const BODY_LIMITS: BodyLimits = {
   bytes: 1_048_576,
   depth: 16,
@@ -33,7 +33,7 @@ export const BODY_LIMITS: BodyLimits = {
   gzip: false,
 }
 
-/** Most bytes of a body in all, after decompression. */
+/** The limit of a whole body in bytes, after decompression. */
 export function mostBytes({ bytes, list }: BodyLimits): number {
   return Math.max(bytes, list?.bytes ?? 0)
 }

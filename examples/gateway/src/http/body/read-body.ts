@@ -5,7 +5,7 @@ import type { Share } from './byte-budget.ts'
 import { JsonScanner, type ScanFault } from './json-scanner.ts'
 import type { BodyLimits } from './limits.ts'
 
-/** Bytes that are no UTF-8. */
+/** The bytes aren't UTF-8. */
 export class NotUtf8Error extends Error {
   override readonly name = 'NotUtf8Error'
 }
@@ -14,14 +14,13 @@ const LEAST_BLOCK = 1_024
 const MOST_BLOCK = 65_536
 
 /**
- * Bytes as they arrive, copied into blocks: a body that comes in a million parts takes no more memory than one that comes
- * in one.
- *
- * Hand-written: body-parser and raw-body keep a list of the parts, and measure a body only by its bytes.
+ * Bytes as they arrive, copied into blocks: a body that comes in a million chunks takes no more memory than one that
+ * comes in a single chunk.
+ * Hand-written: body-parser and raw-body keep a list of chunks, and measure a body by its bytes only.
  */
 export class ByteBlocks {
   readonly #blocks: Buffer[] = []
-  /** How much of the last block is used. */
+  /** How many bytes of the last block are used. */
   #used = 0
   #length = 0
 
@@ -47,7 +46,7 @@ export class ByteBlocks {
   }
 
   /**
-   * The text between two offsets, both of them at characters' ends.
+   * The text between two offsets, each at the end of a character.
    * @throws {NotUtf8Error}
    */
   text(start: number, end: number): string {
@@ -60,25 +59,23 @@ export class ByteBlocks {
       offset += block.length
     }
     const bytes = Buffer.concat(parts)
-    // Decoded, each wrong byte would become a replacement character.
+    // Decoding would replace each invalid byte.
     if (!isUtf8(bytes)) throw new NotUtf8Error()
     return bytes.toString('utf8')
   }
 }
 
-/** A body that was measured and found small enough to be parsed. */
+/** A body that was measured and is small enough to be parsed. */
 export interface MeasuredBody {
   readonly bytes: ByteBlocks
   readonly scanner: JsonScanner
 }
 
-/** Why a body was not read to its end. */
+/** Why a body was not read completely. */
 export type ReadFault = ScanFault | 'busy' | 'aborted' | 'packing'
 
 /**
- * Reads a body, measuring it as it arrives: from the byte on that is too much, nothing is kept
- * and nothing inflated.
- *
+ * Reads a body and measures it as it arrives. From the first byte above a limit, nothing is kept or decompressed.
  * @param turn does something in the caller's next turn
  */
 export function readBody(
@@ -103,7 +100,7 @@ export function readBody(
       if (typeof result === 'string') {
         req.unpipe()
         gunzip?.destroy()
-        // Read on and thrown away: who is still sending would not hear the answer.
+        // Read the rest and discard it: a client that is still sending would miss the response.
         req.resume()
       }
       resolve(result)
@@ -117,17 +114,17 @@ export function readBody(
       bytes.push(chunk)
       if (!share.grow(bytes.length, scanner.elements)) end('busy')
     }
-    // A part in each of the caller's turns, and meanwhile no more than a part is taken from the network.
+    // One chunk per turn of the caller; meanwhile at most one more is taken from the network.
     const come = (): void => turn(next)
     const next = (): void => {
       const chunk = isOver ? null : (source.read() as Buffer | null)
       if (chunk === null) return
       take(chunk)
-      // Until nothing is left: the stream emits its end only after a read that finds it empty.
+      // Until nothing is left: the stream emits `end` only after a read that finds it empty.
       if (!isOver) turn(next)
     }
     const whole = (): void => end({ bytes, scanner })
-    // Behind its end, a packed body is still being inflated.
+    // After its end, a compressed body is still being decompressed.
     const broken = (): void => {
       if (!req.readableEnded) end('aborted')
     }
