@@ -2,12 +2,14 @@ import type { Clock } from '@scoregw/quota'
 import type { Selectable, Transaction } from 'kysely'
 import type { AuditEntryTable, Db, Tables } from '../db/schema.ts'
 
-/** Something that was done: to what, and what that was before and after. Never holds a credential or its hash. */
+/**
+ * An administrator's action: the subject, and its document before and after. Never contains a credential or its hash.
+ */
 export interface Deed {
   readonly action: AuditAction
-  /** Absent: the one thing of its kind. */
+  /** Absent for things that exist once. */
   readonly subject?: string | undefined
-  /** Documents; `null`: there was nothing, or is nothing any more. */
+  /** Documents; `null`: it did not exist before, or does not exist any more. */
   readonly before: object | null
   readonly after: object | null
 }
@@ -34,19 +36,19 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** Who does something: a user's id, or `command line`, which no id can be. */
+/** Who acts: a user's id, or `command line`, which no user's id can be. */
 export type Doer = string
 
 export const COMMAND_LINE: Doer = 'command line'
 
-/** A transaction of an administrator, and what it does. */
+/** An administrator's transaction, and how to record its actions. */
 export interface Audited {
   readonly db: Transaction<Tables>
-  /** Written down with the transaction. */
+  /** Records an action with the transaction. */
   note(deed: Deed): void
 }
 
-/** What administrators did, in the order of the commits. */
+/** Actions of administrators, in the order of their commits. */
 export class AuditLog {
   readonly #db: Db
   readonly #clock: Clock
@@ -57,8 +59,8 @@ export class AuditLog {
   }
 
   /**
-   * Works in one transaction and writes down what was done in it: both happen, or neither. Administrators take turns, in
-   * every process, so that what the work has looked at stays so until its end.
+   * Works in one transaction and records its actions: both happen, or neither. Administrators of all processes take
+   * turns, so that what the work has read stays current until its end.
    */
   async change<T>(by: Doer, work: (audited: Audited) => Promise<T>): Promise<T> {
     return this.#db.transaction().execute(async (transaction) => {
@@ -70,16 +72,15 @@ export class AuditLog {
     })
   }
 
-  /** Records a deed that is about to be done outside the database. */
+  /** Records an action that is about to happen outside the database. */
   async record(by: Doer, deed: Deed): Promise<void> {
     await this.change(by, async ({ note }) => note(deed))
   }
 
   /**
-   * The newest entries, or the newest of those before one. Numbers come in the order of the commits, so that pages that
-   * are read one after the other lack nothing and repeat nothing, even while others write.
-   *
-   * @param action absent: of every kind
+   * The newest entries, or the newest before a given one. Numbers follow the order of commits: consecutive pages skip
+   * and repeat nothing, even while others write.
+   * @param action absent: every kind
    */
   async page(before: number | undefined, limit: number, action?: AuditAction): Promise<Selectable<AuditEntryTable>[]> {
     const everything = this.#db.selectFrom('audit_entries').selectAll().orderBy('seq', 'desc').limit(limit)
@@ -88,9 +89,7 @@ export class AuditLog {
   }
 }
 
-/**
- * Writes down what a transaction does, as its last step: writers of entries wait for each other from here to the commit.
- */
+/** Records a transaction's actions as its last step: other writers wait from here until the commit. */
 export async function writeDown(
   transaction: Transaction<Tables>,
   clock: Clock,
@@ -110,7 +109,7 @@ export async function writeDown(
     .execute()
 }
 
-/** Waits until no other transaction has the counter, and answers the last number. A write, so that it locks. */
+/** Waits until no other transaction holds the counter, and returns the last number. It writes, in order to lock. */
 async function takeTurn(transaction: Transaction<Tables>): Promise<number> {
   const { last_seq } = await transaction
     .updateTable('audit_counter')

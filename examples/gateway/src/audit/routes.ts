@@ -32,10 +32,10 @@ const entry = z.object({
 })
 type Entry = z.output<typeof entry>
 
-/** The form in which administrators know a document, which was stored in another. */
+/** Converts a stored document to the form that administrators know. */
 export type Shown = (action: AuditAction, stored: unknown) => Entry['before']
 
-/** The audit trail of what administrators did. */
+/** The audit trail. */
 export function auditRoutes(audit: AuditLog, shown: Shown): Route[] {
   return [
     route({
@@ -64,7 +64,7 @@ function toEntry(
   { seq, at, by, action: name, subject, before, after }: Selectable<AuditEntryTable>,
   shown: Shown,
 ): Entry {
-  // Nothing else is ever written.
+  // Nothing else is ever recorded.
   const action = name as AuditAction
   return {
     seq,

@@ -2,10 +2,10 @@ import type { Selectable } from 'kysely'
 import type { ChartTable, Db } from '../db/schema.ts'
 import { type Chart, type ChartKey, chartText, type Level, type NoteCounts } from './chart.ts'
 
-/** Charts that go into one statement: databases bound the number of a statement's parameters. */
+/** How many charts go into one statement: databases limit its parameters. */
 const CHARTS_A_STATEMENT = 500
 
-/** The charts that scores can be of. */
+/** The known charts. Scores can only belong to these. */
 export class ChartRepository {
   readonly #db: Db
 
@@ -13,7 +13,7 @@ export class ChartRepository {
     this.#db = db
   }
 
-  /** Adds charts; those that are there stay as they are. */
+  /** Adds charts. Existing charts stay as they are. */
   async addMissing(charts: readonly Chart[]): Promise<void> {
     await this.#db
       .insertInto('charts')
@@ -23,7 +23,7 @@ export class ChartRepository {
   }
 
   /**
-   * Writes charts over those that are there, all or none; others stay.
+   * Adds or replaces charts, all or none; other charts stay.
    * @param onProgress called with the number written so far
    */
   async replace(charts: readonly Chart[], onProgress: (done: number) => void = () => undefined): Promise<void> {
@@ -62,7 +62,7 @@ export class ChartRepository {
     return row === undefined ? undefined : fromRow(row)
   }
 
-  /** Some of all charts, by music and level, and how many there are. */
+  /** A page of all charts, by music and level, and their total. */
   async page(offset: number, limit: number): Promise<{ charts: Chart[]; total: number }> {
     const { total } = await this.#db
       .selectFrom('charts')
@@ -140,7 +140,7 @@ function fromRow(row: Selectable<ChartTable>): Chart {
   }
 }
 
-/** They are known together. */
+/** The counts are known together, or not at all. */
 function countsOf({ taps, holds, slides, touches, breaks }: Selectable<ChartTable>): NoteCounts | null {
   if (taps === null || holds === null || slides === null || touches === null || breaks === null) return null
   return { taps, holds, slides, touches, breaks }

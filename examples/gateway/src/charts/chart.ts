@@ -5,7 +5,7 @@ export type Level = (typeof LEVELS)[number]
 export const CHART_TYPES = ['standard', 'dx', 'utage'] as const
 export type ChartType = (typeof CHART_TYPES)[number]
 
-/** How many notes of each kind a chart has. */
+/** A chart's notes by kind. */
 export interface NoteCounts {
   readonly taps: number
   readonly holds: number
@@ -20,7 +20,7 @@ export interface Chart {
   readonly level: Level
   readonly title: string
   readonly type: ChartType
-  /** All of them together. */
+  /** The sum of all kinds. */
   readonly notes: number | null
   readonly counts: NoteCounts | null
   readonly artist: string | null
@@ -31,7 +31,7 @@ export interface Chart {
   readonly constant: number | null
 }
 
-/** What addresses a chart. */
+/** Identifies a chart. */
 export interface ChartKey {
   readonly musicId: number
   readonly level: number
@@ -52,7 +52,7 @@ export function totalOf({ taps, holds, slides, touches, breaks }: NoteCounts): n
   return taps + holds + slides + touches + breaks
 }
 
-/** DX music has the id of its standard one and this much more. */
+/** DX music has its standard music's id plus this number. */
 const DX_OFFSET = 10_000
 
 /** A chart as the chart preview addresses it. Standard and DX music share one id. */
@@ -74,7 +74,7 @@ export function previewText({ songId, kind, difficulty }: PreviewKey): string {
   return `${songId}:${kind}:${difficulty}`
 }
 
-/** The chart that such a text means; `undefined` for a text of another form, and for a kind that the id is not of. */
+/** Parses such a text; `undefined` for any other form, and for a kind that doesn't fit the id. */
 export function parsePreviewKey(text: string): ChartKey | undefined {
   const match = /^([1-9]\d{0,8}):([a-z]+):([1-6])$/.exec(text)
   if (match === null) return undefined
@@ -85,23 +85,23 @@ export function parsePreviewKey(text: string): ChartKey | undefined {
   return isKind && level !== undefined ? { musicId, level } : undefined
 }
 
-/** Least share of the maximum, in percent, of 0 to 5 stars. */
+/** The least share of the maximum for 0 to 5 stars, in percent. */
 const STAR_PERCENT = [0, 85, 90, 93, 95, 97] as const
 
 export const MAX_STARS = 5
 
-/** The best DX score of a chart; `null` where its notes are not known. */
+/** The highest DX score of a chart; `null` if its notes are unknown. */
 export function dxScoreMax(notes: number | null): number | null {
   return notes === null ? null : 3 * notes
 }
 
-/** Stars of a DX score, 0 to 5, in integers; `null` where the maximum is not known. */
+/** Stars of a DX score, 0 to 5, computed in integers; `null` if the maximum is unknown. */
 export function dxStar(dxScore: number, max: number | null): number | null {
   if (max === null || max === 0) return null
   return STAR_PERCENT.filter((percent) => dxScore * 100 >= max * percent).length - 1
 }
 
-/** The least DX score with so many stars: what a star count stands for in fuzzy mode. */
+/** The lowest DX score with that many stars. In fuzzy mode a star count means this score. */
 export function leastDxScore(stars: number, max: number): number {
   return Math.ceil((max * STAR_PERCENT[stars as 0]) / 100)
 }

@@ -12,7 +12,7 @@ const id = z
   })
   .transform(Number)
 
-/** Databases do not take a NUL in a text. */
+/** Databases reject a NUL in a text. */
 const text = (most: number) =>
   z
     .string()
@@ -21,7 +21,7 @@ const text = (most: number) =>
 
 const note = z.int('expected whole numbers').min(0).max(MAX_NOTES)
 
-/** Taps, holds, slides, touches where there are any, breaks. */
+/** Taps, holds, slides, touches if there are any, breaks. */
 const notes = z.union([z.tuple([note, note, note, note]), z.tuple([note, note, note, note, note])], {
   error: `expected 4 or 5 whole numbers from 0 to ${MAX_NOTES}: tap, hold, slide, (touch,) break`,
 })
@@ -44,7 +44,7 @@ const music = z
 
 type Music = z.output<typeof music>
 
-/** Music data is not of the form it is to be of. */
+/** The music data has the wrong form. */
 export class MusicDataError extends Error {
   override readonly name: string = 'MusicDataError'
   readonly faults: readonly Detail[]
@@ -56,9 +56,9 @@ export class MusicDataError extends Error {
 }
 
 /**
- * The charts of music data in the form that Diving-Fish publishes: a list of music, each with the difficulties (`ds`,
- * `level`) and note counts (`charts`) of its charts from Basic on.
- * @throws {MusicDataError} naming every fault, by its place in the list
+ * Parses music data in the form that Diving-Fish publishes: a list of music, each with the difficulties (`ds`, `level`)
+ * and note counts (`charts`) of its charts from Basic on.
+ * @throws {MusicDataError} naming every fault by its place in the list
  */
 export function parseMusicData(data: unknown): Chart[] {
   if (!Array.isArray(data)) throw new MusicDataError([{ path: '', msg: 'expected a list of music' }])
@@ -86,7 +86,7 @@ export function parseMusicData(data: unknown): Chart[] {
 
 function chartsOf({ id: musicId, title, ds, level, charts, basic_info: { artist } }: Music): Chart[] {
   const type = chartTypeOf(musicId)
-  // Two charts of one utage are the halves of a chart for two players: the table has room for the first.
+  // Two charts of one utage are the halves of a chart for two players. The table has room for the first.
   const listed = type === 'utage' ? charts.slice(0, 1) : charts
   return listed.map(({ notes: numbers, charter }, index): Chart => {
     const counts = countsOf(numbers)

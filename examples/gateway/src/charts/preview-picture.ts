@@ -3,7 +3,7 @@ import { type Chart, type Level, type NoteCounts, totalOf } from './chart.ts'
 const WIDTH = 480
 const HEIGHT = 270
 const MARGIN = 24
-/** Where the bars begin, and how much room there is for the longest one. */
+/** Where the bars begin, and the length of the longest. */
 const BARS_X = 110
 const BARS_WIDTH = 290
 
@@ -16,7 +16,7 @@ const LEVEL_NAMES: Readonly<Record<Level, string>> = {
   10: 'Utage',
 }
 
-/** Dark enough for white text on them. */
+/** Dark enough for white text. */
 const LEVEL_COLORS: Readonly<Record<Level, string>> = {
   0: '#2f7d32',
   1: '#a15c00',
@@ -34,7 +34,7 @@ const KINDS: readonly (readonly [keyof NoteCounts, string])[] = [
   ['breaks', 'Break'],
 ]
 
-/** A picture of a chart as SVG: its difficulty and how many notes of each kind it has. Text only, no scripts. */
+/** A picture of a chart as SVG: its difficulty and its notes by kind. Text only, no scripts. */
 export function previewPicture(chart: Chart): string {
   const { title, level, difficulty, constant, artist } = chart
   const name = `${LEVEL_NAMES[level]} ${difficulty ?? '?'}`
@@ -96,7 +96,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Without the characters that XML has no way to write. */
+/** Without characters that XML cannot express. */
 function escaped(content: string): string {
   return [...content]
     .filter(isXmlCharacter)

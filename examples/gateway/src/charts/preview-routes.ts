@@ -44,7 +44,7 @@ const chartFacts = z
 
 const pageAnswer = z.object({ items: z.array(chartFacts), total: count, page: z.int(), limit: z.int() })
 
-/** The table of charts, page by page or one by one, and a picture of each. */
+/** The table of charts, as pages or one by one, and a picture of each. */
 export function chartRoutes(charts: ChartRepository): Route[] {
   return [
     route({
@@ -85,7 +85,7 @@ export function chartRoutes(charts: ChartRepository): Route[] {
   ]
 }
 
-/** The service's own form. */
+/** The service's own form of errors. */
 export const chartErrorBody: ErrorBody = ({ message }) => ({ message })
 
 async function required(charts: ChartRepository, text: string): Promise<Chart> {

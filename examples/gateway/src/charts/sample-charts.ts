@@ -86,7 +86,7 @@ export const SAMPLE_CHARTS: readonly Chart[] = MUSIC.flatMap(([musicId, title, c
   }),
 )
 
-/** Invented: so many of each kind that they add up. */
+/** Invented, so that the kinds add up. */
 function splitNotes(notes: number, type: ChartType): NoteCounts {
   const holds = Math.floor(notes / 10)
   const slides = Math.floor(notes / 8)
@@ -95,7 +95,7 @@ function splitNotes(notes: number, type: ChartType): NoteCounts {
   return { taps: notes - holds - slides - touches - breaks, holds, slides, touches, breaks }
 }
 
-/** Players write the whole part, with a plus from .6 on. */
+/** Players write the integer part, with a plus from .6 on. */
 function difficultyText(constant: number): string {
   const whole = Math.floor(constant)
   return constant - whole >= 0.6 ? `${whole}+` : String(whole)

@@ -9,8 +9,8 @@ import type { UserRepository } from '../users/user-repository.ts'
 import { KeysUnavailable, type RemoteKeysOptions, remoteKeys } from './remote-keys.ts'
 
 /**
- * Finds the user of a bearer credential: a gateway token, by its prefix, or else a JWT. The bearer of a valid JWT is a
- * user, created on first use; the role is the stored one, whatever a claim says.
+ * Finds the user of a bearer credential: a gateway token, by its prefix, or else a JWT. A valid JWT creates its user on
+ * first use. The role is always the stored one: claims are ignored.
  */
 export function userIdentifier(
   users: UserRepository,
@@ -23,24 +23,24 @@ export function userIdentifier(
   }
 }
 
-/** How far, in seconds, the clock of who signs may be from ours. */
+/** How far the issuer's clock may be from ours, in seconds. */
 const CLOCK_TOLERANCE_SECONDS = 5
-/** Seconds after which a client may try again when the keys cannot be fetched. */
+/** When a client may retry if the keys cannot be fetched, in seconds. */
 const RETRY_SECONDS = 5
 
-/** Algorithms of private keys. A secret is never among the keys of an address, so no HS256 here. */
+/** Algorithms with public keys. The keys behind an address never include a secret, so HS256 is left out. */
 const ASYMMETRIC = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
 
 /**
- * Whose a JWT is, by its `sub`; `undefined`: it is not valid.
- * @throws {HttpError} 503 when the keys cannot be read
+ * The `sub` of a valid JWT; `undefined` if it isn't valid.
+ * @throws {HttpError} 503 if the keys cannot be read
  */
 type VerifyJwt = (token: string) => Promise<string | undefined>
 
-/** Checks JWTs as the configuration says; without a secret or an address none is valid. */
+/** Verifies JWTs as configured. Without a secret or an address none is valid. */
 export function jwtVerifier(config: JwtConfig, clock: Clock, options?: RemoteKeysOptions): VerifyJwt {
   const { secret, jwksUrl, issuer, audience } = config
   const subjectOf = async (token: string, key: JWTVerifyGetKey, algorithms: string[]): Promise<string | undefined> => {
@@ -54,7 +54,7 @@ export function jwtVerifier(config: JwtConfig, clock: Clock, options?: RemoteKey
     })
     return userIdSchema.safeParse(payload.sub).data
   }
-  // One kind of key with its algorithms, never both: a public key cannot be taken for a secret.
+  // One kind of key with its algorithms, never both: otherwise a public key could be used as a secret.
   if (secret !== undefined) {
     const key = new TextEncoder().encode(secret)
     return (token) => subjectOf(token, async () => key, ['HS256']).catch(nobody)
@@ -76,7 +76,7 @@ function nobody(error: unknown): undefined {
   if (!(error instanceof errors.JOSEError)) throw error
 }
 
-/** Not the caller's fault, so no 401, at which clients throw their tokens away. */
+/** It isn't the caller's fault, so it isn't a 401: clients discard their tokens then. */
 function cannotBeChecked(cause: unknown): HttpError {
   const msg = 'The credential cannot be checked right now, so there is no quota to ask. Try again.'
   return new HttpError('quota_unavailable', msg, { retryAfterSeconds: RETRY_SECONDS, cause })

@@ -2,28 +2,28 @@ import type { Clock } from '@scoregw/quota'
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 import { readText } from '../http/read-text.ts'
 
-/** How long the keys' server may take, in milliseconds, for its whole answer. */
+/** How long the keys' server may take for its whole response, in milliseconds. */
 const TIMEOUT_MS = 2_000
-/** Largest set of keys, in bytes. */
+/** The largest set of keys, in bytes. */
 const MAX_BYTES = 262_144
-/** How long keys are taken as they are; the least time between two looks for a key that is not among them. */
+/** How long keys are cached. Also the minimum time between two fetches for an unknown key. */
 const MAX_AGE_MS = 600_000
 const COOLDOWN_MS = 10_000
-/** How long to wait before calling a failed server again: anybody can send a token that causes a call. */
+/** How long to wait before calling a failed server again. Anyone can send a token that triggers a call. */
 const PAUSE_MS = 1_000
-/** How long keys are used while their server fails. */
+/** How long cached keys are used while their server fails. */
 const KEPT_MS = 3_600_000
 
-/** The keys cannot be fetched, so that tokens cannot be checked. */
+/** The keys cannot be fetched, so tokens cannot be verified. */
 export class KeysUnavailable extends Error {
   override readonly name: string = 'KeysUnavailable'
 }
 
-/** Public keys behind an address, fetched when they are needed. */
+/** Public keys behind an address, fetched on demand. */
 export interface RemoteKeys {
   /** @throws {KeysUnavailable} and jose's errors */
   readonly get: JWTVerifyGetKey
-  /** Whether the last fetch failed, so that a key that is not there may be a new one. */
+  /** Whether the last fetch failed: an unknown key may then be a new one. */
   isFailing(): boolean
 }
 
@@ -69,7 +69,7 @@ export function remoteKeys(
   return { get, isFailing: () => failure !== undefined }
 }
 
-/** @throws when the answer is no set of keys */
+/** @throws if the response isn't a set of keys */
 async function keysText(response: Response): Promise<string> {
   if (response.status !== 200) {
     await response.body?.cancel()

@@ -6,7 +6,7 @@ import { nameSchema } from '../users/user.ts'
 import type { Service, ServiceCredentials } from './service-credentials.ts'
 
 const issueBody = z.strictObject({
-  // Credentials with the demo's name go when the demo goes.
+  // Credentials with the demo's name are deleted with the demo.
   name: nameSchema.refine((name) => name !== DEMO_LABEL, `"${DEMO_LABEL}" is for the demo's credential`),
 })
 

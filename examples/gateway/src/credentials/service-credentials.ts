@@ -7,19 +7,19 @@ import type { Holder } from '../http/request-context.ts'
 import { isSameHash, newToken, TOKEN_PREFIX, tokenHash } from '../users/tokens.ts'
 import { userIdSchema } from '../users/user.ts'
 
-/** A service whose callers are no users: score sync with its bots, the chart preview with its keys. */
+/** A service whose callers aren't users: score sync with its bots, the chart preview with its keys. */
 export type Service = 'sync' | 'charts'
 
-/** Text that a service's new credentials begin with. */
+/** Prefixes of each service's new credentials. */
 const PREFIXES: Readonly<Record<Service, string>> = { sync: 'bt_', charts: 'mk_' }
 
-/** What the services' credentials are called in the audit trail. */
+/** Kinds of credentials in the audit trail. */
 const KINDS = { sync: 'bot', charts: 'chart-key' } as const
 
-/** Most credentials of one service. */
+/** How many credentials a service can have. */
 const MAX_CREDENTIALS = 1_000
 
-/** A credential as it is shown: the credential itself is nowhere. */
+/** A credential as it is shown. The credential itself is not stored. */
 export interface ServiceCredential {
   readonly id: string
   readonly name: string
@@ -27,14 +27,14 @@ export interface ServiceCredential {
   readonly createdAt: number
 }
 
-/** Credentials of the services that have no users. Each is of one service and unknown to the others. */
+/** Credentials of the services without users. Each belongs to one service; the others reject it. */
 export class ServiceCredentials {
   readonly #db: Db
   readonly #clock: Clock
   readonly #audit: AuditLog
   readonly #reader: Db
 
-  /** @param reader the connection for look-ups of callers, which do not wait for writes */
+  /** @param reader a connection for lookups of callers that don't wait for writes */
   constructor(db: Db, clock: Clock, audit: AuditLog, reader: Db = db) {
     this.#db = db
     this.#clock = clock
@@ -42,7 +42,7 @@ export class ServiceCredentials {
     this.#reader = reader
   }
 
-  /** The holder of a credential; `undefined`: it is not valid at this service. */
+  /** The holder of a credential; `undefined` if it isn't valid at this service. */
   async identify(service: Service, credential: string): Promise<Holder | undefined> {
     if (!hasFormOf(service, credential)) return undefined
     const hash = tokenHash(credential)
@@ -56,7 +56,7 @@ export class ServiceCredentials {
     return { id: row.id, name: row.name }
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   async list(service: Service): Promise<ServiceCredential[]> {
     return this.#db
       .selectFrom('service_credentials')
@@ -68,8 +68,8 @@ export class ServiceCredentials {
   }
 
   /**
-   * Makes a credential, and returns it this once: only its hash is stored.
-   * @throws {HttpError} `conflict` when the service has as many as there may be
+   * Creates a credential. This is the only time it is returned: only its hash is stored.
+   * @throws {HttpError} `conflict` if the service has the maximum number
    */
   async issue(service: Service, name: string, by: Doer): Promise<{ readonly id: string; readonly token: string }> {
     const id = randomUUID()
@@ -93,8 +93,8 @@ export class ServiceCredentials {
   }
 
   /**
-   * From the next request on the credential is invalid, in every process.
-   * @returns whether there was such a one
+   * The credential is invalid from the next request on, in every process.
+   * @returns whether it existed
    */
   async revoke(service: Service, id: string, by: Doer): Promise<boolean> {
     if (!userIdSchema.safeParse(id).success) return false
@@ -111,7 +111,7 @@ export class ServiceCredentials {
     })
   }
 
-  /** Makes these the only credentials of a service with a name, at once: for the demo. */
+  /** Replaces all credentials of a service that have this name, in one transaction. The demo uses it. */
   async replace(service: Service, name: string, credentials: readonly string[]): Promise<void> {
     await this.#db.transaction().execute(async (transaction) => {
       await transaction
@@ -123,7 +123,7 @@ export class ServiceCredentials {
         await transaction
           .insertInto('service_credentials')
           .values(this.#row(randomUUID(), service, name, credential))
-          // Another process may start with the same ones at the same moment.
+          // Another process may start with the same credentials at the same moment.
           .onConflict((conflict) => conflict.column('hash').doUpdateSet({ service, name }))
           .execute()
       }
@@ -140,7 +140,7 @@ export class ServiceCredentials {
   }
 }
 
-/** Bots' tokens may come from the configuration, in any form that differs from all other credentials. */
+/** Bots' tokens may be configured in any form that no other credential has. */
 function hasFormOf(service: Service, credential: string): boolean {
   if (service === 'charts') return credential.startsWith(PREFIXES.charts)
   return !credential.startsWith(TOKEN_PREFIX) && !credential.startsWith(PREFIXES.charts)

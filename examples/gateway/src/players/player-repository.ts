@@ -1,12 +1,12 @@
 import type { Db } from '../db/schema.ts'
 
-/** What a player's account says of the player. */
+/** The player's data in the account. */
 export interface PlayerData {
   readonly userId: string
   readonly userName: string
   readonly playerRating: number
   readonly playCount: number
-  /** When this or a score changed last, epoch milliseconds. */
+  /** When this or a score last changed, epoch milliseconds. */
   readonly updatedAt: number
 }
 
@@ -18,7 +18,7 @@ export class PlayerRepository {
     this.#db = db
   }
 
-  /** When the player played last, epoch milliseconds, as far as scores tell; `null`: none does. */
+  /** When the player last played, epoch milliseconds, according to the scores; `null`: unknown. */
   async lastPlayedAt(userId: string): Promise<number | null> {
     const { at } = await this.#db
       .selectFrom('scores')

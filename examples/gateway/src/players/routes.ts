@@ -6,7 +6,7 @@ import type { PlayerData, PlayerRepository } from './player-repository.ts'
 
 const playerBody = z.object({})
 
-/** What other clients may look at. */
+/** What other clients may see. */
 const previewAnswer = envelope(
   z.object({
     userId: z.string(),
@@ -30,7 +30,7 @@ export const playerAnswer = envelope(
     userName: z.string(),
     playerRating: z.int(),
     playCount: z.int(),
-    /** When this or a score changed last. */
+    /** When this or a score last changed. */
     updatedAt: isoInstant,
   }),
 )
@@ -100,7 +100,7 @@ export function playerRoutes(players: PlayerRepository): Route[] {
 
 async function found(players: PlayerRepository, userId: string): Promise<PlayerData> {
   const player = await players.find(userId)
-  // The account went while the request was on its way.
+  // The account was deleted while the request was in flight.
   if (player === undefined) throw new HttpError('not_found', 'This user no longer exists.')
   return player
 }

@@ -7,13 +7,13 @@ import { LEVEL, MAX_ACHIEVEMENT, MUSIC_ID, type Play, parseAchievement, scoreSch
 
 const COMBO = ['none', 'fc', 'fcp', 'ap', 'app'] as const
 const SYNC = ['none', 'fs', 'fsp', 'fsd', 'fsdp', 'sync'] as const
-/** The sync statuses from the weakest to the strongest; their numbers have another order. */
+/** The sync statuses from weakest to strongest. Their numbers have another order. */
 const SYNC_BY_STRENGTH = ['none', 'sync', 'fs', 'fsp', 'fsd', 'fsdp'] as const
 const SYNC_STRENGTHS = SYNC.map((name) => SYNC_BY_STRENGTH.indexOf(name))
 /** Other names that clients use. */
 const SYNC_ALIASES = { fdx: 'fsd', fdxp: 'fsdp' } as const
 
-/** A status as its name or its number, read as its number. */
+/** A status as its name or number; parsed to its number. */
 function statusSchema(names: readonly string[], aliases: Readonly<Record<string, string>> = {}): z.ZodType<number> {
   const numbers = new Map<unknown, number>(names.flatMap((name, index) => [[name, index] as const, [index, index]]))
   for (const [alias, name] of Object.entries(aliases)) numbers.set(alias, names.indexOf(name))
@@ -46,29 +46,29 @@ export function syncName(status: number): string {
   return SYNC[status] ?? 'none'
 }
 
-/** How much a sync status is worth: of two the greater is the better play. */
+/** The rank of a sync status: the greater one is the better play. */
 export function syncStrength(status: number): number {
   return SYNC_STRENGTHS[status] ?? 0
 }
 
-/** An addition to `POST /v1/music/upsert`: it takes the requests that have its member. */
+/** Extends `POST /v1/music/upsert`: it handles requests that have its member. */
 export interface UpsertExtension {
   /** The member's name. */
   readonly member: string
   readonly body: z.ZodType<string | null | undefined>
-  /** Members of the answer's data. */
+  /** Members of the response's data. */
   readonly answer: z.ZodRawShape
   /** A sentence for the reference. */
   readonly description: string
   readonly errors: readonly ErrorCode[]
-  /** Answers a request in place of an upsert. Nothing was charged: it calls the quota itself. */
+  /** Handles a request instead of the upsert. Nothing was charged: it calls the quota itself. */
   take(req: Request, userId: string, value: string, plays: readonly Play[]): Promise<Reply<unknown>>
 }
 
-/** Most entries of one list. */
+/** The most entries in a list. */
 const MAX_LIST = 20
 
-/** Largest whole number of a database column. */
+/** The largest integer of a database column. */
 const MAX_INTEGER = 2 ** 31 - 1
 
 const musicId = z.int('expected a whole number').min(1).max(MAX_INTEGER).describe(MUSIC_ID)
@@ -87,7 +87,7 @@ const achievement = z
     'A percentage from 0 to 101 (`100.5`), or percent x 10000 as a whole number above 10000 (`1005000`); either as a number or as text.',
   )
 
-/** A list of charts in which none is there twice. */
+/** A list of charts without duplicates. */
 function listOf<T extends z.ZodType<{ musicId: number; level: number }>>(entry: T): z.ZodArray<T> {
   return z
     .array(entry, { error: 'expected a list' })
@@ -128,7 +128,7 @@ const pair = z.object({ musicId, level })
 /** The two forms of {@link deleteBody}. */
 export const deleteForm = z.union([z.object({ musicList: listOf(pair) }), pair])
 
-/** A list, or one bare pair. */
+/** A list, or a single pair. */
 export const deleteBody = z.preprocess(
   (body) =>
     typeof body === 'object' && body !== null && 'musicId' in body && !('musicList' in body)
@@ -159,7 +159,7 @@ export const upsertAnswer = envelope(
 )
 export type UpsertAnswer = z.output<typeof upsertAnswer>
 
-/** The two of an upsert that an extra extends. Its member comes first, as in the reference. */
+/** Schemas of an upsert with an extra's member. The member comes first, as in the reference. */
 export function extendedUpsert({ member, body, answer }: UpsertExtension): {
   body: typeof upsertBody
   answer: typeof upsertAnswer

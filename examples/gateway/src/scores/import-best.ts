@@ -7,19 +7,19 @@ import type { PlayerScores } from './score-repository.ts'
 /** The source of imported plays, and the time of the import. */
 type ImportStamp = Pick<StoredScore, 'source' | 'updatedAt'>
 
-/** The outcome of each play; a second one of the same chart is merged into the first and counts as unchanged. */
+/** The outcome per play. A second play of a chart is merged into the first and counts as unchanged. */
 export interface ImportCounts {
   readonly created: number
   readonly updated: number
   readonly unchanged: number
 }
 
-/** Charts that are read and written together: a few milliseconds of an embedded database. */
+/** How many charts are read and written together: a few milliseconds in an embedded database. */
 const SLICE = 50
 
 /**
- * Merges any number of plays into a player's scores, the best of each field, in slices that let others have a turn
- * between them. A score that nothing is better than stays as it is, with its source and its time.
+ * Merges any number of plays into a player's scores, keeping the best of each field, in slices that let other requests
+ * take turns. A score that isn't improved keeps its source and its time.
  */
 export async function importBest(
   scores: PlayerScores,
@@ -60,13 +60,13 @@ export type PlayRecord = Play & Pick<StoredScore, 'playCount' | 'playedAt'>
 
 type DxScore = Pick<Play, 'dxScore' | 'dxScoreSource'>
 
-/** A score that was read off before one that was worked out from stars. */
+/** A score that was read from the screen is better than one computed from stars. */
 const CERTAINTY = { exact: 2, fuzzy: 1, unknown: 0 } as const
 
 /**
- * The best of each field of two plays of one chart, in whatever order they come:
- * the higher achievement and combo, the stronger sync, the larger play count, the later play, and of DX scores an exact
- * one before a fuzzy one, then the higher. A DX score of 0 stands for an unknown one, and gives way to any other.
+ * The best of each field of two plays of one chart, in any order: the higher achievement and combo, the stronger sync,
+ * the larger play count, the later play. For DX scores an exact one wins over a fuzzy one, then the higher. A DX score
+ * of 0 means unknown, and any other wins over it.
  */
 export function mergeBest(before: PlayRecord, incoming: PlayRecord): PlayRecord {
   const { dxScore, dxScoreSource } = bestDxScore(before, incoming)
@@ -83,7 +83,7 @@ export function mergeBest(before: PlayRecord, incoming: PlayRecord): PlayRecord 
   }
 }
 
-/** Whether two records of a chart say the same. */
+/** Whether two records of a chart are equal. */
 export function isSameRecord(a: PlayRecord, b: PlayRecord): boolean {
   return isSamePlay(a, b) && a.playCount === b.playCount && a.playedAt === b.playedAt
 }

@@ -3,13 +3,13 @@ import { type Detail, type ErrorCode, invalid } from '../http/http-error.ts'
 import type { UpsertBody } from './bodies.ts'
 import type { Play } from './score.ts'
 
-/** A play and the chart it is of. */
+/** A play and its chart. */
 export interface ChartedPlay {
   readonly play: Play
   readonly chart: Chart
 }
 
-/** More than any chart has: the maximum of charts whose own is not known. */
+/** More than any chart has: the maximum for charts whose own is unknown. */
 const MOST_DX_SCORE = 99_999
 
 type Entry = UpsertBody['musicList'][number]
@@ -19,7 +19,7 @@ interface EntryFault extends Detail {
 }
 
 /**
- * What entries of a request stand for, given their charts.
+ * Converts a request's entries to plays, with their charts.
  * @throws {HttpError} with the code of the first fault, naming all of them
  */
 export function resolvePlays(entries: readonly Entry[], charts: ReadonlyMap<string, Chart>): ChartedPlay[] {

@@ -16,7 +16,7 @@ import {
 import type { ChartedPlay } from './resolve-plays.ts'
 import type { ScoreService } from './score-service.ts'
 
-/** The scores that an upsert writes, and the member that an extra takes it for. */
+/** An upsert's scores, and the member for an extra. */
 interface Upsert {
   readonly plays: readonly ChartedPlay[]
   readonly taken: string | undefined

@@ -5,17 +5,17 @@ import type { Db, ScoreTable } from '../db/schema.ts'
 import { type ChargeFirst, type PlayerTransaction, withPlayer } from '../db/with-player.ts'
 import type { StoredScore } from './score.ts'
 
-/** The scores of one player inside a transaction that has the player to itself. */
+/** One player's scores, inside a transaction with exclusive access to them. */
 export interface PlayerScores {
-  /** Those of some music, of all its levels. */
+  /** The scores of some music, at all levels. */
   ofMusic(keys: readonly ChartKey[]): Promise<StoredScore[]>
-  /** Stores scores of different charts, a few hundred at most, over existing ones. */
+  /** Stores scores of different charts, replacing existing ones. At most a few hundred. */
   putAll(scores: readonly StoredScore[]): Promise<void>
-  /** Whether there was one. */
+  /** @returns whether it existed */
   remove(key: ChartKey): Promise<boolean>
   /** The player's rating, as reported by a source. */
   setRating(rating: number): Promise<void>
-  /** How many there were. */
+  /** @returns how many there were */
   removeAll(): Promise<number>
 }
 
@@ -41,13 +41,13 @@ export class ScoreRepository {
     return rows.map(fromRow)
   }
 
-  /** Works on a player's scores in one transaction: all of it happens, or nothing. */
+  /** Works on a player's scores in one transaction, all of it or nothing. */
   async change<T>(userId: string, work: (scores: PlayerScores) => Promise<T>, charge?: ChargeFirst): Promise<T> {
     return withPlayer(this.#db, this.#clock, userId, (transaction) => work(playerScores(transaction, userId)), charge)
   }
 }
 
-/** The scores of the player that a transaction has to itself. */
+/** The scores of a transaction's player. */
 export function playerScores({ db, markChanged }: PlayerTransaction, userId: string): PlayerScores {
   return {
     async ofMusic(keys) {

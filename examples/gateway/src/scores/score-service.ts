@@ -22,15 +22,15 @@ export interface DeleteResult {
   readonly status: 'deleted' | 'not_found'
 }
 
-/** A player's plays as recorded elsewhere. */
+/** A player's plays as another service recorded them. */
 export interface Recorded {
   readonly source: Score['source']
   readonly plays: readonly PlayRecord[]
-  /** Absent where that is not known. */
+  /** Absent if it is unknown. */
   readonly rating?: number | undefined
 }
 
-/** What players do with their scores. */
+/** Operations on players' scores. */
 export class ScoreService {
   readonly #scores: ScoreRepository
   readonly #charts: ChartRepository
@@ -43,7 +43,7 @@ export class ScoreService {
   }
 
   /**
-   * Finds the charts of an upsert's entries and works out their DX scores.
+   * Finds the charts of an upsert's entries and computes their DX scores.
    * @throws {HttpError} `unknown_chart`, `dx_score_too_high`, `validation_failed`, naming every fault
    */
   async resolve({ musicList }: UpsertBody): Promise<readonly ChartedPlay[]> {
@@ -51,9 +51,8 @@ export class ScoreService {
   }
 
   /**
-   * Stores plays over existing ones; all of them or none.
-   *
-   * @param charge is called at the beginning of their transaction
+   * Stores plays, replacing existing ones; all of them or none.
+   * @param charge called at the beginning of their transaction
    */
   async upsert(userId: string, plays: readonly ChartedPlay[], charge?: ChargeFirst): Promise<UpsertResult[]> {
     const keys = plays.map(({ play }) => play)
@@ -82,7 +81,7 @@ export class ScoreService {
 
   /**
    * Deletes the scores of charts.
-   * @throws {HttpError} `score_not_found` when there is none of them
+   * @throws {HttpError} `score_not_found` if none of them exists
    */
   async remove(userId: string, keys: readonly ChartKey[], charge?: ChargeFirst): Promise<DeleteResult[]> {
     const work = async (scores: PlayerScores): Promise<DeleteResult[]> => {
@@ -102,7 +101,7 @@ export class ScoreService {
     return this.#scores.change(userId, (scores) => scores.removeAll(), charge)
   }
 
-  /** Merges plays recorded elsewhere into a player's scores, the best of each field; all of them or none. */
+  /** Merges recorded plays into a player's scores, keeping the best of each field; all of them or none. */
   async importBest(userId: string, { source, plays, rating }: Recorded): Promise<ImportCounts> {
     return this.#scores.change(userId, async (scores) => {
       if (rating !== undefined) await scores.setRating(rating)

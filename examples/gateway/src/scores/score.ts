@@ -2,20 +2,19 @@ import * as z from 'zod'
 import { CHART_TYPES, type Chart, chartTypeOf, dxScoreMax, dxStar, LEVELS } from '../charts/chart.ts'
 import { isoInstant } from '../http/instant.ts'
 
-/** One percent of achievement, as scores hold it. */
+/** One percent of achievement in stored scores. */
 const PERCENT = 10_000
-/** The best achievement there is: 101 %. */
+/** The highest possible achievement: 101 %. */
 export const MAX_ACHIEVEMENT = 1_010_000
 
-/** A percentage as percent x 10000. Rounded, since `100.57 * 10000` in binary is `1005699.9999999999`. */
+/** Converts a percentage to percent x 10000. It rounds, since `100.57 * 10000` in binary is `1005699.9999999999`. */
 export function achievementOfPercent(percent: number): number {
   return Math.round(percent * PERCENT)
 }
 
 /**
- * An achievement as percent x 10000, from a percentage (at most 101), that integer itself (above 10000), or either of
- * them as text.
- *
+ * Parses an achievement into percent x 10000, from a percentage (at most 101), that integer itself (above 10000), or
+ * either of them as text.
  * @returns `undefined` for anything else
  */
 export function parseAchievement(value: unknown): number | undefined {
@@ -28,7 +27,7 @@ function fromNumber(value: number): number | undefined {
   return Number.isInteger(value) && value > PERCENT && value <= MAX_ACHIEVEMENT ? value : undefined
 }
 
-/** Least achievement, in percent x 10000, of each rank above the lowest: c b bb bbb a aa aaa s sp ss ssp sss sssp. */
+/** The lowest achievement of each rank above d, in percent x 10000: c b bb bbb a aa aaa s sp ss ssp sss sssp. */
 const RANKS = [50, 60, 70, 75, 80, 90, 94, 97, 98, 99, 99.5, 100, 100.5].map((percent) => percent * PERCENT)
 
 /** The rank of an achievement, 0 (d) to 13 (sssp). */
@@ -67,7 +66,7 @@ export const scoreSchema = z
   .meta({ id: 'Score' })
 export type Score = z.output<typeof scoreSchema>
 
-/** What a play is worth: all of a score that is not worked out from it. */
+/** A play without the values that are computed from it. */
 export interface Play {
   readonly musicId: number
   readonly level: Score['level']
@@ -78,7 +77,7 @@ export interface Play {
   readonly syncStatus: number
 }
 
-/** A play as it is kept. Instants are epoch milliseconds. */
+/** A stored play. Instants are epoch milliseconds. */
 export interface StoredScore extends Play {
   readonly playCount: number | null
   readonly source: Score['source']
@@ -86,7 +85,7 @@ export interface StoredScore extends Play {
   readonly updatedAt: number
 }
 
-/** A stored score as clients see it, with what its chart adds. */
+/** A stored score as clients see it, with facts of its chart. */
 export function toScore(stored: StoredScore, chart: Chart | undefined): Score {
   const max = dxScoreMax(chart?.notes ?? null)
   return {
@@ -116,7 +115,7 @@ export function isSamePlay(a: Play, b: Play): boolean {
   return PLAY_FIELDS.every((field) => a[field] === b[field])
 }
 
-/** From which achievement on, in percent, a chart's difficulty counts how much. */
+/** From which achievement on, in percent, a chart's difficulty counts with which factor. */
 const FACTORS = [
   [100.5, 22.4],
   [100, 21.6],
@@ -134,16 +133,14 @@ const FACTORS = [
   [0, 7],
 ] as const
 
-/** The same in whole numbers: percent x 10000, and tenths. */
+/** The same in integers: percent x 10000, and tenths. */
 const STEPS = FACTORS.map(([percent, factor]) => [percent * 10_000, Math.round(factor * 10)] as const)
 
-/** Above it an achievement adds nothing, in percent x 10000. */
+/** The highest achievement that counts, in percent x 10000. */
 const MOST_COUNTED = 1_005_000
 
 /**
- * What a play adds to a rating, as Diving-Fish works it out (`ra`). In whole numbers: binary fractions would now and then
- * be one too low.
- *
+ * The rating of a play by Diving-Fish's formula (`ra`), in integers: binary fractions would sometimes be one too low.
  * @param constant the chart's exact difficulty, such as 13.7
  * @param achievement percent x 10000
  */

@@ -8,7 +8,7 @@ import { sourceFault } from './source-fault.ts'
 
 const MEANINGS: Meanings = { 401: 'source_credential_rejected', 403: 'source_privacy' }
 
-/** How the source says, with a status of 400, that the import token is wrong: by its text, since other faults have that status too. */
+/** The source's 400 for a wrong import token. Only its text tells it from other faults with that status. */
 const wrongToken = z.object({ status: z.literal('error'), message: z.literal('导入token有误') })
 
 const answerBody = z.object({
@@ -19,7 +19,7 @@ const answerBody = z.object({
 
 const ID_ERROR = 'expected a whole number from 1 to 999999'
 
-/** `song_id` is our id, from which the type follows. */
+/** `song_id` is our id; the type follows from it. */
 export const fishRecord: z.ZodType<PlayRecord> = z
   .object({
     song_id: z.int(ID_ERROR).min(1, ID_ERROR).max(999_999, ID_ERROR),

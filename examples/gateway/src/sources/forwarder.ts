@@ -6,25 +6,28 @@ import { type SourceFaultCode, sourceFault } from './source-fault.ts'
 
 export interface ForwarderOptions {
   readonly source: SourceName
-  /** The only place that requests go to, without a slash at the end. */
+  /** The base address of every request, without a slash at the end. */
   readonly baseUrl: string
-  /** How long a request may take with all that belongs to it: the second try, the whole body. */
+  /** How long a request may take, including the second attempt and the whole body, in milliseconds. */
   readonly timeoutMs: number
   /**
-   * Largest answer, in bytes after decompression.
+   * The largest response, in bytes after decompression.
    * @default 4 MiB: twice what a player has who played every chart
    */
   readonly maxBytes?: number | undefined
   /**
-   * Longest wait, in milliseconds, before the second try.
+   * The longest wait before the second attempt, in milliseconds.
    * @default 250
    */
   readonly retryDelayMs?: number | undefined
-  /** A number from 0 to below 1: how much of that wait it is, so that many who failed together do not come again together. */
+  /**
+   * A number from 0 to below 1: the part of that wait that is used, so that requests which failed together don't come
+   * again together.
+   */
   random(): number
 }
 
-/** What a server answered, regardless of its status. */
+/** The response of a server, with any status. */
 export interface Forwarded {
   readonly status: number
   readonly headers: Headers
@@ -34,10 +37,10 @@ export interface Forwarded {
 const MAX_BYTES = 4 * 1_024 * 1_024
 const RETRY_DELAY_MS = 250
 
-/** Statuses of a server that is briefly unavailable: reads may be retried once. */
+/** Statuses of a server that is briefly unavailable: a read may be retried once. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** Sends requests to one outside server, and to no other: it follows no redirect. */
+/** Sends requests to one external server. It follows no redirect. */
 export class Forwarder {
   readonly source: SourceName
   readonly #options: ForwarderOptions
@@ -49,8 +52,8 @@ export class Forwarder {
 
   /**
    * Reads a path below the base address. A network failure or a status of 502 to 504 is retried once.
-   * @throws {HttpError} `source_timeout`, `source_unreachable`, and `source_bad_response` for an answer that is not
-   *   HTTP or too large; the reason of `signal` when that is aborted
+   * @throws {HttpError} `source_timeout`, `source_unreachable`, and `source_bad_response` for a response that isn't
+   * HTTP or is too large; the reason of `signal` when that is aborted
    */
   async get(path: `/${string}`, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Forwarded> {
     const limit = new AbortController()
@@ -61,7 +64,7 @@ export class Forwarder {
       signal?.throwIfAborted()
       return await this.#getTwice(path, headers, limit.signal)
     } catch (error) {
-      // What the abort tore down fails in many ways; the reason is the one that counts.
+      // Aborting makes many things fail; report the reason of the abort.
       limit.signal.throwIfAborted()
       throw error
     } finally {
@@ -99,24 +102,24 @@ export class Forwarder {
   }
 }
 
-/** Whether a request failed on the network. An answer that came and cannot be read would come again as it is. */
+/** Whether a request failed on the network. A response that cannot be read would be the same again. */
 function isPassing(error: unknown): boolean {
   return !(error instanceof BodyTooLarge) && !/^(?:HPE_|Z_|ERR__|UND_ERR_HEADERS_OVERFLOW)/.test(codeOf(error) ?? '')
 }
 
-/** A short name of what went wrong. Messages are left out: they may quote what was sent. */
+/** A short name of the failure. Messages are left out: they may quote what was sent. */
 function reasonOf(error: unknown): string {
   return error instanceof BodyTooLarge ? error.message : (codeOf(error) ?? 'the connection failed')
 }
 
-/** The code of an error or of what caused it: `ECONNREFUSED`, `UND_ERR_SOCKET`, `HPE_INVALID_CONSTANT`, `Z_DATA_ERROR`. */
+/** The code of an error or of its cause: `ECONNREFUSED`, `UND_ERR_SOCKET`, `HPE_INVALID_CONSTANT`, `Z_DATA_ERROR`. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { code } = error as NodeJS.ErrnoException
   return typeof code === 'string' ? code : codeOf(error.cause)
 }
 
-/** What a text holds as JSON; `undefined` for any other text. The parser's error is dropped: it quotes the text. */
+/** Parses JSON; `undefined` for any other text. The parser's error is dropped, because it quotes the text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
@@ -125,7 +128,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The `Retry-After` of an answer, in seconds, if the source names none; and the largest one. */
+/** Limits of a source's `Retry-After`, in seconds: the default, and the largest value. */
 const DEFAULT_SECONDS = 60
 const MOST_SECONDS = 3_600
 
@@ -135,10 +138,10 @@ function retryAfterSeconds(field: string | null, now: number): number {
   return Number.isNaN(seconds) ? DEFAULT_SECONDS : Math.min(Math.max(Math.ceil(seconds), 1), MOST_SECONDS)
 }
 
-/** What the statuses of one source mean that are about the player. */
+/** Meanings of a source's statuses that are about the player. */
 export type Meanings = Readonly<Record<number, SourceFaultCode>>
 
-/** The error of an answer that is not a success. `status` is what the source calls it, in its head or in its body. */
+/** The error for a response that isn't a success. `status` is the source's, from the head or the body. */
 export function refusal(
   source: SourceName,
   status: number,
@@ -152,7 +155,7 @@ export function refusal(
     return sourceFault(source, 'source_rate_limited', { upstreamStatus, retryAfterSeconds: seconds })
   }
   if (status >= 500) return sourceFault(source, 'source_error', { upstreamStatus })
-  // A page in place of data is a firewall's in front of the source: it says nothing about the player.
+  // A page instead of data comes from a firewall in front of the source: it says nothing about the player.
   const isPage = headers.get('Content-Type')?.includes('html') === true
   const code = isPage ? undefined : meanings[status]
   return sourceFault(source, code ?? 'source_bad_response', { upstreamStatus, reason: `status ${status}` })

@@ -8,13 +8,13 @@ import { sourceFault } from './source-fault.ts'
 
 const MEANINGS: Meanings = { 401: 'source_credential_rejected', 403: 'source_credential_rejected' }
 
-/** Every answer's form. The message is not read, since it is never shown. */
+/** The form of every response. The message is ignored, since it is never shown. */
 const envelope = z.discriminatedUnion('success', [
   z.object({ success: z.literal(true), data: z.array(z.unknown()).max(MAX_RECORDS) }),
   z.object({ success: z.literal(false), code: z.int().min(400).max(599) }),
 ])
 
-/** Ids of one type as the source has them, and what makes one ours: standard and DX charts share theirs. */
+/** The source's ids by type, and how they become ours: standard and DX charts share theirs. */
 const IDS = {
   standard: { least: 1, most: 9_999, offset: 0 },
   dx: { least: 1, most: 9_999, offset: 10_000 },
@@ -49,7 +49,7 @@ const record: z.ZodType<PlayRecord> = z
     })
   })
 
-/** An instant with its zone, of this century; any other time counts as unknown. */
+/** An instant with a time zone, in this century. Any other time counts as unknown. */
 const instant = z.iso.datetime({ offset: true }).regex(/^20/).transform(Date.parse)
 
 function instantOf(value: unknown): number | null {

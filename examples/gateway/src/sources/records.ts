@@ -6,9 +6,9 @@ import type { PlayRecord } from '../scores/import-best.ts'
 import { achievementOfPercent } from '../scores/score.ts'
 import type { FetchedScores } from './score-source.ts'
 
-/** Most records of one answer: more than there are charts. */
+/** The most records in one response: more than there are charts. */
 export const MAX_RECORDS = 10_000
-/** Records that are checked before others have a turn. */
+/** How many records are checked before other requests get a turn. */
 const SLICE = 200
 
 const PERCENT_ERROR = 'expected a percentage from 0 to 101'
@@ -16,7 +16,7 @@ const PERCENT_ERROR = 'expected a percentage from 0 to 101'
 const MOST_DX_SCORE = 99_999
 const DX_SCORE_ERROR = `expected a whole number from 0 to ${MOST_DX_SCORE}`
 
-/** Fields of a record that both sources write alike, read as ours. */
+/** Fields that both sources write in the same form, converted to ours. */
 export const fields = {
   levelIndex: z.literal([0, 1, 2, 3, 4], { error: 'expected 0 to 4' }),
   achievement: z.number(PERCENT_ERROR).min(0, PERCENT_ERROR).max(101, PERCENT_ERROR).transform(achievementOfPercent),
@@ -25,27 +25,27 @@ export const fields = {
   sync: named(syncStatusSchema),
 } as const
 
-/** A status by its name; nothing at all and an empty text are `none`. */
+/** A status by its name. An absent or empty text is `none`. */
 function named(schema: z.ZodType<number>): z.ZodType<number> {
   return z.preprocess((name) => name || 'none', schema)
 }
 
-/** A record's facts, in our terms. */
+/** The facts of a record, in our terms. */
 export type Facts = Pick<PlayRecord, 'musicId' | 'achievement' | 'dxScore' | 'comboStatus' | 'syncStatus'> & {
   readonly levelIndex: 0 | 1 | 2 | 3 | 4
   readonly playedAt?: number | null | undefined
 }
 
-/** A record as a play: one level for every utage chart, and a DX score of 0 is an unknown one. */
+/** Converts a record to a play. Every utage chart has one level, and a DX score of 0 means unknown. */
 export function playOf({ levelIndex, playedAt = null, ...facts }: Facts): PlayRecord {
   const level = facts.musicId >= LEAST_UTAGE_ID ? 10 : levelIndex
   return { ...facts, level, dxScoreSource: facts.dxScore === 0 ? 'unknown' : 'exact', playCount: null, playedAt }
 }
 
-/** Where the ids of utage charts begin. */
+/** The first id of utage charts. */
 export const LEAST_UTAGE_ID = 100_000
 
-/** Reads records one by one: one that is no play is a fault of its own, and never costs the others. */
+/** Reads records one by one. A record that isn't a play is reported as a fault and doesn't affect the others. */
 export async function readRecords(
   records: readonly unknown[],
   path: string,

@@ -14,7 +14,7 @@ const MAX_ACCESS_TOKEN_LENGTH = 4_096
 
 const errorOf = (most: number): string => `expected 1 to ${most} visible ASCII characters`
 
-/** What may stand in a header field; the message never repeats it. */
+/** Characters allowed in a header field. The message never repeats the text. */
 function visible(most: number): z.ZodString {
   return z
     .string(errorOf(most))
@@ -77,7 +77,7 @@ const ERRORS = [
 
 const PRICE = "A request is also charged when the source refuses the player's credential."
 
-/** Importing scores from the two public sources. */
+/** Imports scores from the two public sources. */
 export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
   return [
     route({
@@ -123,7 +123,7 @@ export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
   ]
 }
 
-/** Failures cost nothing, except answers about the player: there the source did its work. */
+/** Failures cost nothing, except responses about the player: for those the source did its work. */
 async function settled(req: Request, work: Promise<ImportResult>): Promise<ImportResult> {
   try {
     return await work

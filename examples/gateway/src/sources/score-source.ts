@@ -3,9 +3,12 @@ import type { PlayRecord } from '../scores/import-best.ts'
 
 export type SourceName = 'lx' | 'fish'
 
-/** What opens a player's scores to us; not to be shown. */
+/** A credential for a player's scores. Never show it. */
 export interface SourceCredential {
-  /** `personal`: a token that the player looked up; `oauth`: an access token that the source gave an application. */
+  /**
+   * `personal`: a token that the player copied from the source; `oauth`: an access token that the source gave to an
+   * application.
+   */
   readonly kind: 'personal' | 'oauth'
   readonly text: string
 }
@@ -15,14 +18,14 @@ export function credentialField({ kind, text }: SourceCredential, personal: stri
   return kind === 'oauth' ? { Authorization: `Bearer ${text}` } : { [personal]: text }
 }
 
-/** What a source holds of a player. */
+/** A player's data at a source. */
 export interface FetchedScores {
-  /** Records the source sent; those that are no plays are in {@link faults}. */
+  /** The number of records that the source sent. Those that aren't plays are in {@link faults}. */
   readonly fetched: number
   readonly plays: readonly PlayRecord[]
-  /** One fault a record that cannot be used: where in the source's answer, and why, without its text. */
+  /** One fault per record that cannot be used: its place in the source's response and the reason, without its text. */
   readonly faults: readonly Detail[]
-  /** Absent where the source does not tell. */
+  /** Absent if the source doesn't report it. */
   readonly nickname?: string | undefined
   readonly rating?: number | undefined
 }
@@ -31,9 +34,9 @@ export interface FetchedScores {
 export interface ScoreSource {
   readonly name: SourceName
   /**
-   * Reads all scores of the player whose credential this is.
+   * Reads all scores of the player with this credential.
    * @throws {HttpError} `source_credential_rejected`, `source_privacy`, `source_unreachable`, `source_bad_response`,
-   *   `source_error`, `source_rate_limited`, `source_timeout`; the reason of `signal` when that is aborted
+   * `source_error`, `source_rate_limited`, `source_timeout`; the reason of `signal` when that is aborted
    */
   fetchScores(credential: SourceCredential, signal?: AbortSignal): Promise<FetchedScores>
 }

@@ -15,11 +15,11 @@ const TEXTS = {
 
 export type SourceFaultCode = keyof typeof TEXTS
 
-/** Faults in which no answer came back from the source. */
+/** Faults without a response from the source. */
 const FORWARDING: ReadonlySet<SourceFaultCode> = new Set(['source_unreachable', 'source_timeout'])
 
 export interface SourceFaultOptions extends Pick<HttpErrorOptions, 'upstreamStatus' | 'retryAfterSeconds'> {
-  /** For the log: never what the source sent, since that may repeat the credential. */
+  /** For the log. Never the source's text, which may repeat the credential. */
   readonly reason?: string | undefined
 }
 
@@ -38,7 +38,10 @@ export function sourceFault(
   })
 }
 
-/** Whether a source has answered about the player: such a request keeps its price, else guessing would be free. */
+/**
+ * Whether the source answered about the player. Such a request stays charged; otherwise guessing credentials would be
+ * free.
+ */
 export function isAboutPlayer(error: unknown): boolean {
   return error instanceof HttpError && (error.code === 'source_credential_rejected' || error.code === 'source_privacy')
 }

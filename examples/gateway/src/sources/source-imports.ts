@@ -7,25 +7,27 @@ import type { ImportCounts } from '../scores/import-best.ts'
 import type { ScoreService } from '../scores/score-service.ts'
 import type { ScoreSource, SourceCredential, SourceName } from './score-source.ts'
 
-/** How long an import may take, in milliseconds, beside asking the source: waiting for the database, and writing. */
+/**
+ * How long an import may take besides the call to the source, in milliseconds: waiting for the database, and writing.
+ */
 const WORK_MS = 30_000
 
-/** A player's imports, one at a time. */
+/** The right to run a player's only import. */
 interface ImportLease {
-  /** Lets the next one begin. */
+  /** Lets the next import begin. */
   release(): Promise<void>
 }
 
 interface ImportLeaseOptions {
   readonly db: Db
   readonly clock: Clock
-  /** How long asking a source may take, in milliseconds. */
+  /** How long a call to a source may take, in milliseconds. */
   readonly sourceTimeoutMs: number
 }
 
 /**
- * Locks a player's import, for all processes, in the database. A lease whose process died expires. It only spares the
- * sources and the player a second import; the transaction that writes the scores keeps them right.
+ * Locks a player's import in the database, for all processes. The lease of a process that died expires. Leases only
+ * spare the source and the player a second import; the transaction that writes the scores keeps them correct.
  */
 export class ImportLeases {
   readonly #options: ImportLeaseOptions
@@ -34,7 +36,7 @@ export class ImportLeases {
     this.#options = options
   }
 
-  /** Begins an import; `undefined` while another one of this player runs. */
+  /** Begins an import; `undefined` while another import of this player runs. */
   async take(userId: string): Promise<ImportLease | undefined> {
     const { db, clock, sourceTimeoutMs } = this.#options
     const now = clock.now()
@@ -49,26 +51,26 @@ export class ImportLeases {
     return numInsertedOrUpdatedRows === 0n ? undefined : { release: () => this.#release(userId, lease.lease_id) }
   }
 
-  /** By its id: one that ended by itself may be another process's by now. */
+  /** By its id: a lease that expired may belong to another process by now. */
   async #release(userId: string, leaseId: string): Promise<void> {
     const { db } = this.#options
     await db.deleteFrom('source_imports').where('user_id', '=', userId).where('lease_id', '=', leaseId).execute()
   }
 }
 
-/** What an import did. */
+/** The result of an import. */
 export interface ImportResult extends ImportCounts {
   readonly source: SourceName
-  /** Records the source sent: created, updated, unchanged and skipped together. */
+  /** The number of records that the source sent: created, updated, unchanged and skipped. */
   readonly fetched: number
   readonly skipped: number
-  /** The first of the skipped records, and why. */
+  /** The first skipped records, and the reasons. */
   readonly errors: readonly Detail[]
   /** ISO 8601, UTC. */
   readonly syncedAt: string
 }
 
-/** Most records that an answer names one by one. */
+/** How many records a response lists one by one. */
 const MAX_ERRORS = 100
 
 interface SourceImportsOptions {
@@ -89,8 +91,8 @@ export class SourceImports {
   }
 
   /**
-   * Reads a player's scores from a source and merges them into the stored ones, the best of each field; all of them or
-   * none. Goes on when the caller hangs up: what was paid for is delivered.
+   * Reads a player's scores from a source and merges them into the stored ones, keeping the best of each field. It
+   * stores all of them or none. It goes on if the caller disconnects: the caller has paid for it.
    * @throws {HttpError} `sync_in_progress` while another import of the player runs, and those of {@link ScoreSource}
    */
   run(userId: string, source: ScoreSource, credential: SourceCredential): Promise<ImportResult> {
@@ -131,7 +133,7 @@ export class SourceImports {
     }
   }
 
-  /** A lease that cannot be given back ends by itself: no reason to lose what was imported. */
+  /** A lease that cannot be released expires by itself. That's no reason to lose what was imported. */
   async #release(lease: ImportLease): Promise<void> {
     try {
       await lease.release()

@@ -21,7 +21,7 @@ export interface SourcesOptions {
   random(): number
 }
 
-/** The two sources at the addresses of the configuration, and what imports from them. */
+/** The two sources at their configured addresses, and the imports from them. */
 export interface Sources {
   readonly lxns: ScoreSource
   readonly fish: ScoreSource

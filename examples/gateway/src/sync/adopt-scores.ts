@@ -4,10 +4,10 @@ import { isSameRecord, mergeBest } from '../scores/import-best.ts'
 import { type OwnedScore, OwnedScores } from './owned-scores.ts'
 import { SYNC_LINE, type Turn } from './turn.ts'
 
-/** Scores that are moved before others have a turn. */
+/** How many scores are moved before other requests get a turn. */
 const SLICE = 200
 
-/** Moves the scores kept for a player into the newly linked account, the best of each field. */
+/** Moves a player's scores into the account that was just linked, keeping the best of each field. */
 export async function adoptScores({ db, qq, userId, now, scores, markChanged }: Turn): Promise<void> {
   const kept = new OwnedScores(db, { qq })
   let slice = await kept.after({ musicId: 0, level: 0 }, SLICE)
@@ -23,24 +23,24 @@ export async function adoptScores({ db, qq, userId, now, scores, markChanged }: 
   await markChanged()
 }
 
-/** What the account gets of a kept score: nothing where its own is as good. */
+/** What the account gets of a kept score: nothing if its own is as good. */
 function adopted(before: OwnedScore | undefined, kept: OwnedScore, now: number): OwnedScore[] {
   if (before === undefined) return [kept]
   const best = mergeBest(before, kept)
   const isSame = isSameRecord(before, best)
   const stamp = isSame ? { updatedAt: before.updatedAt } : { updatedAt: now }
-  // Both came from the same sync: the later turn is the one in which an open snapshot may have had it.
+  // Both came from the same sync. Keep the later write: an open snapshot may contain it.
   if (isFromSync(before, kept.syncQq)) return [{ ...before, ...best, ...stamp, syncTurn: kept.syncTurn }]
-  // A mixture did not come only from sync, and no snapshot deletes it.
+  // A mixture comes from sync only in part, so no snapshot deletes it.
   return isSame ? [] : [{ ...best, ...stamp, source: 'bot', syncQq: null, syncTurn: null }]
 }
 
-/** Whether a score came whole from an account's sync, and nothing else has written it since. */
+/** Whether an account's sync wrote the whole score, and nothing has written it since. */
 export function isFromSync({ source, syncQq }: OwnedScore, qq: number | null): boolean {
   return source === 'bot' && syncQq !== null && syncQq === qq
 }
 
-/** Copies the profile that bots reported of a player into the account. */
+/** Copies the profile that bots reported into the player's account. */
 export async function adoptProfile({ db, qq, userId }: Pick<Turn, 'db' | 'qq' | 'userId'>): Promise<void> {
   if (userId === null) return
   const { rating, play_count } = await db

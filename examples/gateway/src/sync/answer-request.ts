@@ -4,14 +4,14 @@ import { type SyncRequest, storeRequest } from './store-request.ts'
 import { SyncError } from './sync-error.ts'
 import type { Turn } from './turn.ts'
 
-/** A snapshot, the request that is about it, and the turn in which that is worked on. */
+/** A request about a snapshot, and the transaction that handles it. */
 interface Step extends SyncRequest {
   readonly turn: Turn
   readonly snapshots: Snapshots
   readonly snapshot: SnapshotRow
 }
 
-/** The answer to an accepted request, without the player's totals. */
+/** The response to an accepted request, without the player's totals. */
 interface Answered {
   readonly status: SyncAnswer['status']
   readonly snapshot_id: string | null
@@ -19,15 +19,15 @@ interface Answered {
 }
 
 /**
- * Works on a request by the rules of the protocol. A refusal is a value, since it may have changed something that is to
- * be committed: an early final chunk is kept, for one.
+ * Handles a request by the rules of the protocol. A refusal is returned, not thrown, since it may have changed
+ * something that must be committed: an early final chunk is stored, for example.
  */
 export async function answerRequest(turn: Turn, request: SyncRequest): Promise<SyncAnswer | SyncError> {
   const answered = await workOn(turn, request)
   if (answered instanceof SyncError) return answered
   const { status, snapshot_id, result } = answered
   const { imported, updated, skipped, errors } = result
-  // What a chunk did is as it was; what the player has is as it is now, also where the chunk came before.
+  // The chunk's result is repeated as it was. The player's totals are current, also for a repeated chunk.
   const stored_records = await turn.scores.count()
   return { status, snapshot_id, imported, updated, skipped, stored_records, errors: [...errors] }
 }
@@ -46,7 +46,7 @@ async function workOn(turn: Turn, request: SyncRequest): Promise<Answered | Sync
   return snapshot.state === 'finished' ? answerFinished(step) : answerOpen(step)
 }
 
-/** The open ones; those whose time is over are closed on the way. */
+/** The player's open snapshots. Expired ones are closed on the way. */
 async function openSnapshots({ userId, now }: Turn, snapshots: Snapshots): Promise<SnapshotRow[]> {
   const open: SnapshotRow[] = []
   for (const each of await snapshots.allOpen()) {
@@ -56,7 +56,7 @@ async function openSnapshots({ userId, now }: Turn, snapshots: Snapshots): Promi
   return open
 }
 
-/** The snapshot of that id, begun if it is new. */
+/** The snapshot with that id. A new one is begun. */
 async function snapshotOf(
   turn: Turn,
   snapshots: Snapshots,
@@ -93,7 +93,7 @@ async function snapshotOf(
   return begun
 }
 
-/** The snapshot stays as it is; a chunk that was in it is answered as it was. */
+/** The snapshot stays as it is. A chunk that belongs to it gets the same response as before. */
 async function answerFinished(step: Step): Promise<Answered> {
   const { snapshots, snapshot, count, records } = step
   const chunks = await snapshots.chunks(snapshot.id)
@@ -142,7 +142,7 @@ interface LastChunk {
   readonly validRecords: number
 }
 
-/** Ends a snapshot whose final chunk has come, if no other one is missing. */
+/** Ends a snapshot whose final chunk has arrived, if no other chunk is missing. */
 async function finish(
   { turn, snapshots, snapshot, body }: Step,
   { result, arrived, validRecords }: LastChunk,
@@ -165,7 +165,7 @@ async function finish(
   return partOf(snapshot, 'ok', result)
 }
 
-/** Whether a request is about a chunk that has come: by its index, or where it gives none by its records. */
+/** Whether a request repeats a chunk: by its index, or by its records if it has none. */
 function isChunk(chunk: Chunk, { body, records }: SyncRequest): boolean {
   return typeof body.chunk_index === 'number' ? chunk.index === body.chunk_index : chunk.checksum === records.checksum
 }

@@ -18,7 +18,7 @@ export const qqText: z.ZodType<number> = z
   .refine((value) => value >= LEAST_QQ, QQ_ERROR)
 
 const TEXT_ERROR = 'expected 64 characters at most, none of them a control character'
-// No database keeps U+0000 or half a surrogate pair as it is.
+// Databases cannot store U+0000 or half of a surrogate pair unchanged.
 const text = z
   .string(TEXT_ERROR)
   .max(64, TEXT_ERROR)
@@ -31,7 +31,7 @@ const COUNT_ERROR = 'expected a whole number from 0 to 1000000000'
 
 const RECORDS_ERROR = `expected a list of ${MAX_RECORDS} records at most`
 
-/** What clients see of a record; each one is checked by itself, so that a bad one costs no other. */
+/** A record as clients see it. Each is checked by itself, so that a bad one doesn't affect the others. */
 const recordForm = z
   .object({
     song_id: z.int(),
@@ -109,20 +109,19 @@ export const snapshotAnswer = z.object({
   chunk_total: z.int().nullable(),
   chunks: z.array(z.object({ chunk_index: z.int().nullable(), checksum: z.string() })),
   missing: z.array(z.int()),
-  /** When it expires, or did; `null` once it is finished. */
+  /** When it expires or expired; `null` once it is finished. */
   expires_at: isoInstant.nullable(),
 })
 
-/** Most characters of a name that are kept. */
+/** How many characters of a name are kept. */
 const MOST = 64
-/** More than that is not looked at. */
+/** Anything longer is cut before it is examined. */
 const MOST_READ = 4_096
 
 /**
- * A name as it can be stored and shown: on one line, without characters that no database keeps, cut. A faulty name
+ * Makes a name that can be stored and shown: one line, cut, without characters that databases reject. A faulty name
  * must not cost the scores that come with it.
- *
- * @returns `undefined` where nothing is left
+ * @returns `undefined` if nothing is left
  */
 export function cleanNickname(text: string): string | undefined {
   const clean = text

@@ -3,15 +3,15 @@ import type { ChartKey } from '../charts/chart.ts'
 import type { Db, ScoreTable } from '../db/schema.ts'
 import type { StoredScore } from '../scores/score.ts'
 
-/** A score and what score sync knows of it. */
+/** A score, with its origin in score sync. */
 export interface OwnedScore extends StoredScore {
-  /** The account of score sync that it came from whole; `null`: it did not, or only in part. */
+  /** The account of score sync that wrote the whole score; `null` if none did. */
   readonly syncQq: number | null
-  /** The turn of that account's writes that had it last. */
+  /** The number of that account's write which last had it. */
   readonly syncTurn: number | null
 }
 
-/** The owner of scores: a user, or an account of score sync that no user is linked to. */
+/** The owner of scores: a user, or an account of score sync without a user. */
 export type Owner = { readonly userId: string } | { readonly qq: number }
 
 const COLUMNS = [
@@ -37,7 +37,7 @@ const OVERWRITES = sql.join(
   COLUMNS.slice(2).map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`),
 )
 
-/** The scores of one owner, in either of the two tables that have the same columns. */
+/** One owner's scores, in either of two tables that have the same columns. */
 export class OwnedScores {
   readonly #db: Db
   readonly #table: RawBuilder<unknown>
@@ -52,7 +52,7 @@ export class OwnedScores {
     this.#owner = isUser ? owner.userId : owner.qq
   }
 
-  /** Those of some music, a few hundred at most, of all its levels. */
+  /** The scores of some music, at all levels. At most a few hundred. */
   async ofMusic(keys: readonly ChartKey[]): Promise<OwnedScore[]> {
     const ids = [...new Set(keys.map(({ musicId }) => musicId))]
     const { rows } = await sql<Row>`
@@ -61,7 +61,7 @@ export class OwnedScores {
     return rows.map(fromRow)
   }
 
-  /** Up to `limit` scores behind a chart, by music and level. */
+  /** Up to `limit` scores after a chart, by music and level. */
   async after({ musicId, level }: ChartKey, limit: number): Promise<OwnedScore[]> {
     const { rows } = await sql<Row>`
       select ${COLUMN_LIST} from ${this.#table}
@@ -71,7 +71,7 @@ export class OwnedScores {
     return rows.map(fromRow)
   }
 
-  /** Stores scores of different charts, a few hundred at most, over existing ones. */
+  /** Stores scores of different charts, replacing existing ones. At most a few hundred. */
   async putAll(scores: readonly OwnedScore[]): Promise<void> {
     if (scores.length === 0) return
     const rows = scores.map((score) => sql`(${sql.join([this.#owner, ...valuesOf(score)])})`)

@@ -21,7 +21,7 @@ export interface PlayerStatusOptions {
   readonly clock: Clock
 }
 
-/** Reports a player's stored data to bots; that of the linked account where there is one. */
+/** Reports a player's stored data to bots: the linked account's, if there is one. */
 export class PlayerStatus {
   readonly #db: Db
   readonly #charts: ChartRepository
@@ -34,7 +34,7 @@ export class PlayerStatus {
   }
 
   /**
-   * Everything.
+   * The player with all records.
    * @throws {HttpError} `not_found` for a player who was never synced
    */
   async whole(qq: number): Promise<PlayerAnswer> {
@@ -59,7 +59,7 @@ export class PlayerStatus {
   }
 
   /**
-   * What it comes to, without the records.
+   * The player's totals, without the records.
    * @throws {HttpError} `not_found` for a player who was never synced
    */
   async summary(qq: number): Promise<SummaryAnswer> {
@@ -69,7 +69,7 @@ export class PlayerStatus {
     return { qq, nickname: player.nickname, ...ratingsOf(player), record_count, last_sync_at }
   }
 
-  /** The rating over the last days, with a point for each day with a sync; none for an unknown player. */
+  /** The rating over the last days, with a point per day with a sync; no points for an unknown player. */
   async trend(qq: number, days: number): Promise<TrendAnswer> {
     const { nickname = null } = (await this.#row(qq)) ?? {}
     const { days: stored, before } = await ratingDays(this.#db, qq, beijingDay(this.#clock.now()) - days + 1)

@@ -7,16 +7,16 @@ import { OwnedScores } from './owned-scores.ts'
 import { playerBusy } from './sync-error.ts'
 import type { Turn } from './turn.ts'
 
-/** The linked user changed before the locks were held: the turn begins again. */
+/** The linked user changed before the locks were held, so the transaction starts over. */
 class LinkMoved extends Error {}
 
-/** How often a turn begins again because the account was linked meanwhile. */
+/** How often it starts over. */
 const MAX_ATTEMPTS = 3
 
 /**
- * Serializes a player's writes: within the process by a set, across processes by database locks, which die with one.
- *
- * Hand-written: mutexes on npm hold within one process, or need a server of their own.
+ * Lets a player's writes take turns: in the process by a set, across processes by database locks, which end with their
+ * process.
+ * Hand-written: mutexes on npm work within one process, or need a server of their own.
  */
 export class PlayerTurns {
   readonly #db: Db
@@ -31,7 +31,7 @@ export class PlayerTurns {
   }
 
   /**
-   * Runs while no other write of the player is in flight in this process.
+   * Runs if no other write of the player is in flight in this process.
    * @throws {SyncError} `player_busy`
    */
   async alone<T>(qq: number, work: () => Promise<T>): Promise<T> {
@@ -45,8 +45,7 @@ export class PlayerTurns {
   }
 
   /**
-   * Works in one transaction: all of it happens, or nothing. With `isPatient` it waits for a write in flight in
-   * another process.
+   * Works in one transaction, all of it or nothing. With `isPatient` it waits for a write in flight in another process.
    * @throws {SyncError} `player_busy`
    */
   async take<T>(qq: number, isPatient: boolean, work: (turn: Turn) => Promise<T>): Promise<T> {
@@ -69,11 +68,11 @@ export class PlayerTurns {
       if ((await linkedUser(db, qq)) !== userId) throw new LinkMoved()
       const scores = new OwnedScores(db, userId === null ? { qq } : { userId })
       const turn: Turn = { db, qq, now, number, userId, scores, markChanged }
-      // An account that was linked a moment ago may not have been given what was kept for it.
+      // The account may have been linked a moment ago, without the scores that were kept for it.
       if (userId !== null) await adoptScores(turn)
       return work(turn)
     }
-    // The user's row before the player's, as in everything that locks both: so they never wait for each other.
+    // Lock the user's row before the player's, as everything does that locks both: so they never deadlock.
     if (userId === null) {
       return this.#db.transaction().execute((db) => begin(db, this.#clock.now(), async () => undefined))
     }
@@ -81,13 +80,13 @@ export class PlayerTurns {
   }
 }
 
-/** The user who is linked to a player; `null`: none. */
+/** The user linked to a player; `null` if there is none. */
 export async function linkedUser(db: Db, qq: number): Promise<string | null> {
   const row = await db.selectFrom('users').select('id').where('qq', '=', qq).executeTakeFirst()
   return row?.id ?? null
 }
 
-/** Locks the player until the transaction ends, even an unknown one. */
+/** Locks the player, even an unknown one, until the transaction ends. */
 async function tryLock(db: Transaction<Tables>, qq: number): Promise<void> {
   const { rows } = await sql<{ isLocked: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended(${`score-sync:${qq}`}, 0)) as "isLocked"
@@ -95,7 +94,7 @@ async function tryLock(db: Transaction<Tables>, qq: number): Promise<void> {
   if (rows[0]?.isLocked !== true) throw playerBusy(qq)
 }
 
-/** A write, so that the transaction waits here for another one of the player. */
+/** A write, so that the transaction waits here for the player's other transactions. */
 async function nextTurn(db: Transaction<Tables>, qq: number): Promise<number> {
   const { turn } = await db
     .insertInto('sync_players')
@@ -108,7 +107,7 @@ async function nextTurn(db: Transaction<Tables>, qq: number): Promise<number> {
   return turn
 }
 
-/** Whether the database gave up waiting for a lock: nothing was written, and another try may succeed. */
+/** Whether the database gave up waiting for a lock. Nothing was written, and a retry may succeed. */
 function isLocked(error: unknown): boolean {
   const { code } = (error ?? {}) as { readonly code?: unknown }
   return typeof code === 'string' && (code.startsWith('SQLITE_BUSY') || ['40001', '40P01', '55P03'].includes(code))

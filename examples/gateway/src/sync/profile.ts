@@ -1,7 +1,7 @@
 import type { SyncBody } from './bodies.ts'
 import type { Turn } from './turn.ts'
 
-/** Writes what a request says of the player, into the account as well. */
+/** Stores what a request reports about the player, in the account too. */
 export async function storeProfile({ db, qq, userId, now, markChanged }: Turn, body: SyncBody): Promise<void> {
   const { nickname, source, play_count, old_rating, new_rating } = body
   const rating = totalRating(body)
@@ -17,13 +17,13 @@ export async function storeProfile({ db, qq, userId, now, markChanged }: Turn, b
   await markChanged()
 }
 
-/** `rating` is the total; without it the total is known where both parts are. */
+/** `rating` is the total. Without it, the total is the sum of both parts, if both are given. */
 function totalRating({ rating, old_rating, new_rating }: SyncBody): number | undefined {
   if (typeof rating === 'number') return rating
   return typeof old_rating === 'number' && typeof new_rating === 'number' ? old_rating + new_rating : undefined
 }
 
-/** Without members that were not given. */
+/** Without absent members. */
 function given<T extends object>(values: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(entries) as { [Name in keyof T]?: NonNullable<T[Name]> }

@@ -11,14 +11,14 @@ const FORGET_EVERY_MS = 3_600_000
 
 export type RatingDay = Selectable<SyncDayTable>
 
-/** Writes down what a player has at the end of a turn in which something was stored: the last turn of a day stands for it. */
+/** Records a player's rating at the end of a write. The last write of a day counts. */
 export async function writeRatingDay({ db, qq, now, scores }: Turn): Promise<void> {
   const player = await db
     .selectFrom('sync_players')
     .select(['rating', 'old_rating', 'new_rating', 'synced_at'])
     .where('qq', '=', qq)
     .executeTakeFirst()
-  // A request that was only answered again is no sync of that day.
+  // A request that only repeated a response is no sync of that day.
   if (player === undefined || player.synced_at !== now) return
   const { rating, old_rating, new_rating } = player
   const values = { rating, old_rating, new_rating, record_count: await scores.count() }
@@ -29,7 +29,7 @@ export async function writeRatingDay({ db, qq, now, scores }: Turn): Promise<voi
     .execute()
 }
 
-/** A player's days from one on, and the last before it, the oldest first. */
+/** A player's days from a given one on, and the last before it, oldest first. */
 export async function ratingDays(
   db: Db,
   qq: number,
@@ -43,7 +43,7 @@ export async function ratingDays(
   return { days, before }
 }
 
-/** Forgets days that no trend reaches. */
+/** Deletes days that no trend reaches. */
 export function forgetRatingDays(db: Db, clock: Clock): Chore {
   return {
     what: 'forgetting old ratings',

@@ -9,27 +9,29 @@ import { fishRecord } from '../sources/diving-fish.ts'
 import { fields, playOf } from '../sources/records.ts'
 import { SYNC_LINE } from './turn.ts'
 
-/** Records that are checked before others have a turn: a few milliseconds. */
+/** How many records are checked before other requests get a turn: a few milliseconds. */
 const SLICE = 50
 
-/** A record that is skipped, and why. */
+/** A skipped record, and the reason. */
 export interface RecordFault extends Detail {
   /** Its place in the request, from 0. */
   readonly index: number
 }
 
-/** What a request's records say. */
+/** A request's records, parsed. */
 export interface SyncRecords {
-  /** Of different charts. */
+  /** Each chart appears once. */
   readonly plays: readonly PlayRecord[]
   readonly faults: readonly RecordFault[]
-  /** Charts that bad records name: the snapshot has them, though not what they are worth. */
+  /** Charts that faulty records name. The snapshot contains them, with unknown values. */
   readonly faultyCharts: readonly ChartKey[]
-  /** `sha256:` and hexadecimal, over the canonical JSON (RFC 8785) of the records. */
+  /** `sha256:` and hexadecimal digits, over the canonical JSON (RFC 8785) of the records. */
   readonly checksum: string
 }
 
-/** Reads records one by one, in slices that let others have a turn: a bad record is a fault of its own. */
+/**
+ * Parses records one by one, in slices that let other requests take turns. A faulty record doesn't affect the others.
+ */
 export async function readSyncRecords(records: readonly unknown[]): Promise<SyncRecords> {
   const hash = createHash('sha256').update('[')
   const plays = new Map<string, { readonly play: PlayRecord; readonly index: number }>()
@@ -53,7 +55,7 @@ export async function readSyncRecords(records: readonly unknown[]): Promise<Sync
   return { plays: [...plays.values()].map(({ play }) => play), faults, faultyCharts, checksum }
 }
 
-/** What JSON can say and RFC 8785 cannot, such as half a surrogate pair, is a fault of the request. */
+/** JSON that RFC 8785 cannot express, such as half of a surrogate pair, is a fault of the request. */
 function canonicalRecord(record: unknown, index: number): string {
   try {
     return canonicalize(record) ?? 'null'

@@ -26,7 +26,7 @@ const EXAMPLE = {
   records: [{ song_id: 10_106, level_index: 3, achievements: 100.5, dxScore: 2871, fc: 'fc', fs: 'fs' }],
 }
 
-/** Bringing scores, and what has arrived. */
+/** Storing scores, and reporting what has arrived. */
 export function syncRoutes(service: SyncService, status: SyncStatus, players: PlayerStatus): Route[] {
   return [
     route({
@@ -107,8 +107,8 @@ export function syncRoutes(service: SyncService, status: SyncStatus, players: Pl
 }
 
 /**
- * Of a request of score sync: ten thousand records with long titles, their letters escaped, and twice as many members as a
- * record has at Diving-Fish.
+ * Limits of a sync request: ten thousand records with long titles, their letters escaped, and twice as many members as
+ * a record has at Diving-Fish.
  */
 export const SYNC_BODY_LIMITS: BodyLimits = {
   ...BODY_LIMITS,

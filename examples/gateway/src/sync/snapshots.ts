@@ -4,10 +4,10 @@ import type { Chore } from '../chores.ts'
 import type { Db, SyncSnapshotTable } from '../db/schema.ts'
 import type { RecordFault } from './records.ts'
 
-/** How long a snapshot stays open, in milliseconds, with no chunk coming. */
+/** How long a snapshot stays open without a chunk, in milliseconds. */
 export const SNAPSHOT_IDLE_MS = 30 * 60_000
 
-/** The outcome of a chunk's records: the same in every answer to it. */
+/** The result of a chunk, the same in every response to it. */
 export interface ChunkResult {
   readonly imported: number
   readonly updated: number
@@ -16,9 +16,9 @@ export interface ChunkResult {
 }
 
 export interface Chunk {
-  /** The turn in which it came. */
+  /** The number of the write in which it arrived. */
   readonly turn: number
-  /** `null` where the bot gives none: it is known by its records then. */
+  /** `null` if the bot gives none: the chunk is then identified by its records. */
   readonly index: number | null
   readonly checksum: string
 }
@@ -44,7 +44,7 @@ export class Snapshots {
       .executeTakeFirst()
   }
 
-  /** Those whose state is open; some of them may be over by time. */
+  /** Snapshots whose state is open. Some may have expired. */
   async allOpen(): Promise<SnapshotRow[]> {
     return this.#db
       .selectFrom('sync_snapshots')
@@ -62,12 +62,12 @@ export class Snapshots {
     await this.#db.updateTable('sync_snapshots').set(values).where('qq', '=', this.#qq).where('id', '=', id).execute()
   }
 
-  /** With its chunks. */
+  /** Removes it with its chunks. */
   async remove(id: string): Promise<void> {
     await this.#db.deleteFrom('sync_snapshots').where('qq', '=', this.#qq).where('id', '=', id).execute()
   }
 
-  /** The chunks in the order in which they came. */
+  /** The chunks in the order of arrival. */
   async chunks(id: string): Promise<Chunk[]> {
     return this.#db
       .selectFrom('sync_chunks')
@@ -98,15 +98,15 @@ export class Snapshots {
   }
 }
 
-/** Whether a snapshot is over without having been finished. */
+/** Whether a snapshot expired before it was finished. */
 export function isExpired(snapshot: SnapshotRow, userId: string | null, now: number): boolean {
   if (snapshot.state !== 'open') return snapshot.state === 'expired'
-  // Its first chunks are in the scores of an account that is not the player's any more.
+  // Its first chunks are in the scores of an account that is no longer the player's.
   const isMoved = snapshot.user_id !== null && snapshot.user_id !== userId
   return isMoved || now - snapshot.touched_at >= SNAPSHOT_IDLE_MS
 }
 
-/** Indices that a final chunk came before; chunks without an index count as the first ones that are missing. */
+/** Indices that are missing before a final chunk. Chunks without an index count as the first missing ones. */
 export function missingChunks(total: number | null, chunks: readonly Chunk[]): number[] {
   const arrived = new Set(chunks.map(({ index }) => index))
   const withoutIndex = chunks.filter(({ index }) => index === null).length
@@ -114,13 +114,13 @@ export function missingChunks(total: number | null, chunks: readonly Chunk[]): n
   return others.slice(withoutIndex)
 }
 
-/** How long, in milliseconds, a snapshot's id is known after its last chunk. */
+/** How long a snapshot's id is kept after its last chunk, in milliseconds. */
 const KEPT_MS = 7 * 86_400_000
 const EVERY_MS = 10 * 60_000
 
 /**
- * Forgets old snapshots, finished or expired, with their chunks. An expired one is kept as long as a finished one: else
- * a late final chunk of it would begin a snapshot of its own, and delete what the first chunks had.
+ * Deletes old snapshots, finished or expired, with their chunks. Both kinds are kept equally long: otherwise a late
+ * final chunk of an expired one would begin a new snapshot, and delete what the first chunks stored.
  */
 export function forgetSnapshots(db: Db, clock: Clock): Chore {
   return {

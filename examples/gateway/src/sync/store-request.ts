@@ -5,19 +5,19 @@ import type { ChunkResult } from './snapshots.ts'
 import type { Turn } from './turn.ts'
 import { type WriteOptions, writeRecords } from './write-records.ts'
 
-/** Most faulty records that an answer names. */
+/** How many faulty records a response names. */
 const MAX_ERRORS = 100
 
-/** A request, read. */
+/** A parsed request. */
 export interface SyncRequest {
-  /** Without its records, which are read. */
+  /** Without its records. */
   readonly body: SyncBody
   /** How many records it had. */
   readonly count: number
   readonly records: SyncRecords
 }
 
-/** Writes a request's records and what it says of the player. */
+/** Stores a request's records and what it reports about the player. */
 export async function storeRequest(
   turn: Turn,
   { body, count, records }: SyncRequest,

@@ -5,10 +5,10 @@ import { ERROR_CODES, type ErrorCode, HttpError, type HttpErrorOptions } from '.
 import type { Route } from '../http/route.ts'
 import { withOpenApi } from '../openapi/routes.ts'
 
-/** A refusal of score sync, with what helps to go on. */
+/** A refusal of score sync, with what the bot needs to go on. */
 export class SyncError extends HttpError {
   override readonly name = 'SyncError'
-  /** Indices of the chunks that a final one came before. */
+  /** Indices of the chunks that are missing before a final one. */
   readonly missing: readonly number[] | undefined
 
   constructor(code: ErrorCode, msg: string, options: HttpErrorOptions & { readonly missing?: readonly number[] } = {}) {
@@ -17,7 +17,7 @@ export class SyncError extends HttpError {
   }
 }
 
-/** Seconds after which a player's next write may be tried. */
+/** When a player's next write may be tried, in seconds. */
 const BUSY_RETRY_SECONDS = 1
 
 /** 429: another write of the player is in flight. */
@@ -26,7 +26,10 @@ export function playerBusy(qq: number, cause?: unknown): SyncError {
   return new SyncError('player_busy', msg, { retryAfterSeconds: BUSY_RETRY_SECONDS, cause })
 }
 
-/** `{ error, msg, detail, requestId, details?, missing?, retryAfterSeconds? }`: `detail` is `msg` once more, for existing clients. */
+/**
+ * `{ error, msg, detail, requestId, details?, missing?, retryAfterSeconds? }`: `detail` repeats `msg` for existing
+ * clients.
+ */
 export const syncErrorBody: ErrorBody = (error, requestId) => {
   const { code, message: msg, details, retryAfterSeconds } = error
   const missing = error instanceof SyncError ? error.missing : undefined

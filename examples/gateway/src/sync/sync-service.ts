@@ -8,7 +8,7 @@ import { writeRatingDay } from './rating-days.ts'
 import { readSyncRecords } from './records.ts'
 import { SyncError } from './sync-error.ts'
 
-/** Brings players' scores from bots: single pushes, and snapshots in chunks. */
+/** Stores scores that bots send: single pushes, and snapshots in chunks. */
 export class SyncService {
   readonly #turns: PlayerTurns
 
@@ -17,14 +17,14 @@ export class SyncService {
   }
 
   /**
-   * Stores a request's records, in one transaction.
-   * @param body handed over: its records are taken out of it
+   * Stores a request's records in one transaction.
+   * @param body its records are removed from it
    * @throws {SyncError} for everything that the protocol refuses
    */
   async sync(body: SyncBody): Promise<SyncAnswer> {
     return this.#turns.alone(body.qq, async () => {
       const count = body.records.length
-      // Taken out, and forgotten once they are read: the transaction may have to wait.
+      // The records are removed so that they can be collected once parsed: the transaction may have to wait.
       const records = await readSyncRecords(body.records.splice(0))
       const { checksum } = body
       if (typeof checksum === 'string' && checksum.toLowerCase() !== records.checksum) {
@@ -40,7 +40,7 @@ export class SyncService {
     })
   }
 
-  /** Gives a newly linked account the scores kept for it; repeating it does no harm. */
+  /** Moves the scores that were kept for a newly linked account into it. It can be repeated. */
   async adopt(userId: string, qq: number): Promise<void> {
     await this.#turns.take(qq, true, async (turn) => {
       if (turn.userId !== userId) return

@@ -2,21 +2,21 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '../db/schema.ts'
 import type { OwnedScores } from './owned-scores.ts'
 
-/** Work on the records of all players together counts as one caller. */
+/** Work on the records of all players counts as one caller's. */
 export const SYNC_LINE = 'score sync'
 
-/** A transaction that has one player of score sync, and the account that is the player's, to itself. */
+/** A transaction with exclusive access to one player of score sync, and to the linked account. */
 export interface Turn {
   readonly db: Transaction<Tables>
   readonly qq: number
-  /** The instant it began. */
+  /** The instant at which it began, epoch milliseconds. */
   readonly now: number
-  /** The player's writes, counted. */
+  /** The number of this write among the player's. */
   readonly number: number
-  /** The linked user; `null`: none. */
+  /** The linked user; `null` if there is none. */
   readonly userId: string | null
-  /** The account's, or those that are kept for the account to come. */
+  /** The account's scores, or those that are kept until an account is linked. */
   readonly scores: OwnedScores
-  /** To be called when scores or the player's data change: answers show the account's owner when that was last. */
+  /** Call it when scores or the player's data change. Responses show the account's owner when that last happened. */
   markChanged(): Promise<void>
 }

@@ -7,23 +7,27 @@ import type { OwnedScore } from './owned-scores.ts'
 import type { SyncRecords } from './records.ts'
 import { SYNC_LINE, type Turn } from './turn.ts'
 
-/** Scores that are read and written before others have a turn: a few milliseconds of an embedded database. */
+/**
+ * How many scores are read and written before other requests get a turn: a few milliseconds in an embedded database.
+ */
 const SLICE = 100
 
 export interface WriteOptions {
-  /** Overwrites stored scores, instead of keeping the best of each field. */
+  /** Replaces stored scores, instead of keeping the best of each field. */
   readonly isFull: boolean
-  /** Whether a full snapshot is open: what this turn has, also unchanged, is then marked as had since its first chunk. */
+  /**
+   * Whether a full snapshot is open. Scores in this write are then marked as part of it, even if they are unchanged.
+   */
   readonly isMarking: boolean
 }
 
-/** The outcome of the plays; the others are unchanged. */
+/** How many plays created or updated a score; the others are unchanged. */
 export interface WriteCounts {
   readonly imported: number
   readonly updated: number
 }
 
-/** Writes a request's plays into the player's scores. */
+/** Merges a request's plays into the player's scores. */
 export async function writeRecords(
   turn: Turn,
   { plays, faultyCharts }: SyncRecords,
@@ -66,11 +70,11 @@ function afterOf(
   const after = isFull ? { ...play, playCount, playedAt } : mergeBest(before, play)
   const isSame = isFull ? isSamePlay(before, play) : isSameRecord(before, after)
   if (isSame) return isOurs && isMarking ? { ...before, ...whole } : undefined
-  // Merged into what came from elsewhere, it is a mixture: no snapshot deletes it.
+  // Merged with a score from elsewhere it is a mixture, which no snapshot deletes.
   return { ...after, ...stamp, ...(isFull || isOurs ? whole : { syncQq: null, syncTurn: null }) }
 }
 
-/** A record that cannot be read still says that the snapshot has the chart: the score stays as it is. */
+/** A faulty record still shows that the snapshot has the chart, so the score stays as it is. */
 async function markFaulty({ scores, qq, number }: Turn, charts: readonly ChartKey[]): Promise<void> {
   const wanted = new Set(charts.map(chartText))
   for (const slice of slicesOf(charts)) {
