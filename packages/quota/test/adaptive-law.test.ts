@@ -571,6 +571,18 @@ describe('a tick', () => {
       { numRuns: 100 },
     )
   })
+
+  it('the factor returns below its wall when a clock that steps back puts an earlier rise to blame', () => {
+    const none = counts(0, 0, 0, 0)
+    const minutes = (count: number): number => NOW + count * MINUTE
+    let state = adaptiveLaw(initialFactor(), counts(765, 0, 765, 0), minutes(1))
+    state = adaptiveLaw(state, none, minutes(31))
+    state = adaptiveLaw(state, counts(765, 0, 294, 0), minutes(61))
+    state = adaptiveLaw(state, counts(20, 10, 20, 10), minutes(91))
+    expect(state).toMatchObject({ factorHundredths: 105, cap: { hundredths: 105 } })
+    state = adaptiveLaw(state, counts(1, 0, 1, 0), minutes(31))
+    expect(state).toMatchObject({ factorHundredths: 100, cap: { hundredths: 100 }, reason: { code: 'returned' } })
+  })
 })
 
 describe('the constants', () => {

@@ -66,7 +66,7 @@ export function observed(
   // The last five minutes are seen by five ticks, so each of them counts a fifth.
   const minutes = tickedAt === null ? 1 : Math.min(recentMinutes, (now - tickedAt) / MINUTE_MS)
   const added = (minutes / recentMinutes) * evidenceOf(recentErrors, recentCalls, lower, higher)
-  return troublePassed(
+  const seen = troublePassed(
     {
       ...learned,
       rises: learned.rises.filter(({ at }) => now - at <= blameMaxMs),
@@ -77,6 +77,16 @@ export function observed(
     now,
     constants,
   )
+  return belowItsWall(seen, factorHundredths, constants)
+}
+
+/** If the wall now begins further down than the factor, or than the level it returns to, it returns to below the wall. */
+function belowItsWall(learned: Learned, factorHundredths: number, constants: AdaptiveConstants): Learned {
+  const { phase, wall } = learned
+  if (wall === null || (phase.kind !== 'free' && phase.kind !== 'returning')) return learned
+  const level = phase.kind === 'returning' ? phase.toHundredths : factorHundredths
+  const toHundredths = Math.max(constants.minHundredths, wall.lowHundredths - constants.riseStepHundredths)
+  return level > toHundredths ? { ...learned, phase: { kind: 'returning', toHundredths } } : learned
 }
 
 /**
