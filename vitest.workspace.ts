@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { SPECIFICATION } from './examples/gateway/test/support/specification.ts'
+import { processTests } from './internal/server-kit/src/process-tests.ts'
 
 const root = import.meta.dirname
 const conditions = ['@scoregw/source']
@@ -44,22 +46,16 @@ const tests: TestProjectInlineConfiguration = {
   },
 }
 
-/** Tests of the gateway's specification, by file. */
-const specification = [
-  ...['adaptive', 'audit', 'charts', 'credentials', 'http', 'idempotency', 'metrics', 'players'],
-  ...['quota', 'scores', 'settings-patch', 'sources', 'sync', 'tickets', 'usage'],
-]
-
-/** They run once more without any extra; `scripts/without-extras.mjs` has copies of the gateway tested, each without one. */
-const bare: TestProjectInlineConfiguration = {
+/** Tests of the gateway's specification with every extra; in `tests` they run without. Also of copies that lack one extra. */
+const withExtras: TestProjectInlineConfiguration = {
   ...tests,
   test: {
     ...tests.test,
-    name: 'specification',
+    name: 'with extras',
     include: readdirSync(join(root, 'examples'))
       .filter((name) => name.startsWith('gateway'))
-      .flatMap((name) => specification.map((file) => `examples/${name}/test/${file}.test.ts`)),
-    env: { EXTRAS: process.env.EXTRAS ?? 'none' },
+      .flatMap((name) => SPECIFICATION.map((file) => `examples/${name}/test/${file}.test.ts`)),
+    env: { EXTRAS: 'all' },
   },
 }
 
@@ -81,7 +77,7 @@ const types: TestProjectInlineConfiguration = {
 
 export default defineConfig({
   test: {
-    projects: [tests, bare, types],
+    projects: [tests, ...(processTests ? [withExtras] : []), types],
     // Many tests wait for servers and processes of their own, so more of them than there are cores go side by side.
     maxWorkers: 4,
     coverage: {

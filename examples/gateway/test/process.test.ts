@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { processTests } from '@scoregw/server-kit'
 import { SignJWT } from 'jose'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
@@ -92,7 +93,7 @@ describe('the whole way, with a process that is killed', () => {
   })
 })
 
-describe('two processes on one file', () => {
+describe.runIf(processTests)('two processes on one file', () => {
   it('start together, write together, and hear of each other', async () => {
     const dataDir = tempDir()
     const env = { DATA_DIR_SHARED: 'true' }
@@ -129,7 +130,7 @@ describe('two processes on one file', () => {
   })
 })
 
-describe('a second process on one file', () => {
+describe.runIf(processTests)('a second process on one file', () => {
   it('is refused in one line until the first has ended, however that ends', async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)

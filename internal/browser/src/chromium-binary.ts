@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { findProgram, type Program } from '@scoregw/server-kit'
 
 const HELP =
-  'No Chromium for the tests: install chromium, or name one in CHROMIUM_BIN. BROWSER_TESTS=off leaves these tests out.'
+  'No Chromium for the tests: install chromium-headless-shell or chromium, or name one in CHROMIUM_BIN. BROWSER_TESTS=off skips these tests.'
 
 let found: Promise<Program> | undefined
 
@@ -17,10 +17,11 @@ export function chromiumBinary(): Promise<Program> {
 async function find(): Promise<Program> {
   const program = await findProgram({
     variable: 'CHROMIUM_BIN',
-    names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
-    debianPackage: 'chromium',
-    // The program itself: `usr/bin/chromium` is a script that expects it in its installed place.
-    packagedPath: 'usr/lib/chromium/chromium',
+    // The headless shell takes half the processor's time of the whole browser.
+    names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
+    debianPackage: 'chromium-headless-shell',
+    // The program itself: the one in `usr/bin` is a script that expects it in its installed place.
+    packagedPath: 'usr/lib/chromium/chromium-headless-shell',
     help: HELP,
   })
   const { root, env } = program

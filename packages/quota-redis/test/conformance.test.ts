@@ -1,13 +1,17 @@
 import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
+import { processTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { nodeRedisFactory, redisFactory } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
 import { redisTests } from './support/redis-server.ts'
 
-describe.runIf(redisTests).each([
+const FACTORIES = [
   ['ioredis', redisFactory],
-  ['node-redis', nodeRedisFactory],
-])('the conformance suite, %s', (_, factory) => {
+  // Always on: the driver's own tests in `node-redis.test.ts`.
+  ...(processTests ? [['node-redis', nodeRedisFactory] as const] : []),
+] as const
+
+describe.runIf(redisTests).each(FACTORIES)('the conformance suite, %s', (_, factory) => {
   const redis = useRedis()
 
   const registered = describeStore(

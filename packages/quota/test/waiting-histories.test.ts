@@ -8,7 +8,7 @@ import { FAULTS, type Fault } from './waiting/faults.ts'
 import { type Counts, History, type Library, type StoreKind } from './waiting/history.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
-const RUNS = Number(process.env.QUOTA_TEST_RUNS ?? (isDeep ? 100_000 : 150))
+const RUNS = Number(process.env.QUOTA_TEST_RUNS ?? (isDeep ? 100_000 : 60))
 const SEED = Number(process.env.QUOTA_TEST_SEED ?? 1)
 const SOURCES = join(import.meta.dirname, '../src')
 
@@ -79,7 +79,7 @@ describe('the histories notice when', () => {
     const library = await faulty(fault)
     let noticed: string | undefined
     let run = 0
-    for (; run < (fault === NOTHING ? 100 : MOST) && noticed === undefined; run++) {
+    for (; run < (fault === NOTHING ? 30 : MOST) && noticed === undefined; run++) {
       await play(library, run % 2 === 0 ? 'late' : 'sync', run).catch((error: Error) => {
         noticed = error.message.split('\n')[0]!
       })

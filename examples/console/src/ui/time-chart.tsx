@@ -47,8 +47,10 @@ export function TimeChart(props: TimeChartProps): JSX.Element {
       element,
     )
     chart.current = made
+    // It also calls once as it begins: a new size hides the cursor that a key may have set by then.
     const observer = new ResizeObserver(() => {
-      if (element.clientWidth > 0) made.setSize({ width: element.clientWidth, height })
+      const width = element.clientWidth
+      if (width > 0 && width !== made.width) made.setSize({ width, height })
     })
     observer.observe(element)
     return () => {

@@ -7,6 +7,7 @@ import { startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/log/logger.ts'
 import type { Json } from '../../src/openapi/schemas.ts'
 import { Contract, type Exchange } from './contract.ts'
+import { extrasHere } from './extras-here.ts'
 
 export type Service = keyof Ports
 
@@ -15,8 +16,6 @@ interface Served {
   readonly contract: Contract
 }
 
-let served: Promise<ReadonlyMap<Service, Served>> | undefined
-
 /**
  * Holds an answer of a service against the document that the service serves. Services without a document promise
  * nothing yet.
@@ -24,8 +23,7 @@ let served: Promise<ReadonlyMap<Service, Served>> | undefined
  * @throws {Error} when the document does not describe it
  */
 export async function checkAnswer(service: Service, exchange: Exchange): Promise<void> {
-  served ??= readDocuments()
-  const { contract } = (await served).get(service) ?? {}
+  const { contract } = (await served()).get(service) ?? {}
   contract?.check(exchange)
 }
 
@@ -45,16 +43,24 @@ export function ownContract(baseUrl: string): Check {
 
 /** The document that a service serves. */
 export async function documentOf(service: Service): Promise<Json> {
-  served ??= readDocuments()
-  const { document } = (await served).get(service) ?? {}
+  const { document } = (await served()).get(service) ?? {}
   if (document === undefined) throw new Error(`${service} serves no document`)
   return document
 }
 
-/** Asks a gateway that is there for this alone, so that asking leaves no trace in a test's log and counts. */
-async function readDocuments(): Promise<ReadonlyMap<Service, Served>> {
+const servedWith = new Map<string, Promise<ReadonlyMap<Service, Served>>>()
+
+/** The documents of a gateway with the extras of this test file. */
+function served(): Promise<ReadonlyMap<Service, Served>> {
+  const extras = extrasHere()
+  const known = servedWith.get(extras) ?? readDocuments(extras)
+  servedWith.set(extras, known)
+  return known
+}
+
+/** Reads them from a gateway of their own, so that a test's log and counts have no trace of that. */
+async function readDocuments(extras: string): Promise<ReadonlyMap<Service, Served>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-documents-'))
-  const extras = process.env.EXTRAS ?? ''
   const env = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir, EXTRAS: extras }
   const gateway = await startGateway(loadConfig(env), createLogger('silent'))
   try {

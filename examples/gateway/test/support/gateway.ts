@@ -11,6 +11,7 @@ import { createLogger } from '../../src/log/logger.ts'
 import { type GatewayPolicy, gatewayPolicy } from '../../src/quota/policy.ts'
 import type { Exchange } from './contract.ts'
 import { type Check, checkAnswer, ownContract, type Service } from './documents.ts'
+import { extrasHere } from './extras-here.ts'
 
 /** One hour before the instant that the documentation's example names. */
 export const START = Date.UTC(2026, 7, 6, 14, 6, 26)
@@ -88,7 +89,7 @@ export async function testGateway({
       // The clock stands still, and some tests are wrong a hundred times on purpose.
       FAILURE_LIMIT: '1000000',
       REDIS_DEADLINE_MS: String(DEADLINE_MS),
-      EXTRAS: process.env.EXTRAS ?? '',
+      EXTRAS: extrasHere(),
       ...env,
     },
     EXTRA_NAMES,
