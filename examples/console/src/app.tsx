@@ -34,7 +34,7 @@ export function App(): JSX.Element {
               setSession({
                 api: new Api(token, () => setEnded(true)),
                 policy,
-                extras: EXTRAS.filter(({ name }) => name === undefined || extras.includes(name)),
+                extras: EXTRAS.filter(({ name }) => name === undefined || extras?.includes(name) !== false),
                 drafts: new Drafts(),
               })
             }

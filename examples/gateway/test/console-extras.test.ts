@@ -1,6 +1,6 @@
 import { browserTests, type Page } from '@scoregw/browser'
 import { describe, expect, it } from 'vitest'
-import { goTo, screenAndAccessibilityFaults, settled, signedIn } from './support/console.ts'
+import { goTo, openConsole, screenAndAccessibilityFaults, settled, signedIn, signIn } from './support/console.ts'
 import { ENTRY, testGateway } from './support/gateway.ts'
 
 const PHONE = { width: 390, height: 844 }
@@ -62,6 +62,15 @@ describe.runIf(browserTests)('the console of a gateway with some extras', () => 
       await expect.poll(async () => [await alerts.count(), await refusals.count()]).toEqual(isAll ? [1, 1] : [0, 0])
       expect(faults).toEqual([])
     }
+  })
+
+  it('shows every page when a gateway of an earlier version answers that it has no list of extras', async () => {
+    const { page } = await openConsole(await testGateway(), { isAlone: true })
+    const notFound = { error: 'not_found', msg: 'There is no such path.', requestId: 'earlier' }
+    await page.route('**/admin/extras', (route) => route.fulfill({ status: 404, json: notFound }))
+    await signIn(page)
+    const all = ['Overview', 'Limits', 'Users', 'Refusals', 'Errors', 'Alerts', 'Credentials', 'Audit trail']
+    await expect.poll(() => navigation(page)).toEqual(all)
   })
 })
 

@@ -257,7 +257,8 @@ export class Api {
 /** What the gateway has for administrators: its limits, and the names of its extras. */
 export interface Administered {
   readonly policy: Policy
-  readonly extras: readonly string[]
+  /** `undefined`: a gateway of an earlier version answered, which has no list of extras and runs all that it knows. */
+  readonly extras: readonly string[] | undefined
 }
 
 /**
@@ -267,8 +268,14 @@ export interface Administered {
 export async function administeredWith(token: string): Promise<Administered> {
   const client = clientWith(() => token)
   const { data: policy } = await answerOf(() => client.GET('/admin/quota/policy'))
-  const { data } = await answerOf(() => client.GET('/admin/extras'))
-  return { policy, extras: data.extras }
+  const extras = await answerOf(() => client.GET('/admin/extras')).then(
+    ({ data }) => data.extras,
+    (error: unknown) => {
+      if (error instanceof ApiError && error.code === 'not_found') return undefined
+      throw error
+    },
+  )
+  return { policy, extras }
 }
 
 function clientWith(token: () => string | undefined): Client<paths> {

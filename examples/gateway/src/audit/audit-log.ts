@@ -80,6 +80,7 @@ export class AuditLog {
   /**
    * The newest entries, or the newest before a given one. Numbers follow the order of commits: consecutive pages skip
    * and repeat nothing, even while others write.
+   *
    * @param action absent: every kind
    */
   async page(before: number | undefined, limit: number, action?: AuditAction): Promise<Selectable<AuditEntryTable>[]> {

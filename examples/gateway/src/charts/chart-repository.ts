@@ -24,6 +24,7 @@ export class ChartRepository {
 
   /**
    * Adds or replaces charts, all or none; other charts stay.
+   *
    * @param onProgress called with the number written so far
    */
   async replace(charts: readonly Chart[], onProgress: (done: number) => void = () => undefined): Promise<void> {

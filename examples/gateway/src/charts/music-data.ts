@@ -58,6 +58,7 @@ export class MusicDataError extends Error {
 /**
  * Parses music data in the form that Diving-Fish publishes: a list of music, each with the difficulties (`ds`, `level`)
  * and note counts (`charts`) of its charts from Basic on.
+ *
  * @throws {MusicDataError} naming every fault by its place in the list
  */
 export function parseMusicData(data: unknown): Chart[] {

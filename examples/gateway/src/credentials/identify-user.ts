@@ -36,6 +36,7 @@ const ASYMMETRIC = [
 
 /**
  * The `sub` of a valid JWT; `undefined` if it isn't valid.
+ *
  * @throws {HttpError} 503 if the keys cannot be read
  */
 type VerifyJwt = (token: string) => Promise<string | undefined>

@@ -69,6 +69,7 @@ export class ServiceCredentials {
 
   /**
    * Creates a credential. This is the only time it is returned: only its hash is stored.
+   *
    * @throws {HttpError} `conflict` if the service has the maximum number
    */
   async issue(service: Service, name: string, by: Doer): Promise<{ readonly id: string; readonly token: string }> {
@@ -94,6 +95,7 @@ export class ServiceCredentials {
 
   /**
    * The credential is invalid from the next request on, in every process.
+   *
    * @returns whether it existed
    */
   async revoke(service: Service, id: string, by: Doer): Promise<boolean> {

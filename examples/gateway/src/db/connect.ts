@@ -12,6 +12,7 @@ export interface DatabaseOptions {
 
 /**
  * Opens the configured database, and upgrades its schema.
+ *
  * @param announce called before an upgrade of the schema loses something
  */
 export function openDatabase({ databaseUrl, dataDir }: DatabaseOptions, announce?: Announce): Promise<Db> {

@@ -9,6 +9,7 @@ const SHARED_WAIT_MS = 1_000
 /**
  * Locks a data folder for the lifetime of this process, exclusively or shared with others. The operating system's lock
  * ends with the process, however it ends. It is on a file that is never written.
+ *
  * @returns a function that releases the folder
  * @throws {StartError} if the locks of other processes exclude this one, or the folder cannot be used
  */

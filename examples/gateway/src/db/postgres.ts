@@ -26,6 +26,7 @@ interface PostgresOptions {
 /**
  * Opens a PostgreSQL database. If several processes start together, one migrates and the others wait: the migrating one
  * holds an advisory lock until its transaction ends.
+ *
  * @throws {StartError} if the database cannot be reached or used
  */
 export async function openPostgres(connectionString: string, options: PostgresOptions = {}): Promise<Db> {

@@ -28,6 +28,7 @@ export function readerOf(db: Db): Db {
  * Opens the embedded database of a data folder, and creates both if they don't exist.
  * Every commit reaches the disk before it is acknowledged (`synchronous = FULL`): neither a killed process nor a power
  * cut loses acknowledged data. The write-ahead log lets several processes use the file.
+ *
  * @throws {StartError} if the folder or the file cannot be used
  */
 export async function openSqlite(dataDir: string, announce?: Announce): Promise<Db> {

@@ -21,6 +21,7 @@ export interface PlayerTransaction {
 
 /**
  * Works on a player's data in one transaction, all of it or nothing.
+ *
  * @param charge called before the work; an error that it throws undoes everything
  * @throws {UserGone} if the player was deleted meanwhile
  */

@@ -91,6 +91,7 @@ function isAdminPath(path: string): boolean {
 
 /**
  * A header field that may appear once. With two it is unclear which of them a proxy has checked.
+ *
  * @throws {HttpError} `bad_request` for two
  */
 function onlyField(req: Request, name: string): string | undefined {

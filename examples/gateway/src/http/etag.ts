@@ -27,6 +27,7 @@ export type Expected = 'any' | readonly ExpectedVersion[]
 /**
  * Parses an `If-Match` field: `*`, or entity tags. Weak tags match nothing (RFC 9110, 13.1.1).
  * Hand-written: Express' `fresh` compares tags of reads only, and doesn't know a version without its revision.
+ *
  * @throws {HttpError} `bad_request` for a field of another form
  */
 export function parseIfMatch(field: string): Expected {
@@ -49,6 +50,7 @@ export function requireIfMatch(field: string | undefined): Expected {
 
 /**
  * The revision that must be stored for a write; `undefined` for any.
+ *
  * @throws {HttpError} `precondition_failed` when another revision is stored
  */
 export function expectedRevision(expected: Expected, stored: Version): string | undefined {
@@ -82,6 +84,7 @@ const TAG = /^(?:W\/)?"[\x21\x23-\x7e]*"$/
 
 /**
  * The precondition in `If-Match` and `If-None-Match`; without these fields every state passes.
+ *
  * @throws {HttpError} `bad_request` for a field of another form
  */
 export function preconditionOf(req: Request): Precondition {

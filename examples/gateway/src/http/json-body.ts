@@ -113,6 +113,7 @@ type Turn = () => Promise<void>
 
 /**
  * Parses a body. A list in it is parsed piece by piece, and other callers get a turn between two pieces.
+ *
  * @param name of the list
  * @param turn resolves when the others have had their turns
  * @throws {SyntaxError} where `JSON.parse` does

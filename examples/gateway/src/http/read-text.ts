@@ -7,6 +7,7 @@ export class BodyTooLarge extends Error {
  * The body of a response as text. It counts the bytes after decompression, regardless of `Content-Length`, and aborts
  * the connection at the limit.
  * Hand-written: `fetch` has no limit, and packages that have one replace `fetch`.
+ *
  * @throws {BodyTooLarge}
  */
 export async function readText({ body }: Response, maxBytes: number): Promise<string> {

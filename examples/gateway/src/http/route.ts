@@ -141,6 +141,7 @@ interface Charged {
 /**
  * Charges for a request in the transaction of its work. It must be the first step: what it throws rolls the transaction
  * back and becomes the response. If the request was charged before its work, it does nothing.
+ *
  * @throws {TypeError} if it is called again: a request is charged once
  * @returns what was charged; `undefined`: the request is free
  */

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { instantText, isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'
 import { subjectsOf } from './layer-members.ts'
+import { limitDocument } from './limit-document.ts'
 import type { OperationName } from './policy.ts'
 import { limitLabels } from './policy-limits.ts'
 
@@ -76,21 +77,12 @@ export function namedStatusBody(status: QuotaStatus): NamedStatusBody {
   return { windows: Object.fromEntries(named), timeZone: BEIJING_TIME_ZONE }
 }
 
-function namedWindow(of: QuotaStatus['windows'][string][number]): object {
-  const { layer, scope, window, limit, burst, used, held, remaining, startedAt, resetAt, kind, enforced } = of
+function namedWindow(status: QuotaStatus['windows'][string][number]): object {
+  const { held, startedAt } = status
   return {
-    layer,
-    scope,
-    window,
-    limit,
-    ...(burst === undefined ? {} : { burst }),
-    used,
-    ...(held === undefined ? {} : { held }),
-    remaining,
+    ...limitDocument(status),
+    ...(held !== undefined && { held }),
     startedAt: startedAt === null ? null : instantText(startedAt),
-    resetAt: resetAt === null ? null : instantText(resetAt),
-    kind,
-    enforced,
   }
 }
 

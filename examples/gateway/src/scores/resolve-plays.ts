@@ -20,6 +20,7 @@ interface EntryFault extends Detail {
 
 /**
  * Converts a request's entries to plays, with their charts.
+ *
  * @throws {HttpError} with the code of the first fault, naming all of them
  */
 export function resolvePlays(entries: readonly Entry[], charts: ReadonlyMap<string, Chart>): ChartedPlay[] {

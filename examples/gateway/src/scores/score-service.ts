@@ -44,6 +44,7 @@ export class ScoreService {
 
   /**
    * Finds the charts of an upsert's entries and computes their DX scores.
+   *
    * @throws {HttpError} `unknown_chart`, `dx_score_too_high`, `validation_failed`, naming every fault
    */
   async resolve({ musicList }: UpsertBody): Promise<readonly ChartedPlay[]> {
@@ -52,6 +53,7 @@ export class ScoreService {
 
   /**
    * Stores plays, replacing existing ones; all of them or none.
+   *
    * @param charge called at the beginning of their transaction
    */
   async upsert(userId: string, plays: readonly ChartedPlay[], charge?: ChargeFirst): Promise<UpsertResult[]> {
@@ -81,6 +83,7 @@ export class ScoreService {
 
   /**
    * Deletes the scores of charts.
+   *
    * @throws {HttpError} `score_not_found` if none of them exists
    */
   async remove(userId: string, keys: readonly ChartKey[], charge?: ChargeFirst): Promise<DeleteResult[]> {

@@ -15,6 +15,7 @@ export function achievementOfPercent(percent: number): number {
 /**
  * Parses an achievement into percent x 10000, from a percentage (at most 101), that integer itself (above 10000), or
  * either of them as text.
+ *
  * @returns `undefined` for anything else
  */
 export function parseAchievement(value: unknown): number | undefined {
@@ -141,6 +142,7 @@ const MOST_COUNTED = 1_005_000
 
 /**
  * The rating of a play by Diving-Fish's formula (`ra`), in integers: binary fractions would sometimes be one too low.
+ *
  * @param constant the chart's exact difficulty, such as 13.7
  * @param achievement percent x 10000
  */

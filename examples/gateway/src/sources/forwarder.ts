@@ -12,11 +12,13 @@ export interface ForwarderOptions {
   readonly timeoutMs: number
   /**
    * The largest response, in bytes after decompression.
+   *
    * @default 4 MiB: twice what a player has who played every chart
    */
   readonly maxBytes?: number | undefined
   /**
    * The longest wait before the second attempt, in milliseconds.
+   *
    * @default 250
    */
   readonly retryDelayMs?: number | undefined
@@ -52,6 +54,7 @@ export class Forwarder {
 
   /**
    * Reads a path below the base address. A network failure or a status of 502 to 504 is retried once.
+   *
    * @throws {HttpError} `source_timeout`, `source_unreachable`, and `source_bad_response` for a response that isn't
    * HTTP or is too large; the reason of `signal` when that is aborted
    */

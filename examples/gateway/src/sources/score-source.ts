@@ -35,6 +35,7 @@ export interface ScoreSource {
   readonly name: SourceName
   /**
    * Reads all scores of the player with this credential.
+   *
    * @throws {HttpError} `source_credential_rejected`, `source_privacy`, `source_unreachable`, `source_bad_response`,
    * `source_error`, `source_rate_limited`, `source_timeout`; the reason of `signal` when that is aborted
    */

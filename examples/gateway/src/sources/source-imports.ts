@@ -93,6 +93,7 @@ export class SourceImports {
   /**
    * Reads a player's scores from a source and merges them into the stored ones, keeping the best of each field. It
    * stores all of them or none. It goes on if the caller disconnects: the caller has paid for it.
+   *
    * @throws {HttpError} `sync_in_progress` while another import of the player runs, and those of {@link ScoreSource}
    */
   run(userId: string, source: ScoreSource, credential: SourceCredential): Promise<ImportResult> {

@@ -121,6 +121,7 @@ const MOST_READ = 4_096
 /**
  * Makes a name that can be stored and shown: one line, cut, without characters that databases reject. A faulty name
  * must not cost the scores that come with it.
+ *
  * @returns `undefined` if nothing is left
  */
 export function cleanNickname(text: string): string | undefined {

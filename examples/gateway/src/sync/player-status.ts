@@ -35,6 +35,7 @@ export class PlayerStatus {
 
   /**
    * The player with all records.
+   *
    * @throws {HttpError} `not_found` for a player who was never synced
    */
   async whole(qq: number): Promise<PlayerAnswer> {
@@ -60,6 +61,7 @@ export class PlayerStatus {
 
   /**
    * The player's totals, without the records.
+   *
    * @throws {HttpError} `not_found` for a player who was never synced
    */
   async summary(qq: number): Promise<SummaryAnswer> {

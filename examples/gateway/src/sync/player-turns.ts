@@ -32,6 +32,7 @@ export class PlayerTurns {
 
   /**
    * Runs if no other write of the player is in flight in this process.
+   *
    * @throws {SyncError} `player_busy`
    */
   async alone<T>(qq: number, work: () => Promise<T>): Promise<T> {
@@ -46,6 +47,7 @@ export class PlayerTurns {
 
   /**
    * Works in one transaction, all of it or nothing. With `isPatient` it waits for a write in flight in another process.
+   *
    * @throws {SyncError} `player_busy`
    */
   async take<T>(qq: number, isPatient: boolean, work: (turn: Turn) => Promise<T>): Promise<T> {

@@ -18,6 +18,7 @@ export class SyncService {
 
   /**
    * Stores a request's records in one transaction.
+   *
    * @param body its records are removed from it
    * @throws {SyncError} for everything that the protocol refuses
    */

@@ -20,6 +20,7 @@ export class SyncStatus {
 
   /**
    * What has arrived of a snapshot.
+   *
    * @throws {HttpError} `not_found`; `conflict` if several players have one with that id and no player is named
    */
   async snapshot(id: string, qq: number | undefined): Promise<SnapshotStatus> {

@@ -3,11 +3,11 @@ import type { WaitBegin, WaitEnd } from './events.ts'
 import type { Quota } from './quota.ts'
 import type { Reservation, ReserveRequest } from './requests.ts'
 
-/** Calls of an engine for its waiting queue. */
+/** An engine's calls for its waiting queue. */
 export interface EngineDoor {
   /** Checks a request and prices it under the settings in force. Throws what `reserve` rejects with. */
   demand(request: ReserveRequest): TakeDemand
-  /** `reserve`, without a promise where the stores are synchronous. */
+  /** `reserve`, without a promise if the stores are synchronous. */
   attempt(request: ReserveRequest): Reservation | Promise<Reservation>
   /** Emits the event `waiting`. */
   began(begin: WaitBegin): void
@@ -21,7 +21,7 @@ export function openDoor(quota: Quota, door: EngineDoor): void {
   doors.set(quota, door)
 }
 
-/** The door of an engine; `undefined` for anything else. */
+/** The door of an engine; `undefined` for any other object. */
 export function doorOf(quota: unknown): EngineDoor | undefined {
   return doors.get(quota as object)
 }

@@ -34,10 +34,10 @@ import { factorInTime, settingsInTime } from './settings/live-factor.ts'
 import { LivePeriods } from './settings/live-periods.ts'
 import { LiveSettings, type UnknownPlan } from './settings/live-settings.ts'
 
-/** Answered within this time, where neither the options nor the store say another. */
+/** The deadline if neither the options nor the store set one. */
 const DEADLINE_MS = 1_000
 
-/** What an engine is put together from. */
+/** The parts of an engine, connected. */
 export class EngineComponents {
   readonly policy: Policy
   readonly store: QuotaStore
@@ -60,7 +60,7 @@ export class EngineComponents {
   /** Whether the counters and the settings both answer synchronously. */
   readonly sync: boolean
   readonly frames: readonly DecisionFrame[]
-  /** Reports that something went back. @param subject absent: of anybody */
+  /** Reports a refund. @param subject absent: the refund may concern any subject */
   readonly freed = (category: number, subject?: Subject): void => {
     if (this.events.hasListeners('freed'))
       this.events.emit('freed', { category: this.policy.categories[category]!, subject })
@@ -94,7 +94,7 @@ export class EngineComponents {
     const { sync } = this.store
     const settingsSync = this.settingsStore.sync
     this.sync = sync && settingsSync
-    // An answer that is here already cannot be late.
+    // A synchronous answer cannot be late.
     const keepsTime = this.store.sync || this.store.deadlineMs !== undefined
     const common = { counters: this.counters, keepsTime, deadline, live, periods }
     this.calls = new CounterCalls({ ...common, sync, settingsSync })
@@ -109,7 +109,7 @@ export class EngineComponents {
       reports,
       fallback,
       clock,
-      // Posted once, whether that arrives or not.
+      // Posted once, whether or not it arrives.
       post: (posting) => void runAsync(this.calls.settle(posting)).catch(() => undefined),
     })
     const { calls, takes, decisions, check } = this
@@ -153,7 +153,7 @@ export class EngineComponents {
     return new LiveSettings(policy, settingsStore, listener, clock, factorStore)
   }
 
-  /** An admission whose caller was answered before. A refund that fails leaves the tokens charged. */
+  /** Refunds an admission whose caller was already answered. If the refund fails, the tokens stay charged. */
   #refund(demand: TakeDemand, states: readonly number[], endsAt: number | undefined): void {
     const { subject, category, costs, quotas, id, hold } = demand
     const refunds = costs.slice(0, -1)
@@ -173,9 +173,9 @@ function isAsync(store: QuotaStore | SettingsStore): store is AsyncStore | Async
 }
 
 /**
- * One clock for the engine and a store that reads the time in this process.
+ * One clock for the engine and for a store that reads the time in this process.
  *
- * @throws {QuotaError} `invalid_options` for an engine with a clock of its own over a store by the machine's
+ * @throws {QuotaError} `invalid_options` if the engine has its own clock and the store uses the machine's
  */
 function clockOf(given: Clock | undefined, { clock: ofStore }: QuotaStore): Clock {
   if (given !== undefined && given !== systemClock && ofStore === systemClock) {
@@ -185,7 +185,7 @@ function clockOf(given: Clock | undefined, { clock: ofStore }: QuotaStore): Cloc
   return given ?? ofStore ?? systemClock
 }
 
-/** For those who have no listener: a plan that is misspelt would go unnoticed. */
+/** The warning if there is no listener. Without it a misspelt plan would go unnoticed. */
 function unknownPlanMessage({ plan, of }: UnknownPlan, known: readonly string[]): string {
   const where = of === 'request' ? 'a request names' : "a subject's settings name"
   const there = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`
@@ -200,7 +200,7 @@ function checkOf(
   return new RequestCheck(policy, { idTtlMs, nonces: noncesBy(createNonce), holdTtlMs, maxTtlMs, maxHolds, canHold })
 }
 
-/** A frame for each category, shared by all its decisions. */
+/** Parts of a decision that are the same for each category. */
 function decisionFrames(policy: Policy, periods: LivePeriods): readonly DecisionFrame[] {
   const { layers, categories } = policy
   const units = unitNames(policy)
@@ -220,7 +220,7 @@ function decisionFrames(policy: Policy, periods: LivePeriods): readonly Decision
 }
 
 /**
- * Whether a store can what a policy requests.
+ * Checks that a store supports what a policy needs.
  *
  * @throws {QuotaError} `calendar_missing`, `store_unsupported`
  */
@@ -244,7 +244,7 @@ function checkAbilities(policy: Policy, { can = {} }: QuotaStore, calendar: Cale
   if (shared !== undefined) throw unsupported(`concurrency ("${concurrency.label}") in the shared layer "${shared}"`)
 }
 
-/** A shared layer in which a label has a limit. */
+/** A shared layer that limits a label. */
 function sharedWith({ layers, base }: Policy, label: string): string | undefined {
   const hasLabel = (layer: string): boolean =>
     Object.values(base[layer] ?? {}).some((limits) => Object.hasOwn(limits, label))

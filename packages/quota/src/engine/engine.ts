@@ -36,7 +36,7 @@ import { HoldWatch, orAborted, resumedHandle } from './reservations/handle.ts'
 import { holdOfToken } from './reservations/hold-token.ts'
 import { worked } from './reservations/worked.ts'
 
-/** Every engine. Takes have two forms, synchronous and asynchronous; all other operations are tasks. */
+/** Every engine. A take has a synchronous and an asynchronous form; all other operations are tasks. */
 class QuotaEngine implements Quota {
   readonly sync: boolean
   readonly policy: Policy
@@ -82,7 +82,7 @@ class QuotaEngine implements Quota {
     return this.#takeSync(request, this.#consumption)
   }
 
-  // Not `async`, so that no promise follows another: the caller gets the one that `takes` made.
+  // Not `async`: the caller gets the promise that `takes` made, not a second one.
   #take<R, T>(request: R, purpose: Purpose<R, T>): Promise<T> {
     if (this.sync) return this.#takeNow(request, purpose)
     return this.#closing === undefined ? this.#components.takes.take(request, purpose) : Promise.reject(closed())
@@ -198,7 +198,7 @@ class QuotaEngine implements Quota {
     await runAsync(components.calls.ready())
     const reservationId: ReservationId = { id, nonce, fingerprint, ttlMs: components.check.idTtlMs }
     const ref = { subject, category: index, id: reservationId }
-    // A read: no end is moved to now or earlier.
+    // A read does not move the end of a window.
     const {
       outcome,
       now,
@@ -242,9 +242,9 @@ class QuotaEngine implements Quota {
       throw new QuotaError('store_unsupported', message)
     }
     const settings = settingsStore.within?.(transaction)
-    // What comes late is a part of the transaction all the same, and goes with it.
+    // A late result still belongs to the transaction, and is rolled back with it.
     const late = (): void => undefined
-    // The transaction has its connection.
+    // The transaction already has its connection.
     const deadline = new CallDeadline(this.#components.deadline.ms)
     const common = { live, periods, demands, deadline, counters, settings, late }
     const takes = new Takes({ ...common, sync: false, keepsTime: true })
@@ -291,7 +291,7 @@ class QuotaEngine implements Quota {
     return this.#closing
   }
 
-  /** A consumption that can be taken back until the signal is too late: a reservation that is never settled. */
+  /** A charge that can be refunded until the signal comes too late: a reservation that is never settled. */
   async #consumeOrAbort(request: QuotaRequest): Promise<Decision> {
     request.signal!.throwIfAborted()
     if (this.sync) return this.consumingSync(request)
@@ -339,7 +339,7 @@ function consumption({ check, live, demands, reports, decisions }: EngineCompone
   }
 }
 
-/** @param run how the calls of the handle answer */
+/** @param run how the handle's calls return */
 function reservation(components: EngineComponents, run: Run): Purpose<ReserveRequest, Reservation> {
   const { check, live, demands, reports, reservations } = components
   return {
@@ -347,13 +347,13 @@ function reservation(components: EngineComponents, run: Run): Purpose<ReserveReq
       const operation = check.operation(request, live.compiled)
       return demands.of(request, operation, check.key(request, operation), reports.start())
     },
-    // What has an id is kept by the store, also where it costs nothing.
+    // The store keeps requests with an id, even if they cost nothing.
     free: (demand) => (isFree(demand.price) && demand.id === undefined ? reservations.free(demand, run) : undefined),
     of: (demand, reply) => reservations.of(demand, reply, run),
   }
 }
 
-/** Events for which ended holds are polled. */
+/** Events that need polling for ended holds. */
 const OF_ENDED_HOLDS: readonly QuotaEvent[] = ['holdEnded', 'freed']
 
 function closed(): QuotaError {
@@ -372,7 +372,7 @@ export interface SyncQuotaOptions<Operation extends string = string, C extends C
 }
 
 /**
- * Makes a quota engine. Where both stores answer synchronously, as those in memory do, it has the `...Sync` calls as well.
+ * Makes a quota engine. If both stores are synchronous, as in memory, it has the `...Sync` calls too.
  *
  * @throws {QuotaError} `invalid_options`, `invalid_policy` naming every fault; `store_mismatch`
  * @example

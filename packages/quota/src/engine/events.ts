@@ -14,50 +14,50 @@ export interface QuotaEvents<C extends Counting = Counting> {
   /** A request was refused. */
   refused: RefusedDecision<C>
   /**
-   * Shadowed limits would have refused a request, which was decided without them; emitted after `admitted` or
-   * `refused`, with these limits in the decision's `shadowed`.
+   * Shadowed limits would have refused a request that was decided without them. Emitted after `admitted` or `refused`.
+   * The decision's `shadowed` has these limits.
    */
   shadowed: Decision<C>
-  /** A charge took a limit across a threshold, see `thresholds` of the options and of the settings. */
+  /** A charge took a limit across a threshold. See `thresholds` in the options and the settings. */
   nearLimit: NearLimit<C>
   /** Other settings are in force. */
   settings: VersionedSettings<C>
-  /** A stored document has members that the policy cannot take: they are kept, and are not in force. */
+  /** A stored document has members that the policy cannot use. They are kept, but not in force. */
   settingsFault: {
     readonly of: 'settings' | { readonly layer: string; readonly key: string }
     readonly faults: readonly Fault[]
   }
-  /** A request or a subject's settings name a plan that does not exist; emitted once per version of the settings. */
+  /** A request or a subject's settings name an unknown plan. Emitted once per version of the settings. */
   unknownPlan: UnknownPlan
-  /** A hold ended unsettled. Emitted by one process, which polls each second while it has a listener. */
+  /** A hold expired. One process emits it; that process polls every second while it has a listener. */
   holdEnded: HoldEnd<C>
-  /** A commit was above what its hold had reserved. Emitted by the commit that settled the hold, never by a repeat. */
+  /** A commit was higher than its reservation. Emitted by the commit that settled the hold, never by a repeat. */
   overrun: QuotaOverrun<C>
-  /** The store did not answer, and the failure policy decided. Logged where it has no listener. */
+  /** The store did not answer, and the failure policy decided. Logged if there is no listener. */
   degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }
-  /** Tokens or slots went back, so that a refused request may fit now. */
+  /** Tokens or slots were refunded, so a refused request may fit now. */
   freed: Freed<C>
-  /** A request began to wait in a queue: see `@scoregw/quota/waiting`. */
+  /** A request began to wait in a queue; see `@scoregw/quota/waiting`. */
   waiting: WaitBegin
   /** A request left a waiting queue, or was refused by it. */
   waited: WaitEnd
   /** The engine is closing. No event follows. */
   closed: undefined
-  /** A decision was made, however it came out; emitted before the event that says more about it. */
+  /** A decision was made, with any outcome. Emitted before the event that describes the outcome. */
   decided: DecisionTime
 }
 
-/** Where tokens or slots went back: by a settlement, a reset, a release, or a hold that ended. */
+/** Which tokens or slots were refunded: by a settlement, a reset, a release, or a hold that expired. */
 export interface Freed<C extends Counting = Counting> {
   readonly category: C['names']['category']
-  /** Absent for a hold that ended or was released: its keys are unknown. */
+  /** Absent for a hold that expired or was released: its keys are unknown. */
   readonly subject?: C['names']['subject'] | undefined
 }
 
 /** A request in a waiting queue. */
 export interface WaitBegin {
   readonly category: string
-  /** How many wait now in this process' queue. */
+  /** How many requests wait in this process' queue now. */
   readonly size: number
 }
 
@@ -81,14 +81,16 @@ export type WaitRefusal = 'timeout' | 'too_late' | 'too_large' | 'queue_full'
 /** `admitted`, a refusal, or: the caller aborted, the engine was closed, an error was thrown. */
 export type WaitOutcome = 'admitted' | WaitRefusal | 'aborted' | 'closed' | 'failed'
 
-/** How long a decision took; measured while there is a listener. */
+/** How long a decision took. Measured while there is a listener. */
 export interface DecisionTime {
   readonly category: string
-  /** `degraded`: the failure policy decided, either way. */
+  /** `degraded`: the failure policy decided, to admit or to refuse. */
   readonly outcome: 'admitted' | 'refused' | 'degraded'
   /** Whether the request may go on. */
   readonly allowed: boolean
-  /** From the request to the decision, in milliseconds with fractions: settings, store, and the wait for both. */
+  /**
+   * From the request to the decision, in milliseconds with fractions. Includes settings, store, and waiting for both.
+   */
   readonly durationMs: number
 }
 
@@ -98,16 +100,16 @@ export type QuotaListener<E extends QuotaEvent, C extends Counting = Counting> =
 /** Listeners by event. An event without listeners costs one call of {@link hasListeners}. */
 export class Events {
   readonly #listeners = new Map<QuotaEvent, Set<QuotaListener<never>>>()
-  /** Whether anybody listens to decisions; kept as a field, since every decision asks. */
+  /** Whether decisions have listeners. A field, since every decision reads it. */
   hasDecisionListeners = false
-  /** Whether anybody wants to know how long decisions take; a field for the same reason. */
+  /** Whether durations have listeners. A field for the same reason. */
   hasTimeListeners = false
 
   hasListeners(event: QuotaEvent): boolean {
     return (this.#listeners.get(event)?.size ?? 0) > 0
   }
 
-  /** @throws {QuotaError} `invalid_options` for an event that there is not, or a listener that is no function */
+  /** @throws {QuotaError} `invalid_options` for an unknown event, or a listener that isn't a function */
   on<E extends QuotaEvent>(event: E, listener: QuotaListener<E>): () => void {
     checkListener(event, listener)
     const listeners = this.#listeners.get(event) ?? new Set()
@@ -120,7 +122,7 @@ export class Events {
     }
   }
 
-  /** Notifies all listeners. One that throws is an uncaught error of its own, never a failed decision. */
+  /** Calls all listeners. If one throws, that is an uncaught error; the decision doesn't fail. */
   emit<E extends QuotaEvent>(event: E, payload: QuotaEvents[E]): void {
     for (const listener of this.#listeners.get(event) ?? []) {
       try {

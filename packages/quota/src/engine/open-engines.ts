@@ -10,7 +10,7 @@ import type { QuotaStore } from '../store/quota-store.ts'
  * API calls lock a user out.
  */
 
-/** Open engines, by the name and the limit of what they count in: a {@link WeakRef} to the store of each. */
+/** Open engines by the name and the limit of a counter: a {@link WeakRef} to each store. */
 type OpenCounters = Map<string, Map<Limit, Set<WeakRef<QuotaStore>>>>
 
 /** Plain data, since other copies of this package read it. An engine that isn't closed can still be collected. */
@@ -19,20 +19,20 @@ interface Register {
   readonly byPlace: Map<string, OpenCounters>
 }
 
-/** The limit of each counter, by a name that is the same for the same counter. */
+/** The limit of each counter. The same counter always has the same name. */
 type CounterLimits = ReadonlyMap<string, CounterLimit>
 
 interface CounterLimit {
   readonly limit: Limit
-  /** The name that people use. */
+  /** The name in messages. */
   readonly text: string
 }
 
 const REGISTER = Symbol.for('@scoregw/quota/open-engines')
-/** Engines of one limit after which those are forgotten whose store is gone, again and again. */
+/** How many engines of one limit are added before entries without a store are removed. */
 const FORGET_EVERY = 64
 
-/** Every copy of the package, ESM or CommonJS, has the same one. */
+/** Shared by every copy of the package, ESM or CommonJS. */
 function register(): Register {
   const shared = globalThis as { [REGISTER]?: Register }
   shared[REGISTER] ??= { byStore: new WeakMap(), byPlace: new Map() }
@@ -40,10 +40,10 @@ function register(): Register {
 }
 
 /**
- * Notes an engine as open until the returned function is called.
+ * Registers an engine as open until you call the returned function.
  *
  * @param warn receives conflicting limits of one counter in two stores of one place
- * @throws {QuotaError} `shared_counter` when both use the same store object
+ * @throws {QuotaError} `shared_counter` if both use the same store object
  */
 export function noteOpen(policy: Policy, store: QuotaStore, warn: (message: string) => void): () => void {
   const { byStore, byPlace } = register()
@@ -66,7 +66,7 @@ export function noteOpen(policy: Policy, store: QuotaStore, warn: (message: stri
   }
 }
 
-/** The first counter that two engines have with different limits, in a sentence that says what to do. */
+/** The first counter that has different limits in two engines, as a sentence with a fix. */
 function conflictOf(open: OpenCounters, counters: CounterLimits): string | undefined {
   for (const [name, { limit, text }] of counters) {
     for (const [other, engines] of open.get(name) ?? []) {
@@ -85,7 +85,7 @@ function hasOpen(engines: Set<WeakRef<QuotaStore>>): boolean {
   return false
 }
 
-/** @returns takes the engine out again */
+/** @returns a function that removes the engine */
 function note(open: OpenCounters, counters: CounterLimits, engine: WeakRef<QuotaStore>): () => void {
   for (const [name, { limit }] of counters) {
     const limits = open.get(name) ?? new Map<Limit, Set<WeakRef<QuotaStore>>>()

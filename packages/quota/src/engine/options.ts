@@ -44,73 +44,86 @@ export type FailurePolicy = 'closed' | 'open' | { readonly local: { readonly exp
 
 /** The options of {@link createQuota}. */
 export interface QuotaOptions<Operation extends string = string, C extends Counting = Counting> {
-  /** Windows, categories, layers, operations and base limits; `defaultPolicy()` is a start. */
+  /** Windows, categories, layers, operations and base limits. `defaultPolicy()` is a start. */
   readonly policy: Policy<Operation, C>
   /**
-   * Where the counters live.
+   * Stores the counters.
+   *
    * @default `memoryStore()` with the engine's clock
    */
   readonly store?: QuotaStore | undefined
   /**
-   * Where the settings live.
+   * Stores the settings.
+   *
    * @default `memorySettings()`
    */
   readonly settingsStore?: SettingsStore | undefined
   /**
-   * Where the factor of mode `adaptive` lives; an `adaptiveTicker` moves it. Until it was read, it is 1.
-   * @default none: the mode is refused
+   * Stores the factor of mode `adaptive`; an `adaptiveTicker` moves it. The factor is 1 until it was read.
+   *
+   * @default none: the mode is rejected
    */
   readonly adaptive?: { readonly factor: FactorStore } | undefined
   /**
    * What happens when the store does not answer, by category.
+   *
    * @default `closed` for every category
    */
   readonly failurePolicy?: Readonly<Record<string, FailurePolicy>> | undefined
   /**
-   * Within how many milliseconds a call is answered when a store is silent, by the failure policy. Stores that keep a
-   * deadline themselves, as that on Redis does, keep their own.
+   * Deadline of a call in milliseconds. If a store doesn't answer within it, the failure policy decides. Stores with a
+   * deadline of their own, such as Redis, use theirs.
+   *
    * @default the store's own, else 1000
    */
   readonly deadlineMs?: number | undefined
   /**
-   * How long a reservation's id is kept after its last use, in milliseconds; must exceed the longest work.
+   * How long a reservation's id is kept after its last use, in milliseconds. It must be longer than the longest work.
+   *
    * @default 600_000 (10 minutes)
    */
   readonly idTtlMs?: number | undefined
   /**
-   * How long a hold lasts that says nothing else, in milliseconds: of operations that need a slot.
+   * How long a hold lasts if the request doesn't say, in milliseconds. Used for operations that need a slot.
+   *
    * @default 60_000
    */
   readonly holdTtlMs?: number | undefined
   /**
-   * The longest that a hold may request, in milliseconds.
+   * The longest `ttlMs` of a hold, in milliseconds.
+   *
    * @default 86_400_000 (24 hours)
    */
   readonly maxTtlMs?: number | undefined
   /**
-   * Most open holds of a subject.
+   * The most open holds per subject.
+   *
    * @default 1_000
    */
   readonly maxHolds?: number | undefined
   /**
    * Computes the periods of calendar windows: `luxonCalendar()` of `@scoregw/quota/calendar`.
+   *
    * @default none: a policy with such windows is `calendar_missing`
    */
   readonly calendar?: Calendar | undefined
   /**
-   * When limits are near, reported by the event `nearLimit`: from a share of the limit on, above 0 to 1, or as soon as
-   * no more than some tokens are left; with `unit`, of windows that count it. At most 8; the settings can have others.
+   * When a limit counts as near, for the event `nearLimit`: from a share of the limit, above 0 to 1, or once only so
+   * many tokens are left. With `unit`, only windows that count that unit. At most 8; the settings can have others.
+   *
    * @default [{ share: 0.8 }]
    */
   readonly thresholds?: readonly Threshold<C>[] | undefined
   /**
-   * Where the time comes from, also for a store in this process that has no clock of its own. Counters on a server follow
-   * the server's clock.
+   * The engine's clock, also used by a store in this process that has none. Counters on a server use the server's
+   * clock.
+   *
    * @default the store's clock, else the machine's
    */
   readonly clock?: Clock | undefined
   /**
-   * Makes the nonces that distinguish the holders of one reservation id: another text each time, which nobody can guess.
+   * Makes the nonces that distinguish the holders of one reservation id: a new text each time, which cannot be guessed.
+   *
    * @default `crypto.randomUUID` for holds; for others a number after one such text
    */
   readonly createNonce?: (() => string) | undefined
@@ -118,17 +131,19 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    * Receives what operators should know; `false` silences it. Errors: why the store does not answer, and what callers get,
    * unless `degraded` has a listener; for each cause once a minute at most. Warnings: that it answers again; unknown plans,
    * unless `unknownPlan` has a listener; a price above a limit, once.
+   *
    * @default the console
    */
   readonly logger?: QuotaLogger | false | undefined
   /**
-   * Measures how long decisions take, for the event `decided`.
+   * The stopwatch for the event `decided`.
+   *
    * @default `performance.now`
    */
   readonly stopwatch?: Stopwatch | undefined
 }
 
-/** Options after their check, defaults filled in. */
+/** Checked options, with defaults. */
 export type ParsedQuotaOptions = Omit<
   QuotaOptions,
   'failurePolicy' | 'idTtlMs' | 'stopwatch' | 'logger' | 'holdTtlMs' | 'maxTtlMs' | 'maxHolds' | 'thresholds'
@@ -146,7 +161,7 @@ export type ParsedQuotaOptions = Omit<
 /** The longest that `maxTtlMs` can allow, in milliseconds: 31 days. */
 const MAX_TTL_MS = 31 * 86_400_000
 
-/** The options of every engine, regardless of its policy. */
+/** Options that every engine has, regardless of its policy. */
 export type SharedOptions = Omit<ParsedQuotaOptions, 'policy' | 'failurePolicy'>
 
 export function sharedChecks(): Checks<SharedOptions> {

@@ -8,6 +8,7 @@ import { usePolicy } from '../../session.ts'
 import { Field } from '../../ui/field.tsx'
 import { Scroll } from '../../ui/scroll.tsx'
 import { useDraft } from '../../ui/use-draft.ts'
+import { WindowsHead } from '../../ui/windows-head.tsx'
 import { useNames } from '../../words/names.ts'
 import { useWords } from '../../words/words.ts'
 import { PLANS, planCells, planPath, plansOf } from './rule-fields.ts'
@@ -93,16 +94,7 @@ function PlanTable({ editor, plan, onRemove }: PlanProps): JSX.Element {
       <h3 id={heading}>{plan}</h3>
       <Scroll label={settings.planOf(plan)}>
         <table class="overrides" aria-labelledby={heading}>
-          <thead>
-            <tr>
-              <td />
-              {labels.map((label) => (
-                <th key={label} scope="col">
-                  {names.window(label)}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <WindowsHead labels={labels} />
           <tbody>
             {groups.map((group) => {
               const [layer = '', category = ''] = group.split(' ')

@@ -11,6 +11,7 @@ import { Switch } from '../../ui/choice.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Scroll } from '../../ui/scroll.tsx'
 import { useResource } from '../../ui/use-resource.ts'
+import { WindowsHead } from '../../ui/windows-head.tsx'
 import type { Words } from '../../words/en.ts'
 import { type Names, useNames } from '../../words/names.ts'
 import { useWords } from '../../words/words.ts'
@@ -84,16 +85,7 @@ function QuotaFields({ editor, layer, title, nameOf }: FieldsProps & { title: st
     <>
       <Scroll label={title}>
         <table class="overrides">
-          <thead>
-            <tr>
-              <td />
-              {labels.map((label) => (
-                <th key={label} scope="col">
-                  {names.window(label)}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <WindowsHead labels={labels} />
           <tbody>
             {policy.categories.map((category) => (
               <OverrideRow key={category} editor={editor} layer={layer} category={category} nameOf={nameOf} />

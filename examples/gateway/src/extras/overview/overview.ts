@@ -4,6 +4,7 @@ import { ADAPTIVE_DEFAULTS, type CallOutcome, type OutcomeRecorder, type Outcome
 import type * as z from 'zod'
 import { instantText } from '../../http/instant.ts'
 import { outerPath, sharedLayers, subjectsOf } from '../../quota/layer-members.ts'
+import { limitDocument } from '../../quota/limit-document.ts'
 import type { OperationName } from '../../quota/policy.ts'
 import { bucketRange } from '../../usage/failure-rate.ts'
 import type { OverviewMember } from '../extra.ts'
@@ -123,23 +124,7 @@ export class Overview {
     const { windows } = await quota.status(subjectsOf(quota.policy)(NOBODY))
     const shared = sharedLayers(quota.policy)
     const limits = Object.values(windows).flatMap((list) => list.filter(({ layer }) => shared.includes(layer)))
-    return limits.map((each) => {
-      const { layer, scope, category, window, kind, limit, burst, used, remaining, resetAt, enforced } = each
-      const ends = resetAt === null ? null : instantText(resetAt)
-      return {
-        layer,
-        scope,
-        category,
-        window,
-        kind,
-        limit,
-        ...(burst !== undefined && { burst }),
-        used,
-        remaining,
-        resetAt: ends,
-        enforced,
-      }
-    })
+    return limits.map((each) => ({ category: each.category, ...limitDocument(each) }))
   }
 
   #top(): OverviewDocument['top'] {

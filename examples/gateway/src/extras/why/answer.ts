@@ -1,6 +1,7 @@
 import type { Decision, Violation } from '@scoregw/quota'
 import { beijingDay, dayText } from '../../beijing-day.ts'
 import { instantText } from '../../http/instant.ts'
+import { limitDocument } from '../../quota/limit-document.ts'
 import type { UsageRecord } from '../../usage/usage-record.ts'
 import type { WhyAnswer } from './bodies.ts'
 import type { Replayed } from './replay.ts'
@@ -33,23 +34,7 @@ function decisionOf(decision: Decision): WhyAnswer['now'] {
     violations: isRefused ? decision.violations.map(violationOf) : [],
     shadowed: decision.shadowed.map(violationOf),
     retryAfterSeconds: isRefused ? decision.retryAfterSeconds : null,
-    windows: decision.windows.map(
-      ({ layer, scope, window, kind, limit, burst, used, remaining, resetAt, enforced }) => {
-        const ends = resetAt === null ? null : instantText(resetAt)
-        return {
-          layer,
-          scope,
-          window,
-          kind,
-          limit,
-          ...(burst !== undefined && { burst }),
-          used,
-          remaining,
-          resetAt: ends,
-          enforced,
-        }
-      },
-    ),
+    windows: decision.windows.map((each) => limitDocument(each)),
   }
 }
 

@@ -47,6 +47,7 @@ export class ByteBlocks {
 
   /**
    * The text between two offsets, each at the end of a character.
+   *
    * @throws {NotUtf8Error}
    */
   text(start: number, end: number): string {
@@ -76,6 +77,7 @@ export type ReadFault = ScanFault | 'busy' | 'aborted' | 'packing'
 
 /**
  * Reads a body and measures it as it arrives. From the first byte above a limit, nothing is kept or decompressed.
+ *
  * @param turn does something in the caller's next turn
  */
 export function readBody(
