@@ -8,56 +8,56 @@ import { SLOTS } from '../windows/units.ts'
 import type { UncountedWindow, Violation, WindowStatus } from './decision.ts'
 
 /**
- * The cells of one category as a store reports them: `[startedAt, used]` for every cell of every applying layer
- * in the order of {@link Quotas}; `[-1, 0]` for a window that is not open.
+ * The cells of one category as a store reports them: `[startedAt, used]` for each cell of each applying layer, in the
+ * order of {@link Quotas}. `[-1, 0]` is a window that isn't open.
  */
 export type WindowStates = readonly number[]
 
-/** What the numbers of a state mean: the policy's limits and layers, and the category requested. */
+/** What a state's numbers mean: the policy's limits and layers, and the category. */
 export interface DecisionFrame {
   readonly policy: Policy
   readonly layout: Layout
-  /** What the policy counts, by name. */
+  /** The policy's units, by name. */
   readonly units: readonly string[]
   /**
-   * For each layer the limits that it has, as places in a row, in the order in which the policy names them and people see
-   * them: its windows, and concurrency where that is limited.
+   * For each layer, the places of its limits in a row, in the order of the policy: its windows, and concurrency if it
+   * is limited.
    */
   readonly shownAs: readonly (readonly number[])[]
   readonly layers: readonly LayerDefinition[]
   readonly category: string
-  /** The periods of calendar windows around an instant, as of {@link Demand.periods}. */
+  /** The periods of calendar windows around an instant; see {@link Demand.periods}. */
   readonly periodsAt: (quotas: Quotas, instant: number) => readonly number[]
 }
 
-/** What a request asks, and the settings that it is decided under. */
+/** A request, and the settings that decide it. */
 export interface Demand {
   readonly subject: string | Readonly<Record<string, string>>
   readonly operation: string
-  /** Index into the policy's categories. */
+  /** Index of the policy's category. */
   readonly category: number
-  /** One number a unit, and behind them its slots: see `TakeRequest.costs`. */
+  /** One number per unit, then the slots: see `TakeRequest.costs`. */
   readonly costs: readonly number[]
-  /** The plan that the request named. */
+  /** The plan in the request. */
   readonly plan?: string | undefined
   readonly quotas: Quotas
-  /** As of `TakeRequest.periods`. */
+  /** See `TakeRequest.periods`. */
   readonly periods?: readonly number[] | undefined
   readonly settingsVersion: number
 }
 
-/** What the counters said. */
+/** What the counters replied. */
 export interface Reading {
-  /** Instant by the store's clock, epoch milliseconds. */
+  /** The instant of the reply, by the store's clock, epoch milliseconds. */
   readonly now: number
-  /** Empty where no counter was asked. */
+  /** Empty if no counter was read. */
   readonly states: WindowStates
 }
 
-/** The part of a demand that says which limits apply. */
+/** The part of a demand that determines which limits apply. */
 export type QuotasInForce = Pick<Demand, 'quotas' | 'periods'>
 
-/** Calls `visit` for every limit that applies, in the policy's order; `at` is its place among the limits and states. */
+/** Calls `visit` for each limit that applies, in the policy's order. `at` is its place among the limits and states. */
 function eachLimit(
   { layout, shownAs }: DecisionFrame,
   { layers }: Quotas,
@@ -69,8 +69,8 @@ function eachLimit(
 }
 
 /**
- * @param startedAt of the limit's count, or {@link NOT_OPEN}
- * @param tokens of a bucket: how many have to come back, counted from there
+ * @param startedAt when the count began, or {@link NOT_OPEN}
+ * @param tokens for a bucket: how many must refill, counted from there
  */
 export function lastingOf(
   frame: DecisionFrame,
@@ -88,8 +88,8 @@ export function lastingOf(
 }
 
 /**
- * The period of a calendar window at an instant: where a clock stepped back, the later one that it was opened in. The
- * request may have known neither: another engine's clock was ahead, or this one made no request for long.
+ * A calendar window's period at an instant. After a clock stepped back, it is the later period in which the window
+ * opened. The request may know neither: another engine's clock was ahead, or this engine made no request for long.
  */
 function periodOf(
   { layout, periodsAt }: DecisionFrame,
@@ -116,10 +116,10 @@ export function admits({ layout }: DecisionFrame, { quotas, costs }: Demand, { n
 }
 
 /**
- * Every limit that refuses a request, in the policy's order; empty when it is admitted.
+ * Every limit that refuses a request, in the policy's order; empty if it is admitted.
  *
- * @param which those that are enforced, or those that are shadowed and would refuse
- * @param isCharged whether the states have the request in them already
+ * @param which enforced limits, or shadowed ones that would refuse
+ * @param isCharged whether the states already include the request
  */
 export function violationsOf(
   frame: DecisionFrame,
@@ -141,7 +141,7 @@ export function violationsOf(
     const charged = isCharged ? requested : 0
     const used = after - charged
     if (used + requested <= most) return
-    // A bucket to which all came back opens now.
+    // A bucket that is full opens now.
     const [startedAt, sum] = kind === 'bucket' && after === 0 ? [now, 0] : [states[2 * at]!, states[2 * at + 1]!]
     const tokens = sum + requested - charged - most
     const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, demand, now, tokens)
@@ -170,7 +170,7 @@ function shownLimit(kind: KindName, { rates }: Quotas, at: number, most: number)
   return { limit: most === Number.POSITIVE_INFINITY ? most : rates![at]!, burst: most }
 }
 
-/** When to ask again for what no time ends: nobody knows when a slot will be free. In milliseconds. */
+/** When to retry if no time frees a slot, in milliseconds: it is unknown when one will be free. */
 const UNKNOWN_END_MS = 1_000
 
 /**
@@ -191,12 +191,12 @@ export function bindingViolation(violations: readonly Violation[], layers: reado
   return violations.reduce((binding, next) => (order(binding, next) <= 0 ? binding : next))
 }
 
-/** Whole seconds to wait for an instant: `max(1, ceil((resetAt - now) / 1000))`. */
+/** Whole seconds until an instant: `max(1, ceil((resetAt - now) / 1000))`. */
 export function retryAfterSeconds(resetAt: number, now: number): number {
   return Math.max(1, Math.ceil((resetAt - now) / 1000))
 }
 
-/** The limits of a state as callers see them, in the policy's order. */
+/** A state's limits as callers see them, in the policy's order. */
 export function windowStatuses(frame: DecisionFrame, inForce: QuotasInForce, { now, states }: Reading): WindowStatus[] {
   const windows: WindowStatus[] = []
   eachLimit(frame, inForce.quotas, (slot, cell) => {
@@ -219,7 +219,7 @@ export function windowStatus(
   const { kind, label } = layout.cells[cell]!
   const { name, scope } = layers[quotas.layers[slot]!]!
   const used = layout.usedAt(states, at, quotas.rates, now)
-  // A bucket to which all came back is as good as one that never opened.
+  // A full bucket is the same as one that never opened.
   const startedAt = kind === 'bucket' && used === 0 ? NOT_OPEN : (states[2 * at] ?? NOT_OPEN)
   const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, inForce, now, states[2 * at + 1] ?? 0)
   const shadowed = quotas.shadowed?.[at]
@@ -243,13 +243,13 @@ export function windowStatus(
   }
 }
 
-/** The limits that apply where no counter was asked. */
+/** The limits that apply, if no counter was read. */
 export function uncountedWindows(frame: DecisionFrame, inForce: QuotasInForce, { now }: Reading): UncountedWindow[] {
   const counts = { used: null, remaining: null, startedAt: null, resetAt: null }
   return windowStatuses(frame, inForce, { now, states: [] }).map((window) => ({ ...window, ...counts }))
 }
 
-/** Where the policy names its units, what a cell counts. */
+/** What a cell counts, if the policy names its units. */
 function unitMember({ policy, layout, units }: DecisionFrame, cell: number): { readonly unit?: string } | undefined {
   return policy.units === undefined ? undefined : { unit: units[layout.units[cell]!] ?? SLOTS }
 }

@@ -25,7 +25,7 @@ const NONE: readonly Violation[] = []
 /** The method by which Node's `util.inspect` and `console.log` show an object. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
-/** The details of a refusal, computed on first access. */
+/** Details of a refusal, computed on first access. */
 interface Computed {
   readonly violations: readonly Violation[]
   readonly binding: Violation
@@ -38,7 +38,7 @@ export interface Made {
   readonly frame: DecisionFrame
 }
 
-/** A class with nothing above it: a derived one is slower to make, and most decisions admit. */
+/** A class without a base: a derived one is slower to make, and most decisions admit. */
 class Outcome {
   static madeOf(decision: object): Made | undefined {
     if (!(#frame in decision)) return undefined
@@ -72,13 +72,13 @@ class Outcome {
     this.#reading = reading
   }
 
-  /** Computed on access: most callers read whether they are admitted, and nothing more. */
+  /** Computed on access: most callers only read whether they are admitted. */
   get windows(): readonly (WindowStatus | UncountedWindow)[] {
     const show = this.source === 'store' ? windowStatuses : uncountedWindows
     return show(this.#frame, this.#demand, this.#reading)
   }
 
-  /** As {@link windows}. */
+  /** Computed on access, like {@link windows}. */
   get shadowed(): readonly Violation[] {
     if (this.#demand.quotas.shadowed === undefined || this.source !== 'store') return NONE
     const isCharged = this.allowed && !(this.#reading instanceof Peeked)
@@ -93,7 +93,7 @@ class Outcome {
     return this.toJSON()
   }
 
-  /** What a refusal says, computed once. */
+  /** Details of a refusal, computed once. */
   protected get computed(): Computed {
     if (this.#computed === undefined) {
       const violations = violationsOf(this.#frame, this.#demand, this.#reading)
@@ -102,13 +102,16 @@ class Outcome {
     return this.#computed
   }
 
-  /** What a refusal computes besides. */
+  /** What a refusal computes in addition. */
   protected refusal(): object | undefined {
     return undefined
   }
 }
 
-/** What a refusal says beside, computed on access: under an attack nothing reads it. No fields of its own, as {@link Outcome}. */
+/**
+ * A refusal computes its details on access: under an attack they are never read. It has no fields of its own, like
+ * {@link Outcome}.
+ */
 class Refusal extends Outcome {
   declare readonly allowed: false
 
@@ -142,17 +145,17 @@ class Refusal extends Outcome {
   }
 }
 
-/** What the numbers of a decision mean; `undefined` for one that was made elsewhere. */
+/** What a decision's numbers mean; `undefined` for a decision that was made elsewhere. */
 export function frameOf(decision: object): DecisionFrame | undefined {
   return Outcome.madeOf(decision)?.frame
 }
 
-/** What a decision of the counters was made of; `undefined` for one that was made elsewhere, or without them. */
+/** The inputs of a decision by counters; `undefined` if it was made elsewhere, or without counters. */
 export function madeOf(decision: Decision): Made | undefined {
   return decision.source === 'store' ? Outcome.madeOf(decision) : undefined
 }
 
-/** A reading after which nothing was charged. */
+/** A reading without a charge. */
 export class Peeked implements Reading {
   readonly now: number
   readonly states: WindowStates
@@ -173,6 +176,6 @@ export function admitted(
 }
 
 export function refused(demand: Demand, reading: Reading, frame: DecisionFrame): RefusedDecision {
-  // Every counter of a refusal was read, so that its windows are counted ones.
+  // Every counter of a refusal was read, so all of its windows are counted.
   return new Refusal(demand, reading, frame, 'store', false) as Refusal & Pick<RefusedDecision, 'windows' | 'toJSON'>
 }

@@ -3,14 +3,14 @@ import { lastingOf, type Reading, windowStatus } from './decide.ts'
 import type { Decision, UncountedWindow, WindowStatus } from './decision.ts'
 import { type Made, madeOf } from './outcome.ts'
 
-/** Where slots end: by no time. They come back with the work that has them. */
+/** Slots end at no time: they are released with the work. */
 const SLOTS = -1
 
 /**
- * The limit that lets the fewest more requests of a decision's cost through; of equals, the one that ends later. A limit of
- * concurrency is one only where there is no other. `undefined` where no limit was counted.
+ * The limit that admits the fewest further requests with the decision's cost; of equal limits, the one that ends later.
+ * Concurrency counts only if there is no other limit. `undefined` if no limit was counted.
  *
- * @param more what was charged since the decision; negative: that went back
+ * @param more what was charged since the decision; negative: refunded
  */
 export function scarcestWindow<C extends Counting>(
   decision: Decision<C>,
@@ -23,7 +23,7 @@ export function scarcestWindow<C extends Counting>(
 
 function scarcestOfCounted({ frame, demand, reading }: Made, more: Amount): WindowStatus | undefined {
   const { size, width, units } = frame.layout
-  // Some states are made whenever they are read.
+  // Some states are computed on each read.
   const read: Reading = { now: reading.now, states: reading.states }
   const endAt = (at: number): number => {
     const cell = at % size
@@ -42,7 +42,7 @@ function scarcestOfCounted({ frame, demand, reading }: Made, more: Amount): Wind
   return at === -1 ? undefined : windowStatus(frame, demand, read, Math.floor(at / size), at % size)
 }
 
-/** A decision that was sent as JSON has its windows alone. */
+/** A decision that was sent as JSON has only its windows. */
 function scarcestOfCopied({ windows, cost }: Decision, more: Amount = 0): WindowStatus | undefined {
   const counted = (windows as readonly (WindowStatus | UncountedWindow)[]).filter(
     (window): window is WindowStatus => window.used !== null && window.enforced,
@@ -67,12 +67,12 @@ function scarcestOfCopied({ windows, cost }: Decision, more: Amount = 0): Window
 }
 
 /**
- * @param limits infinite ones are unlimited, or shadowed
+ * @param limits infinite ones are unlimited or shadowed
  * @param usedAt what is used of a limit
- * @param costAt what a request costs in the unit of a limit, 0 of slots; windows of units that it does not cost are left out
+ * @param costAt the cost in the limit's unit, 0 for slots; windows with other units are skipped
  * @param moreAt what was charged there since
- * @param endAt asked of those alone that may be it
- * @returns -1: there is none
+ * @param endAt called only for candidates
+ * @returns -1 if there is none
  */
 function placeOfScarcest(
   limits: readonly number[],
@@ -85,7 +85,7 @@ function placeOfScarcest(
   let slots = -1
   let fewest = Number.POSITIVE_INFINITY
   let latest = SLOTS
-  // An operation that is free now may have a price once it is known.
+  // An operation that is free now may cost something once its price is known.
   const isFree = limits.every((_, at) => costAt(at) === 0)
   for (let at = 0; at < limits.length; at++) {
     const requests = requestsLeft(limits[at]!, usedAt(at) + moreAt(at), costAt(at))

@@ -20,47 +20,49 @@ import type {
 } from './requests.ts'
 
 /**
- * A quota engine: decides requests against every window of every layer together.
+ * A quota engine. It decides each request against every window of every layer together.
  *
- * Errors that every call may throw ({@link QuotaError}): `unknown_operation`, `invalid_cost`, `invalid_subject` for bad
- * requests; `quota_unavailable` when a store does not answer and the failure policy says `closed`; `quota_closed`.
+ * Every call may throw these errors ({@link QuotaError}): `unknown_operation`, `invalid_cost` or `invalid_subject` for
+ * an invalid request; `quota_unavailable` if a store does not answer and the failure policy is `closed`;
+ * `quota_closed`.
  */
 export interface Quota<Operation extends string = string, C extends Counting = Counting> {
   readonly policy: Policy<Operation, C>
-  /** Whether it is a {@link SyncQuota}: both stores answer synchronously. */
+  /** Whether this is a {@link SyncQuota}: both stores are synchronous. */
   readonly sync: boolean
-  /** How long holds last that say nothing else, in milliseconds; `undefined`: the store has none. */
+  /** How long a hold lasts if the request doesn't say, in milliseconds; `undefined` if the store has no holds. */
   readonly holdTtlMs: number | undefined
 
   /**
-   * Decides a request and, if it is admitted, charges it in every window.
+   * Decides a request. If it is admitted, it is charged in every window.
+   *
    * @throws {QuotaError} `reservation_required` for operations that need a slot
    */
   consume(request: QuotaRequest<Operation, C>): Promise<Decision<C>>
 
-  /** What {@link consume} would answer now; changes nothing. */
+  /** The decision that {@link consume} would make now. Charges nothing. */
   peek(request: QuotaRequest<Operation, C>, options?: PeekOptions): Promise<Decision<C>>
 
   /**
-   * Charges a request before its work, to be settled by its outcome. With `ttlMs`, and for operations that need a slot, it is
-   * a hold: what no caller settles goes back when it ends.
+   * Charges a request before its work; you settle it when you know the outcome. With `ttlMs`, and for operations that
+   * need a slot, it is a hold: if you never settle it, it is refunded when it expires.
+   *
    * @throws {QuotaError} `invalid_id`, `id_conflict`, `invalid_ttl`, `too_many_holds`, `holds_unsupported`
    */
   reserve(request: ReserveRequest<Operation, C>): Promise<Reservation<C>>
 
   /**
-   * Takes up a hold that another process, or this one earlier, reserved. A hold that has ended can be resumed as long as
-   * something is known of it: a late commit is charged where the operation's `overrun` is `charge`.
+   * Continues a hold that another process, or this one earlier, reserved. You can resume an expired hold as long as the
+   * store remembers it: a late commit is charged if the operation's `overrun` is `charge`.
    *
-   * @param token as `reservation.token` gives it
-   * @throws {QuotaError} `invalid_token`; `reservation_expired` where nothing is known of it any more
+   * @param token `reservation.token`, unchanged
+   * @throws {QuotaError} `invalid_token`; `reservation_expired` if the store no longer remembers the hold
    */
   resume(token: string): Promise<ResumedReservation<C>>
 
   /**
-   * Reserves, works, and settles by the outcome: commits when the work returns, cancels when it throws. A hold is kept alive
-   * while the work lasts.
-   * The work may settle by itself; what it throws is thrown on.
+   * Reserves, runs the work, and settles by its outcome: commits when the work returns, cancels when it throws. A hold
+   * is kept alive while the work runs. The work may settle its reservation itself. An error of the work is rethrown.
    */
   run<T>(
     request: ReserveRequest<Operation, C>,
@@ -68,55 +70,57 @@ export interface Quota<Operation extends string = string, C extends Counting = C
   ): Promise<RunResult<T, C>>
 
   /**
-   * The same decisions as a part of a transaction of the caller's, on the database that the counters are in: a charge
-   * counts when the transaction commits, and never if it does not.
+   * Makes decisions inside your own transaction, on the database that has the counters. A charge counts once the
+   * transaction commits, and never if it rolls back.
    *
-   * @param transaction what the store calls one, such as kysely's `Transaction`
-   * @throws {QuotaError} `store_unsupported` where the store has no transactions; `invalid_options` for a value that is
-   * none
+   * @param transaction your store's kind of transaction, such as kysely's `Transaction`
+   * @throws {QuotaError} `store_unsupported` if the store has no transactions; `invalid_options` if the value isn't a
+   * transaction
    */
   within(transaction: unknown): QuotaWithin<Operation, C>
 
-  /** The limits that apply to a subject; changes nothing. */
+  /** The limits of a subject, with what is used and left. Charges nothing. */
   status(subject: C['names']['subject'], options?: StatusOptions<C>): Promise<QuotaStatus<C>>
 
   /**
-   * Closes the windows of a subject, so that nothing is used in them. Slots stay taken.
-   * @throws {QuotaError} `invalid_reset` for a layer or category that the policy does not have
+   * Closes a subject's windows, so that nothing is used in them. Slots stay taken.
+   *
+   * @throws {QuotaError} `invalid_reset` for an unknown layer or category
    */
   reset(subject: C['names']['subject'], options?: ResetOptions<C>): Promise<void>
 
-  /** What this process decides by at this moment; asks no store. */
+  /** The settings that this process decides by now. Calls no store. */
   inForce(): SettingsInForce<C>
 
   readonly settings: QuotaSettings<C>
   readonly subjects: QuotaSubjects<C>
   readonly holds: QuotaHolds<C>
 
-  /** Calls `listener` on an event until the returned function is called. */
+  /** Calls `listener` on each event until you call the returned function. */
   on<E extends QuotaEvent>(event: E, listener: QuotaListener<E, C>): () => void
 
-  /** Settles when the settings were read once; calls wait for that by themselves. */
+  /** Resolves when the settings were read for the first time. Calls wait for that anyway. */
   ready(): Promise<void>
-  /** Leaves nothing open; later calls throw `quota_closed`. */
+  /** Releases everything the engine uses. Later calls throw `quota_closed`. */
   close(): Promise<void>
 }
 
-/** Decisions as a part of a transaction. */
+/** Decisions inside a transaction. */
 export interface QuotaWithin<Operation extends string = string, C extends Counting = Counting> {
   /**
-   * As `consume`; a signal is not looked at, and no failure policy answers.
-   * @throws {QuotaError} `reservation_required`; `quota_unavailable` when the store does not answer: the transaction is to be
-   *   rolled back
+   * Like `quota.consume()`. It ignores `signal`, and the failure policy does not apply.
+   *
+   * @throws {QuotaError} `reservation_required`; `quota_unavailable` if the store does not answer: roll the transaction
+   * back
    */
   consume(request: QuotaRequest<Operation, C>): Promise<Decision<C>>
 }
 
-/** An engine whose stores answer synchronously: every question can be asked without waiting. */
+/** An engine with synchronous stores: every question has a call that returns directly. */
 export interface SyncQuota<Operation extends string = string, C extends Counting = Counting>
   extends Quota<Operation, C> {
   readonly sync: true
-  /** As `consume`; a signal is not looked at. */
+  /** Like `consume`, but ignores `signal`. */
   consumeSync(request: QuotaRequest<Operation, C>): Decision<C>
   peekSync(request: QuotaRequest<Operation, C>): Decision<C>
   reserveSync(request: ReserveRequest<Operation, C>): SyncReservation<C>

@@ -4,91 +4,106 @@ import type { Counting, LayerIn } from '../policy/units.ts'
 
 /** One request for tokens. */
 export interface QuotaRequest<Operation extends string = string, C extends Counting = Counting> {
-  /** Who asks: a string; with several layers that are not shared an object with a key for each. Any text of 1 to 256 bytes. */
+  /**
+   * Who makes the request: a string, or an object with a key per layer if several layers aren't shared. Any text of 1
+   * to 256 bytes.
+   */
   readonly subject: C['names']['subject']
   /** A name from the policy's operations. */
   readonly operation: Operation
   /**
-   * Tokens needed instead of the operation's price, never in another category. A whole number, 0 or more. Where the policy
-   * has several units, amounts by unit: those that it does not name are needed at their price.
+   * The amount to charge instead of the operation's price, in the same category. A whole number, 0 or more. If the
+   * policy has several units: amounts by unit; units that you leave out are charged at their price.
+   *
    * @default the operation's price
    */
   readonly cost?: C['cost'] | undefined
   /**
-   * The subject's plan, for example from the claims of its token. A plan in the subject's stored settings comes first; one
-   * that does not exist follows the base limits, and is reported by the event `unknownPlan`.
+   * The subject's plan, for example from the claims of its token. A plan in the subject's stored settings takes
+   * precedence. An unknown plan follows the base limits, and the event `unknownPlan` reports it.
    */
   readonly plan?: C['names']['plan'] | undefined
-  /** Gives up waiting; what was admitted meanwhile is given back. */
+  /** Stops waiting. If the request was admitted meanwhile, it is refunded. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** A request whose tokens are settled by the outcome of the work. */
+/** A request that you settle by the outcome of its work. */
 export interface ReserveRequest<Operation extends string = string, C extends Counting = Counting>
   extends QuotaRequest<Operation, C> {
   /**
-   * The server's own id of this attempt (1 to 256 bytes, never one from a client), which makes repeats harmless: only
-   * the first may do the work. It belongs to one subject, operation and cost, and is kept `idTtlMs` after its last use.
+   * Your own id of this attempt: 1 to 256 bytes, never a client's text. It makes retries safe: only the first caller
+   * may do the work. An id belongs to one subject, operation and cost. It is kept for `idTtlMs` after its last use.
    */
   readonly id?: string | undefined
   /**
-   * Makes the reservation a hold: tokens and slots are its own until it is settled, or until so many milliseconds have
-   * passed by the store's clock; then they go back by themselves. A whole number, 1 to the engine's `maxTtlMs`.
-   * @default none, so that what no caller settles stays charged; for operations that need a slot the engine's `holdTtlMs`
+   * Makes the reservation a hold: it keeps tokens and slots until you settle it, or for this many milliseconds by the
+   * store's clock. After that they are refunded. A whole number, 1 to the engine's `maxTtlMs`.
+   *
+   * @default none: an unsettled reservation stays charged; operations that need a slot use the engine's `holdTtlMs`
    */
   readonly ttlMs?: number | undefined
 }
 
-/** What a commit came to: tokens, or amounts of each unit that the policy has. */
+/** The result of a commit: tokens, or amounts of each unit in the policy. */
 export interface CommitResult<C extends Counting = Counting> {
-  /** What stays charged. */
+  /** The amount that stays charged. */
   readonly charged: C['amount']
-  /** What the work cost and nobody was charged for: it was above what `overrun` and `maxOverrun` allow. */
+  /** The amount that the work cost and that was charged to nobody: it exceeded `overrun` and `maxOverrun`. */
   readonly uncharged: C['amount']
 }
 
-/** The calls that a reservation and a hold taken up elsewhere have in common. */
+/** Calls of a reservation, and of a hold that was resumed elsewhere. */
 export interface ReservationCalls<C extends Counting = Counting> {
   /**
-   * Names the hold in any process of the policy: see `quota.resume()`. Anyone who has it can settle the hold, so keep
-   * it on servers. `undefined`: no hold.
+   * Identifies the hold in any process with the policy: see `quota.resume()`. Anyone with the token can settle the
+   * hold, so keep it on your servers. `undefined`: it isn't a hold.
    */
   readonly token: string | undefined
-  /** When the hold ends, epoch milliseconds by the store's clock, as last heard; `undefined`: no hold. */
+  /**
+   * When the hold expires, epoch milliseconds by the store's clock, as of its last answer; `undefined`: it isn't a
+   * hold.
+   */
   readonly endsAt: number | undefined
   /**
-   * The work was done. Settles once; later calls do nothing, and calls meanwhile share its promise. Where it rejects and
-   * it is certain that nothing was done, or the reservation is a hold or has an id, it may be called again.
+   * Settles after the work was done. Settles once: later calls do nothing, and calls in flight share one promise. If it
+   * rejects, you may call it again when the reservation is a hold or has an id, or when nothing was done for certain.
    *
-   * @param actual what it cost: tokens, or amounts by unit; the rest goes back. Above the reserved amount only for
-   * holds of operations whose `overrun` is `charge` or `fit`. Default, also of units that it does not name: all that is
-   * reserved
-   * @throws {QuotaError} `commit_above_reservation`, `invalid_cost`; of a hold `reservation_expired`, `reservation_cancelled`
+   * @param actual the actual cost: tokens, or amounts by unit. The rest is refunded. It may exceed the reserved amount
+   * only in holds of operations whose `overrun` is `charge` or `fit`. Default, also for units that you leave out: the
+   * reserved amount
+   * @throws {QuotaError} `commit_above_reservation`, `invalid_cost`; for a hold also `reservation_expired`,
+   * `reservation_cancelled`
    */
   commit(actual?: C['cost']): Promise<CommitResult<C>>
-  /** The work was not done: the tokens go back to the windows they came from. Settles once. */
+  /** The work was not done: refunds the tokens to the windows they came from. Settles once. */
   cancel(): Promise<void>
   /**
-   * Moves the end of the hold to so many milliseconds from now, if that is later.
+   * Makes the hold last this many milliseconds from now, if that is later than its end.
    *
-   * @param ttlMs default: as it was reserved for
-   * @returns when it ends then, epoch milliseconds
+   * @param ttlMs default: the time it was reserved for
+   * @returns when it expires then, epoch milliseconds
    * @throws {QuotaError} `reservation_expired`, `hold_required`, `invalid_ttl`
    */
   extend(ttlMs?: number): Promise<number>
   /**
-   * Grows the hold: more is charged in every window, or in none.
+   * Grows the hold: charges more in every window, or in none.
    *
-   * @param cost tokens, or amounts by unit: of those that it does not name nothing
-   * @returns the decision; the hold is as it was where it refuses
+   * @param cost tokens, or amounts by unit; units that you leave out do not grow
+   * @returns the decision; if it refuses, the hold is unchanged
    * @throws {QuotaError} `reservation_expired`, `hold_required`, `invalid_cost`
    */
   add(cost: C['cost']): Promise<Decision<C>>
-  /** Extends the hold again and again, until the returned function is called or it is settled. Without a hold: nothing. */
+  /**
+   * Extends the hold repeatedly until you call the returned function or settle the hold. Does nothing if it isn't a
+   * hold.
+   */
   keepAlive(): () => void
 }
 
-/** Tokens are held for the work; commit what it cost, or cancel. What no caller settles stays charged, unless it is a hold. */
+/**
+ * Tokens are charged for the work. Commit what it cost, or cancel. If you never do, they stay charged, unless it is a
+ * hold.
+ */
 export interface HeldReservation<C extends Counting = Counting> extends ReservationCalls<C> {
   readonly status: 'reserved'
   readonly allowed: true
@@ -106,22 +121,27 @@ export interface ResumedReservation<C extends Counting = Counting> extends Reser
 /** A reservation that holds nothing. */
 export interface EmptyReservation<C extends Counting = Counting> {
   readonly allowed: false
-  /** @throws {QuotaError} `commit_refused` for a refused one, since work was done without admission; else nothing */
+  /**
+   * @throws {QuotaError} `commit_refused` for a refused reservation, since the work was done without admission;
+   * otherwise nothing
+   */
   commit(actual?: C['cost']): Promise<CommitResult<C>>
-  /** Nothing to give back: does nothing. */
+  /** There is nothing to refund: does nothing. */
   cancel(): Promise<void>
 }
 
-/** The request does not fit; nothing was charged. */
+/** The request does not fit. Nothing was charged. */
 export interface RefusedReservation<C extends Counting = Counting> extends EmptyReservation<C> {
   readonly status: 'refused'
   readonly decision: RefusedDecision<C>
 }
 
 /**
- * - `duplicate`: another caller reserved under this id; the work is theirs, do not do it again.
- * - `cancelled`: the id was cancelled and is used up.
- * - `expired`: it was this handle's hold, and has ended.
+ * Why the reservation must not do the work.
+ *
+ * - `duplicate`: another caller reserved under this id and does the work.
+ * - `cancelled`: the id was cancelled and cannot be used again.
+ * - `expired`: it was this handle's hold, and it expired.
  */
 export interface RepeatedReservation<C extends Counting = Counting> extends EmptyReservation<C> {
   readonly status: 'duplicate' | 'cancelled' | 'expired'
@@ -133,13 +153,13 @@ export type Reservation<C extends Counting = Counting> =
   | RefusedReservation<C>
   | RepeatedReservation<C>
 
-/** A reservation of an engine whose stores answer synchronously. */
+/** A reservation of an engine with synchronous stores. */
 export type SyncReservation<C extends Counting = Counting> =
   | Synchronous<HeldReservation<C>>
   | Synchronous<RefusedReservation<C>>
   | Synchronous<RepeatedReservation<C>>
 
-/** The same with calls that answer synchronously. */
+/** The same with synchronous calls. */
 type Synchronous<T> = {
   readonly [K in keyof T]: K extends 'keepAlive'
     ? T[K]
@@ -148,10 +168,10 @@ type Synchronous<T> = {
       : T[K]
 }
 
-/** Compared as methods are, so that an engine of some units is one of any. */
+/** Compared like methods, so that an engine with specific units is assignable to one with any. */
 type Method<Args extends unknown[], R> = { call(...args: Args): R }['call']
 
-/** The result of {@link Quota.run}: the work's value, or why there was no work. */
+/** The result of {@link Quota.run}: the work's value, or why the work did not run. */
 export type RunResult<T, C extends Counting = Counting> =
   | { readonly allowed: true; readonly decision: AdmittedDecision<C>; readonly value: T }
   | { readonly allowed: false; readonly status: 'refused'; readonly decision: RefusedDecision<C> }
@@ -160,17 +180,17 @@ export type RunResult<T, C extends Counting = Counting> =
 /** The windows that apply to a subject, by category, in the policy's order. */
 export interface QuotaStatus<C extends Counting = Counting> {
   readonly subject: C['names']['subject']
-  /** Instant of the look by the store's clock, epoch milliseconds. */
+  /** When the status was read, by the store's clock, epoch milliseconds. */
   readonly now: number
   readonly settingsVersion: number
   readonly windows: Readonly<Record<C['names']['category'], readonly HeldWindowStatus<C>[]>>
 }
 
-/** A limit of a status. */
+/** A limit in a status. */
 export interface HeldWindowStatus<C extends Counting = Counting> extends WindowStatus<C> {
   /**
-   * How much of `used` open holds of the subject have, and may still give back. There where it is above 0, in the first
-   * layer of the subject's own.
+   * The part of `used` that the subject's open holds have and may still refund. Present if above 0, in the first layer
+   * that isn't shared.
    */
   readonly held?: number | undefined
 }
@@ -178,7 +198,9 @@ export interface HeldWindowStatus<C extends Counting = Counting> extends WindowS
 /** Options of a peek. */
 export interface PeekOptions {
   /**
-   * Reports a refusal to listeners and metrics, as `consume` does: for a caller who refuses the request by it.
+   * Reports a refusal to listeners and metrics, as `consume` does. Use it if you refuse the request because of the
+   * peek.
+   *
    * @default false
    */
   readonly reportsRefusal?: boolean | undefined
@@ -186,57 +208,58 @@ export interface PeekOptions {
 
 /** Options of `quota.status()`. */
 export interface StatusOptions<C extends Counting = Counting> {
-  /** As of a request. */
+  /** Like a request's `plan`. */
   readonly plan?: C['names']['plan'] | undefined
 }
 
 /**
- * An open hold of a subject. What it has, in every window, is `tokens`, a number; where the policy has several units `cost`, an
- * amount of each.
+ * A subject's open hold. `tokens` is what it has in every window; policies with several units have `cost` instead, an
+ * amount per unit.
  */
 export type Hold<C extends Counting = Counting> = C['held'] & {
-  /** Names it to `release`. */
+  /** Identifies the hold for `release`. */
   readonly ref: string
   readonly operation: string
   readonly category: C['names']['category']
   /** Whether it has a slot. */
   readonly slot: boolean
-  /** Epoch milliseconds. */
+  /** When it was reserved, epoch milliseconds. */
   readonly takenAt: number
   readonly endsAt: number
 }
 
-/** A hold that ended and nobody had settled; what went back is as of {@link Hold}. */
+/** A hold that expired unsettled. What was refunded is as in {@link Hold}. */
 export type HoldEnd<C extends Counting = Counting> = C['held'] & {
   readonly operation: string
   readonly category: C['names']['category']
-  /** The subject's key in the first layer of its own. */
+  /** The subject's key in the first layer that isn't shared. */
   readonly owner: string
-  /** Epoch milliseconds. */
+  /** When it expired, epoch milliseconds. */
   readonly endsAt: number
 }
 
-/** A commit above what was reserved. */
+/** A commit above its reservation. */
 export interface QuotaOverrun<C extends Counting = Counting> extends CommitResult<C> {
   readonly subject: C['names']['subject']
   readonly operation: string
   readonly category: C['names']['category']
-  /** What was reserved. */
+  /** The reserved amount. */
   readonly reserved: C['amount']
 }
 
 /** What `reset` closes. */
 export interface ResetOptions<C extends Counting = Counting> {
   /**
-   * One layer by name. A shared layer is only ever reset when it is named.
-   * @default every layer that is not shared
+   * A layer's name. A shared layer is reset only if you name it.
+   *
+   * @default every layer that isn't shared
    */
   readonly layer?: LayerIn<C['names']> | undefined
   /** @default every category */
   readonly category?: C['names']['category'] | undefined
 }
 
-/** A charge took a window, or slots, across a threshold of its limit. */
+/** A charge took a window, or slots, across a threshold of the limit. */
 export interface NearLimit<C extends Counting = Counting> {
   readonly subject: C['names']['subject']
   readonly decision: Decision<C>

@@ -27,32 +27,35 @@ import type {
   SyncReservation,
 } from './requests.ts'
 
-/** The options of {@link simpleQuota}: one limit, and whatever else {@link createQuota} takes. */
+/** The options of {@link simpleQuota}: one limit, and most options of {@link createQuota}. */
 export interface SimpleQuotaOptions extends Omit<QuotaOptions, 'policy' | 'failurePolicy'> {
-  /** How many requests a subject has in each window, or tokens where requests say their `cost`: 0 to 10^11; 0 blocks. */
+  /** Requests per subject and window, or tokens if requests set their `cost`: 0 to 10^11. 0 blocks. */
   readonly limit: number
-  /** How long a window lasts; it opens with the subject's first admitted request. */
+  /** The length of a window. It opens with the subject's first admitted request. */
   readonly per: Duration
   /**
-   * Makes it a token bucket: the limit comes back evenly, and at most so many tokens can be saved up. 1 to the limit, or a
-   * share, `{ share: 0.2 }`.
+   * Makes the limit a token bucket: it refills evenly, up to this many tokens. 1 to the limit, or a share, `{ share:
+   * 0.2 }`.
+   *
    * @default none: a window, which gives the whole limit back when it ends
    */
   readonly burst?: Burst | undefined
   /**
-   * Names the limiter's counters, `"login"` for example: limiters of one store that have another name never share a counter.
-   * Header fields and decisions name it too. 1 to 32 of `A-Z a-z 0-9 _ -`.
+   * Names the limiter's counters, for example `"login"`. Limiters with different names never share a counter in one
+   * store. Header fields and decisions show the name. 1 to 32 of `A-Z a-z 0-9 _ -`.
+   *
    * @default 'personal'
    */
   readonly name?: string | undefined
   /**
-   * What happens when the store does not answer.
+   * What happens if the store does not answer.
+   *
    * @default 'closed'
    */
   readonly failurePolicy?: FailurePolicy | undefined
 }
 
-/** Options of an engine whose stores answer synchronously. */
+/** Options of an engine with synchronous stores. */
 export interface SyncSimpleQuotaOptions extends SimpleQuotaOptions {
   readonly store?: SyncStore | undefined
   readonly settingsStore?: SyncSettingsStore | undefined
@@ -152,7 +155,7 @@ function policyOf(
   }
 }
 
-/** The operation of {@link simpleQuota}, for what has to name one. */
+/** The operation of {@link simpleQuota}. */
 type SimpleOperation = 'request'
 
 /** The types that describe the policy of {@link simpleQuota}. */
@@ -161,20 +164,20 @@ interface SimpleNames extends PolicyNames {
   readonly subject: string
 }
 
-/** A request that need not name its operation, since there is one. */
+/** A request that may leave out its operation, as there is only one. */
 type Unnamed<Request extends QuotaRequest<SimpleOperation, SimpleCounting>> = Omit<Request, 'operation'> & {
   readonly operation?: SimpleOperation | undefined
 }
 
-// Those of any engine of `request` are taken as well, so that this is one.
+// It accepts the requests of any engine with `request`, so that it is assignable to one.
 type SimpleRequest = Unnamed<QuotaRequest<SimpleOperation, SimpleCounting>> | QuotaRequest<SimpleOperation, OneUnit>
 type SimpleReserveRequest =
   | Unnamed<ReserveRequest<SimpleOperation, SimpleCounting>>
   | ReserveRequest<SimpleOperation, OneUnit>
 
-/** An engine with one limit and one operation, `request`, which requests need not name. */
+/** An engine with one limit and one operation, `request`. Requests may leave the operation out. */
 export interface SimpleQuota extends Quota<SimpleOperation, SimpleCounting> {
-  /** What its requests are: middleware without an `operation` meters every request as that. */
+  /** The operation that middleware meters if you set none. */
   readonly operation: SimpleOperation
   consume(request: SimpleRequest): Promise<Decision<SimpleCounting>>
   peek(request: SimpleRequest): Promise<Decision<SimpleCounting>>
@@ -188,7 +191,7 @@ export interface SimpleQuota extends Quota<SimpleOperation, SimpleCounting> {
   }
 }
 
-/** The same where both stores answer synchronously. */
+/** The same with synchronous stores. */
 export interface SyncSimpleQuota extends SimpleQuota, Omit<SyncQuota<SimpleOperation, SimpleCounting>, keyof Quota> {
   readonly sync: true
   consumeSync(request: SimpleRequest): Decision<SimpleCounting>

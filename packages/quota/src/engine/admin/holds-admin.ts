@@ -25,29 +25,30 @@ export interface HoldsAdminDeps {
 /** The open holds of an engine's subjects. */
 export interface QuotaHolds<C extends Counting = Counting> {
   /**
-   * The open holds of a subject, the earliest end first.
+   * A subject's open holds, earliest end first.
+   *
    * @throws {QuotaError} `invalid_subject`, `holds_unsupported`
    */
   list(subject: C['names']['subject']): Promise<readonly Hold<C>[]>
   /**
-   * Cancels a hold of a subject, in whichever process it was made: its tokens go back and its slots are free. A hold with a
-   * damaged record isn't listed and has no ref: a reset of its subject removes it.
+   * Cancels a subject's hold, whichever process made it: refunds its tokens and frees its slots. A hold with a damaged
+   * record isn't listed and has no ref; resetting its subject removes it.
    *
-   * @param ref as {@link list} gives it
-   * @returns whether there was such a hold, and open
+   * @param ref from {@link list}
+   * @returns whether the hold existed and was open
    * @throws {QuotaError} `invalid_subject`, `holds_unsupported`
    */
   release(subject: C['names']['subject'], ref: string): Promise<boolean>
   /**
-   * Settles holds that have ended, and emits `holdEnded` for each. Stores do so by themselves, at most a second
-   * after; this is for those who do not want to wait, and for the number of holds.
+   * Refunds holds that have expired, and emits `holdEnded` for each. Stores do this themselves within a second. Call it
+   * if you cannot wait, or to count open holds.
    *
-   * @returns open holds of all subjects
+   * @returns the number of open holds of all subjects, and the holds that it ended
    */
   sweep(): Promise<{ readonly open: number; readonly ended: readonly HoldEnd<C>[] }>
 }
 
-/** @param requireOpen throws where the engine was closed */
+/** @param requireOpen throws if the engine was closed */
 export function holdsAdmin(
   { policy, calls, check, events, freed }: HoldsAdminDeps,
   requireOpen: () => void,
@@ -76,7 +77,7 @@ export function holdsAdmin(
         quotas: { layers: [], limits: [] },
       }
       await callHolds(calls, (holds) => holds.settle(request))
-      // Listed by its first key: its keys in other layers may be others than those of `subject`.
+      // It is listed under its first key, so its keys in other layers may differ from those of `subject`.
       freed(category)
       return true
     },
@@ -93,7 +94,7 @@ export function holdsAdmin(
 
 /** Calls the store's holds. */
 export async function callHolds<T>(calls: CounterCalls, call: (holds: Holds) => Answer<T>): Promise<T> {
-  // In a box, since a promise would adopt a reply that has a `then`.
+  // Boxed, because a promise would adopt a reply that has a `then`.
   function* boxed(): Task<{ readonly reply: T }> {
     return { reply: yield* calls.holds(call) }
   }
@@ -115,12 +116,12 @@ function shownHold(policy: Policy, hold: HoldRecord): Hold {
   }
 }
 
-/** The end of a hold as those see it who listen. */
+/** An expired hold as listeners see it. */
 function shownEnd(policy: Policy, { fingerprint, costs, ...rest }: EndedHold): HoldEnd {
   return { operation: operationOf(fingerprint), ...heldBy(policy, costs), ...rest }
 }
 
-/** What a record has, of the units that the policy has. */
+/** The amounts in a record, for the policy's units. */
 function heldBy(policy: Policy, costs: Amounts): Counting['held'] {
   const units = unitNames(policy)
   const cost = amountOf(units, amountsIn(units, costs))

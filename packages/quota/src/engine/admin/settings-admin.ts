@@ -27,33 +27,35 @@ import {
   writeDocument,
 } from './write-options.ts'
 
-/** The result of a change: the document now stored, and what in it makes an operation impossible. */
+/** The result of a change: the stored document, and warnings about operations that became impossible. */
 export interface SettingsUpdate<C extends Counting = Counting> {
   readonly settings: VersionedSettings<C>
   readonly warnings: readonly Fault[]
 }
 
-/** What a process decides by: with a store that others write to, up to a second older than the stored settings. */
+/** The settings that a process decides by. If other processes write to the store, they are up to a second behind it. */
 export interface SettingsInForce<C extends Counting = Counting> {
   /** Version 0, the policy's own, until they were read. */
   readonly settings: VersionedSettings<C>
-  /** The adaptive factor as it was last read, 0.75 to 1.5; 1 until then. It counts in mode `adaptive` alone. */
+  /** The adaptive factor as last read, 0.75 to 1.5; 1 until then. It applies in mode `adaptive` only. */
   readonly adaptiveFactor: number
 }
 
-/** The settings of all subjects: read, change, check. */
+/** Settings for all subjects: read, change, check. */
 export interface QuotaSettings<C extends Counting = Counting> {
-  /** The settings now stored, as far as the policy knows them (version 0: the policy's own). */
+  /** The stored settings, as far as the policy knows them. Version 0: the policy's own. */
   get(): Promise<VersionedSettings<C>>
-  /** What in the stored settings the policy cannot take: unknown names, which are kept, and values that are none. */
+  /** Faults of the stored settings: unknown names, which are kept, and invalid values. */
   faults(): Promise<readonly Fault[]>
   /**
-   * Changes what the patch names (JSON merge patch: objects are merged, `null` removes, lists are replaced). A removed member
-   * that has a default gets it. A member that is stored under names that this policy does not know is kept.
-   * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` when `ifVersion` is not the stored one
+   * Changes the members in the patch (JSON merge patch: objects are merged, `null` removes, lists are replaced). A
+   * removed member gets its default, if it has one. Stored members with names that this policy does not know are kept.
+   *
+   * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` if `ifVersion` is not the stored
+   * version
    */
   update(patch: DeepPartial<Settings<C>>, options?: WriteOptions): Promise<SettingsUpdate<C>>
-  /** Stores a whole document, in which members with a default may be missing; errors as of {@link update}. */
+  /** Stores a whole document. Members with a default may be left out. Throws like {@link update}. */
   replace(settings: SettingsDocument<C>, options?: WriteOptions): Promise<SettingsUpdate<C>>
 }
 
@@ -79,9 +81,9 @@ export function settingsAdmin(
   }
 
   /**
-   * Writes what `change` makes of the stored settings, under the names that the policy knows; all of it or nothing.
+   * Writes a change of the stored settings under the names that the policy knows, all of it or nothing.
    *
-   * @param named what the administrator wrote
+   * @param named the members that the administrator wrote
    */
   async function write(
     named: object,
@@ -112,8 +114,8 @@ export function settingsAdmin(
 }
 
 /**
- * The document to store for the next settings. A mode that this process cannot follow and another can is kept, unless
- * the change names one; thresholds are one value, in which nothing of others shines through.
+ * The document to store. A mode that this process cannot follow but another can is kept, unless the change sets one.
+ * Thresholds are replaced as a whole.
  */
 function kept(policy: Policy, stored: unknown, fitted: Settings, next: Settings, change: object): object {
   const mode = member(stored, 'mode')
@@ -134,7 +136,7 @@ function knownPrices(policy: Policy, prices: object): object {
   return Object.fromEntries(known)
 }
 
-/** Every member of a stored document whose name the policy knows, also where it did not take the value. */
+/** Every member of a stored document with a name that the policy knows, even if its value is invalid. */
 function knownIn(policy: Policy, stored: unknown, fitted: Settings): unknown {
   const named = (of: string, isKnown: (name: string) => boolean): object =>
     Object.fromEntries(membersOf(member(stored, of)).filter(([name]) => isKnown(name)))

@@ -29,34 +29,35 @@ import {
   writeDocument,
 } from './write-options.ts'
 
-/** Which subject's settings, and of which layer. */
+/** A subject's layer, and how to write its settings. */
 export interface SubjectOptions<C extends Counting = Counting> extends WriteOptions {
-  /** @default the first layer that is not shared */
+  /** @default the first layer that isn't shared */
   readonly layer?: C['names']['ownLayer'] | undefined
 }
 
-/** Any part of a subject's settings; the `version` and `revision` of a document that was read are ignored. */
+/** Any part of a subject's settings. `version` and `revision` of a document that you read are ignored. */
 export type SubjectSettingsPatch<C extends Counting = Counting> = DeepPartial<SubjectSettings<C>> & Partial<Versioned>
 
-/** The settings of single subjects: overrides, bypass, plan, and where their periods begin. */
+/** Settings of single subjects: overrides, bypass, plan, and when their periods begin. */
 export interface QuotaSubjects<C extends Counting = Counting> {
-  /** The subject's settings; version 0 and every override `null` when nothing is stored. */
+  /** A subject's settings. If nothing is stored, the version is 0 and every override is `null`. */
   get(key: string, options?: Pick<SubjectOptions<C>, 'layer'>): Promise<VersionedSubjectSettings<C>>
   /**
-   * Replaces a subject's settings: members that are left out, or `null`, follow the default. Its `version` and `revision`
-   * are ignored, so you can write back what {@link get} returned. A subject's first anchor is in force with the write; a
-   * changed one counts from the next period.
-   * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` when `ifVersion` is not the stored one
+   * Replaces a subject's settings. Members that are missing or `null` follow the default. `version` and `revision` are
+   * ignored, so you can write back what {@link get} returned. A first anchor applies immediately; a changed one from
+   * the next period.
+   *
+   * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` if `ifVersion` is not stored
    */
   set(key: string, settings: SubjectSettingsPatch<C>, options?: SubjectOptions<C>): Promise<VersionedSubjectSettings<C>>
   /**
-   * Changes what the patch names and keeps the rest (JSON merge patch: objects are merged, lists and the anchor are
-   * replaced, `null` follows the default); otherwise as {@link set}.
+   * Changes the members in the patch and keeps the rest (JSON merge patch: objects are merged, lists and the anchor are
+   * replaced, `null` follows the default). Otherwise like {@link set}.
    */
   update(key: string, patch: SubjectSettingsPatch<C>, options?: SubjectOptions<C>): Promise<VersionedSubjectSettings<C>>
   /**
-   * Back to the defaults. An anchor counts until its period ends, and leaves a mark: the next one is a changed anchor,
-   * not a first one.
+   * Returns to the defaults. An anchor applies until its period ends, and the engine remembers it: the next anchor
+   * counts as changed, not as first.
    */
   remove(key: string, options?: SubjectOptions<C>): Promise<void>
 }
@@ -93,7 +94,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
     },
   })
 
-  /** @param change the settings to store, of those that are stored; `null`: none */
+  /** @param change makes the settings to store from the stored ones; `null` removes them */
   async function write<N extends SubjectSettings | null>(
     layer: string,
     key: string,
@@ -109,7 +110,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
     changedAnchor(current.anchor, anchor, { windows, calendar, now: clock.now() })
 
   /**
-   * @param base what the patch is merged into, of the settings that are stored
+   * @param base what the patch is merged into, made from the stored settings
    * @throws {QuotaError} `invalid_settings`, `settings_conflict`
    */
   async function patched(
@@ -152,14 +153,14 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
   }
 }
 
-/** Without its history, which the engine keeps: a caller that writes back a document it read would write it too. */
+/** Without its history, which the engine keeps: a caller who writes back a document would store the history too. */
 function withoutHistory(anchor: SubjectSettings['anchor']): CalendarAnchor | null {
   if (!isObject(anchor)) return anchor
   const { was: _, changedAt: __, ...plain } = anchor
   return plain
 }
 
-/** Settings after a patch. An anchor is one value; its version is not a part of a document. */
+/** Settings after a patch. An anchor is replaced as a whole; its version isn't part of a document. */
 function mergedSettings(
   current: SubjectSettings,
   patch: SubjectSettingsPatch,
@@ -170,7 +171,7 @@ function mergedSettings(
   return { ...(orDefaults(current, rest, defaults) as SubjectSettings), anchor: anchor as SubjectSettings['anchor'] }
 }
 
-/** A merge patch in which `null` stands for the default. */
+/** A merge patch in which `null` means the default. */
 function orDefaults(target: unknown, patch: unknown, defaults: unknown): unknown {
   if (patch === null) return defaults ?? null
   if (!isObject(patch)) return patch
@@ -181,7 +182,7 @@ function orDefaults(target: unknown, patch: unknown, defaults: unknown): unknown
   return Object.fromEntries(merged)
 }
 
-/** The document to store for the next settings: an anchor is one value, never merged with the previous one. */
+/** The document to store. An anchor is replaced as a whole, never merged with the previous one. */
 function kept(stored: unknown, known: SubjectSettings, next: SubjectSettings): object {
   const { anchor: _, ...rest } = isObject(stored) ? stored : {}
   return rewritten(rest, known, next) as object

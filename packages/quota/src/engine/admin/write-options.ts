@@ -6,13 +6,13 @@ import { type Answer, boxed } from '../../store/quota-store.ts'
 import type { StoredDocument, StoreWriteOptions, WriteReply } from '../../store/settings-store.ts'
 import { MAX_WRITES } from '../decide/store-call.ts'
 
-/** How a change is written. */
+/** Options of a write. */
 export interface WriteOptions {
-  /** The write happens only if this is the version now stored; absent: whatever is stored. */
+  /** Writes only if this is the stored version. Absent: any. */
   readonly ifVersion?: number | undefined
-  /** The same by the revision, which distinguishes two documents even after a store lost its data. */
+  /** Writes only if this is the stored revision. It distinguishes documents even after a store lost its data. */
   readonly ifRevision?: string | undefined
-  /** Who changes it, for stores that keep an audit trail. */
+  /** Who makes the change, for stores with an audit trail. */
   readonly by?: string | undefined
 }
 
@@ -21,19 +21,19 @@ export interface Document<T> {
   readonly sync: boolean
   read(): Answer<StoredDocument | undefined>
   write(document: unknown, options: StoreWriteOptions): Answer<WriteReply>
-  /** The settings that a stored document comes to. */
+  /** The settings in a stored document. */
   fitted(stored: StoredDocument | undefined): T & Versioned
 }
 
-/** The result of a change: the settings after it, and the document to store; both `null`: they are removed. */
+/** The result of a change: the new settings, and the document to store. Both `null`: they are removed. */
 export interface Change<N> {
   readonly next: N
   readonly document: object | null
 }
 
 /**
- * Writes what `change` makes of a document; again where another writer came in between, unless the caller named what must
- * be stored.
+ * Writes a change of a document. If another writer was faster, it tries again, unless the caller named the stored
+ * version.
  *
  * @throws {QuotaError} `settings_conflict`; what `change` throws
  */
@@ -61,7 +61,7 @@ function conflict(expected: Versioned, stored: Versioned): QuotaError {
   return new QuotaError('settings_conflict', message)
 }
 
-/** Any part of a document, at any depth; `null` stands for "remove" or "follow the default". */
+/** Any part of a document, at any depth. `null` means "remove" or "follow the default". */
 export type DeepPartial<T> = T extends readonly unknown[]
   ? T
   : T extends object

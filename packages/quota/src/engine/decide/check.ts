@@ -16,7 +16,7 @@ export interface ReservationKey {
   readonly hold?: HoldOptions | undefined
 }
 
-/** What the checks of an engine use. */
+/** Rules that the checks of an engine need. */
 export interface CheckRules {
   readonly idTtlMs: number
   readonly nonces: Nonces
@@ -27,9 +27,9 @@ export interface CheckRules {
   readonly canHold: boolean
 }
 
-/** Checks what callers wrote. Errors for the programmer are thrown here and nowhere later. */
+/** Checks what callers passed. Programming errors are thrown here, before anything else happens. */
 export class RequestCheck {
-  /** What the policy counts, by name. */
+  /** The policy's units, by name. */
   readonly units: readonly string[]
   readonly #policy: Policy
   readonly #ownLayers: readonly string[]
@@ -42,18 +42,18 @@ export class RequestCheck {
     this.#rules = rules
   }
 
-  /** How long the record of a reservation is kept after its last use, in milliseconds. */
+  /** How long a reservation's record is kept after its last use, in milliseconds. */
   get idTtlMs(): number {
     return this.#rules.idTtlMs
   }
 
-  /** How long a hold lasts that says nothing else, in milliseconds; `undefined`: the store has none. */
+  /** How long a hold lasts if the request doesn't say, in milliseconds; `undefined`: the store has no holds. */
   get holdTtlMs(): number | undefined {
     return this.#rules.canHold ? this.#rules.holdTtlMs : undefined
   }
 
   /**
-   * Checks a request but for its cost, and returns its operation.
+   * Checks a request except its cost, and returns its operation.
    *
    * @throws {QuotaError} `unknown_operation`, `invalid_subject`, `invalid_plan`
    */
@@ -73,7 +73,7 @@ export class RequestCheck {
     if (plan !== undefined) checkPlan(plan)
   }
 
-  /** @throws {QuotaError} `reservation_required` for what needs a slot, which only a reservation can give back */
+  /** @throws {QuotaError} `reservation_required` for operations that need a slot: only a reservation can release it */
   consumable({ costs, name }: CompiledOperation): void {
     if (!takesSlots(costs)) return
     const { label } = this.#policy.concurrency!
@@ -82,8 +82,8 @@ export class RequestCheck {
   }
 
   /**
-   * What a reservation is made under. What an id was used for is the operation and a cost that the caller gave; never the
-   * price, which may have changed between two tries. A hold without an id is known by its nonce.
+   * The key of a reservation. An id stands for an operation and a cost that the caller passed; never for the price,
+   * which may have changed between two attempts. A hold without an id is identified by its nonce.
    *
    * @throws {QuotaError} `invalid_id`, `invalid_ttl`, `holds_unsupported`
    */
@@ -98,19 +98,19 @@ export class RequestCheck {
       : { id: { id, nonce, fingerprint: uses.id + costText(cost), ttlMs: idTtlMs }, hold }
   }
 
-  /** What a hold is to grow by, as stores take it. @throws {QuotaError} `invalid_cost` */
+  /** The growth of a hold, as stores take it. @throws {QuotaError} `invalid_cost` */
   added(cost: Cost): readonly number[] {
     return costsOf(checkedCost(this.units, cost, 'add', 1, noneOf(this.units)), false)
   }
 
-  /** The actual cost of some work; `undefined`: the reserved amount. @throws {QuotaError} `invalid_cost` */
+  /** The actual cost of work; `undefined`: the reserved amount. @throws {QuotaError} `invalid_cost` */
   actual(cost: Cost | undefined): readonly (number | undefined)[] | undefined {
     if (cost === undefined) return undefined
     const asReserved = this.units.map(() => undefined)
     return checkedCost(this.units, cost, 'commit', 0, asReserved)
   }
 
-  /** @throws {QuotaError} `invalid_ttl` unless a hold may last so long */
+  /** @throws {QuotaError} `invalid_ttl` if a hold cannot last so long */
   ttl(ttlMs: unknown): number {
     const { maxTtlMs } = this.#rules
     if (Number.isSafeInteger(ttlMs) && (ttlMs as number) >= 1 && (ttlMs as number) <= maxTtlMs) return ttlMs as number
@@ -128,7 +128,7 @@ export class RequestCheck {
 }
 
 /**
- * The cost of a request: its own cost, or the price; of units that its cost does not name, the price.
+ * The cost of a request: its own, or the price. Units that its cost leaves out are charged at the price.
  *
  * @param units of the policy
  * @throws {QuotaError} `invalid_cost`
@@ -140,10 +140,10 @@ export function costOf(units: readonly string[], { cost }: QuotaRequest, price: 
 }
 
 /**
- * A cost that a caller wrote, as a vector.
+ * A caller's cost as a vector.
  *
- * @param least the least of a number; of amounts by unit, one has to be as much
- * @param missing what units have that it does not name
+ * @param least the smallest number allowed; of amounts by unit, at least one must reach it
+ * @param missing the value of units that the cost leaves out
  * @throws {QuotaError} `invalid_cost`
  */
 function checkedCost<Missing>(
@@ -153,7 +153,7 @@ function checkedCost<Missing>(
   least: 0 | 1,
   missing: readonly Missing[],
 ): readonly (number | Missing)[] {
-  // A copy: what a getter answers is read once, so that what is charged is what was checked.
+  // A copy: a getter is read once, so that the charge is what was checked.
   const given = isPlain(cost) ? { ...cost } : cost
   const fault = wrongCost(units, given, { least })
   if (fault === undefined) return vectorOf(units, given, missing)
@@ -161,23 +161,23 @@ function checkedCost<Missing>(
   throw new QuotaError('invalid_cost', `${unit === undefined ? what : `${what}.${unit}`}: ${message}`)
 }
 
-/** For a request that is no hold and has no id. */
+/** The key of a request without a hold and without an id. */
 export const NO_KEY: ReservationKey = {}
 
-/** @throws {QuotaError} `invalid_plan` unless it could be the name of a plan */
+/** @throws {QuotaError} `invalid_plan` unless it can be a plan's name */
 function checkPlan(plan: unknown): asserts plan is string {
   checkText(plan, 'invalid_plan', 'plan')
 }
 
-/** A policy with one operation leaves nothing to be named. */
+/** In a policy with one operation, requests need not name it. */
 function onlyOperation(request: unknown, only: CompiledOperation | undefined): CompiledOperation | undefined {
   return typeof request === 'object' && request !== null ? only : undefined
 }
 
-/** What a request has. */
+/** The members of a request. */
 const REQUEST_KEYS: readonly string[] = ['subject', 'operation', 'cost', 'plan', 'id', 'ttlMs', 'signal']
 
-/** @throws {QuotaError} `invalid_subject` for a request that says under another name who asks */
+/** @throws {QuotaError} `invalid_subject` for a request that names its subject under another key */
 function checkNamesSubject(request: QuotaRequest): void {
   const unknown = Object.keys(request).find((key) => !REQUEST_KEYS.includes(key))
   if (unknown === undefined) return
@@ -204,9 +204,9 @@ function noSuchRequest(request: unknown, policy: Policy): QuotaError {
   return unknownOperation(operation, policy)
 }
 
-/** Longest subject key or id, in bytes of UTF-8. */
+/** The longest subject key or id, in bytes of UTF-8. */
 const MAX_BYTES = 256
-/** A UTF-16 unit makes three bytes at the most, so that short texts need no counting. */
+/** A UTF-16 unit makes at most three bytes, so shorter texts need no counting. */
 const SURELY_SHORT = Math.floor(MAX_BYTES / 3)
 
 /** @throws {QuotaError} unless the text is a string of 1 to 256 bytes */
@@ -216,7 +216,7 @@ export function checkText(text: unknown, code: QuotaErrorCode, what: string): as
   throw new QuotaError(code, `${what}: expected text of 1 to ${MAX_BYTES} bytes (UTF-8), got ${got}`)
 }
 
-/** How a key of a database becomes text. */
+/** How a database key becomes text. */
 function asText(value: unknown): string {
   return typeof value === 'number' || typeof value === 'bigint' ? `: use String(${shown(value)})` : ''
 }
@@ -225,18 +225,18 @@ function fitsBytes(text: string): boolean {
   return text.length <= MAX_BYTES && new TextEncoder().encode(text).length <= MAX_BYTES
 }
 
-/** Names of the layers in which each subject has windows of its own. */
+/** Layers in which each subject has its own windows. */
 function ownLayerNames(layers: readonly LayerDefinition[]): readonly string[] {
   return layers.filter((layer) => !layer.shared).map(({ name }) => name)
 }
 
 /**
  * @param names see {@link ownLayerNames}
- * @throws {QuotaError} `invalid_subject` unless the subject is one string (in a policy with one layer that is not
- * shared), or an object with one string for each such layer
+ * @throws {QuotaError} `invalid_subject` unless the subject is one string (if one layer isn't shared), or an object
+ * with a string for each such layer
  */
 function checkSubject(subject: unknown, names: readonly string[]): asserts subject is Subject {
-  // Most subjects are a short string, and every request passes here.
+  // Most subjects are a short string. Every request passes here.
   const isShort = typeof subject === 'string' && subject.length > 0 && subject.length <= SURELY_SHORT
   if (!isShort || names.length !== 1) checkAnySubject(subject, names)
 }
@@ -262,28 +262,30 @@ function checkKeys(keys: Readonly<Record<string, unknown>>, names: readonly stri
     checkText(Object.hasOwn(keys, name) ? keys[name] : undefined, 'invalid_subject', `subject.${name}`)
 }
 
-/** Makes the texts that distinguish the holders of one reservation id, no two of them alike in any process. */
+/** Makes the texts that distinguish the holders of one reservation id. They are unique across processes. */
 export interface Nonces {
-  /** For a reservation that is settled only by its own handle: nobody but the store ever sees it. */
+  /** For a reservation that only its own handle settles: only the store sees it. */
   readonly ofId: () => string
-  /** For a hold, whose token it is a part of: nobody can guess it. */
+  /** For a hold, whose token contains it: it cannot be guessed. */
   readonly ofHold: () => string
 }
 
-/** @param createNonce what the caller makes nonces with, if not the default of each kind */
+/** @param createNonce the caller's function, if not the default of each kind */
 export function noncesBy(createNonce: (() => string) | undefined): Nonces {
   return { ofId: createNonce ?? numbered(), ofHold: createNonce ?? (() => crypto.randomUUID()) }
 }
 
-/** From numbers of one length: stores decide equal texts equally. */
+/** Numbers have one length, so that stores treat equal texts equally. */
 const DIGITS = 9
 
-/** Numbers after 128 bits of the engine's own: random bits for each would cost more than all the rest of a reservation. */
+/**
+ * Numbers after the engine's own 128 random bits: random bits for each would cost more than the rest of a reservation.
+ */
 function numbered(): () => string {
   let own = ''
   let count = 0
   return () => {
-    // At the first use: some runtimes give nothing random to modules that are being loaded.
+    // At first use: some runtimes have no randomness while modules load.
     if (own === '') own = `${crypto.randomUUID().replaceAll('-', '')}.`
     return `${own}${(count++).toString(36).padStart(DIGITS, '0')}`
   }

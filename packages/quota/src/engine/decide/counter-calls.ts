@@ -13,7 +13,7 @@ const NO_HOLDS: readonly HoldRecord[] = []
 
 type Holds = SyncHolds | AsyncHolds
 
-/** A request as it was sent last, and the reply to it. */
+/** A request as it was last sent, and its reply. */
 interface Exchange<Q, A> {
   readonly request: Q
   readonly reply: A
@@ -24,14 +24,14 @@ export interface CounterCallsDeps {
   /** Whether the counters are synchronous, and whether the settings are. */
   readonly sync: boolean
   readonly settingsSync: boolean
-  /** Whether the counters answer in time by themselves. */
+  /** Whether the counters keep the deadline themselves. */
   readonly keepsTime: boolean
   readonly deadline: CallDeadline
   readonly live: LiveSettings
   readonly periods: LivePeriods
 }
 
-/** All calls to the counters but takes: in time, and with errors as callers see them. */
+/** All calls to the counters except takes. They keep the deadline, and throw errors as callers see them. */
 export class CounterCalls {
   readonly #deps: CounterCallsDeps
 
@@ -39,16 +39,19 @@ export class CounterCalls {
     this.#deps = deps
   }
 
-  /** Waits until the settings were read once. @returns since when the caller waits, by the machine's stopwatch */
+  /**
+   * Waits until the settings were read for the first time. @returns when the caller began to wait, by the machine's
+   * stopwatch
+   */
   *ready(): Task<number> {
     const { live, sync, settingsSync } = this.#deps
-    // Nothing reads a clock for stores that cannot be late.
+    // Synchronous stores cannot be late, so no clock is read for them.
     const startedAt = sync && settingsSync ? 0 : systemStopwatch()
     if (!live.loaded) yield* this.call(() => live.ready(), 'the settings store')
     return startedAt
   }
 
-  /** A subject's quotas by category where they are cached, or their store is synchronous. */
+  /** A subject's quotas by category, if they are cached or their store is synchronous. */
   cachedQuotas(subject: Subject, plan: string | undefined): readonly Quotas[] | undefined {
     try {
       return this.#deps.live.cached(subject, plan)
@@ -57,7 +60,7 @@ export class CounterCalls {
     }
   }
 
-  /** A subject's quotas by category. @param startedAt as of {@link ready} */
+  /** A subject's quotas by category. @param startedAt see {@link ready} */
   *quotasOf(subject: Subject, plan: string | undefined, startedAt: number): Task<readonly Quotas[]> {
     const { live } = this.#deps
     const cached = this.cachedQuotas(subject, plan)
@@ -66,7 +69,7 @@ export class CounterCalls {
     return live.quotasOf(settings, plan, subject)
   }
 
-  /** {@link read} of synchronous counters. */
+  /** {@link read} for synchronous counters. */
   readSync(subject: Subject, categories: readonly number[], quotas: Quotas): Exchange<ReadRequest, ReadReply> {
     const { counters, periods } = this.#deps
     for (let tries = 1; ; tries++) {
@@ -77,7 +80,7 @@ export class CounterCalls {
     }
   }
 
-  /** Reads counters, again while their clock is outside of the periods. @param startedAt as of {@link ready} */
+  /** Reads counters. Repeats it while their clock is outside the periods. @param startedAt see {@link ready} */
   *read(
     subject: Subject,
     categories: readonly number[],
@@ -94,13 +97,13 @@ export class CounterCalls {
     }
   }
 
-  /** The open holds of a subject, in synchronous counters. */
+  /** A subject's open holds, in synchronous counters. */
   holdsOfSync(subject: Subject): readonly HoldRecord[] {
     const { holds } = this.#deps.counters
     return holds === undefined ? NO_HOLDS : callSync(() => holds.list({ subject })).holds
   }
 
-  /** Begins to read the open holds of a subject; a failure is thrown where the answer is awaited. */
+  /** Begins to read a subject's open holds. A failure is thrown where the result is awaited. */
   holdsOf(subject: Subject, startedAt: number): Answer<readonly HoldRecord[]> {
     const { counters, sync } = this.#deps
     const { holds } = counters
@@ -125,10 +128,10 @@ export class CounterCalls {
   }
 
   /**
-   * Calls the holds under the quotas in force for a subject, again while they know other settings or their clock is outside of
-   * the periods.
+   * Calls the holds under a subject's quotas in force. Repeats it while the store knows other settings, or its clock is
+   * outside the periods.
    *
-   * @param request made for each try
+   * @param request makes the request of each attempt
    */
   *holdsInForce<Q, A extends { readonly outcome: string; readonly now: number }>(
     {
@@ -154,14 +157,14 @@ export class CounterCalls {
     }
   }
 
-  /** Ends a reservation that is no hold. */
+  /** Settles a reservation that isn't a hold. */
   *settle(request: SettleRequest): Task<void> {
     const { counters, sync } = this.#deps
     if (sync) this.settleSync(request)
     else yield* this.call(() => counters.settle(request), undefined, this.#since())
   }
 
-  /** {@link settle} in synchronous counters. */
+  /** {@link settle} for synchronous counters. */
   settleSync(request: SettleRequest): void {
     callSync(() => this.#deps.counters.settle(request))
   }
@@ -173,9 +176,9 @@ export class CounterCalls {
   }
 
   /**
-   * Calls an asynchronous store; its failure is `quota_unavailable`.
+   * Calls an asynchronous store. A failure becomes `quota_unavailable`.
    *
-   * @param startedAt since when the caller waits, by the machine's stopwatch; absent: the store keeps the deadline
+   * @param startedAt when the caller began to wait, by the machine's stopwatch; absent: the store keeps the deadline
    */
   *call<A>(call: () => Answer<A>, of?: StoreName, startedAt?: number): Task<A> {
     try {
@@ -192,7 +195,7 @@ export class CounterCalls {
   }
 }
 
-/** Calls a synchronous store; its failure is `quota_unavailable`. */
+/** Calls a synchronous store. A failure becomes `quota_unavailable`. */
 function callSync<A>(call: () => Answer<A>): A {
   try {
     return call() as A

@@ -19,17 +19,17 @@ export interface DecisionsDeps {
   readonly reports: Reports
   readonly fallback: Fallback
   readonly clock: Clock
-  /** Posts to the store what was spent while it did not answer; never throws. */
+  /** Charges in the store what was spent while it did not answer. Never throws. */
   readonly post: (posting: Omit<SettleRequest, 'id'>) => void
 }
 
-/** What was read of counters, under the periods of the request. */
+/** Counters that were read, under the request's periods. */
 interface Read {
   readonly request: ReadRequest
   readonly reply: ReadReply
 }
 
-/** Makes decisions from what stores answer. It calls none, and so waits for nothing. */
+/** Makes decisions from replies of stores. It calls no store, so it never waits. */
 export class Decisions {
   readonly #deps: DecisionsDeps
 
@@ -37,7 +37,7 @@ export class Decisions {
     this.#deps = deps
   }
 
-  /** The decision of an answer, reported to listeners; without an answer, the failure policy's. */
+  /** The decision for a reply, reported to listeners. Without a reply, the failure policy decides. */
   of(demand: TakeDemand, reply: Replied): Decision {
     const { frames, reports, fallback, post } = this.#deps
     if (reply.outcome === 'failed') return this.withoutStore(demand, reply).decision
@@ -54,7 +54,7 @@ export class Decisions {
     return this.#deps.fallback.admit(demand, failure)
   }
 
-  /** What costs nothing is admitted, and no counter is read. */
+  /** A request that costs nothing is admitted without reading a counter. */
   free(demand: Demand): AdmittedDecision {
     const { clock, frames } = this.#deps
     return admitted(demand, { now: clock.now(), states: [] }, frames[demand.category]!, 'free')
@@ -89,7 +89,7 @@ export class Decisions {
   }
 }
 
-/** What holds have in the very windows that are shown, in the first layer of the subject's own. */
+/** Adds what open holds have in exactly these windows, in the first layer that isn't shared. */
 function withHeld(
   windows: readonly HeldWindowStatus[],
   { layout, layers }: DecisionFrame,

@@ -9,15 +9,15 @@ import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import { costOf, type ReservationKey } from './check.ts'
 
-/** A demand as stores take it: one object from the request to the decision that shows it. */
+/** A demand as stores take it. The same object serves from the request to the decision that shows it. */
 export interface TakeDemand extends Demand, TakeRequest {
-  /** The cost of the request, also where no layer that applies has slots, so that {@link costs} take none. */
+  /** The cost of the request. If no layer that applies has slots, {@link costs} contains none. */
   readonly price: readonly number[]
-  /** When the request began, by the stopwatch; `undefined` while no listener times decisions. */
+  /** When the request began, by the stopwatch; `undefined` while no listener measures decisions. */
   readonly startedAtMs: number | undefined
-  /** Whether the quotas are the subject's; else they are the defaults, until its settings are read. */
+  /** Whether the quotas are the subject's. Until its settings are read, they are the defaults. */
   readonly hasSubjectSettings: boolean
-  /** Why the subject's settings cannot be read, where their store answers synchronously. */
+  /** Why the subject's settings cannot be read, if their store is synchronous. */
   readonly settingsError: unknown
 }
 
@@ -46,7 +46,7 @@ export class Demands {
     return this.#made(subject, name, category, price, plan, id, hold, startedAtMs)
   }
 
-  /** More of the same, under the settings of now. */
+  /** Another demand of the same operation, under the current settings. */
   more({ subject, operation, category, plan }: TakeDemand, costs: readonly number[]): TakeDemand {
     return this.#made(subject, operation, category, costs, plan, undefined, undefined, undefined)
   }
@@ -70,7 +70,7 @@ export class Demands {
       settingsError = error
     }
     const quotas = (cached ?? live.compiled.defaults)[category]!
-    // Every decision passes here: one object, of one shape.
+    // Every decision passes here. One object with one shape is fastest.
     return {
       subject,
       operation,
@@ -90,7 +90,7 @@ export class Demands {
     }
   }
 
-  /** The same demand under other quotas, and the settings and periods of now. */
+  /** The same demand under other quotas, with the current settings and periods. */
   withQuotas(demand: TakeDemand, quotas: Quotas): TakeDemand {
     const live = this.#live
     return {
@@ -105,7 +105,7 @@ export class Demands {
   }
 }
 
-/** Nothing that applies limits how many slots there are: a hold takes none. */
+/** If no layer that applies limits slots, a hold takes none. */
 function slotless(price: readonly number[]): readonly number[] {
   return takesSlots(price) ? price.with(-1, 0) : price
 }

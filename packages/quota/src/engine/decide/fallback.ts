@@ -19,7 +19,7 @@ import type { StoreFailure } from './takes.ts'
 /** The decision of the failure policy, and how to refund it. */
 export interface FallbackAdmission {
   readonly decision: AdmittedDecision
-  /** What has to be sent to the store to give amounts back, one a unit; nothing where they were never sent. */
+  /** What to send to the store to refund amounts, one per unit; `undefined` if they were never sent. */
   readonly refund: (amounts: readonly number[]) => Posting | undefined
 }
 
@@ -34,7 +34,7 @@ export interface FallbackDeps {
 /** Decides by the failure policy while a store does not answer. */
 export class Fallback {
   readonly #deps: FallbackDeps
-  /** Kept only where some category decides locally. */
+  /** Set only if some category decides locally. */
   readonly #shares: LocalShares | undefined
 
   constructor(deps: FallbackDeps) {
@@ -43,19 +43,19 @@ export class Fallback {
     this.#shares = isLocal ? new LocalShares(storeSchema(deps.policy), deps.clock) : undefined
   }
 
-  /** Whether {@link seen} wants to be notified of every answer. */
+  /** Whether {@link seen} must be called with every reply. */
   get remembers(): boolean {
     return this.#shares !== undefined
   }
 
-  /** The store answers: remembers what it said. What was spent while it did not is to be posted to it. */
+  /** The store answered: remembers its reply. Returns what was spent during the outage, to be charged in the store. */
   seen(demand: TakeDemand, reply: TakeReply): readonly Omit<SettleRequest, 'id'>[] {
     if (this.#shares === undefined) return NOTHING
     this.#shares.see(demand, reply)
     return this.#shares.takePostings().map((posting) => ({ ...posting, as: 'committed' }))
   }
 
-  /** @throws {QuotaError} `quota_unavailable` where the policy admits nothing */
+  /** @throws {QuotaError} `quota_unavailable` if the policy admits nothing */
   admit(demand: TakeDemand, { error, ofSettings }: StoreFailure): FallbackAdmission {
     const { policy, frames, failurePolicy, clock, reports } = this.#deps
     const what = failurePolicy[policy.categories[demand.category]!] ?? 'closed'
@@ -68,7 +68,7 @@ export class Fallback {
   }
 
   #spend(demand: TakeDemand, { expectedProcesses }: { readonly expectedProcesses: number }): Refund | undefined {
-    // Nobody knows how much work is in progress.
+    // Without the store it is unknown how many slots are taken.
     if (takesSlots(demand.costs)) return undefined
     return this.#shares?.spend(demand, expectedProcesses)
   }
@@ -76,12 +76,12 @@ export class Fallback {
 
 const NOTHING: readonly Omit<SettleRequest, 'id'>[] = []
 
-/** Most rows whose last state is remembered; the least recently seen are forgotten and have no share. */
+/** How many rows are remembered. The least recently seen are dropped and then have no share. */
 const MAX_SEEN = 10_000
-/** Most windows whose spent share is remembered. */
+/** How many windows are remembered whose share was spent. */
 const MAX_SPENT = 50_000
 
-/** One row as a store last reported it: how much of it may be spent while the store does not answer. */
+/** A row as the store last reported it: the part of it that may be spent during an outage. */
 interface Share {
   /** By the process's clock, epoch milliseconds. */
   readonly seenAt: number
@@ -93,33 +93,36 @@ interface Share {
   readonly used: readonly number[]
   /** Effective limit of each window; of a bucket its burst. */
   readonly limits: readonly number[]
-  /** As of the request's quotas. */
+  /** See the request's quotas. */
   readonly rates: readonly number[] | undefined
-  /** When each window ends by the store's clock; `NOT_OPEN` where it is not open. */
+  /** When each window ends by the store's clock; `NOT_OPEN` for a window that isn't open. */
   readonly ends: readonly number[]
 }
 
-/** What was spent of a window while the store did not answer: one share a window, however many outages. */
+/** What was spent of a window during outages: one share per window, however many outages there are. */
 interface Spent {
   readonly share: number
-  /** `[startedAt, used]` of the share. A bucket's is a bucket of its own. */
+  /** `[startedAt, used]` of the share. A bucket's share is a bucket too. */
   readonly cell: number[]
-  /** End of the window by the process's clock, epoch milliseconds; of a bucket, when it is full again. */
+  /** When the window ends by the process's clock, epoch milliseconds; for a bucket, when it is full again. */
   endsAt: number
 }
 
-/** A share that a cost is to be spent from. */
+/** A share that can pay a cost. */
 interface Spendable {
   readonly unit: number
   readonly spent: Spent
-  /** How much is left there. */
+  /** What is left of the share. */
   readonly left: number
 }
 
-/** What was spent without the store (negative: to be added), to be posted to it when it answers again. */
+/** What was spent without the store (negative: to be added). It is charged in the store when it answers again. */
 export type Posting = Omit<SettleRequest, 'as' | 'id'>
 
-/** Gives back what of a spending is not needed, one number a unit; a refund where it was posted already. */
+/**
+ * Refunds the unneeded part of what was spent, one number per unit. Returns a refund for the store if it was charged
+ * there already.
+ */
 export type Refund = (amounts: readonly number[]) => Posting | undefined
 
 /**
@@ -132,11 +135,11 @@ export class LocalShares {
   readonly #layout: Layout
   readonly #layers: StoreSchema['layers']
   readonly #clock: Clock
-  /** In the order of the last sight. */
+  /** Least recently seen first. */
   readonly #seen = new Map<string, Share>()
-  /** By row, window and the start of the window. */
+  /** By row, window, and the window's start. */
   readonly #spent = new Map<string, Spent>()
-  /** By the windows they go to. */
+  /** By the windows that they are charged in. */
   #postings = new Map<string, Posting>()
 
   constructor({ cells, layers }: StoreSchema, clock: Clock) {
@@ -145,7 +148,7 @@ export class LocalShares {
     this.#clock = clock
   }
 
-  /** Remembers what the store said. */
+  /** Remembers a reply of the store. */
   see({ subject, category, quotas, periods }: Demand, { now, states }: Reading): void {
     const seenAt = this.#clock.now()
     for (const [l, layer] of quotas.layers.entries()) {
@@ -167,9 +170,9 @@ export class LocalShares {
   }
 
   /**
-   * Spends a cost of the shares of every window of the layers that counts it, or of none.
+   * Spends a cost from the shares of every window that counts it, or from none.
    *
-   * @returns how to give it back (once, at most the cost), or `undefined` where some share does not suffice
+   * @returns how to refund it (once, at most the cost), or `undefined` if a share is too small
    */
   spend({ subject, category, costs, quotas: { layers } }: Demand, expectedProcesses: number): Refund | undefined {
     const rows = layers.map((layer) => this.#openRow(layer, category, subject, costs, expectedProcesses))
@@ -183,7 +186,7 @@ export class LocalShares {
     const starts = spents.map(({ spent }) => spent.cell[0]!)
     const posted = this.#postings
     return (refunds) => {
-      // Before the posting it is simply not posted; after it, it is given back like anything else.
+      // What has not been posted is not posted; what has been posted is refunded like any other charge.
       if (posted !== this.#postings) return { subject, category, layers, states, refunds }
       this.#post(key, { subject, category, layers, states, refunds })
       for (const [at, { unit, spent }] of spents.entries()) refund(spent.cell, 0, starts[at]!, refunds[unit]!)
@@ -191,7 +194,7 @@ export class LocalShares {
     }
   }
 
-  /** What was spent since the last call, for the store; posted once, whether that arrives or not. */
+  /** What was spent since the last call, for the store. Posted once, whether or not it arrives. */
   takePostings(): readonly Posting[] {
     if (this.#postings.size === 0) return []
     const postings = [...this.#postings.values()].filter(({ refunds }) => refunds.some((amount) => amount !== 0))
@@ -205,7 +208,7 @@ export class LocalShares {
     this.#postings.set(key, { ...posting, refunds })
   }
 
-  /** The windows of a row that count a cost, which were seen open and are open still; `undefined` where one is not. */
+  /** The windows of a row that count a cost, if all of them were seen open and are still open; else `undefined`. */
   #openRow(
     layer: number,
     category: number,
@@ -231,7 +234,7 @@ export class LocalShares {
     return { states: share.states, spents }
   }
 
-  /** When a window of a state ends by the store's clock. */
+  /** When a state's window ends, by the store's clock. */
   #endOf(slot: number, window: number, states: readonly number[], periods: readonly number[] | undefined): number {
     const startedAt = states[this.#layout.cellAt(slot, window)]!
     if (startedAt === NOT_OPEN) return NOT_OPEN
@@ -240,7 +243,7 @@ export class LocalShares {
     return periodAt(startedAt, periods, this.#layout.periodsAt(slot) + PERIOD_NUMBERS * index)?.end ?? startedAt
   }
 
-  /** The share of a window is fixed when it is first requested, and a later outage does not renew it. */
+  /** A window's share is fixed when it is first needed. A later outage does not renew it. */
   #window(key: string, share: Share, w: number, processes: number): Omit<Spendable, 'unit'> | undefined {
     const startedAt = share.states[this.#layout.cellAt(0, w)]!
     const endsAt = share.seenAt + (share.ends[w]! - share.storeNow)
@@ -250,7 +253,7 @@ export class LocalShares {
     return spent && { spent, left: spent.share - spent.cell[1]! }
   }
 
-  /** A bucket has no end: what it may spend comes back as time passes. */
+  /** A bucket has no end: its share refills over time. */
   #bucket(key: string, share: Share, w: number, processes: number): Omit<Spendable, 'unit'> | undefined {
     if (share.states[this.#layout.cellAt(0, w)] === NOT_OPEN) return undefined
     const now = this.#clock.now()
@@ -266,7 +269,7 @@ export class LocalShares {
     return { spent, left: most - cell[1]! + cameBack(now - cell[0]!, rate, perMs) }
   }
 
-  /** Returns `undefined` where there is no room to remember a share. */
+  /** `undefined` if no more shares can be remembered. */
   #spentOf(key: string, begun: Spent): Spent | undefined {
     const known = this.#spent.get(key)
     if (known !== undefined) return known

@@ -6,24 +6,24 @@ import type { Policy } from '../../policy/policy.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { FailurePolicy } from '../options.ts'
 
-/** One line about each cause in this time, in milliseconds, */
+/** One log line per cause in this time, in milliseconds, */
 const AGAIN_AFTER_MS = 60_000
-/** and about no more causes than these. */
+/** and for at most this many causes. */
 const MOST_CAUSES = 10
-/** Longest reason of a line, in characters. */
+/** The longest reason in a log line, in characters. */
 const MAX_REASON = 600
-/** Deepest error that is read for its reason. */
+/** How deep causes of an error are read. */
 const MAX_DEPTH = 10
-/** Of one row, or of subjects that are new: that another request is answered ends nothing. */
+/** These concern one row, or new subjects only. Another request's success does not end them. */
 const NEVER_OVER: readonly string[] = ['damaged_row', 'store_full']
 
-/** Since when the store has not answered, and what callers got. */
+/** When the store stopped answering, and what callers get. */
 interface Outage {
   /** By the engine's clock, epoch milliseconds. */
   readonly since: number
   refused: number
   admitted: number
-  /** Whether there was a line about it. */
+  /** Whether a line about it was logged. */
   isLogged: boolean
 }
 
@@ -34,14 +34,14 @@ export interface OutagesDeps {
   readonly logger: QuotaLogger
 }
 
-/** Logs why the store does not answer, what callers get, and when it answers again, for those without a listener. */
+/** Logs why the store does not answer, what callers get, and when it answers again. Used if there is no listener. */
 export class Outages {
-  /** Whether the last call to the store failed; a field, since every decision asks. */
+  /** Whether the last call to the store failed. A field, since every decision reads it. */
   isOpen = false
   readonly #clock: Clock
   readonly #logger: QuotaLogger
   readonly #consequence: string
-  /** When there was a line about each cause. */
+  /** When a line about each cause was last logged. */
   readonly #loggedAt = new Map<string, number>()
   #outage: Outage | undefined
 
@@ -51,7 +51,7 @@ export class Outages {
     this.#consequence = consequenceOf(policy, failurePolicy)
   }
 
-  /** @param allowed whether the request was admitted all the same */
+  /** @param allowed whether the request was admitted nevertheless */
   failed(error: unknown, allowed: boolean): void {
     const { code, reason, docs } = causeOf(error)
     const now = this.#clock.now()
@@ -77,7 +77,7 @@ export class Outages {
 
   #isDue(cause: string, now: number): boolean {
     for (const [logged, at] of this.#loggedAt) {
-      // A clock that was set back makes no cause silent for longer.
+      // A clock that was set back must not silence a cause for longer.
       if (now - at >= AGAIN_AFTER_MS || now < at) this.#loggedAt.delete(logged)
     }
     if (this.#loggedAt.has(cause) || this.#loggedAt.size >= MOST_CAUSES) return false
@@ -86,7 +86,7 @@ export class Outages {
   }
 }
 
-/** The cause: the library's own innermost error, with the reason of the driver's. */
+/** The cause: the library's innermost error, with the driver's reason. */
 function causeOf(error: unknown): { readonly code: string; readonly reason: string; readonly docs: string } {
   let known = new QuotaError('quota_unavailable', 'The store failed')
   let inner = error
@@ -113,7 +113,7 @@ function requests(count: number): string {
   return count === 1 ? '1 request' : `${count} requests`
 }
 
-/** The answer that callers get while the store does not answer. */
+/** What callers get while the store does not answer. */
 function consequenceOf({ categories }: Policy, failurePolicy: OutagesDeps['failurePolicy']): string {
   const got = categories.map((category) => CONSEQUENCES[kindOf(failurePolicy[category])])
   const isSame = got.every((each) => each === got[0])

@@ -3,11 +3,11 @@ import { type Answer, isNotDone, notDone } from '../../store/quota-store.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 
 /**
- * Waits for an answer, `ms` milliseconds at most. A timer that fires late, because the process was busy, is judged after
- * one more look at what has arrived meanwhile.
+ * Waits for an answer, at most `ms` milliseconds. If the process was busy and the timer fires late, it first checks
+ * whether the answer has arrived.
  *
- * @param late receives an answer that came after the limit
- * @throws {QuotaError} `store_error` when there was no answer in time; else what `answer` rejects with
+ * @param late receives an answer that arrived too late
+ * @throws {QuotaError} `store_error` if there was no answer in time; otherwise what `answer` rejects with
  */
 function withinTime<T>(answer: Answer<T>, ms: number, late?: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -40,14 +40,14 @@ interface OpeningStore {
 }
 
 /**
- * The deadline of calls. It counts from the first connections of the stores on, which have limits of their own. The answer
- * that waited for them has the deadline for itself.
+ * The deadline of calls. It starts after the stores' first connections, which have limits of their own. A call that
+ * waited for them has its whole deadline left.
  */
 export class CallDeadline {
   readonly ms: number
   readonly #stores: readonly OpeningStore[]
   #isOpen = false
-  /** When the answer came that waited for first connections, by the machine's stopwatch. */
+  /** When the call ended that waited for first connections, by the machine's stopwatch. */
   #openedAt = Number.NEGATIVE_INFINITY
 
   constructor(ms: number, stores: readonly OpeningStore[] = []) {
@@ -56,9 +56,9 @@ export class CallDeadline {
   }
 
   /**
-   * Waits for an answer as {@link withinTime} does, until the deadline.
+   * Waits for an answer until the deadline, like {@link withinTime}.
    *
-   * @param startedAt since when the caller waits, by the machine's stopwatch
+   * @param startedAt when the caller began to wait, by the machine's stopwatch
    */
   within<T>(answer: Answer<T>, startedAt: number, late?: (value: T) => void): Promise<T> {
     const opening = this.#opening()
@@ -82,27 +82,27 @@ export class CallDeadline {
   }
 }
 
-/** What was asked when something went wrong, as people read it. */
+/** The store that failed, as people read it. */
 export type StoreName = 'the quota store' | 'the settings store'
 
-/** The error of a store as callers see it: never a refusal, and it names the cause. */
+/** A store's error as callers see it. It is never a refusal, and it names the cause. */
 export function unavailable(cause: unknown, asked: StoreName = 'the quota store'): QuotaError {
   if (cause instanceof QuotaError && cause.code === 'quota_unavailable') return cause
   const error = new QuotaError('quota_unavailable', `${asked} did not answer${reasonOf(cause)}`, { cause })
   return isNotDone(cause) ? notDone(error) : error
 }
 
-/** The error where all stores are synchronous, and the counters know settings that the engine cannot read. */
+/** The error if all stores are synchronous, and the counters know settings that the engine cannot read. */
 export function otherSettings(): QuotaError {
   return new QuotaError('store_error', 'a synchronous store replied that it knows other settings')
 }
 
-/** Errors of this library are safe to be read by anybody; those of drivers may hold addresses and more. */
+/** Errors of this library are safe to show. Errors of drivers may contain addresses and credentials. */
 function reasonOf(cause: unknown): string {
   return cause instanceof QuotaError ? `: ${cause.message}` : ''
 }
 
-/** Asks a store that answers later; its errors become `quota_unavailable`. */
+/** Calls an asynchronous store. Its errors become `quota_unavailable`. */
 export async function callLater<T>(ask: () => PromiseLike<T> | T, asked?: StoreName): Promise<T> {
   try {
     return await ask()
@@ -114,11 +114,11 @@ export async function callLater<T>(ask: () => PromiseLike<T> | T, asked?: StoreN
 // How often the engine calls a store again when others change what it uses. Each bound is small, since a caller waits: the
 // settings and clocks behind it change once a second at the most, so that reaching it means a fault.
 
-/** Calls in a row whose answer is stale, since the store's clock is outside of the periods, or (of holds) the settings changed. */
+/** Stale replies in a row, because the store's clock is outside the periods or, for holds, the settings changed. */
 export const MAX_STALE = 3
 
-/** How often one take reads settings that had changed again when they were read. */
+/** How often one take reads settings that have changed again meanwhile. */
 export const MAX_CATCH_UPS = 3
 
-/** Writes of settings without `ifVersion` that find another writer's document: many administrators may write at once. */
+/** Attempts of a write without `ifVersion`, if other administrators write at the same time. */
 export const MAX_WRITES = 10

@@ -11,7 +11,7 @@ import { type CallDeadline, MAX_CATCH_UPS, MAX_STALE, otherSettings } from './st
 export class StoreFailure {
   readonly outcome = 'failed'
   readonly error: unknown
-  /** Whether it was the settings that could not be read. */
+  /** Whether the settings could not be read. */
   readonly ofSettings: boolean
 
   constructor(error: unknown, ofSettings = false) {
@@ -20,16 +20,16 @@ export class StoreFailure {
   }
 }
 
-/** The result of a demand: what its store replied, or that it did not. */
+/** The store's reply to a demand, or its failure. */
 export type Replied = TakeReply | StoreFailure
 
-/** The purpose of a take, such as a consumption: it makes the demand of a request `R`, and a `T` of the reply. */
+/** The purpose of a take, such as `consume`: it makes a demand from a request `R`, and a `T` from the reply. */
 export interface Purpose<R, T> {
-  /** Throws what the caller did wrong. Reads the settings in force, so it is called once they are read. */
+  /** Throws for an invalid request. Call it once the settings are read: it uses those in force. */
   demand(request: R): TakeDemand
-  /** The result of a demand that calls no store; else `undefined`. */
+  /** The result if no store needs to be called; else `undefined`. */
   free(demand: TakeDemand): T | undefined
-  /** @param demand under the settings and periods that it was decided by */
+  /** @param demand with the settings and periods that decided it */
   of(demand: TakeDemand, reply: Replied): T
 }
 
@@ -43,23 +43,26 @@ export interface TakesDeps {
   /** Whether the counters keep the deadline themselves. */
   readonly keepsTime: boolean
   readonly deadline: CallDeadline
-  /** Reads the settings as a part of the transaction that the counters are in. */
+  /** Reads the settings in the transaction that the counters are in. */
   readonly settings?: SettingsReader | undefined
-  /** Called with an admission that arrived after the deadline, when its caller had been answered. */
+  /** Called with an admission that arrived after the deadline, when its caller already had an answer. */
   readonly late: (demand: TakeDemand, reply: TakeReply) => void
 }
 
 /** The attempts of one take. */
 interface Attempts {
-  /** Since when its caller waits, by the machine's stopwatch; absent while only a store is awaited that keeps the deadline. */
+  /**
+   * When its caller began to wait, by the machine's stopwatch. Absent while it waits only for a store that keeps the
+   * deadline.
+   */
   startedAt: number | undefined
-  /** Whether settings are awaited, so that a failure names their store. */
+  /** Whether it waits for settings, so that a failure names their store. */
   waitsForSettings: boolean
   stalePeriods: number
   staleSettings: number
 }
 
-/** Calls `take` of the counters under the settings and periods in force, and repeats it while the reply is stale. */
+/** Calls `take` of the counters under the settings and periods in force. Repeats it while the reply is stale. */
 export class Takes {
   readonly #deps: TakesDeps
 
@@ -67,7 +70,9 @@ export class Takes {
     this.#deps = deps
   }
 
-  /** For synchronous counters and settings. Throws what the purpose throws: a failure of a store is a {@link StoreFailure}. */
+  /**
+   * For synchronous counters and settings. Throws what the purpose throws; a store's failure is a {@link StoreFailure}.
+   */
   takeSync<R, T>(request: R, purpose: Purpose<R, T>): T {
     let demand = purpose.demand(request)
     const free = purpose.free(demand)
@@ -88,15 +93,15 @@ export class Takes {
     return purpose.of(demand, reply)
   }
 
-  /** Of synchronous stores only periods can be stale. */
+  /** With synchronous stores only periods can be stale. */
   #withOtherPeriods(demand: TakeDemand, { now, settingsRevision }: TakeReply, tries: number): TakeDemand {
     if (settingsRevision !== undefined) throw otherSettings()
     return this.#withPeriodsAt(now, demand, tries)
   }
 
   /**
-   * For all other stores: reads the subject's settings unless they are cached, and reads stale settings again, all within
-   * the deadline. Rejects with what the purpose throws: a failure of a store is a {@link StoreFailure}.
+   * For all other stores. Reads the subject's settings unless they are cached, and stale settings again, all within the
+   * deadline. Rejects with what the purpose throws; a store's failure is a {@link StoreFailure}.
    */
   take<R, T>(request: R, purpose: Purpose<R, T>): Promise<T> {
     return this.#deps.live.loaded ? this.#taken(request, purpose) : this.#takenFirst(request, purpose)
@@ -113,9 +118,10 @@ export class Takes {
   }
 
   /**
-   * All from the request to its result: an `async` function that awaits another costs a promise and its turns.
+   * Everything from the request to its result. An `async` function that awaits another would cost one more promise.
    *
-   * @param startedAt since when the caller waits, by the machine's stopwatch, if it waited for the first read of the settings
+   * @param startedAt when the caller began to wait, by the machine's stopwatch, if it waited for the first read of the
+   * settings
    */
   async #taken<R, T>(request: R, purpose: Purpose<R, T>, startedAt?: number): Promise<T> {
     let demand = purpose.demand(request)

@@ -285,10 +285,10 @@ export interface UnknownPlan {
   readonly of: 'request' | 'settings'
 }
 
-/** Most that are reported under one version of the settings: requests can name any. */
+/** How many are reported per version of the settings: requests can name any text. */
 const MAX_REPORTED = 100
 
-/** Reports each plan that does not exist, once under one version of the settings. */
+/** Reports each unknown plan once per version of the settings. */
 export class UnknownPlans {
   readonly #report: (unknown: UnknownPlan) => void
   readonly #reported = new Set<string>()

@@ -5,10 +5,10 @@ import type { SubjectSettings } from '../../policy/settings.ts'
 import { layerKey, type Subject } from '../../store/schema.ts'
 import type { ReadWithin, SettingsReader, SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 
-/** Most subjects whose settings (or their absence) are remembered, when the store does not answer synchronously. */
+/** How many subjects' settings, or their absence, are cached if the store is asynchronous. */
 const MAX_REMEMBERED = 10_000
 
-/** Settings of one subject by layer name; layers without any are absent. */
+/** One subject's settings by layer name. Layers without settings are absent. */
 type BySettingsLayer = Readonly<Record<string, SubjectSettings>>
 
 /** The settings of single subjects, fitted to the policy. */
@@ -17,10 +17,10 @@ export class LiveSubjects {
   readonly #store: SettingsStore
   readonly #ownLayers: readonly LayerDefinition[]
   readonly #faulty: (faults: readonly Fault[], subject: { readonly layer: string; readonly key: string }) => void
-  /** In the order of last use; `null`: the store has nothing for this subject. */
+  /** Least recently used first; `null`: the store has nothing for this subject. */
   readonly #remembered = new Map<string, SubjectSettings | null>()
   readonly #fitted = new WeakMap<StoredDocument, SubjectSettings>()
-  /** Counts changes heard of, so that what was read before a change is not remembered after it. */
+  /** Counts reported changes, so that what was read before a change is not cached after it. */
   #changes = 0
 
   constructor(
@@ -44,12 +44,12 @@ export class LiveSubjects {
     this.#remembered.clear()
   }
 
-  /** `null`: the subject has none; `undefined`: the store has to be asked. */
+  /** `null`: the subject has none; `undefined`: the store must be called. */
   cached(subject: Subject): BySettingsLayer | null | undefined {
     return this.#store.sync ? this.#lookUp(subject) : this.#recall(subject)
   }
 
-  /** @param within reads as a part of a transaction */
+  /** @param within reads inside a transaction */
   async fetch(subject: Subject, within?: SettingsReader): Promise<BySettingsLayer> {
     const changes = this.#changes
     const found = nothingFound()
@@ -58,7 +58,7 @@ export class LiveSubjects {
         const key = layerKey(layer, subject)
         const { stored, isLatest } = await this.#read(layer.name, key, within)
         const settings = stored === undefined ? null : this.#fit(stored, layer.name, key)
-        // A change heard of meanwhile may be newer than what was read: use it once, remember nothing.
+        // A change reported meanwhile may be newer than what was read: use it once, and cache nothing.
         if (isLatest && changes === this.#changes) this.#remember(memoryKey(layer, subject), settings)
         if (settings !== null) found[layer.name] = settings
       }),
@@ -103,7 +103,7 @@ export class LiveSubjects {
     if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value!)
   }
 
-  /** Once for each document as it was read. */
+  /** Once per document that was read. */
   #fit(stored: StoredDocument, layer: string, key: string): SubjectSettings {
     const known = this.#fitted.get(stored)
     if (known !== undefined) return known
@@ -114,7 +114,7 @@ export class LiveSubjects {
   }
 }
 
-/** Without a prototype: a layer may have a name that every object has. */
+/** No prototype: a layer's name may be a property that every object has. */
 function nothingFound(): Record<string, SubjectSettings> {
   return Object.create(null) as Record<string, SubjectSettings>
 }
