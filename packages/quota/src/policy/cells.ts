@@ -4,7 +4,7 @@ import type { Policy } from './policy.ts'
 import { unitNames, unitOfWindow } from './units.ts'
 import { ownOf } from './values.ts'
 
-/** The part of a policy that says what limits there are. */
+/** The members of a policy that determine its limits. */
 type Limiting = Pick<Policy, 'units' | 'windows' | 'concurrency'>
 
 /** The cells of every row of a policy, in the order of a row. */
@@ -15,29 +15,29 @@ export function policyCells(policy: Limiting): readonly CellSchema[] {
   return cellsIn(units, [...windows.map((window) => windowCell(window, unitOfWindow(units, window))), ...slots])
 }
 
-/** What the limit of a label counts. */
+/** The unit that a label's limit counts. */
 export function unitOfLabel(policy: Limiting, label: string): string {
   const units = unitNames(policy)
   const window = policy.windows.find((each) => each.label === label)
-  // Where nothing names units, all limits are said to be of tokens.
+  // If the policy names no units, all limits count tokens.
   return window === undefined && policy.units !== undefined ? SLOTS : unitOfWindow(units, window ?? {})
 }
 
-/** Labels of all limits, as people see them: windows in the policy's order, then that of concurrency. */
+/** The labels of all limits in the order that people see: windows in the policy's order, then concurrency. */
 export function limitLabels({ windows, concurrency }: Pick<Policy, 'windows' | 'concurrency'>): readonly string[] {
   const labels = windows.map(({ label }) => label)
   return concurrency === undefined ? labels : [...labels, concurrency.label]
 }
 
 /**
- * Whether a layer and category have a limit of this label: one for each window, and for concurrency where the base has
+ * Whether a layer and category have a limit with this label: always for a window, and for concurrency if the base has
  * an entry.
  */
 export function hasLimit(policy: Pick<Policy, 'base'>, layer: string, category: string, label: string): boolean {
   return ownOf(ownOf(ownOf(policy.base, layer), category), label) !== undefined
 }
 
-/** Whether an operation takes a slot, and there is a limit that this counts for; also while its layers are off. */
+/** Whether an operation takes a slot that some limit counts, even while its layers are off. */
 export function takesSlot(policy: Policy, operation: string): boolean {
   const { concurrency, layers, operations } = policy
   if (concurrency === undefined) return false

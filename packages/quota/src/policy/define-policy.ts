@@ -19,13 +19,15 @@ import type { Counting, OneUnit, PolicyNames, SubjectOf, UnitDefinition, UnitsOf
 export interface LayerInput {
   readonly name: string
   /**
-   * How status and refusals name it.
+   * The layer's name in status and refusals.
+   *
    * @default the name
    */
   readonly scope?: string | undefined
   /**
    * Whether all subjects share one set of windows.
-   * @default false: each subject has windows of its own
+   *
+   * @default false: each subject has its own windows
    */
   readonly shared?: boolean | undefined
 }
@@ -35,16 +37,19 @@ type LabelledWindow<Label extends string, C extends Counting> = WindowDefinition
   readonly label: Label
 } & C['named']
 
-/** A rolling window or a bucket by text: `per` says how long it lasts, or its label does. */
+/** A rolling window or a bucket as text: its length is `per`, or follows from its label. */
 type WindowByText<Label extends string> = {
   readonly label: Label
   /**
-   * How long it lasts, 1 second to 366 days: `'1m'`, or milliseconds.
-   * @default what the label says, as `1h` does
+   * The length, 1 second to 366 days: `'1m'`, or milliseconds.
+   *
+   * @default the label's, for example of `1h`
    */
   readonly per?: Duration | undefined
   /**
-   * Makes it a token bucket: so many tokens can be saved up. At most the limit, or a share of each subject's own.
+   * Makes it a token bucket that holds up to this many tokens: at most the limit, or a share of each subject's own
+   * limit.
+   *
    * @default none: it is a window
    */
   readonly burst?: Burst | undefined
@@ -52,7 +57,7 @@ type WindowByText<Label extends string> = {
   readonly every?: undefined
 }
 
-/** A window as {@link definePolicy} takes it. */
+/** A window in {@link definePolicy}. */
 type WindowInput<Label extends string, C extends Counting> =
   | LabelledWindow<Label, C>
   | (WindowByText<Label> & C['named'])
@@ -68,20 +73,21 @@ export interface PolicyDefinition<
   Plan extends string = string,
 > {
   /**
-   * What the limits count, by name; money with how it is shown: `{ name: 'microusd', format: { currency: 'USD', scale: 6 } }`.
-   * With several, each window names its own, and costs are amounts by unit.
+   * The units that the limits count, by name. Money has a format: `{ name: 'microusd', format: { currency: 'USD',
+   * scale: 6 } }`. With several units each window names its own, and costs are amounts by unit.
+   *
    * @default ['tokens']
    */
   readonly units?: readonly (Unit | UnitDefinition<Unit>)[] | undefined
-  /** Windows of every layer and category: a label people read, and a length or a period of the calendar. */
+  /** The windows of every layer and category: a label that people read, and a length or a calendar period. */
   readonly windows: readonly WindowInput<Label, UnitsOf<NoInfer<Unit>>>[]
-  /** Names of the categories; they never share a counter. */
+  /** Names of the categories. They never share a counter. */
   readonly categories: readonly Category[]
   readonly layers: readonly Layer[]
   readonly operations: Readonly<
     Record<Operation, OperationDefinition<UnitsOf<NoInfer<Unit>>> & { readonly category: NoInfer<Category> }>
   >
-  /** How much work may be in progress at the same time: a label, and what needs a slot. */
+  /** How much work may run at the same time: a label, and what needs a slot. */
   readonly concurrency?:
     | {
         readonly label: Slots
@@ -89,42 +95,45 @@ export interface PolicyDefinition<
         readonly categories?: readonly NoInfer<Category>[] | undefined
       }
     | undefined
-  /** Base limits, one for each layer, category and window; and slots, where concurrency is limited. */
+  /** Base limits for each layer, category and window, and slots where concurrency is limited. */
   readonly base: BaseLimits<NoInfer<Layer>['name'], NoInfer<Category>, NoInfer<Label>, NoInfer<Slots>>
-  /** By name: limits of layers that are not shared, where they differ from the base for those who have the plan. */
+  /** Plans by name: limits of layers that aren't shared, if they differ from the base. */
   readonly plans?:
     | Readonly<Record<Plan, PlanLimits<OwnLayer<Layer>, NoInfer<Category>, NoInfer<Label> | NoInfer<Slots>>>>
     | undefined
   /**
-   * What refused callers get over HTTP.
+   * The HTTP responses for refused callers.
+   *
    * @default `neutralAnswers()` of `@scoregw/quota/http`
    */
   readonly answers?: PolicyAnswers | undefined
 }
 
-/** A layer that is not shared. */
+/** A layer that isn't shared. */
 type LayerOfItsOwn = { readonly name: string; readonly shared?: false | undefined }
 
-/** The names of the layers that are not shared, as far as the compiler knows. */
+/** Names of the layers that aren't shared, as far as the compiler knows. */
 type OwnLayer<Layer extends LayerInput> = Layer extends { readonly shared: true } ? never : Layer['name']
 
-/** The names of the layers that subjects have keys of: any, where the compiler does not know whether one is shared. */
+/**
+ * Names of the layers in which subjects have keys. Any name, if the compiler doesn't know whether a layer is shared.
+ */
 type KeyedLayer<Layer extends LayerInput> = Layer extends { readonly shared: true }
   ? never
   : Layer extends LayerOfItsOwn
     ? Layer['name']
     : string
 
-/** The names of the layers that may be shared. */
+/** Names of the layers that may be shared. */
 type SharedLayer<Layer extends LayerInput> = Layer extends LayerOfItsOwn ? never : Layer['name']
 
-/** A layer of a policy, shared or not as far as its names say. */
+/** A layer of a policy, shared or not according to its names. */
 type DefinedLayer<Layer extends string, Names extends PolicyNames> = LayerDefinition & { readonly name: Layer } & (
     | { readonly name: Names['ownLayer']; readonly shared: false }
     | { readonly name: Names['sharedLayer']; readonly shared: true }
   )
 
-/** A policy whose layers, categories and labels are known to the compiler, as its operations are. */
+/** A policy with layers, categories, labels and operations that the compiler knows. */
 export interface DefinedPolicy<
   Operation extends string,
   Category extends string,
@@ -189,7 +198,7 @@ export function definePolicy<
   return copyOfPolicy(policy as never)
 }
 
-/** A value that is no list of layers is left as it is, to be refused. */
+/** A value that isn't a list of layers is left as it is; the check rejects it. */
 function withDefaults<Layer extends LayerInput>(
   layers: readonly Layer[],
 ): readonly (Layer & { readonly scope: string; readonly shared: boolean })[] {

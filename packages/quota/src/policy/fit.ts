@@ -63,12 +63,12 @@ function fitMode(mode: unknown, hasFactor: boolean, faults: Faults): Mode {
   return mode as Mode
 }
 
-/** The table of a document that has none. */
+/** The custom table of a document without one. */
 function customOf(mode: Mode, policy: Policy): LimitTable | null {
   return mode === 'custom' ? policy.base : null
 }
 
-/** A table of limits; where it has none for a window, the policy's base applies. */
+/** A table of limits. Where it has no limit for a window, the policy's base applies. */
 function fitTable(policy: Policy, table: unknown, path: string, faults: Faults): LimitTable {
   noteUnknownKeys(table, policy.base, path, faults)
   return mapValues(policy.base, (categories, layer) => {
@@ -115,7 +115,7 @@ function fitPrices(policy: Policy, prices: unknown, faults: Faults): Settings['p
   return Object.fromEntries(fitted)
 }
 
-/** A price unit by unit: a newer process may count more of them. */
+/** A price, unit by unit: a newer process may count more units. */
 function fitPrice(units: readonly string[], stored: unknown, path: string, faults: Faults): Cost | undefined {
   const isRight = (price: unknown, at: string): boolean => {
     const isPrice = wrongCost(units, price, { least: 0 }) === undefined
@@ -132,7 +132,7 @@ function fitPrice(units: readonly string[], stored: unknown, path: string, fault
 
 const UNKNOWN = 'not in the policy: kept, not in force'
 
-/** Shadowed limits that a document names; what the policy does not have is not shadowed. */
+/** Shadowed limits in a document. Limits that the policy does not have are ignored. */
 function fitShadow(policy: Policy, stored: unknown, faults: Faults): Settings['shadow'] {
   if (stored !== undefined && !isObject(stored)) faults.add('shadow', 'expected an object: no limit is shadowed')
   const fitted: [string, ShadowedLimits][] = []
@@ -155,7 +155,7 @@ function fitLabels(policy: Policy, labels: readonly unknown[], path: string, fau
 }
 
 /**
- * Limits of plans that a document names; a plan's limit that the policy does not have is not in force.
+ * Plans' limits in a document. Limits that the policy does not have are ignored.
  *
  * @param accepts whether a value is a limit
  */
@@ -198,7 +198,7 @@ function fitPlan(
 }
 
 /**
- * The members that the policy knows and `take` takes.
+ * The members that the policy knows and `take` accepts.
  *
  * @param take reports a fault for each value that it does not accept
  */
@@ -231,8 +231,8 @@ function fitThresholds(policy: Policy, stored: unknown, faults: Faults): readonl
 }
 
 /**
- * As `fitSettings`, for one subject's document: missing or faulty members follow the default. A plan is taken by its
- * name, whether there is one or not: settings that come later may have it.
+ * Like `fitSettings`, for one subject's document: missing or faulty members follow the default. An unknown plan is
+ * accepted, since later settings may have it.
  *
  * @param layer whose settings of the subject they are
  */

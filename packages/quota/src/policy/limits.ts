@@ -15,63 +15,65 @@ import type { Limit, LimitTable, PlanTable, Policy } from './policy.ts'
 import type { Mode, Settings, SubjectSettings } from './settings.ts'
 import { hundredths, isInstant, ownOf } from './values.ts'
 
-/** Factors of the fixed modes in whole hundredths, so that limits are exact integers. `custom` has a table of its own. */
+/** Factors of the fixed modes in hundredths, so that limits stay integers. `custom` has its own table. */
 const MODE_HUNDREDTHS: Readonly<Record<Exclude<Mode, 'adaptive' | 'custom'>, number>> = {
   conservative: 75,
   normal: 100,
   lenient: 150,
 }
 
-/** The lowest and the highest factor of mode `adaptive`, in whole hundredths. */
+/** The lowest and highest factor of mode `adaptive`, in hundredths. */
 export const ADAPTIVE_HUNDREDTHS = { min: 75, max: 150 } as const
 
-/** What decides one request: which layers apply and the effective limit of each of their windows. */
+/** What decides a request: the layers that apply, and the effective limit of each of their windows. */
 export interface Quotas {
   /** Indices of the layers that apply, in the policy's order. */
   readonly layers: readonly number[]
   /**
-   * What requests are decided by, in tokens: the cells of each applying layer in turn, in the order of a row (windows, then
-   * slots). `Infinity`: unlimited, shadowed, or a limit that the layer and category do not have. Of a bucket the burst.
+   * The limits that decide, in tokens: the cells of each applying layer, in the order of a row (windows, then slots).
+   * `Infinity`: unlimited, shadowed, or absent in the layer and category. For a bucket: its burst.
    */
   readonly limits: readonly number[]
   /**
-   * How many tokens come back to each bucket in its length, in the places of {@link limits}. A shadowed bucket has one too. 0:
-   * nothing comes back, as for unlimited buckets and other kinds. `undefined`: the policy has no bucket.
+   * How many tokens each bucket refills in its length, in the places of {@link limits}. A shadowed bucket has a rate
+   * too. 0: it doesn't refill, as for unlimited buckets and other kinds. `undefined`: the policy has no bucket.
    */
   readonly rates?: readonly number[] | undefined
-  /** The policy limits the category's concurrency, but in no layer that applies: work has no slot. */
+  /** The policy limits the category's concurrency, but no layer that applies does, so work takes no slot. */
   readonly isSlotless?: true | undefined
-  /** Where some limits are shadowed: these, in the places of {@link limits}; `undefined` in all others. */
+  /** The shadowed limits, in the places of {@link limits}; `undefined` for all others. Absent if none is shadowed. */
   readonly shadowed?: readonly (number | undefined)[] | undefined
   /**
-   * Where the subject's own periods begin, for each of {@link layers}; `null`: at the calendar's beginning. There where the
+   * When the subject's own periods begin, for each of {@link layers}; `null`: with the calendar's. Present if the
    * policy has windows with `anchor: 'subject'` and the subject has an anchor in some layer.
    */
   readonly anchors?: readonly (OwnAnchor | null)[] | undefined
 }
 
-/** `floor(base x mode x multiplier)` in exact integers, both factors in hundredths; a base above 0 never becomes 0. */
+/**
+ * `floor(base x mode x multiplier)` in exact integers. Both factors are in hundredths. A base above 0 never becomes 0.
+ */
 export function scaledLimit(base: Limit, modeHundredths: number, multiplierHundredths: number): number {
   if (base === 'unlimited') return Number.POSITIVE_INFINITY
   if (base === 0) return 0
   return Math.max(1, Math.floor((base * modeHundredths * multiplierHundredths) / 10_000))
 }
 
-/** What limits follow from, for all subjects. */
+/** What all subjects' limits are computed from. */
 export interface LimitInputs {
   readonly policy: Policy
   /** The policy's cells, in the order of a row. */
   readonly cells: readonly CellSchema[]
   readonly settings: Settings
-  /** What mode `adaptive` scales by, in hundredths: 75 to 150. */
+  /** The factor of mode `adaptive`, in hundredths: 75 to 150. */
   readonly factorHundredths: number
 }
 
-/** Whose limits they are. */
+/** The subject whose limits are computed. */
 export interface LimitsOf {
-  /** The settings in force of the subject in each layer, by layer name; layers without any are absent. */
+  /** The subject's settings in force, by layer name. Layers without settings are absent. */
   readonly subjects?: Readonly<Record<string, SubjectSettings>> | undefined
-  /** The plan that the request names. */
+  /** The plan in the request. */
   readonly plan?: string | undefined
 }
 
@@ -105,7 +107,7 @@ export function effectiveQuotas(terms: LimitInputs, of: LimitsOf = {}): readonly
   })
 }
 
-/** Takes the limits of buckets apart into how many tokens come back, and how many can be saved up. */
+/** Separates the limits of buckets into refill rates and bursts. */
 function withBursts(
   bursts: readonly (Burst | undefined)[],
   effective: readonly number[],
@@ -126,7 +128,7 @@ function isSlotless({ concurrency, base, layers }: Policy, applying: readonly nu
   return limiting.length > 0 && !limiting.some((index) => applying.includes(index))
 }
 
-/** Where a subject's own periods begin, in each layer that applies; `undefined` where nothing of it is its own. */
+/** When a subject's own periods begin, per layer that applies; `undefined` if none of its periods is its own. */
 function anchorsOf({ policy }: LimitInputs, layers: readonly number[], { subjects }: LimitsOf): Quotas['anchors'] {
   if (ownPeriodWindows(policy).length === 0) return undefined
   const anchors = layers.map((index) => ownOf(subjects, policy.layers[index]!.name)?.anchor ?? null)
@@ -155,7 +157,7 @@ function layerLimits(
   })
 }
 
-/** Takes shadowed limits out of those that are decided by. */
+/** Removes shadowed limits from those that decide. */
 function inShadow(
   { policy, cells, settings }: LimitInputs,
   layers: readonly number[],
@@ -175,7 +177,7 @@ function inShadow(
   return { limits, shadowed }
 }
 
-/** The table that a mode reads, and the factor it puts on it in hundredths. */
+/** The table that a mode reads, and its factor in hundredths. */
 interface ModeTable {
   readonly table: LimitTable
   readonly hundredths: number
@@ -187,12 +189,12 @@ function modeTable({ settings, factorHundredths }: LimitInputs): ModeTable {
   return { table: settings.base, hundredths: MODE_HUNDREDTHS[settings.mode] }
 }
 
-/** The names of all plans: those of the policy, and those that only the settings have. */
+/** The names of all plans: the policy's, and those that only the settings have. */
 export function planNames(policy: Pick<Policy, 'plans'>, settings: Pick<Settings, 'plans'>): readonly string[] {
   return [...new Set([...Object.keys(policy.plans ?? {}), ...Object.keys(settings.plans)])]
 }
 
-/** A plan's limit: what the settings say, else what the policy says; `undefined`: it follows the base. */
+/** A plan's limit in the settings, else in the policy; `undefined`: it follows the base. */
 export function planLimit(
   policy: Pick<Policy, 'plans'>,
   settings: Pick<Settings, 'plans'>,
@@ -206,10 +208,10 @@ export function planLimit(
   return limitIn(settings.plans) ?? limitIn(policy.plans)
 }
 
-/** Most changes of an anchor that a document has: each window is between two of them at the most. */
+/** How many changes of an anchor a document keeps: each window lies between two of them at most. */
 const MAX_CHANGES = 32
 
-/** A stored anchor; `undefined` where it is none. */
+/** A stored anchor; `undefined` if it isn't one. */
 export function fitAnchor(stored: unknown, depth = 0): OwnAnchor | undefined {
   if (!isObject(stored) || depth > MAX_CHANGES) return undefined
   const { was = null, changedAt, ...anchor } = stored
@@ -219,12 +221,12 @@ export function fitAnchor(stored: unknown, depth = 0): OwnAnchor | undefined {
   return isInstant(changedAt) && before !== undefined ? { ...anchor, was: before, changedAt } : undefined
 }
 
-/** The policy's windows whose periods each subject has of its own. */
+/** The windows of a policy whose periods differ per subject. */
 export function ownPeriodWindows({ windows }: Pick<Policy, 'windows'>): readonly CalendarWindow[] {
   return windows.flatMap((window) => (window.every !== undefined && window.anchor === 'subject' ? [window] : []))
 }
 
-/** What an anchor means at an instant: the calendar, and the windows that use it. */
+/** What gives an anchor its meaning at an instant: the calendar, and the windows that use it. */
 export interface AnchorContext {
   readonly windows: readonly CalendarWindow[]
   readonly calendar: Calendar | undefined
@@ -250,14 +252,14 @@ export function changedAnchor(
   if (stored === null) return set
   const isSame = ruleOf(stored) === ruleOf(set)
   const next: OwnAnchor = isSame ? { ...stored, ...set } : { ...set, was: stored, changedAt: terms.now }
-  // Where no window here uses it, the last change is kept for those who have one.
-  const isHeeded = terms.windows.length > 0
-  const shortest = isHeeded ? withoutNeedless(next, terms) : withLastChange(next)
+  // If no window here uses the anchor, its last change is kept for processes whose windows do.
+  const isUsed = terms.windows.length > 0
+  const shortest = isUsed ? withoutNeedless(next, terms) : withLastChange(next)
   const isRemoved = Object.keys(shortest).length === 0
   return isRemoved ? { was: null, changedAt: next.changedAt ?? terms.now } : shortest
 }
 
-/** Where periods begin, whatever they did before. */
+/** When periods begin, regardless of earlier changes. */
 function ruleOf(anchor: CalendarAnchor | null): string {
   const { month = 1, day = 1, time = '00:00' } = anchor ?? {}
   return `${month}-${day} ${time}`
@@ -271,13 +273,13 @@ function withLastChange(anchor: OwnAnchor): OwnAnchor {
   return anchor.changedAt === undefined ? anchor : { ...anchor, was: anchor.was ? plainOf(anchor.was) : null }
 }
 
-/** Leaves out changes without which every window's periods are the same from now on. */
+/** Removes changes without which every window's periods are the same from now on. */
 function withoutNeedless(anchor: OwnAnchor, terms: AnchorContext): OwnAnchor {
   for (const shorter of shorterOnes(anchor)) if (areSame(shorter, anchor, terms)) return withoutNeedless(shorter, terms)
   return anchor
 }
 
-/** Each with one change less. */
+/** The anchor with one change less, in each possible way. */
 function shorterOnes(anchor: OwnAnchor): OwnAnchor[] {
   const { was = null, changedAt } = anchor
   if (changedAt === undefined) return []
@@ -286,7 +288,7 @@ function shorterOnes(anchor: OwnAnchor): OwnAnchor[] {
   return [plainOf(anchor), ...skipped, ...deeper]
 }
 
-/** The same now is the same ever after: a later period follows from this one and from the anchor that counts last. */
+/** Equal now means equal later: a later period follows from this one and from the newest anchor. */
 function areSame(one: OwnAnchor, other: OwnAnchor, { windows, calendar, now }: AnchorContext): boolean {
   const periods = (anchor: OwnAnchor): string =>
     JSON.stringify(windows.map((window) => calendar?.periods(window, now, anchor)))

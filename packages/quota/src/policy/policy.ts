@@ -3,16 +3,16 @@ import { noSuchName } from '../options/faults.ts'
 import type { WindowDefinition } from '../windows/kinds.ts'
 import type { Counting, Some, UnitDefinition } from './units.ts'
 
-/** The outcome of an actual cost above what a hold reserved. */
+/** What happens to an actual cost above what a hold reserved. */
 export type OverrunPolicy = 'refuse' | 'charge' | 'fit'
 
-/** A limit: whole tokens, 0 to 10^11 (0 blocks), or no limit at all. */
+/** A limit: whole tokens, 0 to 10^11 (0 blocks), or unlimited. */
 export type Limit = number | 'unlimited'
 
 /** Limits in tokens by layer, category and window label. */
 export type LimitTable = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Limit>>>>>>
 
-/** A limit for each layer, category and window label; one of concurrency where there is to be one. */
+/** A limit for each layer, category and window label, and concurrency limits where you want them. */
 export type BaseLimits<
   Layer extends string,
   Category extends string,
@@ -28,85 +28,91 @@ export type PlanLimits<Layer extends string, Category extends string, Label exte
   Some<Category, Some<Label, Limit>>
 >
 
-/** A layer of quota: who shares one set of windows. */
+/** A layer: who shares one set of windows. */
 export interface LayerDefinition {
   /** Name in settings and subjects, for example `personal`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
   readonly name: string
-  /** How status and refusals name it, for example `Personal`. */
+  /** The layer's name in status and refusals, for example `Personal`. */
   readonly scope: string
   /**
-   * `false`: each subject has windows of its own, and may have overrides.
-   * `true`: all subjects share one set; it can be switched off, multiplied, and bypassed by single subjects.
+   * `false`: each subject has its own windows and can have overrides. `true`: all subjects share one set of windows. It
+   * can be switched off, multiplied, and bypassed by single subjects.
    */
   readonly shared: boolean
 }
 
-/** A thing callers ask for: its category and its price in tokens. */
+/** Something that callers do: its category and its price in tokens. */
 export interface OperationDefinition<C extends Counting = Counting> {
   readonly category: string
-  /** Price: whole tokens, 0 is free; of several units an amount each, of those that it does not name 0. */
+  /** The price: whole tokens, 0 is free. With several units, amounts by unit; units that you leave out cost 0. */
   readonly cost: C['cost']
   /**
-   * What a commit above a hold does: `refuse` it, `charge` the excess whatever the limits (later requests wait for it), or
-   * charge as much as may `fit` everywhere.
+   * What a commit above its hold does. `refuse` rejects it. `charge` charges the excess regardless of the limits, so
+   * later requests wait for it. `fit` charges as much as fits under every limit.
+   *
    * @default 'refuse'
    */
   readonly overrun?: OverrunPolicy | undefined
   /**
-   * Most tokens that one commit charges beyond the hold, above 0; of several units an amount each. With `charge` and `fit`,
-   * where it is required.
+   * How many tokens one commit may charge beyond the hold, above 0; with several units, amounts by unit. Required with
+   * `charge` and `fit`.
    */
   readonly maxOverrun?: C['cost'] | undefined
 }
 
-/** How much work may be in progress at the same time: a limit that a hold takes a slot of until it is settled or ends. */
+/** How much work may run at the same time. A hold takes a slot until it is settled or expires. */
 export interface ConcurrencyDefinition {
-  /** Name in settings, status, bodies and headers, for example `running`: as of a window. */
+  /** The label in settings, status, bodies and headers, for example `running`. */
   readonly label: string
-  /** The operations that need a slot; those that are not named leave it alone. */
+  /** The operations that need a slot. Others take none. */
   readonly operations?: readonly string[] | undefined
-  /** The same for all operations of some categories. */
+  /** Categories whose operations all need a slot. */
   readonly categories?: readonly string[] | undefined
 }
 
-/** Limits in tokens by own layer, category and label: what a plan says otherwise than the base. */
+/** A plan's limits in tokens, by layer (not shared), category and label, if they differ from the base. */
 export type PlanTable = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Limit>>>>>>
 
-/** Makes what refused callers get over HTTP: `QuotaAnswers` of `@scoregw/quota/http`. */
+/** Makes the HTTP responses for refused callers: `QuotaAnswers` of `@scoregw/quota/http`. */
 export type PolicyAnswers = (decision: never, context: never) => object
 
-/** A window, and what it counts: to be named where the policy has several units. */
+/** A window, and its unit. Required if the policy has several units. */
 export type PolicyWindow = WindowDefinition & { readonly unit?: string | undefined }
 
-/** What an engine decides by: windows, categories, layers, operations and the base limits. Plain data, but for its answers. */
+/**
+ * What an engine decides by: windows, categories, layers, operations and base limits. Plain data, except for its
+ * answers.
+ */
 export interface Policy<Operation extends string = string, C extends Counting = Counting> {
   /**
-   * What the limits count, by name; money with how it is shown.
+   * The units that the limits count, by name, with a format for money.
+   *
    * @default ['tokens']
    */
   readonly units?: readonly (C['unit'] | UnitDefinition<C['unit']>)[] | undefined
   readonly windows: readonly PolicyWindow[]
-  /** Names of the categories; they never share a counter. */
+  /** Names of the categories. They never share a counter. */
   readonly categories: readonly string[]
   readonly layers: readonly LayerDefinition[]
   readonly operations: Readonly<Record<Operation, OperationDefinition<C>>>
   /**
-   * Base limits in the unit of each window, which the modes scale. One for each layer, category and window; for concurrency, where it is
-   * limited: a layer and category without an entry under its label has no such limit.
+   * Base limits in each window's unit; the modes scale them. One for each layer, category and window. For concurrency,
+   * a layer and category without an entry have no such limit.
    */
   readonly base: LimitTable
-  /** How much work may be in progress at the same time. */
+  /** How much work may run at the same time. */
   readonly concurrency?: ConcurrencyDefinition | undefined
-  /** By name: limits of own layers that differ for those who have the plan. */
+  /** Plans by name: limits of layers that aren't shared, if they differ from the base. */
   readonly plans?: Readonly<Record<string, PlanTable>> | undefined
   /**
-   * What refused callers get over HTTP.
+   * The HTTP responses for refused callers.
+   *
    * @default `neutralAnswers()` of `@scoregw/quota/http`
    */
   readonly answers?: PolicyAnswers | undefined
 }
 
-/** A copy that later changes of the original do not reach. */
+/** A copy, so that later changes of the original have no effect. */
 export function copyOfPolicy<P extends Policy>({ answers, ...data }: P): P {
   const copy = structuredClone(data)
   return (answers === undefined ? copy : { ...copy, answers }) as unknown as P
@@ -115,14 +121,14 @@ export function copyOfPolicy<P extends Policy>({ answers, ...data }: P): P {
 /** What is read of a policy. */
 type Operations = Pick<Policy, 'operations'>
 
-/** The error of an operation that a policy does not have. */
+/** The error for an unknown operation. */
 export function unknownOperation(name: unknown, { operations }: Operations): QuotaError {
   const message = `unknown operation ${noSuchName(name, Object.keys(operations), 'the policy has')}`
   return new QuotaError('unknown_operation', message)
 }
 
 /**
- * An operation of a policy, by its name.
+ * A policy's operation by name.
  *
  * @throws {QuotaError} `unknown_operation`
  */

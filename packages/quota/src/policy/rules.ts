@@ -21,12 +21,12 @@ import type { Threshold } from './settings.ts'
 import { type Cost, type MoneyFormat, type UnitDefinition, unitNames } from './units.ts'
 import { A_NAME, eachKey, hundredths, limitCheck, MAX_LIMIT, NAME, wrongPlan } from './values.ts'
 
-/** Most plans of a policy, and of settings. */
+/** How many plans a policy or the settings can have. */
 const MAX_PLANS = 100
 
 type Limited = Pick<Policy, 'units' | 'windows' | 'concurrency' | 'categories' | 'layers' | 'base'>
 
-/** Checks a whole table of limits: one for each that the policy's base has. */
+/** Checks a whole table of limits: one for each limit in the policy's base. */
 export function tableCheck(policy: Limited): Check<LimitTable> {
   const layers = policy.layers.map(({ name }) => name)
   return eachKey(layers, (layer) =>
@@ -39,7 +39,7 @@ export function tableCheck(policy: Limited): Check<LimitTable> {
   )
 }
 
-/** Checks the limits of plans: as many as one likes of those that own layers have. */
+/** Checks plans' limits: any number of those that layers have which aren't shared. */
 export function plansCheck(policy: Limited): Check<Readonly<Record<string, PlanTable>>> {
   const plan = tableEach(
     (layer) =>
@@ -84,21 +84,21 @@ function wrongLabel(policy: Limited, layer: string, category: string, label: str
 
 /** A fault of a cost. */
 export interface CostFault {
-  /** The member that it is about; `undefined`: the whole. */
+  /** The unit at fault; `undefined`: the whole cost. */
   readonly unit?: string | undefined
   readonly message: string
 }
 
 /** What the amounts of a cost have to be. */
 export interface AmountRange {
-  /** The least that a number may be, where a policy counts one unit; some amount of a record has to be as much. */
+  /** The smallest number allowed with one unit. With several, at least one amount must reach it. */
   readonly least: 0 | 1
   /** @default 2^53 - 1 */
   readonly most?: number | undefined
 }
 
 /**
- * The fault of a cost, a number where a policy counts one unit and else amounts by unit; `undefined`: none.
+ * The fault of a cost: a number with one unit, else amounts by unit; `undefined`: none.
  *
  * @param units of the policy
  */
@@ -152,7 +152,7 @@ export function costCheck(units: readonly string[], range: AmountRange): Check<C
   return v.pipe(v.unknown(), isRight) as Check<Cost>
 }
 
-/** Most digits of money below one of its currency: with more, no amount of any use is a safe integer. */
+/** How many decimal digits of a currency can be counted: with more, no useful amount is a safe integer. */
 const MAX_SCALE = 12
 
 /** Checks the list of what a policy counts. */
@@ -170,7 +170,7 @@ export function unitsCheck(): Check<readonly (string | UnitDefinition)[]> {
   )
 }
 
-/** None that every object has a member of: amounts by unit are plain objects. */
+/** Rejects names that every object has, as amounts by unit are plain objects. */
 function isUnitName(name: unknown): boolean {
   return typeof name === 'string' && NAME.test(name) && name !== SLOTS && !(name in {})
 }
@@ -179,7 +179,7 @@ function isCurrency(currency: unknown): boolean {
   return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency)
 }
 
-/** The units of a value that may be no policy, and the faults of their list. */
+/** The units of a value that may not be a policy, and the faults in their list. */
 export function unitsIn(policy: unknown): { readonly units: readonly string[]; readonly faults: readonly Fault[] } {
   const { units } = Object(policy) as { readonly units?: never }
   const faults = within('units', faultsOf(optional(unitsCheck()), units))
@@ -207,21 +207,21 @@ export function unitFaults(units: readonly string[], windows: readonly PolicyWin
   ]
 }
 
-/** Checks the unit that a window says it counts; which there are, {@link unitFaults} knows. */
+/** Checks a window's unit. {@link unitFaults} checks whether the unit exists. */
 export function windowUnitCheck(): Check<string | undefined> {
   return optional(textLike(NAME, 'the name of a unit'))
 }
 
-/** Most thresholds at a time. */
+/** How many thresholds there can be. */
 const MAX_THRESHOLDS = 8
 
-/** When limits are near, where nobody says otherwise. */
+/** The default thresholds. */
 export const DEFAULT_THRESHOLDS: readonly Threshold[] = [{ share: 0.8 }]
 
 /**
- * Checks a list of thresholds, with the same texts in options and in settings.
+ * Checks a list of thresholds, with the same messages in options and in settings.
  *
- * @param units of the policy; `undefined`: nobody knows yet, so that any name may be one
+ * @param units of the policy; `undefined`: not known yet, so any name is accepted
  */
 export function thresholdsCheck(units?: readonly string[]): Check<readonly Threshold[]> {
   return listOf(thresholdCheck(units), 0, MAX_THRESHOLDS)

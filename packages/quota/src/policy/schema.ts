@@ -20,7 +20,7 @@ import { eachKey, limitCheck, MAX_LIMIT, nameCheck, wrongOperation } from './val
 const BURST = 'use `burst` for how many tokens a bucket can save up'
 const REFILL = 'use `per`: a bucket refills its whole limit, evenly, within it'
 
-/** What members of other libraries' definitions are called in a policy. */
+/** Names that other libraries use for members of a policy. */
 const WORDS: Readonly<Record<string, string>> = {
   windowMs: 'use `lengthMs`',
   length: 'use `lengthMs`',
@@ -42,10 +42,10 @@ const WORDS: Readonly<Record<string, string>> = {
   interval: REFILL,
 }
 
-/** A policy whose shape is right and whose names may not fit together. */
+/** A policy with the right shape. Its names may not match yet. */
 type Shape = Omit<Policy, 'base' | 'plans'> & { readonly base: unknown; readonly plans?: unknown }
 
-/** A policy's own shape; what depends on its names is checked by {@link policyFaults}. */
+/** The shape of a policy. {@link policyFaults} checks what depends on its names. */
 function policyShape(units: readonly string[]): Check<Shape> {
   return group<Shape>({
     units: optional(unitsCheck()) as Check<readonly (string | UnitDefinition)[] | undefined>,
@@ -74,7 +74,7 @@ function windowCheck(): Check<PolicyWindow> {
   })
 }
 
-/** Refuses whatever comes. */
+/** Rejects every value. */
 function refusing<T>(message: string): Check<T> {
   return v.custom<T>(() => false, message)
 }
@@ -102,10 +102,10 @@ function concurrencyCheck(): Check<ConcurrencyDefinition> {
   })
 }
 
-/** Every fault of a policy; empty when it can be used. */
+/** Every fault of a policy; empty if it is valid. */
 export function policyFaults(policy: unknown): readonly Fault[] {
   const { units, faults: ofUnits } = unitsIn(policy)
-  // What everything else is judged by.
+  // The units are needed to check everything else.
   if (ofUnits.length > 0) return ofUnits
   const faults = faultsOf(policyShape(units), policy, WORDS)
   if (faults.length > 0) return faults
@@ -129,7 +129,7 @@ export function policyFaults(policy: unknown): readonly Fault[] {
     ...operationFaults(shape, units),
     ...concurrencyFaults(shape),
     ...ofBase,
-    // What the base has says what else there can be.
+    // The base determines what else is allowed.
     ...(ofBase.length === 0 ? faultsByBase(policy as Policy) : []),
   ]
 }
@@ -192,7 +192,7 @@ function concurrencyFaults({ concurrency, windows, operations, categories }: Sha
   ]
 }
 
-/** The whole table: a limit for each window, and for concurrency as one likes. */
+/** The whole table: a limit for each window, and concurrency limits where you want them. */
 function baseCheck(shape: Shape): Check<unknown> {
   const { windows, concurrency, categories, layers } = shape
   const limitOf = (label: string): Check<Limit> => limitCheck(unitOfLabel(shape, label))
@@ -211,7 +211,7 @@ function faultsByBase(policy: Policy): Fault[] {
   return [...limitsNothing(policy), ...ofPlans, ...burstFaults(policy)]
 }
 
-/** Bursts above the limit that they belong to. A limit of 0 blocks. */
+/** Bursts above their limit. A limit of 0 blocks. */
 function burstFaults({ windows, base }: Policy): Fault[] {
   return windows.flatMap(({ label, burst }, index) => {
     const limits = Object.values(base).flatMap((ofLayer) => Object.values(ofLayer).map((limits) => limits[label]!))
@@ -222,12 +222,12 @@ function burstFaults({ windows, base }: Policy): Fault[] {
   })
 }
 
-/** Why a burst is refused. @param limit the lowest */
+/** Why a burst is rejected. @param limit the lowest */
 export function burstAbove(limit: number): string {
   return `at most the limit, ${limit}; for a larger burst give a longer \`per\``
 }
 
-/** Concurrency that no layer limits, in no category of an operation that needs a slot. */
+/** Concurrency that no layer limits, in any category whose operations need a slot. */
 function limitsNothing(policy: Policy): Fault[] {
   const { concurrency, layers, operations } = policy
   if (concurrency === undefined) return []

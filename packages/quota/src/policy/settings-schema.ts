@@ -14,7 +14,7 @@ import { aLimit, eachKey, isInstant, isLimit, isMultiplier, MAX_MULTIPLIER, MIN_
 const A_MULTIPLIER = `a number from ${MIN_MULTIPLIER} to ${MAX_MULTIPLIER} with at most two decimals`
 
 /**
- * Names every fault of a settings document of a policy; none when it can be stored.
+ * Names every fault of a settings document; none if it can be stored.
  *
  * @param hasFactor whether there is a factor for mode `adaptive`
  */
@@ -49,13 +49,13 @@ function modeSchema(hasFactor: boolean): Check<string> {
   )
 }
 
-/** Checked apart from the schema: faults between several members are reported whatever else is at fault. */
+/** Checked apart from the schema, so that faults between members are reported even if others are wrong. */
 function customFaults(document: unknown): Fault[] {
   const { mode, custom } = (document ?? {}) as { mode?: unknown; custom?: unknown }
   return mode === 'custom' && custom === null ? [{ path: 'custom', message: 'mode "custom" needs this table' }] : []
 }
 
-/** Prices by operation; a price that is no price and an operation that is none are both faults. */
+/** Prices by operation. An invalid price and an unknown operation are both faults. */
 function pricesSchema(policy: Policy): Check<Readonly<Record<string, unknown>>> {
   const operations = Object.keys(policy.operations)
   const known = new Set(operations)
@@ -90,9 +90,9 @@ function shadowSchema(policy: Policy): Check<Readonly<Record<string, ShadowedLim
 }
 
 /**
- * Names every fault of a subject's settings in a layer; none when they can be stored.
+ * Names every fault of a subject's settings in a layer; none if they can be stored.
  *
- * @param plans all that there are
+ * @param plans the names of all plans
  */
 export function subjectSettingsFaults(
   policy: Policy,

@@ -8,16 +8,16 @@ import type { Counting, LabelIn, LayerIn, Some } from './units.ts'
 export const MODES = ['conservative', 'normal', 'lenient', 'adaptive', 'custom'] as const
 export type Mode = (typeof MODES)[number]
 
-/** The administrator's hand on a shared layer. */
+/** An administrator's settings for a shared layer. */
 export interface SharedLayerSettings {
-  /** Off: the layer is neither checked, charged nor shown. */
+  /** `false`: the layer is not checked, charged or shown. */
   readonly enabled: boolean
-  /** Factor on the layer's limits, 0.25 to 4 with at most two decimals. */
+  /** Factor for the layer's limits, 0.25 to 4 with at most two decimals. */
   readonly multiplier: number
 }
 
 /**
- * When a limit is near: from a share of it on, 0 to 1, or as soon as no more than so much of it is left. With a unit: of
+ * When a limit counts as near: from a share of it, 0 to 1, or once only so much of it is left. With a unit: only
  * windows that count it.
  */
 export type Threshold<C extends Counting = Counting> =
@@ -35,61 +35,69 @@ type LimitsOf<C extends Counting> = BaseLimits<
   C['names']['slots']
 >
 
-/** What an administrator sets for all subjects. Plain JSON. */
+/** An administrator's settings for all subjects. Plain JSON. */
 export interface Settings<C extends Counting = Counting> {
   readonly mode: Mode
-  /** Base limits in tokens; the modes scale them. */
+  /** Base limits in tokens. The modes scale them. */
   readonly base: LimitsOf<C>
-  /** Limits of mode `custom`, taken as they are; required in that mode. */
+  /** Limits of mode `custom`, which are not scaled. Required in that mode. */
   readonly custom: LimitsOf<C> | null
-  /** One entry for every shared layer of the policy. */
+  /** One entry per shared layer of the policy. */
   readonly layers: Readonly<Record<C['names']['sharedLayer'], SharedLayerSettings>>
-  /** Prices that differ from the policy's: tokens, or amounts by unit, in which missing units follow the policy. */
+  /** Prices that differ from the policy's: tokens, or amounts by unit; missing units follow the policy. */
   readonly prices: Readonly<Record<string, C['cost']>>
-  /** By layer: limits that are charged and reported, and refuse no request. A layer that is not named has none. */
+  /**
+   * Shadowed limits by layer: they are charged and reported, but refuse no request. Layers that you leave out have
+   * none.
+   */
   readonly shadow: Some<LayerIn<C['names']>, ShadowedLimits<C>>
-  /** Limits of plans that differ from the policy's, by plan; plans that only the settings have are plans as well. */
+  /** Plans' limits that differ from the policy's, by plan. A plan can exist in the settings only. */
   readonly plans: Readonly<
     Record<string, PlanLimits<C['names']['ownLayer'], C['names']['category'], LabelIn<C['names']>>>
   >
-  /** When limits are near; `null`: as the engine's options say. */
+  /** When limits count as near; `null`: see the engine's options. */
   readonly thresholds: readonly Threshold<C>[] | null
 }
 
-/** Which write of a document it is. */
+/** Identifies one write of a document. */
 export interface Versioned {
-  /** 0 before anything was stored, then 1, 2, 3 ...; begins again where a store lost its data. */
+  /** 0 before anything was stored, then 1, 2, 3 ... It restarts if a store lost its data. */
   readonly version: number
-  /** Random text of this one write, `''` before anything was stored: what compare-and-set uses. */
+  /** Random text of this write, `''` before anything was stored. Compare-and-set uses it. */
   readonly revision: string
 }
 
 export interface VersionedSettings<C extends Counting = Counting> extends Settings<C>, Versioned {}
 
-/** What an administrator sets for one subject of a layer. Plain JSON. */
+/** An administrator's settings for one subject of a layer. Plain JSON. */
 export interface SubjectSettings<C extends Counting = Counting> {
-  /** Limits by category and window label, absolute (modes do not scale them); `null` follows the default, 0 blocks. */
+  /**
+   * Limits by category and window label. They are absolute: modes do not scale them. `null` follows the default, 0
+   * blocks.
+   */
   readonly overrides: Readonly<Record<C['names']['category'], Some<LabelIn<C['names']>, Limit | null>>>
   /** Names of the shared layers that do not apply to this subject. */
   readonly bypass: readonly C['names']['sharedLayer'][]
-  /** The subject's plan in this layer, before that of a request; `null`: none. */
+  /** The subject's plan in this layer. It takes precedence over a request's plan; `null`: none. */
   readonly plan: C['names']['plan'] | null
-  /** Until when overrides and plan are in force, epoch milliseconds; `null`: without an end. */
+  /** When overrides and plan end, epoch milliseconds; `null`: never. */
   readonly until: { readonly overrides: number | null; readonly plan: number | null }
-  /** Where the subject's own periods begin, for calendar windows with `anchor: 'subject'`; `null`: at the calendar's. */
+  /**
+   * When the subject's own periods begin, for calendar windows with `anchor: 'subject'`; `null`: with the calendar's.
+   */
   readonly anchor: SubjectAnchor | null
 }
 
 /**
- * Where a subject's periods begin. A first anchor counts immediately; a change counts from the period after the one in
- * which it was made. The engine keeps what was before in `was` and `changedAt`; what you write there is ignored.
+ * When a subject's periods begin. A first anchor applies immediately; a change applies from the next period. The engine
+ * keeps earlier anchors in `was` and `changedAt`; what you write there is ignored.
  */
 export type SubjectAnchor = OwnAnchor
 
-/** Version 0 for a subject nobody has set anything for. */
+/** Version 0: nothing is stored for the subject. */
 export interface VersionedSubjectSettings<C extends Counting = Counting> extends SubjectSettings<C>, Versioned {}
 
-/** What a document may leave out, and is then. */
+/** Members that a document may leave out, and their values then. */
 const DEFAULTS = { custom: null, prices: {}, shadow: {}, plans: {}, thresholds: null } as const
 
 /** Settings in which members with a default may be missing. */
@@ -97,14 +105,14 @@ export type SettingsDocument<C extends Counting = Counting> = Omit<Settings<C>, 
   readonly [Member in keyof typeof DEFAULTS]?: Settings<C>[Member] | undefined
 }
 
-/** A document with the defaults of the members it leaves out. Unchecked: any other value is returned as it is. */
+/** Adds the defaults of missing members. Unchecked: any other value is returned unchanged. */
 export function completed(document: SettingsDocument): Settings {
   if (!isObject(document)) return document
   const given = Object.entries(document).filter(([, value]) => value !== undefined)
   return { ...DEFAULTS, ...Object.fromEntries(given) } as Settings
 }
 
-/** The settings of a policy before an administrator changed anything: mode `normal`, version 0. */
+/** The settings of a policy before any change: mode `normal`, version 0. */
 export function initialSettings<C extends Counting>(policy: Policy<string, C>): VersionedSettings<C> {
   const shared = policy.layers.filter((layer) => layer.shared)
   const settings: VersionedSettings = {
@@ -122,7 +130,7 @@ export function initialSettings<C extends Counting>(policy: Policy<string, C>): 
   return settings as VersionedSettings<C>
 }
 
-/** The settings of a subject nobody has set anything for: every override empty, no bypass, no plan, version 0. */
+/** A subject's settings before any change: no override, no bypass, no plan, version 0. */
 export function initialSubjectSettings(policy: Policy, layer: string): VersionedSubjectSettings {
   const emptyOf = (category: string): Readonly<Record<string, null>> => {
     const labels = limitLabels(policy).filter((label) => hasLimit(policy, layer, category, label))

@@ -2,16 +2,16 @@ import type { Fault } from '../errors/quota-error.ts'
 import { plain } from '../errors/shown.ts'
 import { isObject } from '../options/checks.ts'
 
-/** Most faults that are reported of one document. */
+/** How many faults of one document are reported. */
 const MAX_FAULTS = 100
 
-/** A stored document as a policy takes it, and what in it could not be taken. */
+/** A stored document as far as a policy can use it, and its faults. */
 export interface Fitted<T> {
   readonly settings: T
   readonly faults: readonly Fault[]
 }
 
-/** What in a stored document could not be taken, as far as there is room. */
+/** Collects faults of a stored document, up to a limit. */
 export class Faults {
   readonly list: Fault[] = []
 
@@ -32,12 +32,12 @@ export function noteUnknownKeys(value: unknown, known: object, path: string, fau
   }
 }
 
-/** A member of its own of what may be an object; `undefined`: there is none. */
+/** An own member of a value that may be an object; `undefined` if there is none. */
 export function member(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-/** The members of what may be an object. */
+/** The members of a value that may be an object. */
 export function membersOf(value: unknown): readonly (readonly [string, unknown])[] {
   return isObject(value) ? Object.entries(value) : []
 }

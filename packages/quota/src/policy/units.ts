@@ -1,40 +1,40 @@
 import { type Amounts, TOKENS } from '../windows/units.ts'
 
-/** Money is counted in whole small parts of a currency. */
+/** Money is counted in integers, in a small part of a currency. */
 export interface MoneyFormat {
   /** ISO 4217, for example `USD`. */
   readonly currency: string
-  /** Decimal digits that the counted parts have below one of the currency: 6 of micro-dollars. */
+  /** Decimal digits of the currency that one part stands for: 6 for micro-dollars. */
   readonly scale: number
 }
 
-/** A unit with how people read its amounts. */
+/** A unit, and how people read its amounts. */
 export interface UnitDefinition<Unit extends string = string> {
   /** Name in windows, costs and identities of counters: 1 to 32 of `A-Z a-z 0-9 _ -`; `slots` is reserved. */
   readonly name: Unit
-  /** There for money: amounts are shown as such. */
+  /** For money: how amounts are shown. */
   readonly format?: MoneyFormat | undefined
 }
 
-/** A cost as callers write it: a number where a policy counts one unit, else amounts by unit. */
+/** A cost as callers pass it: a number if a policy counts one unit, else amounts by unit. */
 export type Cost = number | { readonly [unit: string]: number | undefined }
 
-/** An amount as decisions show it: a number where a policy counts one unit, else one for each unit. */
+/** An amount as decisions show it: a number if a policy counts one unit, else amounts by unit. */
 export type Amount = number | { readonly [unit: string]: number }
 
-/** What the types of an engine know of what its policy counts, and for whom; by itself nothing. */
+/** What an engine's types know about a policy's units and names. The default knows nothing. */
 export interface Counting {
   readonly unit: string
   readonly cost: Cost
   readonly amount: Amount
-  /** The member `unit` of a value in one of them. */
+  /** The member `unit` of a value with a unit. */
   readonly named: { readonly unit?: string | undefined }
-  /** The member that says what a hold has. */
+  /** The member of a hold with its amounts. */
   readonly held: { readonly tokens?: number; readonly cost?: Amount }
   readonly names: PolicyNames
 }
 
-/** A policy that counts one unit: costs and amounts are numbers. */
+/** A policy with one unit: costs and amounts are numbers. */
 export interface OneUnit<Unit extends string = 'tokens', Names extends PolicyNames = PolicyNames> {
   readonly unit: Unit
   readonly cost: number
@@ -44,7 +44,7 @@ export interface OneUnit<Unit extends string = 'tokens', Names extends PolicyNam
   readonly names: Names
 }
 
-/** A policy that counts several: costs and amounts are by unit, and a value in one unit names it. */
+/** A policy with several units: costs and amounts are by unit, and each value with a unit names it. */
 export interface SeveralUnits<Unit extends string, Names extends PolicyNames = PolicyNames> {
   readonly unit: Unit
   readonly cost: { readonly [unit in Unit]?: number | undefined }
@@ -54,7 +54,7 @@ export interface SeveralUnits<Unit extends string, Names extends PolicyNames = P
   readonly names: Names
 }
 
-/** The types that describe a policy with these units, `UnitsOf<'requests' | 'tokens'>`, and names. */
+/** The types of a policy with these units, `UnitsOf<'requests' | 'tokens'>`, and names. */
 export type UnitsOf<Unit extends string, Names extends PolicyNames = PolicyNames> = string extends Unit
   ? Counting
   : IsUnion<Unit> extends true
@@ -66,12 +66,12 @@ type Units = readonly (string | UnitDefinition)[]
 
 const ONLY_TOKENS: readonly string[] = [TOKENS]
 
-/** What the limits of a policy count, by name, in the order of costs. */
+/** The names of a policy's units, in the order of costs. */
 export function unitNames({ units }: { readonly units?: Units | undefined }): readonly string[] {
   return units === undefined ? ONLY_TOKENS : units.map((unit) => (typeof unit === 'string' ? unit : unit.name))
 }
 
-/** How people read a unit's amounts; `undefined`: as numbers. */
+/** How people read a unit's amounts; `undefined`: as plain numbers. */
 export function formatOf(
   { units = [] }: { readonly units?: Units | undefined },
   unit: string,
@@ -88,7 +88,7 @@ export function unitOfWindow(
   return unit
 }
 
-/** A checked cost as a vector, one number a unit; units that it does not name are as in `missing`. */
+/** A checked cost as a vector, one number per unit. Units that it leaves out are taken from `missing`. */
 export function vectorOf<Missing>(
   units: readonly string[],
   cost: Cost,
@@ -97,12 +97,12 @@ export function vectorOf<Missing>(
   return typeof cost === 'number' ? [cost] : units.map((unit, at) => cost[unit] ?? missing[at]!)
 }
 
-/** Nothing of each unit. */
+/** 0 of each unit. */
 export function noneOf(units: readonly string[]): readonly number[] {
   return units.map(() => 0)
 }
 
-/** A vector as callers see it: the number of a policy's only unit, or one by each name. */
+/** A vector as callers see it: a number if a policy counts one unit, else amounts by unit. */
 export function amountOf(units: readonly string[], vector: readonly number[]): Amount {
   if (units.length === 1) return vector[0]!
   const amounts: Record<string, number> = {}
@@ -110,12 +110,12 @@ export function amountOf(units: readonly string[], vector: readonly number[]): A
   return amounts
 }
 
-/** The amounts of a cost or an amount that callers see, in the order of the units. */
+/** The amounts of a cost in the order of the units. */
 export function amountsOf(units: readonly string[], amount: Amount): readonly number[] {
   return typeof amount === 'number' ? [amount] : units.map((unit) => amount[unit] ?? 0)
 }
 
-/** The amount of each unit, from what two say of it; of units that a cost does not name, only from the first. */
+/** Combines two amounts unit by unit. Units that a cost leaves out are taken from the first. */
 export function combined(
   amount: Amount,
   cost: Cost,
@@ -128,12 +128,12 @@ export function combined(
   return Object.fromEntries(Object.entries(amount).map(([unit, one]) => [unit, combine(one, other[unit])]))
 }
 
-/** The amount of a unit; a number is that of a policy's only one. */
+/** The amount of a unit. A number is the amount of the policy's only unit. */
 export function ofUnit(amount: Amount, unit: string | undefined): number {
   return typeof amount === 'number' ? amount : (amount[unit ?? ''] ?? 0)
 }
 
-/** The costs of a request, as stores take them: one number a unit, and behind them its slots. */
+/** The costs of a request as stores take them: one number per unit, then its slots. */
 export function costsOf(vector: readonly number[], slot: boolean): readonly number[] {
   return [...vector, Number(slot)]
 }
@@ -143,13 +143,13 @@ export function takesSlots(costs: readonly number[]): boolean {
   return costs.at(-1) !== 0
 }
 
-/** Whether costs are 0 in every unit; slots are none of them. */
+/** Whether costs are 0 in every unit. Slots don't count. */
 export function isFree(costs: readonly number[]): boolean {
   for (let unit = 0; unit < costs.length - 1; unit++) if (costs[unit] !== 0) return false
   return true
 }
 
-/** A cost that a caller gave, as the fingerprint of an id has it: a number as it is, a record as `name=n` in one order. */
+/** A caller's cost in an id's fingerprint: a number as it is, a record as `name=n` in a fixed order. */
 export function costText(cost: Cost | undefined): string {
   if (typeof cost !== 'object') return String(cost ?? '')
   const given: Amounts = Object.fromEntries(Object.entries(cost).filter(([, amount]) => amount !== undefined) as never)
@@ -165,15 +165,15 @@ export function amountText(amount: Amount): string {
     .join(', ')
 }
 
-/** Who asks: one string, or one key for each layer that is not shared. Any text of 1 to 256 bytes. */
+/** Who makes a request: a string, or a key for each layer that isn't shared. Any text of 1 to 256 bytes. */
 export type Subject = string | Readonly<Record<string, string>>
 
-/** The names of a policy, as the types of its engine know them; by itself any. */
+/** A policy's names, as its engine's types know them. The default is any name. */
 export interface PolicyNames {
-  /** Who asks: a string; with several layers that are not shared an object with a key for each. */
+  /** Who makes a request: a string, or an object with a key per layer if several layers aren't shared. */
   readonly subject: Subject
   readonly plan: string
-  /** A layer in which each subject has windows of its own. */
+  /** A layer in which each subject has its own windows. */
   readonly ownLayer: string
   readonly sharedLayer: string
   readonly category: string
@@ -186,7 +186,7 @@ export interface PolicyNames {
 /** Whether a type is a union of several. */
 type IsUnion<T, Each = T> = T extends T ? ([Each] extends [T] ? false : true) : never
 
-/** What a subject is where these layers are not shared. */
+/** The type of a subject, given the layers that aren't shared. */
 export type SubjectOf<OwnLayer extends string> = string extends OwnLayer
   ? Subject
   : IsUnion<OwnLayer> extends true
@@ -199,7 +199,7 @@ export type LabelIn<Names extends PolicyNames> = Names['window'] | Names['slots'
 /** A name of a layer, shared or not. */
 export type LayerIn<Names extends PolicyNames> = Names['ownLayer'] | Names['sharedLayer']
 
-/** A table with an entry for some of these names; by names that nobody knows, as any table. */
+/** A table with an entry for some of these names. If the names are unknown, any table. */
 export type Some<Name extends string, T> = string extends Name
   ? Readonly<Record<Name, T>>
   : { readonly [name in Name]?: T }

@@ -4,7 +4,7 @@ import { expectedText, noSuchName } from '../options/faults.ts'
 import { TOKENS } from '../windows/units.ts'
 import type { Limit } from './policy.ts'
 
-/** Largest base limit, override or custom limit, in tokens. With it `base * 150 * 400` stays a safe integer. */
+/** The largest base limit, override or custom limit, in tokens. With it `base * 150 * 400` is a safe integer. */
 export const MAX_LIMIT: number = 10 ** 11
 
 /** Limits of a shared layer's multiplier. */
@@ -28,13 +28,13 @@ export function isMultiplier(value: unknown): value is number {
   )
 }
 
-/** A factor with at most two decimals as whole hundredths, or `undefined` where it has more. */
+/** A factor with at most two decimals in hundredths; `undefined` if it has more. */
 export function hundredths(factor: number): number | undefined {
   const whole = Math.round(factor * 100)
   return whole / 100 === factor ? whole : undefined
 }
 
-/** A record's own member: names may be such as every object has. */
+/** A record's own member: names may be the same as those that every object has. */
 export function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
 }
@@ -44,7 +44,7 @@ export function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 8.64e15
 }
 
-/** What a limit has to be, for messages. */
+/** What a limit must be, for messages. */
 export function aLimit(unit: string = TOKENS): string {
   return `a whole number of ${unit} from 0 to ${MAX_LIMIT}`
 }
@@ -69,7 +69,7 @@ export function wrongPlan(plan: string): string | undefined {
   return NAME.test(plan) ? undefined : expectedText(`a plan's name of ${A_NAME}`, plan)
 }
 
-/** One of some names of the policy; its error names the one that was probably meant. */
+/** One of the policy's names. The error suggests the closest one. */
 export function nameOf(what: string, names: readonly string[], have = 'the policy has'): Check<string> {
   return v.custom<string>(
     (value) => names.includes(value as string),
@@ -82,7 +82,7 @@ export function limitCheck(unit: string): Check<Limit> {
   return where<Limit>(isLimit, `${aLimit(unit)}, or "unlimited"`)
 }
 
-/** An object with these keys and the same check for each. */
+/** An object with these keys and the same check for each value. */
 export function eachKey<T>(keys: readonly string[], check: (key: string) => Check<T>): Check<Record<string, T>> {
   return group(Object.fromEntries(keys.map((key) => [key, check(key)])))
 }

@@ -7,7 +7,9 @@ import { initialSettings, type Settings } from './settings.ts'
 import { noneOf, unitNames, vectorOf } from './units.ts'
 import { ownOf } from './values.ts'
 
-/** An operation's price under the settings, one number a unit: what the settings do not say, the policy does. */
+/**
+ * An operation's price under the settings, one number per unit. The policy's price applies if the settings have none.
+ */
 export function priceOf(policy: Policy, settings: Settings, operation: string): readonly number[] {
   const units = unitNames(policy)
   const own = vectorOf(units, policy.operations[operation]!.cost, noneOf(units))
@@ -32,14 +34,12 @@ export function settingsWarnings(policy: Policy, settings: Settings, least: 0 | 
   ]
 }
 
-/**
- * The same of a policy by itself, before anybody changed anything. A limit of 0 is meant to block, and is none of them.
- */
+/** Warnings of a policy before any change. A limit of 0 blocks on purpose, so it causes no warning. */
 export function policyWarnings(policy: Policy): Fault[] {
   return settingsWarnings(policy, initialSettings(policy), 1)
 }
 
-/** @param plan whose own limits are checked; `undefined`: the limits of those who have none */
+/** @param plan checks its limits; `undefined`: the limits of subjects without a plan */
 function warningsOf(terms: LimitInputs, plan: string | undefined, least: 0 | 1): Fault[] {
   const { policy, cells, settings } = terms
   return effectiveQuotas(terms, { plan }).flatMap(({ layers, limits }, categoryIndex) => {

@@ -1,13 +1,13 @@
-/** A server that gave no answer for this long ... */
+/** After a server gave no answer for this long ... */
 const OPEN_AFTER_MS = 500
-/** ... to at least this many calls is not asked any more, */
+/** ... to at least this many calls, it is no longer called, */
 const OPEN_AFTER_FAILURES = 3
-/** except by one call in each of these intervals. */
+/** except by one call in each interval. */
 const PROBE_EVERY_MS = 200
 
 /**
- * A circuit breaker: while the server gives no answers, calls fail immediately instead of each waiting for its deadline.
- * Needs no timer, since the next call is the probe.
+ * A circuit breaker: while the server does not answer, calls fail immediately instead of waiting for their deadlines.
+ * It needs no timer, since the next call is the probe.
  */
 export class Breaker {
   readonly #nowMs: () => number
@@ -15,12 +15,12 @@ export class Breaker {
   #failingSinceMs = 0
   #probedAtMs: number | undefined
 
-  /** @param nowMs a clock that never steps */
+  /** @param nowMs a monotonic clock */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }
 
-  /** Whether a call may be made now; while the circuit is open, true for one call an interval. */
+  /** Whether a call may be made now. While the circuit is open, true for one call per interval. */
   admits(): boolean {
     if (this.#probedAtMs === undefined) return true
     const nowMs = this.#nowMs()
@@ -29,13 +29,13 @@ export class Breaker {
     return true
   }
 
-  /** The server answered: the circuit is closed. */
+  /** The server answered, so the circuit is closed. */
   succeeded(): void {
     this.#failures = 0
     this.#probedAtMs = undefined
   }
 
-  /** The server gave no answer to a call. */
+  /** The server did not answer a call. */
   failed(): void {
     const nowMs = this.#nowMs()
     if (this.#failures === 0) this.#failingSinceMs = nowMs

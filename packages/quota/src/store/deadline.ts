@@ -1,25 +1,25 @@
-/** Anything that ends with a limit. */
+/** Starts and ends with limits. */
 interface Timer {
-  /** A limit that it has was met or is over. */
+  /** One of its limits was met or is over. */
   ended(): void
 }
 
 /**
- * A time limit of one call. It is judged fairly: when its timer fires late, because the process was busy, the socket is read
- * once more before the limit is over.
+ * The time limit of one call. If its timer fires late because the process was busy, the socket is read once more before
+ * the limit is over.
  */
 export class Deadline {
   readonly #onOver: () => void
   readonly #timer: Timer
   #state: 'running' | 'met' | 'over' = 'running'
-  /** Made once it is awaited. */
+  /** Created when it is first awaited. */
   #settled: Promise<void> | undefined
   #settle: (() => void) | undefined
 
   /**
    * @param ms from now on, in milliseconds
    * @param onOver called once, unless the limit was met before
-   * @param timer that of many limits, see {@link Deadlines}. Default: one of its own, which is gone when the limit ends
+   * @param timer shared by many limits, see {@link Deadlines}. Default: its own, which ends with the limit
    */
   constructor(ms: number, onOver: () => void = () => undefined, timer?: Timer) {
     this.#onOver = onOver
@@ -48,7 +48,7 @@ export class Deadline {
     return this.#end('met')
   }
 
-  /** The time has come. */
+  /** The time is over. */
   over(): void {
     if (this.#end('over')) this.#onOver()
   }
@@ -68,21 +68,21 @@ export class Deadline {
 }
 
 /**
- * Time limits of one length, as the calls of a store have them. They end in the order in which they began, so that one timer
- * does for all of them. It keeps no process alive without a running limit.
+ * Time limits of one length, as a store's calls have them. They end in the order in which they began, so one timer
+ * serves all of them. Without a running limit it keeps no process alive.
  */
 export class Deadlines {
   readonly ms: number
   readonly #nowMs: () => number
-  /** Those that may be running, the oldest first from `#first` on; by a clock that never steps. */
+  /** Limits that may be running, oldest first from `#first` on, by a monotonic clock. */
   #limits: { readonly deadline: Deadline; readonly endsAtMs: number }[] = []
   #first = 0
   #running = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   /**
-   * @param ms how long each lasts, in milliseconds
-   * @param nowMs a clock that never steps, such as `performance.now`
+   * @param ms how long each limit lasts, in milliseconds
+   * @param nowMs a monotonic clock, such as `performance.now`
    */
   constructor(ms: number, nowMs: () => number) {
     this.ms = ms
@@ -106,7 +106,7 @@ export class Deadlines {
     if (this.#running === 0) this.#timer?.unref()
   }
 
-  /** Ended ones are removed as others come, so that the list is about as long as the calls in flight. */
+  /** Removes ended limits as new ones come, so that the list stays about as long as the calls in flight. */
   #forgetEnded(): void {
     while (this.#first < this.#limits.length && !this.#limits[this.#first]!.deadline.isRunning) this.#first++
     if (this.#first * 2 < this.#limits.length) return
@@ -131,12 +131,12 @@ export class Deadlines {
     const next = this.#limits[this.#first]
     this.#timer = undefined
     if (next !== undefined) this.#fireIn(Math.max(1, Math.ceil(next.endsAtMs - firedAtMs)))
-    // Last, as a callback may begin limits.
+    // Last, since a callback may begin limits.
     for (const deadline of due) deadline.over()
   }
 }
 
-/** Pending input is read between a timer and the immediate that it sets; at the edge there may be no immediates. */
+/** Pending input is read between a timer and the immediate that it sets. Edge runtimes may have no immediates. */
 function afterInput(work: () => void): void {
   if (typeof setImmediate === 'function') setImmediate(work)
   else setTimeout(work)
