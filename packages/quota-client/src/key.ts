@@ -1,14 +1,14 @@
 import type { OutgoingRequest } from './options.ts'
 
-/** Fields in which callers show who they are. */
+/** Header fields that identify callers. */
 const CREDENTIALS = ['authorization', 'x-api-key', 'api-key', 'private-token', 'x-shopify-access-token']
 
-/** Origin and a digest of the credential, so that the credential itself is kept nowhere. */
+/** Origin and a digest of the credential, so that the credential itself isn't stored. */
 export function originAndCredential({ url, headers }: OutgoingRequest): string {
   return `${url.origin} ${digest(CREDENTIALS.map((name) => headers.get(name) ?? '').join('\n'))}`
 }
 
-/** 64 bits, kept in memory alone; not a cryptographic digest. Two that were alike would share a pace, and nothing else. */
+/** 64 bits, in memory only. It isn't cryptographic: two credentials with the same digest would only share a pace. */
 function digest(text: string): string {
   let [high, low] = [0xdeadbeef, 0x41c6ce57]
   for (let index = 0; index < text.length; index++) {

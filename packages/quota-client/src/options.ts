@@ -1,12 +1,12 @@
-/** Time as pacing sees it. */
+/** The clock and timers of pacing. */
 export interface PacingClock {
-  /** Milliseconds that only go forward, from any start. */
+  /** Monotonic milliseconds, from any start. */
   readonly now: () => number
-  /** Calls once after `ms`; returns what takes it back. */
+  /** Calls once after `ms`; returns a function that cancels it. */
   readonly timer: (call: () => void, ms: number) => () => void
 }
 
-/** What a request shows of itself, to say whose limits it counts to. */
+/** The parts of a request that determine whose limits it counts toward. */
 export interface OutgoingRequest {
   readonly url: URL
   readonly method: string
@@ -14,23 +14,23 @@ export interface OutgoingRequest {
 }
 
 export interface PacedFetchOptions {
-  /** The longest that one call waits in all, in milliseconds: 60,000 by default. */
+  /** The longest total wait of one call, in milliseconds: 60,000 by default. */
   readonly maxWaitMs?: number | undefined
   /** How often a refused request that is safe to repeat is sent again: 2 by default. */
   readonly retries?: number | undefined
-  /** Requests of one key share what was learnt: origin and credential by default. */
+  /** Requests with the same key share what was learnt: origin and credential by default. */
   readonly key?: ((request: OutgoingRequest) => string) | undefined
-  /** Hears of each wait before it begins; `ms` is `undefined` while a response on its way has to say. */
+  /** Called before each wait. `ms` is `undefined` while the answer depends on a response in flight. */
   readonly onWait?: ((wait: { readonly url: string; readonly ms: number | undefined }) => void) | undefined
   readonly clock?: PacingClock | undefined
-  /** From 0 to 1: how far after the true instant a request goes. `Math.random` by default. */
+  /** From 0 to 1: how long after the exact instant a request is sent. `Math.random` by default. */
   readonly random?: (() => number) | undefined
 }
 
-/** The limit is known to refuse for longer than a call may wait: the request was not sent, or not again. */
+/** The limit will refuse for longer than a call may wait. The request was not sent, or not again. */
 export class QuotaWaitError extends Error {
   override readonly name = 'QuotaWaitError'
-  /** Milliseconds until a request may go. */
+  /** Milliseconds until the request can be sent. */
   readonly retryAfterMs: number
 
   constructor(retryAfterMs: number, maxWaitMs: number) {
@@ -39,10 +39,10 @@ export class QuotaWaitError extends Error {
   }
 }
 
-/** Timers of JavaScript reach no further. */
+/** The longest delay of a JavaScript timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** @throws TypeError naming the option that is wrong */
+/** @throws TypeError naming the wrong option */
 export function wholeOption(name: string, value: unknown, fallback: number, most: number = MAX_TIMER_MS): number {
   if (value === undefined) return fallback
   if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most) return value as number

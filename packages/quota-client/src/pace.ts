@@ -1,34 +1,34 @@
 import type { ReportedLimit } from './read-limits.ts'
 
 interface KnownLimit {
-  /** As the last report says. */
+  /** According to the last report. */
   readonly reported: number
-  /** What is left for requests that are not sent yet. */
+  /** What is left for requests that haven't been sent. */
   left: number
   readonly resetAt: number
-  /** How much the last request took, with what others took beside it. */
+  /** How much the last request took, together with what others took at the same time. */
   readonly drop: number | undefined
-  /** What a request is expected to take: the smaller one of the last two drops, so that one pause teaches nothing. */
+  /** What a request is expected to take: the smaller of the last two drops, so that a single pause has no effect. */
   readonly price: number
 }
 
-/** A request on its way. */
+/** A request in flight. */
 export interface Ticket {
-  /** Reports that were in when it was sent. */
+  /** How many reports had arrived when it was sent. */
   readonly reports: number
 }
 
-/** What is known of the limits of one key: when the next request may go. */
+/** What is known about the limits of one key: when the next request can be sent. */
 export class Pace {
   readonly #limits = new Map<string, KnownLimit>()
   #inFlight = 0
   #reports = 0
   #blockedUntil = Number.NEGATIVE_INFINITY
-  /** Whether more than one request may go at a time: not before a response has shown what there is to know. */
+  /** Whether more than one request can be sent at a time: only after a response has shown the limits. */
   #isLearnt = false
   readonly #waiting = new Set<() => void>()
 
-  /** When the next request may go: now or earlier, later, or `Infinity`, when a response on its way has to say. */
+  /** When the next request can be sent: now or earlier, later, or `Infinity` if it depends on a response in flight. */
   until(now: number): number {
     if (this.#blockedUntil > now) return this.#blockedUntil
     const untilReport = this.#inFlight > 0 ? Number.POSITIVE_INFINITY : now
@@ -51,11 +51,11 @@ export class Pace {
     this.#wake()
   }
 
-  /** @param limits with `resetMs` spread, so that those who wait do not come at one instant */
+  /** @param limits with spread `resetMs`, so that waiting requests aren't all sent at one instant */
   report(ticket: Ticket, limits: readonly ReportedLimit[], now: number): void {
     this.#inFlight--
     this.#isLearnt = true
-    // Others that answered in between may have been counted before it, or after: then the smaller figure holds.
+    // Responses that arrived meanwhile may have been counted before it or after it, so the smaller figure applies.
     const isNewest = ticket.reports === this.#reports++
     const named = new Set(limits.map(({ name }) => name))
     for (const [name, { resetAt }] of this.#limits) {
@@ -90,13 +90,13 @@ export class Pace {
     }
   }
 
-  /** After a refusal nothing goes before `instant`, and then one at first. */
+  /** After a refusal nothing is sent before `instant`, and then one request first. */
   block(instant: number): void {
     this.#blockedUntil = Math.max(this.#blockedUntil, instant)
     this.#isLearnt = false
   }
 
-  /** Calls once, when something has changed. */
+  /** Calls the listener once, at the next change. */
   onChange(listener: () => void): () => void {
     this.#waiting.add(listener)
     return () => this.#waiting.delete(listener)

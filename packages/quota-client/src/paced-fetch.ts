@@ -7,9 +7,9 @@ type Fetch = typeof globalThis.fetch
 
 const SAFE_TO_REPEAT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 const DEFAULT_WAIT_MS = 60_000
-/** Where a refusal says no time, the first repetition waits this long, each further one twice as long. */
+/** If a refusal gives no time, the first retry waits this long, and each further one twice as long. */
 const BACKOFF_MS = 1000
-/** How far after the true instant a request may go: a tenth of the wait, at most this. */
+/** How long after the exact instant a request can be sent: a tenth of the wait, at most this. */
 const MAX_SPREAD_MS = 1000
 /** Keys that are remembered; the one that came first is forgotten first. */
 const MAX_KEYS = 1000

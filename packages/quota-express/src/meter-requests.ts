@@ -34,7 +34,7 @@ export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
       res.status(given.status).type(given.contentType).json(given.content)
       return
     }
-    // An async handler that fails is the application's error like any other.
+    // An async handler that fails is the application's error, like any other.
     Promise.resolve(handler(req, res, next, given)).catch(next)
   }
 
@@ -52,7 +52,7 @@ export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
       next(error)
       return
     }
-    // `next` stays outside the `try`: errors of later handlers are not ours.
+    // `next` is called outside the `try`: errors of later handlers belong to them.
     if (isOn) next()
   }
 }

@@ -2,24 +2,26 @@ import type { Counting, OneUnit } from '@scoregw/quota'
 import type { HttpMeterOptions, MaybeAsync, QuotaAnswer, RouteOptions } from '@scoregw/quota/http'
 import type { NextFunction, Request, Response } from 'express'
 
-/** Answers a request that may not go on; the header fields are already on `res`, status and body are not. */
+/** Answers a refused request. The header fields are already on `res`; set status and body. */
 export type QuotaHandler = (req: Request, res: Response, next: NextFunction, answer: QuotaAnswer) => unknown
 
-/** What Express adds to the options of every adapter, for single routes too. */
+/** Express' additions to the options of every adapter, for single routes too. */
 interface ExpressOptions {
   /**
    * `true`: this request is not metered.
-   * @default none is skipped
+   *
+   * @default no request is skipped
    */
   readonly skip?: ((req: Request, res: Response) => MaybeAsync<boolean>) | undefined
   /**
-   * Answers in place of the middleware: 429, 401 of an anonymous request, 503 when the store is away.
-   * @default JSON with the answer's status and body
+   * Answers instead of the middleware: 429, 401 for an anonymous request, 503 if the store is unavailable.
+   *
+   * @default JSON with the response's status and body
    */
   readonly handler?: QuotaHandler | undefined
 }
 
-/** What one route may set for itself. */
+/** Options that a single route can set. */
 export interface QuotaRouteOptions<C extends Counting = OneUnit>
   extends Omit<RouteOptions<Request, C>, 'skip'>,
     ExpressOptions {}
@@ -29,7 +31,8 @@ export interface QuotaMiddlewareOptions<Operation extends string = string, C ext
   extends Omit<HttpMeterOptions<Request, Operation, C>, 'skip'>,
     ExpressOptions {
   /**
-   * Where a metered request carries its `RequestQuota`.
+   * The property of a metered request that holds its `RequestQuota`.
+   *
    * @default 'quota'
    */
   readonly requestPropertyName?: string | undefined

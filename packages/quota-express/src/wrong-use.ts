@@ -3,8 +3,8 @@ import type { QuotaLogger } from '@scoregw/quota/http'
 import type { RequestHandler, Response } from 'express'
 
 /**
- * Whether these are the arguments of a middleware, given to the function that makes one. It answers the request by
- * itself then, since an error would show the client a text for the programmer.
+ * Whether these are a middleware's arguments, passed to the function that makes one. It then answers the request
+ * itself, because an error would show the client a text for the programmer.
  */
 export function isGivenRequest(args: readonly unknown[], logger: QuotaLogger): boolean {
   const [req, res, next] = args
@@ -30,8 +30,8 @@ function fail(res: Response): void {
 }
 
 /**
- * Stands in for a middleware of a whole app that has no `operation(req)`. Express looks at the name of what it
- * mounts: so the mistake is logged where it was made, at start, and not with the first request.
+ * Replaces a middleware for a whole app that has no `operation(req)`. Express reads the name of what it mounts, so the
+ * mistake is logged at start, not with the first request.
  */
 export function withoutOperation(logger: QuotaLogger): RequestHandler {
   const message =

@@ -31,13 +31,16 @@ function proxyFault(request: FastifyRequest): ProxyFault | undefined {
   return { code: 'permissive_trust_proxy', message }
 }
 
-/** What was found, by the server. */
+/** Results by server. */
 const trusting = new WeakMap<object, boolean>()
 
-/** More proxies than stand anywhere in a row, of a network that is for documentation alone. */
+/** More proxies than are ever chained, in a network reserved for documentation. */
 const STRANGERS = Array.from({ length: 100 }, (_, index) => `203.0.113.${index + 1}`)
 
-/** Whether a request from an untrusted proxy would have an address that they made up: Fastify does not tell else. */
+/**
+ * Whether a request from an untrusted proxy would get an address that it made up. Fastify doesn't report this
+ * otherwise.
+ */
 function trustsEverybody(request: FastifyRequest): boolean {
   const known = trusting.get(request.server)
   if (known !== undefined) return known

@@ -5,7 +5,7 @@ import type { QuotaFastifyOptions } from './options.ts'
 /** Goes on with the request, or with an error. */
 type Done = (error?: Error) => void
 
-/** Decides about a request, and answers it or goes on. */
+/** Decides a request, then answers it or goes on. */
 export function meterRequest(
   meter: HttpMeter<FastifyRequest>,
   request: FastifyRequest,
@@ -56,17 +56,19 @@ function answer(
 ): void {
   reply.headers(given.headers)
   if (handler === undefined) {
-    // As text: the route's schema for such a status describes the application's answers.
+    // As text: the route's schema for such a status describes the application's responses.
     reply.code(given.status).type(given.contentType).send(JSON.stringify(given.content))
     return
   }
-  // Where the handler has sent nothing, the request goes on.
+  // If the handler has sent nothing, the request goes on.
   Promise.resolve(handler(request, reply, given)).then(() => {
     if (!reply.sent) done()
   }, done)
 }
 
-/** Gives back everything not settled yet, because the handler has failed, connected caller or not. */
+/**
+ * Refunds everything that isn't settled yet because the handler failed, whether or not the caller is still connected.
+ */
 export function cancelFailed(request: FastifyRequest, done: () => void): void {
   const exchange = Exchange.find(request)
   if (exchange === undefined) done()

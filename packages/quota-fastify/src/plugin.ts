@@ -5,7 +5,7 @@ import { FASTIFY } from './adapter.ts'
 import { cancelFailed, meterRequest } from './meter-requests.ts'
 import type { QuotaFastifyOptions, QuotaRouteConfig } from './options.ts'
 
-/** Meters of routes, by their `config`. */
+/** Meters of routes, made from their `config`. */
 class RouteMeters {
   readonly #whole: HttpMeter<FastifyRequest>
   readonly #name: string
@@ -54,14 +54,14 @@ function serve(app: FastifyInstance, options: QuotaFastifyOptions): void {
 
   // A faulty route throws where it is declared, not on its first request.
   app.addHook('onRoute', ({ config }) => void meters.of(config))
-  // Of the scope, not of each route: it then serves routes too that were written before this plugin was loaded.
+  // A hook of the scope, not of each route: it also covers routes that were declared before this plugin loaded.
   const meter = (request: FastifyRequest, reply: Parameters<typeof meterRequest>[2], done: () => void): void => {
     const found = meters.of(request.routeOptions.config)
     if (found === undefined) done()
     else meterRequest(found, request, reply, done)
   }
   if (hook === 'preParsing') app.addHook(hook, (request, reply, _payload, done) => meter(request, reply, done))
-  // These three are called alike.
+  // These three hooks have the same arguments.
   else app.addHook(hook as 'preHandler', meter)
   app.addHook('onError', (request, _reply, _error, done) => cancelFailed(request, done))
 }

@@ -5,18 +5,18 @@ import { answerResponse, misused } from './answer-response.ts'
 import type { QuotaFetchOptions, QuotaHandler, QuotaRouteOptions } from './options.ts'
 import { settleAtHangUp, settleResponse } from './settle-response.ts'
 
-/** A handler of requests, of any framework that gives it a `Request` and takes a `Response`. */
+/** A handler of any framework that passes a `Request` and expects a `Response`. */
 export type FetchHandler<R extends Request, Args extends readonly unknown[]> = (
   request: R,
   ...args: Args
 ) => Response | Promise<Response>
 
-/** Wraps a handler, so that each of its requests is metered. */
+/** Wraps a handler, so that its requests are metered. */
 export type Wrap = <R extends Request, Args extends readonly unknown[]>(
   handler: FetchHandler<R, Args>,
 ) => (request: R, ...args: Args) => Promise<Response>
 
-/** Wraps handlers of single operations. */
+/** Wraps the handlers of single operations. */
 export interface QuotaFetchRoutes<Operation extends string = string, C extends Counting = OneUnit> {
   /**
    * Meters every request of a handler as one operation.
@@ -29,6 +29,7 @@ export interface QuotaFetchRoutes<Operation extends string = string, C extends C
   operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): Wrap
   /**
    * The quota of a metered request, typed by the engine's units; `undefined` for a request that was not metered.
+   *
    * @example
    * await metered.of(request)?.commit({ tokens: 812 })
    */
@@ -113,7 +114,7 @@ async function respond(
   try {
     response = await work()
   } catch (error) {
-    // A cancel that fails has been logged; the caller must get the error at hand.
+    // A cancel that fails was logged; the caller needs the handler's error.
     await quota.fail().catch(() => undefined)
     throw error
   }
@@ -125,16 +126,16 @@ async function respond(
     : response
 }
 
-/** The answer to a request that came where a handler was expected; the mistake is logged, not shown to clients. */
+/** The response if a request was passed where a handler was expected. The mistake is logged, not shown to clients. */
 function notWrapped(meter: HttpMeter<Call>): Response {
   const message = 'quotaFetch(options) was given a request: it wraps a handler, quotaFetch(options)(handler)'
   return misused(meter.options.logger, message)
 }
 
-/** The functions that are called with the arguments of the handler. */
+/** Options that are called with the handler's arguments. */
 const OF_CALLS = ['subject', 'cost', 'plan', 'skip', 'operation', 'address', 'locale']
 
-/** The options with functions of one argument, as every adapter has them. */
+/** The options with functions of one argument, like those of every adapter. */
 function ofCall(options: object): object {
   if (typeof options !== 'object' || options === null) return options
   const entries = Object.entries(options).map(([name, value]: [string, unknown]) => {

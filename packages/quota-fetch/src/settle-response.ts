@@ -1,22 +1,23 @@
 import { type MeteredRequest, type NamedFields, type RateLimitFields, watchedStream } from '@scoregw/quota/http'
 
-/** What a response is settled by, beside its status. */
+/** What settles a response, in addition to its status. */
 export interface Settling {
-  /** Of the request: the body of an answer to `HEAD` is never read. */
+  /** The request's method: the body of a response to `HEAD` is never read. */
   readonly method: string
-  /** Whether the caller has gone; called for failures only. */
+  /** Whether the caller has disconnected. Called for failures only. */
   isHungUp(): boolean
   /**
-   * Whether the response that a server makes of it is watched, which sets the fields. The end is settled here all the
-   * same: a server ends a response that its handler broke as if it were whole.
+   * Whether something watches the server's response, and sets the fields. The end is settled here in any case: a server
+   * ends a response whose handler failed as if it were complete.
+   *
    * @default false
    */
   readonly isWatched?: boolean
 }
 
 /**
- * Settles a quota by a response before it leaves: its head, and where the end settles, its last byte. Now, where there is
- * nothing to wait for.
+ * Settles a quota by a response before its head leaves or, if the end settles, before its last byte. Synchronous if
+ * there is nothing to await.
  */
 export function settleResponse(
   quota: MeteredRequest,
@@ -24,7 +25,7 @@ export function settleResponse(
   settling: Settling,
 ): Response | Promise<Response> {
   const { pending } = quota
-  // The handler's commit may fail: then the outcome decides.
+  // If the handler's commit fails, the outcome decides.
   if (pending !== undefined) return pending.then(() => settledByStatus(quota, response, settling))
   return settledByStatus(quota, response, settling)
 }
@@ -45,23 +46,25 @@ function settledByStatus(quota: MeteredRequest, response: Response, settling: Se
   return pending === undefined ? send() : pending.then(send)
 }
 
-/** Settles a hold when its caller goes, as the request's signal reports, unless its handler settles soon after. */
+/**
+ * Settles a hold when its caller disconnects, as the request's signal reports, unless the handler settles soon after.
+ */
 export function settleAtHangUp(quota: MeteredRequest, signal: AbortSignal | null | undefined): void {
   if (signal?.aborted === true) quota.abort()
   else signal?.addEventListener('abort', () => quota.abort(), { once: true })
 }
 
-/** A response with fields; those of another quota of the same request stay, in one list with these. */
+/** Adds fields to a response. Fields of another quota of the same request are kept, in one list with these. */
 function withFields(
   response: Response,
   fields: RateLimitFields | undefined,
   legacy: NamedFields | undefined,
 ): Response {
-  // A server's own response, which is made when it is requested more than a status, has the `Headers` of the application
-  // until then: fields would be added to those, once more with each request.
+  // A server's own response is created when more than its status is read. Until then its `Headers` are the
+  // application's: fields would be added to those again with each request.
   void response.bodyUsed
   try {
-    // Fields of the same name are one list, ours the last of it.
+    // Fields of the same name form one list, with ours last.
     if (fields !== undefined) {
       response.headers.append('RateLimit-Policy', fields.policy)
       response.headers.append('RateLimit', fields.limit)
@@ -72,7 +75,7 @@ function withFields(
     return response
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    // The fields of a response that was fetched, or made by a static method, cannot be changed: its copy's can.
+    // The fields of a response that was fetched, or made by a static method, are immutable; those of a copy aren't.
     return withFields(new Response(response.body, response), fields, legacy)
   }
 }
@@ -85,7 +88,7 @@ async function settledAtEnd(quota: MeteredRequest, response: Response, isOver: b
   return response
 }
 
-/** The same bytes; the end waits until the hold is settled. */
+/** The same bytes. The end waits until the hold is settled. */
 function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   return watchedStream(body, {
     end() {
@@ -96,7 +99,7 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
       quota.abort()
       return undefined
     },
-    // The handler broke its stream; a caller who leaves cancels it instead.
+    // The handler broke its stream; a caller who disconnects cancels it instead.
     fail: () => quota.fail().catch(() => undefined),
     unread: () => quota.end(),
   })

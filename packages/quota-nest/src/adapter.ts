@@ -17,7 +17,7 @@ export const NEST: HttpAdapter<NestRequest> = {
   connection: (request) => rawOf<NodeRequest>(request),
 }
 
-/** What Node has of a message: Fastify's messages contain it, those of Express are it. */
+/** Node's own message: Fastify's messages contain it, Express' messages are it. */
 export function rawOf<Message extends NodeRequest | NodeResponse>(message: object): Message {
   return (message as { readonly raw?: Message }).raw ?? (message as Message)
 }

@@ -28,10 +28,10 @@ export function Quota<Request extends object = NestRequest>(
   return applyDecorators(SetMetadata(QUOTA_OF_ROUTE, said), UseGuards(QuotaGuard))
 }
 
-/** The engine: the type of what `@InjectQuota()` injects. */
+/** The engine, as the type of what `@InjectQuota()` injects. */
 export type Quota<Operation extends string = string, C extends Counting = OneUnit> = Engine<Operation, C>
 
-/** A parameter of a handler: the quota of its request; `undefined` where that is not metered. */
+/** A handler's parameter: the quota of its request; `undefined` if the request isn't metered. */
 export const RequestQuota: () => ParameterDecorator = createParamDecorator(
   (_data: unknown, context: ExecutionContext): MeteredQuota | undefined =>
     context.switchToHttp().getRequest<{ quota?: MeteredQuota }>().quota,

@@ -16,8 +16,8 @@ import { QuotaMeters } from './meters.ts'
 const JSON_TYPE = 'application/json'
 
 /**
- * Ends a request that may not go on: 429, 401 of an anonymous request, 503 when the store is away. Its response is the
- * body, and the header fields are already set; an exception filter may answer otherwise.
+ * Ends a refused request: 429, 401 for an anonymous request, 503 if the store is unavailable. Its response is the body,
+ * and the header fields are already set. An exception filter can answer otherwise.
  */
 export class QuotaException extends HttpException {
   readonly answer: QuotaAnswer
@@ -39,24 +39,24 @@ export class QuotaGuard implements CanActivate, OnModuleInit {
   readonly #meters: QuotaMeters | undefined
   readonly #host: HttpAdapterHost
 
-  /** @param meters of `QuotaModule`; a test of a controller alone, which no request reaches, goes without */
+  /** @param meters of `QuotaModule`; absent in a test of a controller that no request reaches */
   constructor(meters: QuotaMeters | undefined, host: HttpAdapterHost) {
     this.#meters = meters
     this.#host = host
   }
 
-  /** @throws {QuotaError} `invalid_options` in an app without `QuotaModule`, which therefore does not start */
+  /** @throws {QuotaError} `invalid_options` in an app without `QuotaModule`, so that the app does not start */
   onModuleInit(): void {
     this.#metersOfModule()
   }
 
-  /** @throws {QuotaException} for a request that may not go on */
+  /** @throws {QuotaException} for a refused request */
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const meter = this.#metersOfModule().of(context.getHandler() as () => unknown, context.getClass())
     if (meter === undefined) return true
     checkType(context)
     const request = context.switchToHttp().getRequest<NestRequest>()
-    // A global guard and that of the route are one.
+    // A global guard and the route's guard meter a request once.
     if (Exchange.find(request)?.isMeteredBy(meter.options.quota) === true) return true
     const admission = meter.admit(request)
     if (admission instanceof Promise) return admission.then((late) => this.#goesOn(context, late))
@@ -84,7 +84,7 @@ export class QuotaGuard implements CanActivate, OnModuleInit {
     if (admission.status === 429) request.quota = admission.quota
     const { httpAdapter } = this.#host
     for (const [name, value] of Object.entries(admission.headers)) httpAdapter.setHeader(response, name, value)
-    // What is sent is JSON by itself, and a filter may send something else.
+    // Bodies are JSON by default, and a filter may send something else.
     if (admission.contentType !== JSON_TYPE) httpAdapter.setHeader(response, 'Content-Type', admission.contentType)
     throw new QuotaException(admission)
   }

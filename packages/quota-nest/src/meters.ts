@@ -4,7 +4,7 @@ import { HttpMeter, type HttpMeterOptions } from '@scoregw/quota/http'
 import { NEST, type NestRequest } from './adapter.ts'
 import type { QuotaModuleOptions } from './options.ts'
 
-/** What `@Quota()` says of a route. */
+/** What `@Quota()` sets for a route. */
 export interface QuotaOfRoute {
   /** `false`: it is not metered. */
   readonly operation: string | false
@@ -16,7 +16,7 @@ export const QUOTA_OF_ROUTE = 'scoregw:quota'
 /** Provides the options of the module. */
 export const QUOTA_OPTIONS: unique symbol = Symbol('options of QuotaModule')
 
-/** Meters of routes, by what `@Quota()` says of them. */
+/** Meters of routes, made from their `@Quota()`. */
 export class QuotaMeters implements OnModuleInit {
   readonly whole: HttpMeter<NestRequest>
   readonly #discovery: DiscoveryService
@@ -30,7 +30,7 @@ export class QuotaMeters implements OnModuleInit {
     this.#reflector = reflector
   }
 
-  /** A faulty route throws when the app starts, not on its first request. */
+  /** A faulty route throws when the app starts, not with its first request. */
   onModuleInit(): void {
     const scanner = new MetadataScanner()
     for (const { metatype } of this.#discovery.getControllers()) {

@@ -19,12 +19,12 @@ import type { QuotaModuleAsyncOptions, QuotaModuleOptions } from './options.ts'
 /** Provides the engine. */
 const QUOTA: unique symbol = Symbol('the engine of QuotaModule')
 
-/** A parameter of a constructor, or a property: the engine of the module. */
+/** Injects the module's engine into a constructor parameter or a property. */
 export function InjectQuota(): PropertyDecorator & ParameterDecorator {
   return Inject(QUOTA)
 }
 
-/** Gives back what is not settled of a request whose handler has failed, whether or not its caller is still there. */
+/** Refunds what isn't settled of a request whose handler failed, whether or not its caller is still connected. */
 class QuotaInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     return next.handle().pipe(
@@ -52,7 +52,7 @@ Injectable()(QuotaInterceptor)
  */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class QuotaModule {
-  /** The app does not start with faulty options: {@link QuotaError} `invalid_options` naming every fault. */
+  /** With faulty options the app does not start: {@link QuotaError} `invalid_options` naming every fault. */
   static forRoot<
     Request extends object = NestRequest,
     Operation extends string = string,

@@ -17,7 +17,7 @@ export interface QuotaModuleOptions<
 export interface QuotaModuleAsyncOptions<Request extends object = NestRequest, Operation extends string = string> {
   /** Modules that provide what is injected. */
   readonly imports?: DynamicModule['imports']
-  /** The name of the factory with. */
+  /** What the factory is called with. */
   readonly inject?: readonly (InjectionToken | OptionalFactoryDependency)[]
   // biome-ignore lint/suspicious/noExplicitAny: the factory says what it is called with, as in Nest's own options
   readonly useFactory: (...injected: any[]) => MaybeAsyncOptions<Request, Operation>
@@ -27,5 +27,5 @@ type MaybeAsyncOptions<Request extends object, Operation extends string> =
   | QuotaModuleOptions<Request, Operation>
   | Promise<QuotaModuleOptions<Request, Operation>>
 
-/** What one route, or all of a controller, may set for itself. */
+/** Options that a route, or all routes of a controller, can set. */
 export type QuotaRouteOptions<Request extends object = NestRequest> = Partial<RouteOptions<Request, Counting>>

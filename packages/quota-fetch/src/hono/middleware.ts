@@ -24,18 +24,19 @@ declare module 'hono' {
   }
 }
 
-/** Answers a request that may not go on, with the fields `answer.headers`. */
+/** Answers a refused request. Send the fields in `answer.headers`. */
 export type HonoHandler = (c: Context, answer: QuotaAnswer) => MaybeAsync<Response>
 
 interface HonoOptions {
   /**
-   * Answers in place of the middleware: 429, 401 of an anonymous request, 503 when the store is away.
-   * @default JSON with the answer's status and body
+   * Answers instead of the middleware: 429, 401 for an anonymous request, 503 if the store is unavailable.
+   *
+   * @default JSON with the response's status and body
    */
   readonly handler?: HonoHandler | undefined
 }
 
-/** What one route may set for itself. */
+/** Options that a single route can set. */
 export interface HonoRouteOptions<C extends Counting = OneUnit> extends RouteOptions<Context, C>, HonoOptions {}
 
 /** The options of {@link quotaMiddleware}. */
@@ -43,7 +44,8 @@ export interface QuotaMiddlewareOptions<Operation extends string = string, C ext
   extends HttpMeterOptions<Context, Operation, C>,
     HonoOptions {
   /**
-   * The variable in which a metered request carries its `RequestQuota`: `c.get('quota')`.
+   * The variable that holds a metered request's `RequestQuota`: `c.get('quota')`.
+   *
    * @default 'quota'
    */
   readonly variable?: string | undefined
@@ -68,6 +70,7 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
   operation(name: Operation, overrides?: Partial<HonoRouteOptions<C>>): MiddlewareHandler
   /**
    * The quota of a metered request, typed by the engine's units; `undefined` for a request that was not metered.
+   *
    * @example
    * await metered.of(c)?.commit({ tokens: 812 })
    */
@@ -123,7 +126,7 @@ function metering(meter: HttpMeter<Context>): MiddlewareHandler {
   const { variable = 'quota', handler } = meter.options as unknown as QuotaMiddlewareOptions
   return async (c, next) => {
     const admitted = meter.admit(c)
-    // Each turn that is waited for nothing costs as much as half a decision.
+    // An `await` without need costs as much as half a decision.
     const admission = admitted instanceof Promise ? await admitted : admitted
     if (admission.kind === 'pass') {
       await next()
@@ -151,12 +154,12 @@ async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRe
   try {
     await next()
   } catch (error) {
-    // Hono rethrows values that are not an `Error`; a cancel that fails has been logged.
+    // Hono rethrows values that aren't an `Error`. A cancel that fails was logged.
     await quota.fail().catch(() => undefined)
     throw error
   }
   if (!quota.watches) return
-  // Hono has answered an error already: the handler is known to have failed.
+  // Hono has already answered an error, so the handler has failed.
   if (c.error !== undefined) await quota.fail().catch(() => undefined)
   const { res } = c
   const answer = settleResponse(quota, res, {
@@ -166,14 +169,14 @@ async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRe
   })
   const settled = answer instanceof Promise ? await answer : answer
   if (settled === res) return
-  // Hono merges a response that is set over another.
+  // Hono merges a response into the one that it replaces.
   c.res = undefined
   c.res = settled
 }
 
 /**
- * What `@hono/node-server` gives its apps. There the fields go into the head that Node's response gets: to change those of
- * a `Response` costs more than all else here.
+ * The Node response behind an app of `@hono/node-server`. Setting the fields there is much cheaper than changing a
+ * `Response`.
  */
 function nodeOf({ env }: Context): NodeBindings | undefined {
   const { incoming, outgoing } = (env ?? {}) as Partial<NodeBindings>
@@ -185,7 +188,7 @@ interface NodeBindings {
   readonly outgoing: NodeResponse
 }
 
-/** What stands for a middleware of a whole app where there is no `operation(c)`. Hono calls it with a request first. */
+/** Replaces a middleware for a whole app that has no `operation(c)`. Hono calls it with a request first. */
 function withoutOperation({ options }: HttpMeter<Context>): MiddlewareHandler {
   const message =
     'this policy has several operations: pass operation(c) to quotaMiddleware(), or mount .operation(name) on each route'

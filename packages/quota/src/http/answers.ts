@@ -22,29 +22,29 @@ export interface QuotaUnavailableBody {
 
 interface AnyAnswer {
   readonly kind: 'answer'
-  /** Header fields of the answer, `Cache-Control` among them, without those of the body. */
+  /** The response's header fields, `Cache-Control` included, without those of the body. */
   readonly headers: Readonly<Record<string, string>>
   /** The JSON that is sent: the body, or its problem details. */
   readonly content: QuotaExceededBody | UnauthorizedBody | QuotaUnavailableBody | ProblemDetails
-  /** The field `Content-Type` of the content. */
+  /** The content's `Content-Type`. */
   readonly contentType: string
 }
 
-/** The answer to a request that may not go on. */
+/** The response to a request that may not go on. */
 export type QuotaAnswer = AnyAnswer &
   (
     | {
         readonly status: 429
         readonly body: QuotaExceededBody
         readonly decision: RefusedDecision
-        /** What handlers see; there is nothing to settle. */
+        /** For handlers; there is nothing to settle. */
         readonly quota: MeteredRequest
       }
     | { readonly status: 401; readonly body: UnauthorizedBody }
     | { readonly status: 503; readonly body: QuotaUnavailableBody; readonly error: QuotaError }
   )
 
-/** Wait proposed to callers while the store is away, in seconds. */
+/** When callers should retry while the store is unavailable, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 5
 
 const NO_STORE = { 'Cache-Control': 'no-store' } as const
@@ -98,24 +98,26 @@ function contentOf(
   return problemDetails ? { content: problem(), contentType: PROBLEM_TYPE } : { content: body, contentType: JSON_TYPE }
 }
 
-/** The body of an answer as problem details (RFC 9457); it has the members of the plain body too, but for `error` and `msg`. */
+/**
+ * A response body as problem details (RFC 9457). It also has the members of the plain body, except `error` and `msg`.
+ */
 export interface ProblemDetails {
   /** A URI that identifies the kind of problem. */
   readonly type: string
   readonly title: string
   readonly status: number
-  /** Text for people: the `msg` of the plain body. */
+  /** Text for people: `msg` of the plain body. */
   readonly detail: string
   readonly [member: string]: unknown
 }
 
-/** The type that the draft of the `RateLimit` fields registers, and its title. */
+/** The problem type that the draft of the `RateLimit` fields registers, and its title. */
 const QUOTA_EXCEEDED = {
   type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
   title: 'Request cannot be satisfied as assigned quota has been exceeded',
 } as const
 
-/** A refusal as problem details: `violated-policies` names the limits that refuse, as `RateLimit` does. */
+/** A refusal as problem details. `violated-policies` names the limits that refuse, as `RateLimit` does. */
 function quotaExceededProblem(
   { error: _, msg: detail, ...members }: QuotaExceededBody,
   { violations }: RefusedDecision,
@@ -126,7 +128,7 @@ function quotaExceededProblem(
 
 const TITLES = { 401: 'Unauthorized', 503: 'Service Unavailable' } as const
 
-/** Another answer as problem details, whose type is its status. */
+/** Any other response as problem details. Its type is its status. */
 function problemOf(
   status: keyof typeof TITLES,
   { error: _, msg: detail, ...members }: { readonly error: string; readonly msg: string },

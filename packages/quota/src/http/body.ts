@@ -9,17 +9,17 @@ import { type Locale, type MessageTexts, ownText, type QuotaAnswers, type QuotaE
 export interface QuotaExceededOptions {
   /** @default 'en' */
   readonly locale?: Locale | undefined
-  /** @default those of the policy, else `neutralAnswers()` */
+  /** @default the policy's, else `neutralAnswers()` */
   readonly answers?: QuotaAnswers | undefined
-  /** Texts of the application's own, by locale. */
+  /** Your own texts, by locale. */
   readonly messages?: MessageTexts | undefined
-  /** @default the policy that decided; a copied decision does not carry it */
+  /** @default the policy that decided; a copied decision has none */
   readonly policy?: Policy | undefined
 }
 
 const NEUTRAL: QuotaAnswers = /* @__PURE__ */ neutralAnswers()
 
-/** The body of a 429: which limit refuses, how much of it is used, and when to try again. */
+/** The body of a 429: the limit that refuses, how much of it is used, and when to retry. */
 export function quotaExceededBody(decision: RefusedDecision, options: QuotaExceededOptions = {}): QuotaExceededBody {
   const { locale = 'en', policy = frameOf(decision)?.policy, messages } = options
   const answers = options.answers ?? (policy?.answers as QuotaAnswers | undefined) ?? NEUTRAL
@@ -37,32 +37,35 @@ export function refusalMessage(decision: RefusedDecision, options: QuotaExceeded
 export interface WindowStatusBody {
   readonly scope: string
   readonly window: string
-  /** What the limit counts; there where the policy names its units. */
+  /** What the limit counts. Present if the policy names its units. */
   readonly unit?: string
   readonly limit: Limit
-  /** How many tokens a bucket can save up; there of buckets. */
+  /** The most tokens that a bucket can hold. Present for buckets. */
   readonly burst?: Limit
   readonly used: number
   readonly remaining: Limit
-  /** How much of `used` open holds have, and may still give back; there where it is above 0. */
+  /** The part of `used` that open holds have and may still refund. Present if above 0. */
   readonly held?: number
-  /** ISO 8601 UTC with milliseconds; `null` when the window is not open, and of concurrency. */
+  /** ISO 8601 UTC with milliseconds; `null` if the window isn't open, and for concurrency. */
   readonly startedAt: string | null
   readonly resetAt: string | null
 }
 
 /** A quota status on the wire. */
 export interface QuotaStatusBody {
-  /** By category: the limits of each layer that applies to the caller, in the policy's order; shadowed ones are left out. */
+  /**
+   * By category: the limits of each layer that applies to the caller, in the policy's order. Shadowed limits are left
+   * out.
+   */
   readonly windows: Readonly<Record<string, readonly WindowStatusBody[]>>
-  /** There where one was given. */
+  /** Present if you passed one. */
   readonly timeZone?: string
 }
 
 /**
  * A status with instants as ISO text.
  *
- * @param options.timeZone a zone to name in it, for callers who are shown local times. Default: none
+ * @param options.timeZone a zone to name in it, for clients that show local times. Default: none
  */
 export function quotaStatusBody(
   status: { readonly windows: Readonly<Record<string, readonly HeldWindowStatus[]>> },

@@ -29,57 +29,64 @@ export type MaybeAsync<T> = T | PromiseLike<T>
  */
 export type SettleMode = 'outcome' | 'end' | 'failures' | 'charge-first'
 
-/** What happens to a request without a subject: 401, not metered, or metered by its network address. */
+/** What happens to a request without a subject: a 401, no metering, or metering by its network address. */
 export type AnonymousMode = 'reject' | 'skip' | 'ip'
 
 /** Options of one route; `Request` is the framework's type of a request. */
 export interface RouteOptions<Request, C extends Counting = Counting> {
   /**
-   * The subject: a string; with several layers that are not shared an object with a key for each. `undefined`, `null`: see
-   * {@link anonymous}.
-   * Never take it from data that a client may choose freely. Required, unless `anonymous` is `'ip'`.
+   * Returns the subject: a string, or an object with a key per layer if several layers aren't shared. For `undefined`
+   * and `null` see {@link anonymous}. Never use data that a client can choose freely. Required, unless `anonymous` is
+   * `'ip'`.
+   *
    * @default every request is anonymous
    */
   readonly subject?: ((request: Request) => MaybeAsync<C['names']['subject'] | null | undefined>) | undefined
   /**
-   * Tokens instead of the operation's price, a whole number, 0 or more; where the policy has several units, amounts by
-   * unit. A function may look at the (parsed) body and answer `undefined` for the price.
+   * The amount to charge instead of the operation's price: a whole number, 0 or more; with several units, amounts by
+   * unit. A function can read the parsed body, and return `undefined` for the price.
+   *
    * @default the operation's price
    */
   readonly cost?: C['cost'] | ((request: Request) => MaybeAsync<C['cost'] | undefined>) | undefined
   /** @default 'outcome' */
   readonly settle?: SettleMode | undefined
   /**
-   * Which status of a response is a failure, for `settle: 'failures'`. A handler that redirects in both cases calls
+   * Which response status is a failure, for `settle: 'failures'`. If your handler redirects in both cases, call
    * `commit()` for a failure and `cancel()` for a success.
+   *
    * @default 400 and above
    */
   readonly isFailure?: ((status: number) => boolean) | undefined
   /**
-   * How long a hold lasts once it is no longer kept alive, in milliseconds: for how long a process that died keeps tokens
-   * and slots. Of `settle: 'end'`, and of operations that need a slot.
+   * How long a hold lasts once it is no longer kept alive, in milliseconds. A process that dies keeps tokens and slots
+   * for this long. Used by `settle: 'end'` and by operations that need a slot.
+   *
    * @default the engine's `holdTtlMs`
    */
   readonly ttlMs?: number | undefined
   /**
-   * How long a hold of `settle: 'end'` stays open when its response closes early and it is not settled, in
-   * milliseconds, and at most its life: the handler may still commit the actual cost until then, or cancel.
+   * If a response of `settle: 'end'` closes early with an unsettled hold, the handler can still commit or cancel for
+   * this long, in milliseconds. At most the hold's lifetime.
+   *
    * @default 5_000
    */
   readonly abortGraceMs?: number | undefined
   /**
-   * What such a hold is settled as when that time is over: charged in full, or given back.
+   * How such a hold is settled after that: charged in full, or refunded.
+   *
    * @default 'commit'
    */
   readonly abortedAs?: 'commit' | 'cancel' | undefined
   /**
-   * The plan of the subject, for example from the claims of a token; `undefined`: none. One in the subject's stored settings
-   * comes first.
+   * The subject's plan, for example from the claims of a token; `undefined`: none. A plan in the subject's stored
+   * settings takes precedence.
    */
   readonly plan?: C['names']['plan'] | ((request: Request) => C['names']['plan'] | undefined) | undefined
   /**
    * `true`: this request is not metered.
-   * @default none is skipped
+   *
+   * @default no request is skipped
    */
   readonly skip?: ((request: Request) => MaybeAsync<boolean>) | undefined
   /** @default 'reject' */
@@ -87,6 +94,7 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
   /**
    * How long a request waits for its limits before it's refused, in milliseconds, 0 to 86_400_000. It waits in the engine's
    * queue, see `@scoregw/quota/waiting`, and leaves it when its client disconnects.
+   *
    * @default no wait
    */
   readonly maxWaitMs?: number | undefined
@@ -98,69 +106,80 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
   /** The engine that decides. */
   readonly quota: Quota<Operation, C>
   /**
-   * The operation a request is charged as; `undefined`: it is not metered. Needed to serve a whole app.
-   * @default the one operation of an engine that simpleQuota() made
+   * The operation that a request is charged as; `undefined`: it is not metered. Set it to serve a whole app.
+   *
+   * @default the one operation of an engine from simpleQuota()
    */
   readonly operation?: ((request: Request) => NoInfer<Operation> | undefined) | undefined
   /**
-   * The network address of a caller, for `anonymous: 'ip'`; one that the caller cannot choose.
-   * @default the framework's address; required with `anonymous: 'ip'` where the framework has none that can be trusted
+   * The caller's network address, for `anonymous: 'ip'`. Return one that the caller cannot choose.
+   *
+   * @default the framework's address; required with `anonymous: 'ip'` if the framework has none that can be trusted
    */
   readonly address?: ((request: Request) => string | undefined) | undefined
   /**
-   * Leading bits of an IPv6 address that are one caller, 1 to 128.
+   * How many leading bits of an IPv6 address identify one caller, 1 to 128.
+   *
    * @default 56
    */
   readonly ipv6Subnet?: number | undefined
   /**
-   * `RateLimit` and `RateLimit-Policy` of that draft on every response of a metered request. Both names stand for the same
-   * syntax.
+   * Sends `RateLimit` and `RateLimit-Policy` of that draft with every response of a metered request. Both names mean
+   * the same syntax.
+   *
    * @default false
    */
   readonly standardHeaders?: StandardHeaders | false | undefined
   /**
-   * Which limits those fields name: the one that lets the fewest more requests of this cost through (of a refusal, the one
-   * that binds), or each.
+   * Which limits these fields name: each, or one. One is the limit that admits the fewest further requests with this
+   * cost; in a refusal, the binding limit.
+   *
    * @default 'one'
    */
   readonly fields?: FieldsOption | undefined
   /**
-   * The older fields on every response of a metered request: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and
-   * `X-RateLimit-Reset`, in whole seconds since the epoch. They name the limit that `fields: 'one'` names. A response that
-   * has such fields already keeps them.
+   * Sends the older fields with every response of a metered request: `X-RateLimit-Limit`, `X-RateLimit-Remaining`, and
+   * `X-RateLimit-Reset` in whole seconds since the epoch. They name the limit that `fields: 'one'` names. A response
+   * that already has such fields keeps them.
+   *
    * @default false
    */
   readonly legacyHeaders?: boolean | undefined
   /**
-   * Which misconfigurations are detected and logged, each once: all, none, or all but those that are
-   * `false`.
+   * Which misconfigurations are detected and logged, each once: all, none, or all except those that are `false`.
+   *
    * @default true
    */
   readonly validate?: ValidateOption | undefined
   /**
-   * Receives misconfigurations, and errors of tokens that could not be given back; `false` silences it.
+   * Receives misconfigurations, and errors of refunds that failed; `false` silences it.
+   *
    * @default the console
    */
   readonly logger?: QuotaLogger | false | undefined
   /**
-   * Language of answers.
-   * @default by `Accept-Language`, English when it names neither language
+   * The language of responses.
+   *
+   * @default from `Accept-Language`; English if it names neither language
    */
   readonly locale?: Locale | ((request: Request) => Locale) | undefined
   /**
    * Makes the body of a 429.
+   *
    * @default the policy's `answers`, else `neutralAnswers()`
    */
   readonly answers?: QuotaAnswers | undefined
-  /** Texts of the application's own, by locale. */
+  /** Your own texts, by locale. */
   readonly messages?: MessageTexts | undefined
   /**
-   * `true`: answers are sent as problem details (RFC 9457), `application/problem+json`.
+   * `true`: sends problem details (RFC 9457), `application/problem+json`.
+   *
    * @default false
    */
   readonly problemDetails?: boolean | undefined
   /**
-   * The challenge of a 401, its field `WWW-Authenticate`.
+   * The challenge of a 401, in its field `WWW-Authenticate`.
+   *
    * @default 'Bearer'
    */
   readonly wwwAuthenticate?: string | undefined
@@ -174,21 +193,21 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
 // biome-ignore lint/suspicious/noEmptyInterface: applications add to it
 export interface HandlerUnits {}
 
-/** {@link HandlerUnits} as types use them; tokens while they are undeclared. */
+/** {@link HandlerUnits} as types use them; tokens if you don't declare them. */
 export type UnitsOfHandlers = HandlerUnits extends { readonly units: infer Unit extends string }
   ? UnitsOf<Unit>
   : OneUnit
 
-/** Costs that a handler may settle: by any unit while they are undeclared. They are checked when they are charged. */
+/** Costs that a handler can settle: any unit if you don't declare them. They are checked when they are charged. */
 export type CostOfHandlers<C extends Counting> = HandlerUnits extends { readonly units: string }
   ? C['cost']
   : C extends UnitsOfHandlers
     ? Cost
     : C['cost']
 
-/** The quota of one request, as its handler sees it. */
+/** The quota of one request, for its handler. */
 export interface RequestQuota<C extends Counting = UnitsOfHandlers, Given extends Cost = CostOfHandlers<C>> {
-  /** What was decided before the handler. */
+  /** The decision before the handler. */
   readonly decision: Decision<C>
   /** What the request is charged so far; final once it is settled. */
   readonly charged: C['amount']
@@ -204,53 +223,54 @@ export interface RequestQuota<C extends Counting = UnitsOfHandlers, Given extend
    * `overrun`. Default: all of them
    */
   commit(actual?: Given): Promise<CommitResult<C>>
-  /** The tokens go back: the work was not done, or nothing failed. Settles once; errors as of {@link commit}. */
+  /** Refunds the tokens: the work was not done, or nothing failed. Settles once. Errors: see {@link commit}. */
   cancel(): Promise<void>
   /**
-   * With `settle: 'end'`: more is charged, in every window or in none.
+   * With `settle: 'end'`: charges more, in every window or in none.
    *
-   * @returns the decision; where it refuses, the request keeps its earlier charge
+   * @returns the decision; if it refuses, the request keeps its earlier charge
    * @throws {QuotaError} `hold_required`, `invalid_cost`, `reservation_expired`
    */
   add(cost: Given): Promise<Decision<C>>
   /**
-   * With `settle: 'end'`: the hold ends so many milliseconds from now, if that is later. It is kept alive by itself while
-   * the response is in flight.
+   * With `settle: 'end'`: makes the hold last this many milliseconds from now, if that is later than its end. While the
+   * response is in flight, it is kept alive anyway.
    *
-   * @param ttlMs default: as it was reserved for
-   * @returns when it ends then, epoch milliseconds by the store's clock
+   * @param ttlMs default: the time it was reserved for
+   * @returns when it expires then, epoch milliseconds by the store's clock
    * @throws {QuotaError} `hold_required`, `invalid_ttl`, `reservation_expired`
    */
   extend(ttlMs?: number): Promise<number>
 }
 
-/** How an adapter reads the requests of its framework. */
+/** How an adapter reads its framework's requests. */
 export interface HttpAdapter<Request> {
-  /** How it is named in texts for programmers, for example `quotaMiddleware()`. */
+  /** The adapter's name in messages, for example `quotaMiddleware()`. */
   readonly name: string
   /** The request's method, in capitals. */
   method(request: Request): string
   /** The field `Accept-Language`. */
   languages(request: Request): string | undefined
   /**
-   * The caller's network address, one that the caller cannot choose. Left out where the framework has none:
-   * `anonymous: 'ip'` then demands the option `address`.
+   * The caller's network address, which the caller cannot choose. Omit it if the framework has none: `anonymous: 'ip'`
+   * then requires the option `address`.
    */
   readonly address?: ((request: Request) => string | undefined) | undefined
-  /** Aborts when the caller has gone; a store behind a network then gives up. */
+  /** Aborts when the caller disconnects. A remote store then stops waiting. */
   readonly signal?: ((request: Request) => AbortSignal | undefined) | undefined
-  /** Ends with the connection of the caller: a signal, or Node's message. Requests that wait leave the queue then. */
+  /** Ends with the caller's connection: a signal, or Node's message. Waiting requests then leave the queue. */
   readonly connection?: ((request: Request) => AbortSignal | NodeRequest | undefined) | undefined
-  /** Says how the framework's idea of addresses is misconfigured, before an address is used. */
+  /** Reports a misconfiguration of the framework's addresses, before an address is used. */
   readonly proxyFault?: ((request: Request) => ProxyFault | undefined) | undefined
   /**
-   * What carries the quotas of a request: an object that all of the request's meters see.
+   * The object that carries a request's quotas. All meters of the request see the same one.
+   *
    * @default the request
    */
   readonly carrier?: ((request: Request) => object) | undefined
-  /** Checks of options beside those of every adapter, made with `@scoregw/quota/options` when options come. */
+  /** Checks of the adapter's own options, made with `@scoregw/quota/options`. */
   readonly own?: (() => Readonly<Record<string, Check<unknown>>>) | undefined
-  /** Which of {@link own} a single route may set. */
+  /** Which of {@link own} a single route can set. */
   readonly ownOfRoutes?: readonly string[] | undefined
 }
 
@@ -260,7 +280,7 @@ export interface ProxyFault {
   readonly message: string
 }
 
-/** A request as plain values, for those who have read them already. */
+/** A request as plain values, if you have read them already. */
 export interface HttpRequest<Operation extends string = string, C extends Counting = Counting> {
   readonly method: string
   /** `undefined`: not metered. */
