@@ -85,7 +85,7 @@ describe.runIf(redisTests && processTests)('processes that have different polici
     }
   }
 
-  it(`${RUNS} random pairs at work at once (seed ${seed})`, { timeout: RUNS * 2_000 }, async () => {
+  it(`${RUNS} random pairs at work at once (seed ${seed})`, { timeout: 180_000 + RUNS * 2_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(policies, policies, async (one, other) => {
         const prefix = newPrefix()

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { goTo, hrefOf, type Route, useHash, useRoute } from '../../route.ts'
 import { useApi } from '../../session.ts'
 import { Loaded } from '../../ui/loaded.tsx'
@@ -83,8 +83,8 @@ function UnsavedUsers(): JSX.Element | null {
 function Search({ search }: { search: string }): JSX.Element {
   const words = useWords()
   const [text, setText] = useState(search)
-  // Going back and forth shows the text of the address.
-  useEffect(() => setText(search), [search])
+  // Going back and forth shows the text of the address; before the next key, which would be lost otherwise.
+  useLayoutEffect(() => setText(search), [search])
   useEffect(() => {
     if (text === search) return
     const timer = setTimeout(
