@@ -109,8 +109,6 @@ function faultOf(fault: ReadFault, limits: BodyLimits): HttpError {
 
 const BYTE_ORDER_MARK = '\uFEFF'
 
-type Turn = () => Promise<void>
-
 /**
  * Parses a body. A list in it is parsed piece by piece, and other callers get a turn between two pieces.
  *
@@ -121,7 +119,7 @@ type Turn = () => Promise<void>
 export async function parseBody(
   { bytes, scanner }: MeasuredBody,
   name: string | undefined,
-  turn: Turn,
+  turn: () => Promise<void>,
 ): Promise<unknown> {
   if (bytes.length === 0) return {}
   const { list } = scanner
@@ -139,7 +137,7 @@ export async function parseBody(
 async function entriesOf(
   bytes: MeasuredBody['bytes'],
   { start, end, cuts }: FoundList,
-  turn: Turn,
+  turn: () => Promise<void>,
 ): Promise<unknown[]> {
   const entries: unknown[] = []
   let from = start

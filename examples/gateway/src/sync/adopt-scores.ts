@@ -2,13 +2,13 @@ import { chartText } from '../charts/chart.ts'
 import { turns } from '../http/turns.ts'
 import { isSameRecord, mergeBest } from '../scores/import-best.ts'
 import { type OwnedScore, OwnedScores } from './owned-scores.ts'
-import { SYNC_LINE, type Turn } from './turn.ts'
+import { SYNC_LINE, type SyncTransaction } from './sync-transaction.ts'
 
 /** How many scores are moved before other requests get a turn. */
 const SLICE = 200
 
 /** Moves a player's scores into the account that was just linked, keeping the best of each field. */
-export async function adoptScores({ db, qq, userId, now, scores, markChanged }: Turn): Promise<void> {
+export async function adoptScores({ db, qq, userId, now, scores, markChanged }: SyncTransaction): Promise<void> {
   const kept = new OwnedScores(db, { qq })
   let slice = await kept.after({ musicId: 0, level: 0 }, SLICE)
   if (slice.length === 0) return
@@ -41,7 +41,7 @@ export function isFromSync({ source, syncQq }: OwnedScore, qq: number | null): b
 }
 
 /** Copies the profile that bots reported into the player's account. */
-export async function adoptProfile({ db, qq, userId }: Pick<Turn, 'db' | 'qq' | 'userId'>): Promise<void> {
+export async function adoptProfile({ db, qq, userId }: Pick<SyncTransaction, 'db' | 'qq' | 'userId'>): Promise<void> {
   if (userId === null) return
   const { rating, play_count } = await db
     .selectFrom('sync_players')

@@ -2,11 +2,11 @@ import { MAX_CHUNKS, type SyncAnswer, type SyncBody } from './bodies.ts'
 import { type Chunk, type ChunkResult, isExpired, missingChunks, type SnapshotRow, Snapshots } from './snapshots.ts'
 import { type SyncRequest, storeRequest } from './store-request.ts'
 import { SyncError } from './sync-error.ts'
-import type { Turn } from './turn.ts'
+import type { SyncTransaction } from './sync-transaction.ts'
 
 /** A request about a snapshot, and the transaction that handles it. */
 interface Step extends SyncRequest {
-  readonly turn: Turn
+  readonly transaction: SyncTransaction
   readonly snapshots: Snapshots
   readonly snapshot: SnapshotRow
 }
@@ -22,32 +22,35 @@ interface Answered {
  * Handles a request by the rules of the protocol. A refusal is returned, not thrown, since it may have changed
  * something that must be committed: an early final chunk is stored, for example.
  */
-export async function answerRequest(turn: Turn, request: SyncRequest): Promise<SyncAnswer | SyncError> {
-  const answered = await workOn(turn, request)
+export async function answerRequest(
+  transaction: SyncTransaction,
+  request: SyncRequest,
+): Promise<SyncAnswer | SyncError> {
+  const answered = await workOn(transaction, request)
   if (answered instanceof SyncError) return answered
   const { status, snapshot_id, result } = answered
   const { imported, updated, skipped, errors } = result
   // The chunk's result is repeated as it was. The player's totals are current, also for a repeated chunk.
-  const stored_records = await turn.scores.count()
+  const stored_records = await transaction.scores.count()
   return { status, snapshot_id, imported, updated, skipped, stored_records, errors: [...errors] }
 }
 
-async function workOn(turn: Turn, request: SyncRequest): Promise<Answered | SyncError> {
+async function workOn(transaction: SyncTransaction, request: SyncRequest): Promise<Answered | SyncError> {
   const { body } = request
-  const snapshots = new Snapshots(turn.db, turn.qq)
+  const snapshots = new Snapshots(transaction.db, transaction.qq)
   if (typeof body.snapshot_id !== 'string') {
-    const isFullOpen = (await openSnapshots(turn, snapshots)).some(({ is_full }) => is_full === 1)
-    const result = await storeRequest(turn, request, { isFull: false, isMarking: isFullOpen })
+    const isFullOpen = (await openSnapshots(transaction, snapshots)).some(({ is_full }) => is_full === 1)
+    const result = await storeRequest(transaction, request, { isFull: false, isMarking: isFullOpen })
     return { status: 'ok', snapshot_id: null, result }
   }
-  const snapshot = await snapshotOf(turn, snapshots, body, body.snapshot_id)
+  const snapshot = await snapshotOf(transaction, snapshots, body, body.snapshot_id)
   if (snapshot instanceof SyncError) return snapshot
-  const step: Step = { ...request, turn, snapshots, snapshot }
+  const step: Step = { ...request, transaction, snapshots, snapshot }
   return snapshot.state === 'finished' ? answerFinished(step) : answerOpen(step)
 }
 
 /** The player's open snapshots. Expired ones are closed on the way. */
-async function openSnapshots({ userId, now }: Turn, snapshots: Snapshots): Promise<SnapshotRow[]> {
+async function openSnapshots({ userId, now }: SyncTransaction, snapshots: Snapshots): Promise<SnapshotRow[]> {
   const open: SnapshotRow[] = []
   for (const each of await snapshots.allOpen()) {
     if (isExpired(each, userId, now)) await snapshots.change(each.id, { state: 'expired' })
@@ -58,12 +61,12 @@ async function openSnapshots({ userId, now }: Turn, snapshots: Snapshots): Promi
 
 /** The snapshot with that id. A new one is begun. */
 async function snapshotOf(
-  turn: Turn,
+  transaction: SyncTransaction,
   snapshots: Snapshots,
   body: SyncBody,
   id: string,
 ): Promise<SnapshotRow | SyncError> {
-  const open = await openSnapshots(turn, snapshots)
+  const open = await openSnapshots(transaction, snapshots)
   const known = await snapshots.find(id)
   if (known?.state === 'expired') {
     return new SyncError(
@@ -78,16 +81,16 @@ async function snapshotOf(
     return new SyncError('snapshot_open', msg)
   }
   const begun: SnapshotRow = {
-    qq: turn.qq,
+    qq: transaction.qq,
     id,
     state: 'open',
     is_full: body.full_snapshot === true ? 1 : 0,
-    first_turn: turn.number,
+    first_turn: transaction.number,
     chunk_total: body.chunk_total ?? null,
-    user_id: turn.userId,
+    user_id: transaction.userId,
     has_final: 0,
     valid_records: 0,
-    touched_at: turn.now,
+    touched_at: transaction.now,
   }
   await snapshots.add(begun)
   return begun
@@ -105,7 +108,7 @@ async function answerFinished(step: Step): Promise<Answered> {
 }
 
 async function answerOpen(step: Step): Promise<Answered | SyncError> {
-  const { turn, snapshots, snapshot, body, records } = step
+  const { transaction, snapshots, snapshot, body, records } = step
   const chunks = await snapshots.chunks(snapshot.id)
   const known = chunks.find((chunk) => isChunk(chunk, step))
   const conflict = conflictOf(step, known)
@@ -115,18 +118,18 @@ async function answerOpen(step: Step): Promise<Answered | SyncError> {
   }
 
   const isFull = snapshot.is_full === 1
-  const chunk = known ?? { turn: turn.number, index: body.chunk_index ?? null, checksum: records.checksum }
+  const chunk = known ?? { turn: transaction.number, index: body.chunk_index ?? null, checksum: records.checksum }
   const result =
     known === undefined
-      ? await storeRequest(turn, step, { isFull, isMarking: isFull })
+      ? await storeRequest(transaction, step, { isFull, isMarking: isFull })
       : await snapshots.resultOf(snapshot.id, known)
   if (known === undefined) await snapshots.addChunk(snapshot.id, chunk, result)
 
   const validRecords = snapshot.valid_records + (known === undefined ? records.plays.length : 0)
   const hasFinal = snapshot.has_final === 1 || body.snapshot_final === true
   await snapshots.change(snapshot.id, {
-    touched_at: turn.now,
-    user_id: turn.userId,
+    touched_at: transaction.now,
+    user_id: transaction.userId,
     has_final: hasFinal ? 1 : 0,
     valid_records: validRecords,
     chunk_total: snapshot.chunk_total ?? body.chunk_total ?? null,
@@ -144,7 +147,7 @@ interface LastChunk {
 
 /** Ends a snapshot whose final chunk has arrived, if no other chunk is missing. */
 async function finish(
-  { turn, snapshots, snapshot, body }: Step,
+  { transaction, snapshots, snapshot, body }: Step,
   { result, arrived, validRecords }: LastChunk,
 ): Promise<Answered | SyncError> {
   const missing = missingChunks(snapshot.chunk_total ?? body.chunk_total ?? null, arrived)
@@ -158,8 +161,8 @@ async function finish(
     return new SyncError('snapshot_empty', 'No record of the whole snapshot is valid. Nothing was deleted.')
   }
   if (snapshot.is_full === 1) {
-    const removed = await turn.scores.removeOlder(turn.qq, snapshot.first_turn)
-    if (removed > 0) await turn.markChanged()
+    const removed = await transaction.scores.removeOlder(transaction.qq, snapshot.first_turn)
+    if (removed > 0) await transaction.markChanged()
   }
   await snapshots.change(snapshot.id, { state: 'finished' })
   return partOf(snapshot, 'ok', result)

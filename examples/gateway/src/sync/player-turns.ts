@@ -5,7 +5,7 @@ import { UserGone, withPlayer } from '../db/with-player.ts'
 import { adoptScores } from './adopt-scores.ts'
 import { OwnedScores } from './owned-scores.ts'
 import { playerBusy } from './sync-error.ts'
-import type { Turn } from './turn.ts'
+import type { SyncTransaction } from './sync-transaction.ts'
 
 /** The linked user changed before the locks were held, so the transaction starts over. */
 class LinkMoved extends Error {}
@@ -50,7 +50,7 @@ export class PlayerTurns {
    *
    * @throws {SyncError} `player_busy`
    */
-  async take<T>(qq: number, isPatient: boolean, work: (turn: Turn) => Promise<T>): Promise<T> {
+  async take<T>(qq: number, isPatient: boolean, work: (transaction: SyncTransaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#take(qq, isPatient, work)
@@ -62,17 +62,17 @@ export class PlayerTurns {
     }
   }
 
-  async #take<T>(qq: number, isPatient: boolean, work: (turn: Turn) => Promise<T>): Promise<T> {
+  async #take<T>(qq: number, isPatient: boolean, work: (transaction: SyncTransaction) => Promise<T>): Promise<T> {
     const userId = await linkedUser(this.#db, qq)
     const begin = async (db: Transaction<Tables>, now: number, markChanged: () => Promise<void>): Promise<T> => {
       if (this.#isPostgres && !isPatient) await tryLock(db, qq)
       const number = await nextTurn(db, qq)
       if ((await linkedUser(db, qq)) !== userId) throw new LinkMoved()
       const scores = new OwnedScores(db, userId === null ? { qq } : { userId })
-      const turn: Turn = { db, qq, now, number, userId, scores, markChanged }
+      const transaction: SyncTransaction = { db, qq, now, number, userId, scores, markChanged }
       // The account may have been linked a moment ago, without the scores that were kept for it.
-      if (userId !== null) await adoptScores(turn)
-      return work(turn)
+      if (userId !== null) await adoptScores(transaction)
+      return work(transaction)
     }
     // Lock the user's row before the player's, as everything does that locks both: so they never deadlock.
     if (userId === null) {

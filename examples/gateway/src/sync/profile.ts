@@ -1,8 +1,11 @@
 import type { SyncBody } from './bodies.ts'
-import type { Turn } from './turn.ts'
+import type { SyncTransaction } from './sync-transaction.ts'
 
 /** Stores what a request reports about the player, in the account too. */
-export async function storeProfile({ db, qq, userId, now, markChanged }: Turn, body: SyncBody): Promise<void> {
+export async function storeProfile(
+  { db, qq, userId, now, markChanged }: SyncTransaction,
+  body: SyncBody,
+): Promise<void> {
   const { nickname, source, play_count, old_rating, new_rating } = body
   const rating = totalRating(body)
   const reported = given({ nickname, bot_source: source, rating, old_rating, new_rating, play_count })

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import { beijingDay } from '../beijing-day.ts'
 import type { Chore } from '../chores.ts'
 import type { Db, SyncDayTable } from '../db/schema.ts'
-import type { Turn } from './turn.ts'
+import type { SyncTransaction } from './sync-transaction.ts'
 
 /** The longest trend that can be requested, in days. */
 export const MOST_DAYS = 365
@@ -12,7 +12,7 @@ const FORGET_EVERY_MS = 3_600_000
 export type RatingDay = Selectable<SyncDayTable>
 
 /** Records a player's rating at the end of a write. The last write of a day counts. */
-export async function writeRatingDay({ db, qq, now, scores }: Turn): Promise<void> {
+export async function writeRatingDay({ db, qq, now, scores }: SyncTransaction): Promise<void> {
   const player = await db
     .selectFrom('sync_players')
     .select(['rating', 'old_rating', 'new_rating', 'synced_at'])

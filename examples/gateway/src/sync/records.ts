@@ -7,7 +7,7 @@ import { turns } from '../http/turns.ts'
 import type { PlayRecord } from '../scores/import-best.ts'
 import { fishRecord } from '../sources/diving-fish.ts'
 import { fields, playOf } from '../sources/records.ts'
-import { SYNC_LINE } from './turn.ts'
+import { SYNC_LINE } from './sync-transaction.ts'
 
 /** How many records are checked before other requests get a turn: a few milliseconds. */
 const SLICE = 50

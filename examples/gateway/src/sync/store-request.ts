@@ -2,7 +2,7 @@ import type { SyncBody } from './bodies.ts'
 import { storeProfile } from './profile.ts'
 import type { SyncRecords } from './records.ts'
 import type { ChunkResult } from './snapshots.ts'
-import type { Turn } from './turn.ts'
+import type { SyncTransaction } from './sync-transaction.ts'
 import { type WriteOptions, writeRecords } from './write-records.ts'
 
 /** How many faulty records a response names. */
@@ -19,12 +19,12 @@ export interface SyncRequest {
 
 /** Stores a request's records and what it reports about the player. */
 export async function storeRequest(
-  turn: Turn,
+  transaction: SyncTransaction,
   { body, count, records }: SyncRequest,
   options: WriteOptions,
 ): Promise<ChunkResult> {
-  const counts = await writeRecords(turn, records, options)
-  await storeProfile(turn, body)
+  const counts = await writeRecords(transaction, records, options)
+  await storeProfile(transaction, body)
   return {
     ...counts,
     skipped: count - counts.imported - counts.updated,

@@ -31,9 +31,9 @@ export class SyncService {
       if (typeof checksum === 'string' && checksum.toLowerCase() !== records.checksum) {
         throw new SyncError('checksum_mismatch', `The records have the checksum ${records.checksum}.`)
       }
-      const outcome = await this.#turns.take(body.qq, false, async (turn) => {
-        const answer = await answerRequest(turn, { body, count, records })
-        await writeRatingDay(turn)
+      const outcome = await this.#turns.take(body.qq, false, async (transaction) => {
+        const answer = await answerRequest(transaction, { body, count, records })
+        await writeRatingDay(transaction)
         return answer
       })
       if (outcome instanceof SyncError) throw outcome
@@ -43,9 +43,9 @@ export class SyncService {
 
   /** Moves the scores that were kept for a newly linked account into it. It can be repeated. */
   async adopt(userId: string, qq: number): Promise<void> {
-    await this.#turns.take(qq, true, async (turn) => {
-      if (turn.userId !== userId) return
-      await adoptProfile(turn)
+    await this.#turns.take(qq, true, async (transaction) => {
+      if (transaction.userId !== userId) return
+      await adoptProfile(transaction)
     })
   }
 }

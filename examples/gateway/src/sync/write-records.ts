@@ -5,7 +5,7 @@ import { isSamePlay } from '../scores/score.ts'
 import { isFromSync } from './adopt-scores.ts'
 import type { OwnedScore } from './owned-scores.ts'
 import type { SyncRecords } from './records.ts'
-import { SYNC_LINE, type Turn } from './turn.ts'
+import { SYNC_LINE, type SyncTransaction } from './sync-transaction.ts'
 
 /**
  * How many scores are read and written before other requests get a turn: a few milliseconds in an embedded database.
@@ -29,11 +29,11 @@ export interface WriteCounts {
 
 /** Merges a request's plays into the player's scores. */
 export async function writeRecords(
-  turn: Turn,
+  transaction: SyncTransaction,
   { plays, faultyCharts }: SyncRecords,
   options: WriteOptions,
 ): Promise<WriteCounts> {
-  const { scores } = turn
+  const { scores } = transaction
   let imported = 0
   let updated = 0
   for (const slice of slicesOf(plays)) {
@@ -41,7 +41,7 @@ export async function writeRecords(
     const written: OwnedScore[] = []
     for (const play of slice) {
       const before = stored.get(chartText(play))
-      const after = afterOf(turn, before, play, options)
+      const after = afterOf(transaction, before, play, options)
       if (after === undefined) continue
       written.push(after)
       if (before === undefined) imported++
@@ -50,22 +50,22 @@ export async function writeRecords(
     await scores.putAll(written)
     await turns.wait(SYNC_LINE)
   }
-  if (options.isMarking) await markFaulty(turn, faultyCharts)
-  if (imported + updated > 0) await turn.markChanged()
+  if (options.isMarking) await markFaulty(transaction, faultyCharts)
+  if (imported + updated > 0) await transaction.markChanged()
   return { imported, updated }
 }
 
 /** The row to store for a play; `undefined`: nothing changes. */
 function afterOf(
-  turn: Turn,
+  transaction: SyncTransaction,
   before: OwnedScore | undefined,
   play: PlayRecord,
   { isFull, isMarking }: WriteOptions,
 ): OwnedScore | undefined {
-  const whole = { syncQq: turn.qq, syncTurn: turn.number }
-  const stamp = { source: 'bot', updatedAt: turn.now } as const
+  const whole = { syncQq: transaction.qq, syncTurn: transaction.number }
+  const stamp = { source: 'bot', updatedAt: transaction.now } as const
   if (before === undefined) return { ...play, ...stamp, ...whole }
-  const isOurs = isFromSync(before, turn.qq)
+  const isOurs = isFromSync(before, transaction.qq)
   const { playCount, playedAt } = before
   const after = isFull ? { ...play, playCount, playedAt } : mergeBest(before, play)
   const isSame = isFull ? isSamePlay(before, play) : isSameRecord(before, after)
@@ -75,7 +75,7 @@ function afterOf(
 }
 
 /** A faulty record still shows that the snapshot has the chart, so the score stays as it is. */
-async function markFaulty({ scores, qq, number }: Turn, charts: readonly ChartKey[]): Promise<void> {
+async function markFaulty({ scores, qq, number }: SyncTransaction, charts: readonly ChartKey[]): Promise<void> {
   const wanted = new Set(charts.map(chartText))
   for (const slice of slicesOf(charts)) {
     const stored = await scores.ofMusic(slice)

@@ -6,7 +6,7 @@ import type { OwnedScores } from './owned-scores.ts'
 export const SYNC_LINE = 'score sync'
 
 /** A transaction with exclusive access to one player of score sync, and to the linked account. */
-export interface Turn {
+export interface SyncTransaction {
   readonly db: Transaction<Tables>
   readonly qq: number
   /** The instant at which it began, epoch milliseconds. */
