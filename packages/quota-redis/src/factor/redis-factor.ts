@@ -15,17 +15,20 @@ import compareAndSet from './compare-and-set.lua'
 
 /** The options of {@link redisFactor}. */
 export interface RedisFactorOptions {
-  /** Names the server or cluster; the store works on connections of its own and leaves this one alone. */
+  /**
+   * Your client for the server or cluster. The store copies its connection settings, opens its own connections, and
+   * leaves this client alone.
+   */
   readonly client: RedisClient
-  /** The beginning of every key. The client's own `keyPrefix` is not used. @default 'quota' */
+  /** The beginning of every key. The client's own `keyPrefix` is ignored. @default 'quota' */
   readonly prefix?: string | undefined
 }
 
-/** A {@link FactorStore} in Redis: one factor for all processes that name the same server and prefix. */
+/** A {@link FactorStore} in Redis: one factor for all processes with the same server and prefix. */
 export interface RedisFactor extends FactorStore {
   read(): Promise<VersionedFactor | undefined>
   compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean>
-  /** Closes the connections; calls that come later or are in flight reject. */
+  /** Closes the connections. Later calls, and calls in flight, reject. */
   close(): void
 }
 
@@ -37,9 +40,9 @@ const COMPARE_AND_SET = scriptOf(compareAndSet)
 const CHANGE: SettingsChange = { kind: 'everything' }
 
 /**
- * The adaptive factor in Redis, in one hash. A move is reported by every process within a second, also when its message
- * is lost. Calls reject with the client's error or `store_error` while the server does not answer; a write that rejects
- * may have happened all the same, and is never made twice.
+ * The adaptive factor in Redis, in one hash. Every process reports a move within a second, even if its message is lost.
+ * Calls reject with the client's error or `store_error` while the server does not answer. A write that rejects may have
+ * happened, and never happens twice.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */

@@ -15,8 +15,8 @@ import { WRITE_SETTINGS } from '../settings/write-script.ts'
 import type { HttpRedis } from './http-redis.ts'
 
 /**
- * Settings that are read on use. Each answer brings the last change with it, and watchers are notified when it is a new one.
- * Nothing polls, so a process that sends nothing is notified of nothing.
+ * Settings that are read on use. Each reply contains the last change, and watchers are notified if it is new. Nothing
+ * polls, so a process without calls is not notified.
  */
 export class HttpSettings implements AsyncSettingsStore {
   readonly sync = false
@@ -50,13 +50,13 @@ export class HttpSettings implements AsyncSettingsStore {
   }
 
   watch(listener: (change: SettingsChange) => void): () => void {
-    // A function of our own, so that one listener may watch twice.
+    // A new function, so that one listener can watch twice.
     const entry = (change: SettingsChange) => listener(change)
     this.#listeners.add(entry)
     return () => this.#listeners.delete(entry)
   }
 
-  /** Receives the last change, as each answer shows it. */
+  /** Receives the last change, which is in each reply. */
   noted(last: string): void {
     const isNew = this.#seen !== undefined && this.#seen !== last
     this.#seen = last

@@ -15,7 +15,7 @@ import { HttpRedis } from './http-redis.ts'
 import { HttpSettings } from './http-settings.ts'
 import { type ParsedHttpOptions, parseHttpOptions, type RedisHttpStoreOptions } from './options.ts'
 
-/** Counters in a Redis that is reached by HTTP, and the settings there. */
+/** Counters and settings in a Redis that is called over HTTP. */
 export interface RedisHttpStore extends RedisStore {
   /** The settings in the same database: `createQuota({ policy, store, settingsStore: store.settings })`. */
   readonly settings: AsyncSettingsStore
@@ -34,9 +34,9 @@ export function redisHttpStore(options: RedisHttpStoreOptions): RedisHttpStore {
   return new Store(parseHttpOptions(options))
 }
 
-/** The shortest time between two sweeps for ended holds, in milliseconds. */
+/** The shortest time between two sweeps of expired holds, in milliseconds. */
 const SWEEP_EVERY_MS = 1_000
-/** Most ended holds that are kept until they are drained. */
+/** How many ended holds are kept until they are read. */
 const MAX_ENDED = 1_000
 
 class Store implements RedisHttpStore {
@@ -101,7 +101,7 @@ class Store implements RedisHttpStore {
   }
 }
 
-/** Ends holds whose time has come when a take is made, since no timer does. */
+/** Refunds expired holds when a take is made, since there is no timer. */
 class SweepsOnUse {
   readonly #holds: Pick<AsyncHolds, 'sweep'>
   readonly #isOn: boolean
@@ -115,7 +115,9 @@ class SweepsOnUse {
     this.#hasHolds = cells.some(({ kind }) => kind === 'concurrency')
   }
 
-  /** Sweeps while a take is made, if it is time. One that was refused for what the sweep gave back is made once more. */
+  /**
+   * Sweeps during a take, if it is due. A take that was refused before the sweep refunded something is repeated once.
+   */
   async around(request: TakeRequest, take: () => Promise<TakeReply>): Promise<TakeReply> {
     this.#hasHolds ||= request.hold !== undefined
     const sweeping = this.#isOn && this.#hasHolds && this.#isDue() ? this.#sweep() : undefined
@@ -135,7 +137,7 @@ class SweepsOnUse {
     return true
   }
 
-  /** Whether anything was given back. One that fails is followed by the next. */
+  /** Whether anything was refunded. A failed sweep is followed by the next. */
   async #sweep(): Promise<boolean> {
     const { ended } = await this.#holds.sweep().then(
       (reply) => reply,

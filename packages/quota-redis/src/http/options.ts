@@ -14,33 +14,37 @@ import { prefixCheck, WORDS } from '../store/key-options.ts'
 
 /** Options of {@link redisHttpStore}. */
 export interface RedisHttpStoreOptions {
-  /** Where the database is, `https://…`. */
+  /** The database's address, `https://…`. */
   readonly url: string
-  /** Goes as `Authorization: Bearer …`, and into no error. It has to be one that may write. */
+  /** Sent as `Authorization: Bearer …`, and never part of an error. It must be allowed to write. */
   readonly token: string
   /**
-   * Sends the requests. It must not repeat them.
-   * @default that of the runtime
+   * Sends the requests. It must not retry them.
+   *
+   * @default the runtime's
    */
   readonly fetch?: typeof fetch | undefined
   /**
-   * The beginning of every key, the same as of other processes that count here.
+   * The beginning of every key, the same as for other processes that share these counters.
+   *
    * @default 'quota'
    */
   readonly prefix?: string | undefined
   /**
-   * How long a call may take, in milliseconds, 10 to 10,000. After it the call rejects with `store_error`, and the engine
-   * answers by its failure policy.
+   * Deadline of a call in milliseconds, 10 to 10,000. After it the call rejects with `store_error`, and the failure
+   * policy decides.
+   *
    * @default 1,000
    */
   readonly deadlineMs?: number | undefined
   /**
-   * Whether calls of the same event-loop tick share a request. `false` where a runtime drops what a request has left to do
-   * when it ends.
+   * Whether calls of the same event-loop tick share a request. Set `false` if your runtime drops a request's remaining
+   * work when it ends.
+   *
    * @default true; false in Cloudflare Workers
    */
   readonly batch?: boolean | undefined
-  /** Stands in for the server's clock, in tests. Every store on the same keys needs the same one. */
+  /** Replaces the server's clock in tests. Every store on the same keys needs the same one. */
   readonly testClock?: Clock | undefined
 }
 
@@ -79,7 +83,7 @@ export const parseHttpOptions: (options: unknown) => ParsedHttpOptions = /* @__P
     },
     between: ({ url, token }) => [
       ...(isPlainAddress(url) ? [] : [{ path: 'url', message: ADDRESS }]),
-      // A token that no header can carry would be shown by the error of `fetch`.
+      // `fetch` would show a token that no header can carry in its error.
       ...(/^[\x21-\x7e]+$/.test(token) ? [] : [{ path: 'token', message: 'expected one word of printable ASCII' }]),
     ],
   },

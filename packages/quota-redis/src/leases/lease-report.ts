@@ -1,25 +1,25 @@
-/** What leases came to in one process, since it began; all in tokens but the counts. */
+/** What one process did with leases since it started. Amounts are tokens, except for counts. */
 export interface LeaseReport {
-  /** Leases that are held now. */
+  /** How many leases are held now. */
   readonly outstandingLeases: number
-  /** Tokens of theirs that are not spent. */
+  /** Their tokens that aren't spent yet. */
   readonly idleTokens: number
   /** Calls of the shared layers' script. */
   readonly grants: number
-  /** Requests that were decided on a lease, without a call the shared layers. */
+  /** Requests decided by a lease, without a call to the shared layers. */
   readonly localDecisions: number
-  /** Tokens that stay debited though they were not spent: their return failed, or it is not known what became of them. */
+  /** Tokens that stay debited although they weren't spent: their return failed, or its outcome is unknown. */
   readonly strandedTokens: number
   /**
-   * Of the window that refused last: tokens below its limit, or leased and perhaps not spent, at its first
-   * refusal. `undefined` before one.
+   * For the window that last refused: tokens below its limit, or leased and perhaps unspent, when it first refused.
+   * `undefined` before that.
    */
   readonly underUseAtFirstDenial: number | undefined
-  /** Most tokens that were seen above a limit, as after one was lowered. */
+  /** The most tokens seen above a limit, for example after it was lowered. */
   readonly overshootTokens: number
   /**
-   * Times that the rows that all subjects share were found gone before their windows had ended, as after `FLUSHALL` or the
-   * loss of a server with its data: what was counted in them is forgotten, and may be admitted once more.
+   * How often shared rows were found missing before their windows ended, for example after `FLUSHALL` or the loss of a
+   * server. What they had counted is lost and may be admitted again.
    */
   readonly counterLosses: number
 }
@@ -33,7 +33,7 @@ export class LeaseCounts {
   overshootTokens = 0
   counterLosses = 0
 
-  /** As they are now. */
+  /** The counters now. */
   seen(): Omit<LeaseReport, 'outstandingLeases' | 'idleTokens'> {
     const { grants, localDecisions, strandedTokens, underUseAtFirstDenial, overshootTokens, counterLosses } = this
     return { grants, localDecisions, strandedTokens, underUseAtFirstDenial, overshootTokens, counterLosses }

@@ -16,7 +16,7 @@ import { Shard } from './shard.ts'
 
 /** A {@link RedisStore} that spends shared tokens from leases. */
 export interface LeasedRedisStore extends RedisStore {
-  /** What leases came to in this process. */
+  /** What this process did with leases. */
   leases(): LeaseReport
 }
 
@@ -34,7 +34,7 @@ export function leasedRedisStore(options: RedisStoreOptions): LeasedRedisStore {
   return new Store(parseLeasedStoreOptions(options))
 }
 
-/** The error message for a policy with several layers of its own. */
+/** The message for a policy with several layers that aren't shared. */
 const ONE_SLOT =
   'this policy has several layers of their own keys: their counters are in one slot, where those of a policy with one ' +
   'such layer are not, and begin at zero'
@@ -44,16 +44,16 @@ class Store implements LeasedRedisStore {
   readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'own', bucket: true }
   readonly deadlineMs: number
   readonly #options: ParsedRedisStoreOptions
-  /** Beginnings of keys, by group. */
+  /** Key prefixes by group. */
   readonly #groups: readonly string[]
   readonly #connections: Connections
-  /** Of its own: waiting for replicas holds up what comes behind it. */
+  /** A separate connection: waiting for replicas delays the commands after it. */
   readonly #sharedConnections: Connections
-  /** To the shared layers and every group. */
+  /** The shared layers' server and every group's. */
   readonly #servers: readonly Connection[]
   readonly #counts = new LeaseCounts()
   readonly #pools: Pools
-  /** One for all shards: what goes to the same server is one write. */
+  /** Shared by all shards: commands to one server become one write. */
   readonly #tick: Tick
   readonly #counters: LeasedCounters[] = []
   #closing: Promise<void> | undefined
@@ -78,7 +78,7 @@ class Store implements LeasedRedisStore {
       process: randomUUID(),
       counts: this.#counts,
     })
-    // Asked for from the start, so that all servers are connected when they are needed.
+    // Requested at the start, so that all servers are connected when they are needed.
     this.#servers = [tag, ...this.#groups.map((name) => `{${name}}`)]
       .map((each) => this.#connections.to(each))
       .concat(connection)
@@ -126,13 +126,13 @@ class Store implements LeasedRedisStore {
     this.#sharedConnections.close()
   }
 
-  /** @param refund there where holds are: of each subject in its own slot */
+  /** @param refund set if there are holds: refunds of each subject in its own slot */
   #shardAt(prefix: string, schema: StoreSchema, refund?: (freed: FreedAmounts) => Promise<void>): Shard {
     const { deadlineMs, testClock } = this.#options
     const connection = this.#connections.to(`{${prefix}}`)
     const deps = { connection, prefix, schema, deadlineMs, testClock, tick: this.#tick }
     const shard = new Shard(deps, refund ?? (() => Promise.resolve()))
-    // A manual clock turns no timers.
+    // With a manual clock no timers are used.
     if (refund !== undefined && testClock === undefined) shard.sweeper.start()
     return shard
   }

@@ -14,23 +14,28 @@ import add from './add.lua'
 
 /** The options of {@link redisOutcomes}. */
 export interface RedisOutcomesOptions {
-  /** Names the server or cluster; the store works on a connection of its own and leaves this one alone. */
+  /**
+   * Your client for the server or cluster. The store copies its connection settings, opens its own connection, and
+   * leaves this client alone.
+   */
   readonly client: RedisClient
-  /** The beginning of every key. The client's own `keyPrefix` is not used. @default 'quota' */
+  /** The beginning of every key. The client's own `keyPrefix` is ignored. @default 'quota' */
   readonly prefix?: string | undefined
 }
 
-/** An {@link OutcomeStore} in Redis: counts of all processes that name the same server and prefix. */
+/** An {@link OutcomeStore} in Redis. It counts for all processes with the same server and prefix. */
 export interface RedisOutcomes extends OutcomeStore {
   add(counts: readonly MinuteOutcomes[]): Promise<void>
   read(fromMinute: number, toMinute: number): Promise<MinuteOutcomes[]>
-  /** Closes the connection; calls that come later or are in flight reject. */
+  /** Closes the connection. Later calls, and calls in flight, reject. */
   close(): void
 }
 
 const BUCKET_MINUTES = 30
 const KEPT_MS = (OUTCOMES_KEPT_MINUTES + BUCKET_MINUTES) * 60_000
-/** Half-hours added to or read at a time: a script or reply of moderate size; a week is read in four. */
+/**
+ * How many half-hours are added or read together, so that scripts and replies stay moderate; a week takes four reads.
+ */
 const BATCH_BUCKETS = 96
 
 const parseOptions = /* @__PURE__ */ keyOptionsParser('redisOutcomes()')
@@ -38,8 +43,8 @@ const parseOptions = /* @__PURE__ */ keyOptionsParser('redisOutcomes()')
 const ADD = scriptOf(add)
 
 /**
- * Counts of outcomes in Redis, one hash for half an hour, forgotten 8 days after its last change. Calls reject with the
- * client's error or `store_error` while the server does not answer.
+ * Counts of outcomes in Redis: one hash per half-hour, which expires 8 days after its last change. Calls reject with
+ * the client's error or `store_error` while the server does not answer.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */
@@ -105,13 +110,13 @@ function byBucket(counts: readonly MinuteOutcomes[]): Map<number, MinuteOutcomes
   return buckets
 }
 
-/** The script's threes for one minute; a count of 0 needs no field. */
+/** The script's triples for one minute. A count of 0 needs no field. */
 function additions(keyIndex: number, counts: MinuteOutcomes): (string | number)[] {
   const counted = OUTCOME_COLUMNS.filter((column) => counts[column] > 0)
   return counted.flatMap((column) => [keyIndex, `${counts.minute}:${column}`, counts[column]])
 }
 
-/** The minutes of one hash, in order. Fields that another version of this library may have added are left out. */
+/** The minutes of one hash, in order. Fields that another version of this library may have added are ignored. */
 function minutesOf(fields: Readonly<Record<string, string>>): MinuteOutcomes[] {
   const names = Object.keys(fields)
   const minutes = new Set(names.map((name) => Number.parseInt(name, 10)))

@@ -2,7 +2,7 @@ import type { SettingsChange } from '@scoregw/quota/store'
 import { type Connection, type RedisClient, textOf } from '../connection/connection.ts'
 import { connectionTo, subscribe } from '../connection/connections.ts'
 
-/** How long a change may go unheard when its message was lost, in milliseconds. */
+/** How long a change can go unnoticed if its message was lost, in milliseconds. */
 const POLL_MS = 500
 
 /**
@@ -13,7 +13,7 @@ const POLL_MS = 500
  * text comes twice.
  */
 export class ChangeFeed {
-  /** For the caller's own commands, too. */
+  /** Also used for the caller's own commands. */
   readonly commands: Connection
   readonly #client: RedisClient
   readonly #key: string
@@ -21,12 +21,12 @@ export class ChangeFeed {
   #subscriber: Connection | undefined
   #timer: NodeJS.Timeout | undefined
   #polling = false
-  /** Counts the times after which everything before may be old, a look in flight included. */
+  /** How often everything known may have become old, reads in flight included. */
   #reads = 0
-  /** The last change heard of, `''` where there was none; `undefined` before the first look. */
+  /** The last reported change, `''` if there was none; `undefined` before the first read. */
   #seen: string | undefined
 
-  /** @param key the key of the last change, which is also the channel's name */
+  /** @param key of the last change; also the channel's name */
   constructor(client: RedisClient, key: string, onUsable?: () => void) {
     this.#client = client
     this.#key = key
@@ -39,7 +39,7 @@ export class ChangeFeed {
   }
 
   watch(listener: (change: SettingsChange) => void): () => void {
-    // A function of our own, so that one listener may watch twice.
+    // A new function, so that one listener can watch twice.
     const entry = (change: SettingsChange) => listener(change)
     this.#listeners.add(entry)
     this.#subscriber ??= subscribe(this.#client, this.#key, {
@@ -66,7 +66,7 @@ export class ChangeFeed {
     this.#notify((isNext && change !== undefined ? parseChange(change) : undefined) ?? { kind: 'everything' })
   }
 
-  /** After a time in which messages may have been lost: whatever is known may be old. */
+  /** Messages may have been lost, so everything known may be old. */
   #readAgain(): Promise<void> {
     this.#seen = undefined
     this.#reads++
@@ -80,12 +80,12 @@ export class ChangeFeed {
     const reads = this.#reads
     try {
       const last = textOf(await this.commands.send('GET', this.#key)) ?? ''
-      // A message that was heard meanwhile is newer than this look.
+      // A message that arrived meanwhile is newer than this read.
       if (this.#reads !== reads || this.#seen !== before || last === before) return
       this.#seen = last
       this.#notify({ kind: 'everything' })
     } catch {
-      // Looked at again in half a second, and when the connection is back.
+      // Read again in half a second, and when the connection is back.
     } finally {
       this.#polling = false
       if (this.#reads !== reads) void this.#poll()
@@ -97,14 +97,14 @@ export class ChangeFeed {
   }
 }
 
-/** `undefined` for a text that is not a change, or not one that this version knows. */
+/** `undefined` for a text that isn't a change, or that this version doesn't know. */
 function parseChange(text: string): SettingsChange | undefined {
   try {
     const { kind, layer, key } = JSON.parse(text) as Record<string, unknown>
     if (kind === 'settings' || kind === 'everything') return { kind }
     if (kind === 'subject' && typeof layer === 'string' && typeof key === 'string') return { kind, layer, key }
   } catch {
-    // Not ours.
+    // Another application's message.
   }
   return undefined
 }

@@ -1,12 +1,15 @@
 import type { RedisClient } from '../connection/connection.ts'
 
-/** What {@link redisSettings} and {@link redisBroadcast} take. */
+/** Options of {@link redisSettings} and {@link redisBroadcast}. */
 export interface RedisSettingsOptions {
-  /** Names the server or cluster; the store works on connections of its own and leaves this one alone. */
+  /**
+   * Your client for the server or cluster. The store copies its connection settings, opens its own connections, and
+   * leaves this client alone.
+   */
   readonly client: RedisClient
   /**
-   * The beginning of every key, the same as of the quota store that the settings are for. The client's own `keyPrefix`
-   * is not used.
+   * The beginning of every key. Use the same as for the quota store. The client's own `keyPrefix` is ignored.
+   *
    * @default 'quota'
    */
   readonly prefix?: string | undefined

@@ -9,25 +9,25 @@ import { ChangeFeed } from './change-feed.ts'
 import type { RedisSettingsOptions } from './options.ts'
 import { SettingsKeys } from './settings-keys.ts'
 
-/** For a `SettingsStore` whose documents are kept elsewhere, for example in SQL: notifies the other processes. */
+/** For a `SettingsStore` with its documents elsewhere, for example in SQL: notifies other processes of changes. */
 export interface RedisBroadcast {
   /**
-   * To be called after a change was stored. When it rejects, the others have not heard yet; it is announced again, as
+   * Call it after a change was stored. If it rejects, other processes were not notified; it is announced again, as
    * `everything`, when the connection is back.
    *
-   * @param revision of the settings now in force, `''` where none are stored; the quota store decides under no others
+   * @param revision of the settings in force, `''` if none are stored; the quota store decides under this revision only
    */
   announce(revision: string, change: SettingsChange): Promise<void>
   /**
-   * The `reannounce` of a settings store: announces a revision that was read, if what the quota store knows is still what
-   * it knew when it called the settings stale. So a counters' store that lost its data, or gets no announcement since
-   * the process that changed the settings is gone, follows within a second.
+   * The `reannounce` of a settings store. It announces a revision that was read, if the quota store still knows the
+   * revision with which it called the settings stale. A store that lost its data, or whose announcing process died,
+   * then follows within a second.
    *
    * @param revision of the settings that were read
    * @param seen the revision that the quota store knew; `''`: none
    */
   reannounce(revision: string, seen: string): Promise<void>
-  /** Calls `listener` within a second after changes announced by any process, until the returned function is called. */
+  /** Calls `listener` within a second after a change announced by any process, until you call the returned function. */
   watch(listener: (change: SettingsChange) => void): () => void
   /** Closes the connections. */
   close(): void
@@ -37,18 +37,18 @@ const parseOptions = /* @__PURE__ */ keyOptionsParser('redisBroadcast()')
 
 const ANNOUNCE = scriptOf(announce, { '../lua/revision': revision })
 
-/** As many characters as the decision script compares. */
+/** At most as long as what the decision script compares. */
 const REVISION = /^[\w-]{0,22}$/
 
 /** @throws {QuotaError} `invalid_options` naming every fault */
 export function redisBroadcast(options: RedisSettingsOptions): RedisBroadcast {
   const { client, prefix } = parseOptions(options)
   const keys = new SettingsKeys(prefix)
-  /** The revision whose announcement failed last. */
+  /** The revision whose announcement last failed. */
   let unheard: string | undefined
 
   const feed = new ChangeFeed(client, keys.changes, () => {
-    // What fails again is kept again. Were it old by now, those who know better announce theirs over it.
+    // If it fails again, it is kept again. If it is outdated by now, processes that know better announce theirs over it.
     if (unheard !== undefined) void announceNow(unheard, { kind: 'everything' }).catch(() => undefined)
   })
 

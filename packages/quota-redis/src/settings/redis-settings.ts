@@ -15,14 +15,14 @@ import { SettingsKeys } from './settings-keys.ts'
 import { storedDocument } from './stored-text.ts'
 import { WRITE_SETTINGS } from './write-script.ts'
 
-/** An {@link AsyncSettingsStore} in Redis, shared by all processes that name the same server and prefix. */
+/** An {@link AsyncSettingsStore} in Redis, shared by all processes with the same server and prefix. */
 export interface RedisSettings extends AsyncSettingsStore {
   readonly isMarked: true
   read(): Promise<StoredDocument | undefined>
   write(document: unknown, options: StoreWriteOptions): Promise<WriteReply>
   readSubject(layer: string, key: string): Promise<StoredDocument | undefined>
   writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply>
-  /** Closes the connections; calls that come later or are in flight reject. */
+  /** Closes the connections. Later calls, and calls in flight, reject. */
   close(): void
 }
 

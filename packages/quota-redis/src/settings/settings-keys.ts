@@ -24,8 +24,8 @@ export class SettingsKeys {
 }
 
 /**
- * Text without a colon, different for different text. Lone surrogates, which UTF-8 cannot hold, go as hexadecimal
- * behind a `$`, which other text never begins with.
+ * Text without a colon, different for different text. Lone surrogates, which UTF-8 cannot express, become hexadecimal
+ * after a `$`; other text never begins with one.
  */
 function encode(text: string): string {
   try {

@@ -2,10 +2,10 @@ import type { StoredDocument } from '@scoregw/quota/store'
 import { REVISION_BYTES } from '../lua/script.ts'
 
 /**
- * What a key holds, as `write.lua` wrote it: revision, version and JSON, or of a removed document the version alone.
+ * The value of a key as `write.lua` wrote it: revision, version and JSON; for a removed document the version only.
  *
- * Any other value counts as a stored document all the same: the bytes where a revision should be are its revision,
- * since the decision script compares those, and a document that is no JSON is its text.
+ * Any other value also counts as a stored document: the bytes in place of a revision are its revision, since the
+ * decision script compares those, and a document that isn't JSON is its text.
  */
 export function storedDocument(bytes: Buffer | null): StoredDocument | undefined {
   const text = bytes?.toString() ?? ''
@@ -17,7 +17,7 @@ export function storedDocument(bytes: Buffer | null): StoredDocument | undefined
   return { document: parsed(json!), version: Number(version), revision }
 }
 
-/** The first bytes of a key as `lua/revision.lua` returns them: in hexadecimal if they are no revision. */
+/** The first bytes of a key as `lua/revision.lua` returns them: hexadecimal if they aren't a revision. */
 function revisionOf(bytes: Buffer): string {
   const start = bytes.subarray(0, REVISION_BYTES).toString('latin1')
   return start.replace(/[^\w-]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)

@@ -2,7 +2,7 @@ import type { Fault } from '@scoregw/quota'
 import { type Check, type Checks, having, optionsParser, textLike, withDefault } from '@scoregw/quota/options'
 import { isNodeRedis, type RedisClient } from '../connection/connection.ts'
 
-/** Names of options of the clients, and of other libraries' stores. */
+/** Names that clients and other libraries' stores use for these options. */
 export const WORDS: Readonly<Record<string, string>> = {
   redis: 'use `client`',
   storeClient: 'use `client`',
@@ -16,7 +16,7 @@ export const WORDS: Readonly<Record<string, string>> = {
   commandTimeout: 'use `deadlineMs`',
 }
 
-/** What every store on Redis takes. */
+/** Options of every store on Redis. */
 export interface KeyOptions {
   readonly client: RedisClient
   readonly prefix: string
@@ -37,7 +37,7 @@ function isAddress(client: object): boolean {
   return 'url' in client && 'token' in client
 }
 
-/** An address for HTTP in place of a client gets an answer of its own. */
+/** An HTTP address instead of a client gets its own message. */
 export function clientFaults({ client }: KeyOptions): readonly Fault[] {
   const message =
     'expected a client with a connection; by HTTP only redisHttpStore() of @scoregw/quota-redis/http works'
@@ -49,7 +49,7 @@ export function prefixCheck(): Check<string> {
   return textLike(/^[^{}\p{C}]{1,64}$/u, '1 to 64 characters without braces or control characters')
 }
 
-/** The check of options that are a client and a prefix. @param call for example `redisFactor()` */
+/** Checks options with a client and a prefix. @param call for example `redisFactor()` */
 export function keyOptionsParser(call: string): (options: unknown) => KeyOptions {
   return optionsParser(call, keyChecks, { words: WORDS, between: clientFaults })
 }

@@ -16,40 +16,44 @@ import { clientFaults, keyChecks, WORDS } from './key-options.ts'
 /** The options of {@link redisStore}. */
 export interface RedisStoreOptions {
   /**
-   * Names the server or cluster; the store works on connections of its own and leaves this one alone. On a
-   * cluster all keys of a prefix are on one server.
+   * Your client for the server or cluster. The store copies its connection settings, opens its own connections, and
+   * leaves this client alone. In a cluster all keys of a prefix are on one server.
    */
   readonly client: RedisClient
   /**
-   * The beginning of every key, the same as of the settings that go with it. The client's own `keyPrefix` is not used.
+   * The beginning of every key. Use the same as for the settings. The client's own `keyPrefix` is ignored.
+   *
    * @default 'quota'
    */
   readonly prefix?: string | undefined
   /**
-   * How long a call may take, in milliseconds, 10 to 1,000. After it the call rejects with `store_error`, and the engine
-   * answers by its failure policy.
+   * Deadline of a call in milliseconds, 10 to 1,000. After it the call rejects with `store_error`, and the failure
+   * policy decides.
+   *
    * @default 150
    */
   readonly deadlineMs?: number | undefined
   /**
-   * How long connecting may take, in milliseconds, 10 to 60,000. While the first connection is being made and nothing has
-   * failed yet, calls wait for it, and `deadlineMs` counts from then on. `await store.ready()` before the first call waits
-   * in their place.
+   * Deadline of connecting in milliseconds, 10 to 60,000. Calls wait for the first connection, as long as nothing has
+   * failed; `deadlineMs` starts after that. To wait at startup instead, await `store.ready()`.
+   *
    * @default 2,000
    */
   readonly connectTimeoutMs?: number | undefined
   /**
-   * What to do about a server that may evict counters: `require-noeviction` refuses to work (`unsafe_eviction`), `warn`
-   * works and says so.
+   * What to do if the server may evict counters: `require-noeviction` refuses to work (`unsafe_eviction`), `warn` logs
+   * a warning and works.
+   *
    * @default 'require-noeviction'
    */
   readonly evictionPolicy?: EvictionPolicy | undefined
   /**
    * Receives warnings; `false` silences it.
+   *
    * @default the console
    */
   readonly logger?: QuotaLogger | false | undefined
-  /** Stands in for the server's clock, in tests. Every store on the same keys needs the same one. */
+  /** Replaces the server's clock in tests. Every store on the same keys needs the same one. */
   readonly testClock?: Clock | undefined
 }
 
@@ -65,7 +69,7 @@ export type ParsedRedisStoreOptions = Omit<RedisStoreOptions, 'logger'> & {
 function checks(): Checks<ParsedRedisStoreOptions> {
   return {
     ...keyChecks(),
-    // Above a second a silent connection is given up before the deadline.
+    // With more than a second, a silent connection would be closed before the deadline.
     deadlineMs: withDefault(wholeNumber(10, 1_000, 'milliseconds'), 150),
     connectTimeoutMs: withDefault(wholeNumber(10, 60_000, 'milliseconds'), CONNECT_TIMEOUT_MS),
     evictionPolicy: withDefault(oneOf<EvictionPolicy>('require-noeviction', 'warn'), 'require-noeviction'),

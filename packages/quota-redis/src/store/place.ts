@@ -1,6 +1,6 @@
 import { isNodeRedis, type RedisClient } from '../connection/connection.ts'
 
-/** What both clients say of the server that they connect to, as far as it was given. */
+/** What both clients report about their server, as far as it was set. */
 interface Given {
   readonly host?: string
   readonly port?: number
@@ -14,10 +14,9 @@ interface Given {
 }
 
 /**
- * Server, database and prefix of a store, in a text that is the same for two stores that share counters. It has no
- * credentials.
+ * A store's server, database and prefix as text without credentials. It is equal for stores that share counters.
  *
- * @returns `undefined` for a cluster, whose nodes are not known before it is connected
+ * @returns `undefined` for a cluster, whose nodes are unknown before it is connected
  */
 export function placeOf(client: RedisClient, prefix: string): string | undefined {
   if ('isCluster' in client && client.isCluster) return undefined

@@ -21,31 +21,35 @@ import { placeOf } from './place.ts'
 /** Counters of one policy in Redis. */
 export interface RedisCounters extends AsyncCounters {
   /**
-   * @throws {QuotaError} `store_error` when the call was not answered in time, or its outcome is in doubt;
-   *   `damaged_row` when a row or record that it needs cannot be read
+   * @throws {QuotaError} `store_error` if there was no answer in time, or the outcome is unknown; `damaged_row` if a
+   * row or record that it needs cannot be read
    */
   take(request: TakeRequest): Promise<TakeReply>
   /** @throws {QuotaError} `store_error`, `damaged_row` */
   read(request: ReadRequest): Promise<ReadReply>
-  /** @throws {QuotaError} `store_error`; the tokens may have been given back all the same. `damaged_row` */
+  /** @throws {QuotaError} `store_error`, although the tokens may have been refunded; `damaged_row` */
   settle(request: SettleRequest): Promise<void>
-  /** Mends rows that cannot be read. @throws {QuotaError} `store_error`; the windows may have been closed all the same */
+  /**
+   * Also repairs rows that cannot be read. @throws {QuotaError} `store_error`, although the windows may have been
+   * closed
+   */
   reset(request: ResetRequest): Promise<void>
   readonly holds?: RedisHolds | undefined
 }
 
-/** An {@link AsyncStore} on one Redis, where many processes share the counters. */
+/** An {@link AsyncStore} on one Redis, whose counters many processes share. */
 export interface RedisStore extends AsyncStore {
   readonly sync: false
   readonly deadlineMs: number
-  /** Counters of a policy. Several may be open together; where names agree, they are the same counters. */
+  /** A policy's counters. Several can be open at the same time; counters with the same names are the same. */
   open(schema: StoreSchema): RedisCounters
   /**
-   * Resolves when the server is connected and may be used. Calls need not wait for it.
-   * @throws {QuotaError} `store_error` when it cannot be reached now, `unsafe_eviction`
+   * Resolves when the server is connected and usable. Calls need not wait for it.
+   *
+   * @throws {QuotaError} `store_error` if it cannot be reached now, `unsafe_eviction`
    */
   ready(): Promise<void>
-  /** Waits for the calls in flight, a deadline at most, and leaves nothing open. Later calls reject. */
+  /** Waits for calls in flight, at most one deadline, then closes everything. Later calls reject. */
   close(): Promise<void>
 }
 
@@ -95,7 +99,7 @@ class Store implements RedisStore {
       testClock,
       tick: this.#tick,
     })
-    // A manual clock turns no timers.
+    // With a manual clock no timers are used.
     if (testClock === undefined) counters.holds.sweeper.start()
     if (this.#closing !== undefined) void counters.close()
     this.#counters.push(counters)

@@ -18,11 +18,11 @@ interface Add {
 class AddedRow {
   readonly ref: RowRef
   readonly slot: number
-  /** By cell, -1: nothing. */
+  /** By cell; -1: nothing. */
   readonly sums: number[]
   readonly limits: number[]
   readonly periods: (readonly number[] | undefined)[]
-  /** By cell, how many tokens come back to a bucket; 0 for other cells. */
+  /** By cell: how many tokens a bucket refills; 0 for other cells. */
   readonly rates: readonly number[]
   group = 0
   /** Its numbers after the statement; `undefined`: nothing was added. */
@@ -44,19 +44,19 @@ class AddedRow {
   }
 }
 
-/** What takes have to have in common to be made by one statement. */
+/** The properties that takes must share to be made by one statement. */
 export function kindOf({ rows: { layout }, refs, request }: Charge): string {
   const { category, quotas, settingsRevision } = request
   return `${layout.hash} ${category} ${quotas.layers} ${refs.length} ${settingsRevision ?? ''}`
 }
 
-/** Takes of one kind that a statement makes, as far as all of them fit together. */
+/** Takes of one kind for one statement, as far as they all fit together. */
 export class AddBatch {
   readonly shape: AddShape
   readonly revision: string | undefined
   readonly #rows: SchemaRows
   readonly #all: Operation[] = []
-  /** Those of them that the statement makes. */
+  /** The takes that the statement makes. */
   readonly #adds: Add[] = []
   readonly #byKey = new Map<string, AddedRow>()
   readonly #own: readonly number[]
@@ -71,7 +71,7 @@ export class AddBatch {
     this.revision = request.settingsRevision
     const slots = [...refs.keys()]
     const own = slots.filter((slot) => refs[slot]!.place.key !== '')
-    // Where only shared rows apply, the charge goes to them.
+    // If only shared rows apply, they get the charge.
     this.#own = own.length === 0 ? slots : own
     this.#shared = own.length === 0 ? [] : slots.filter((slot) => refs[slot]!.place.key === '')
     this.shape = { cells: rows.places.cells, isGrouped: this.#own.length > 1, shared: this.#shared.length }
@@ -82,7 +82,7 @@ export class AddBatch {
     return this.#all
   }
 
-  /** Takes one more in. One that does not fit with those that there are, whatever is stored, is not added. */
+  /** Adds a take, unless it cannot fit with the others whatever is stored. */
   add(operation: Operation, charge: Charge): void {
     this.#all.push(operation)
     const { refs, request } = charge
@@ -113,7 +113,7 @@ export class AddBatch {
     return this.#rows.layout
   }
 
-  /** Whether none of its takes could fit, whatever is stored. */
+  /** Whether none of its takes can fit, whatever is stored. */
   get isEmpty(): boolean {
     return this.#adds.length === 0
   }
@@ -131,11 +131,11 @@ export class AddBatch {
   }
 
   /**
-   * Answers the takes whose rows were all added to, in an order in which they could have come.
+   * Answers the takes whose rows were all added to, in a possible order.
    *
    * @param own the numbers of subjects' rows that were added to
-   * @param keys of those, where they are not all
-   * @returns the others
+   * @param keys of those rows, if they aren't all
+   * @returns the other takes
    */
   answer(now: number, own: readonly number[][], shared: readonly number[][], keys: readonly string[]): Operation[] {
     const added = own.length === this.#ownRows.length ? this.#ownRows : keys.map((key) => this.#byKey.get(key)!)
@@ -152,8 +152,8 @@ export class AddBatch {
   }
 
   /**
-   * As {@link answer}, of a statement whose answer was lost: from its rows as they are some time later. A start that came
-   * since is not reported, so that nothing goes back to a window that was not charged.
+   * Like {@link answer}, for a statement whose answer was lost, from its rows some time later. A start that came since
+   * is not reported, so that nothing is refunded to a window that was not charged.
    *
    * @param at the instant of the statement
    */
@@ -190,7 +190,7 @@ export class AddBatch {
     for (const [slot, { pairs, sums }] of rows.entries()) {
       for (let c = 0; c < places.size; c++) {
         const [at, to] = [places.limitAt(slot, c), places.cellAt(slot, c)]
-        // Opened by the statement for a take that comes after this one.
+        // The statement opened it for a take that comes after this one.
         const isFirstUsed = sums[c] !== -1 && pairs![2 * c + 1] === 0 && pairs![2 * c] === opensAt[at]
         const isLater = isFirstUsed && request.costs[places.units[c]!] === 0
         if (isLater) states.push(NOT_OPEN, 0)
@@ -222,7 +222,7 @@ export class AddBatch {
     return [ref.key, group, ...cells]
   }
 
-  /** Rows of subjects that takes have in common are of one group. */
+  /** Subjects' rows that takes share form one group. */
   #group(): void {
     const parents = new Map<AddedRow, AddedRow>()
     const root = (row: AddedRow): AddedRow => {

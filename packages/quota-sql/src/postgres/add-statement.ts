@@ -3,7 +3,7 @@ import type { TableNames } from '../schema/tables.ts'
 import { type Amount, addedCell } from './added-cell.ts'
 import { raise, revisionIn } from './statements.ts'
 
-/** What a statement is made for. */
+/** The properties that determine a statement. */
 export interface AddShape {
   readonly cells: readonly CellSchema[]
   /** Whether takes have several rows of their own, and need all of them. */
@@ -19,7 +19,7 @@ export interface AddShape {
  */
 export type AddedValues = readonly (string | number)[]
 
-/** Values that come before those of rows. */
+/** How many values come before those of rows. */
 const FIRST = 9
 
 /**
@@ -46,13 +46,13 @@ type ByCell = (c: number) => string
 class AddStatement {
   readonly #shape: AddShape
   readonly #tables: TableNames
-  /** Cells that are added to: all but slots, which stand last in a row. */
+  /** The cells that are added to: all except slots, which come last in a row. */
   readonly #windows: readonly CellSchema[]
-  /** Which of those are buckets. */
+  /** Which of them are buckets. */
   readonly #buckets: readonly number[]
-  /** The names of a row's values but its key: its group, then those of its cells. */
+  /** Names of a row's values except its key: its group, then those of its cells. */
   readonly #names: readonly string[]
-  /** Longer than any cell counts, in milliseconds. */
+  /** Longer than any window, in milliseconds. */
   readonly #longestMs: number
 
   constructor(shape: AddShape, tables: TableNames) {
@@ -78,13 +78,13 @@ class AddStatement {
     ${this.#answer()}`
   }
 
-  /** Sets how long the statement waits for locks; one row: the settings' revision and the instant. */
+  /** Sets how long the statement waits for locks. One row: the settings' revision, and the instant. */
   #now(): string {
     return `select set_config('lock_timeout', $3, true) as waits, ${revisionIn(this.#tables.settings)} as revision,
       coalesce($5::bigint, floor(date_part('epoch', statement_timestamp()) * 1000)::bigint) as now`
   }
 
-  /** Groups of which some row has no room. */
+  /** Groups with a row that has no room. */
   #badGroups(): string {
     return `select distinct a.grp from ${this.#misfits(this.#ownRows())}`
   }
@@ -95,7 +95,7 @@ class AddStatement {
     return this.#upsert(`now n, ${this.#ownRows()}`, (c) => `a.s${c}`, where)
   }
 
-  /** The sums of subjects' rows that were added to, by cell; -1: nothing. */
+  /** Sums of subjects' rows that were added to, by cell; -1: nothing. */
   #addedSums(): string {
     const sums = this.#list((c) => `coalesce(sum(a.s${c}) filter (where a.s${c} > 0), -1)::bigint as s${c}`)
     return `select ${sums} from own join ${this.#ownRows()} on a.key = own.key where a.place between $8::int and $9::int`

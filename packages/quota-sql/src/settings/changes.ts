@@ -1,9 +1,9 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
 
-/** Most changes reported one by one; after more, everything is read again. */
+/** How many changes are reported one by one; after more, everything is read again. */
 const MAX_REPORTED = 1_000
 
-/** One change, so that it is known again: a database that was restored may give its number to another. */
+/** Identifies a change. The number isn't enough: a restored database may reuse it. */
 export interface ChangeMark {
   readonly seq: number
   readonly revision: string
@@ -11,16 +11,16 @@ export interface ChangeMark {
 
 export const NO_CHANGE: ChangeMark = { seq: 0, revision: '' }
 
-/** Where a document is kept: the settings of all subjects have neither layer nor subject. */
+/** Where a document is stored. The settings of all subjects have neither layer nor subject. */
 export interface Place {
   readonly layer: string
-  /** As it is kept. */
+  /** As it is stored. */
   readonly subject: string
 }
 
-/** What a read of the changes found. */
+/** The result of reading changes. */
 export interface ChangesSeen {
-  /** Where something changed, in order; or `everything` where that is unknown. */
+  /** Where something changed, in order; `everything` if that is unknown. */
   readonly places: readonly Place[] | 'everything'
   readonly newest: ChangeMark
 }
@@ -31,9 +31,9 @@ interface Row extends Place {
 }
 
 /**
- * The changes after one that was seen. Where one that is known is not there any more, the database has another past.
+ * The changes after the last one that was seen. If a known change is missing, the database has a different past.
  *
- * @param known another one that is known: this process made or read it
+ * @param known another known change: this process made or read it
  */
 export async function changesSince(
   db: QueryExecutorProvider,

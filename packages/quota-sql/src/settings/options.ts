@@ -4,7 +4,7 @@ import { systemClock } from '@scoregw/quota/store'
 import type { QueryExecutorProvider } from 'kysely'
 import { type ParsedWatchOptions, type WatchOptions, watchChecks, watchFaults } from '../watch/options.ts'
 
-/** What a Kysely has, as far as the settings need it. */
+/** The members of a Kysely that the settings need. */
 export interface SettingsDatabase<Transaction extends QueryExecutorProvider = QueryExecutorProvider>
   extends QueryExecutorProvider {
   transaction(): { execute<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> }
@@ -12,11 +12,11 @@ export interface SettingsDatabase<Transaction extends QueryExecutorProvider = Qu
 
 /** A write of settings. */
 export interface SettingsWrite {
-  /** Whose settings: a subject's of a layer; `undefined`: everybody's. */
+  /** The layer and subject; `undefined`: the settings of all subjects. */
   readonly subject: { readonly layer: string; readonly key: string } | undefined
   /** Who wrote them; `null`: not given. */
   readonly by: string | null
-  /** When, epoch milliseconds. */
+  /** When they were written, epoch milliseconds. */
   readonly at: number
   /** Documents before and after; `null`: nothing stored. */
   readonly before: unknown
@@ -26,17 +26,18 @@ export interface SettingsWrite {
 /** The options of {@link sqlSettings}. */
 export interface SqlSettingsOptions<Transaction extends QueryExecutorProvider = QueryExecutorProvider>
   extends WatchOptions {
-  /** A Kysely on the database that has the tables, of either dialect. */
+  /** A Kysely, of either dialect, on the database with the tables. */
   readonly db: SettingsDatabase<Transaction>
   /**
-   * What the record of changes takes its times from.
+   * The clock for the record of changes.
+   *
    * @default the machine's clock
    */
   readonly clock?: Clock | undefined
   /**
-   * Called at the end of each write's transaction: what it does there, for example for an audit, is committed with the change,
-   * or neither is. When it rejects nothing is written, and the write rejects with the same. Writers of all processes wait
-   * for it.
+   * Called at the end of each write's transaction. What it writes there, for example an audit entry, is committed
+   * together with the change. If it rejects, nothing is written, and the write rejects with its error. Writers of all
+   * processes wait for it.
    */
   readonly onWrite?: ((transaction: Transaction, write: SettingsWrite) => Promise<void>) | undefined
 }

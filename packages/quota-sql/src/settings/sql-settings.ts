@@ -22,15 +22,15 @@ import { type ParsedSqlSettingsOptions, parseSqlSettingsOptions, type SqlSetting
 /** Settings in a database: see {@link sqlSettings}. */
 export interface SqlSettings extends AsyncSettingsStore {
   within(transaction: unknown): SettingsReader
-  /** Looks now for changes of other processes, and notifies watchers. */
+  /** Looks for other processes' changes now, and notifies watchers. */
   poll(): Promise<void>
-  /** Nobody is notified of changes any more. */
+  /** Stops notifying watchers. */
   close(): Promise<void>
 }
 
 /**
- * Settings in the database that has the counters, with a record of who changed what. Counters on the same tables know the
- * revision in force: a change holds in every process from the moment that it is answered.
+ * Settings in the database that has the counters, with a record of who changed what. Counters in the same tables know
+ * the revision in force, so a change applies in every process as soon as it is answered.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */
@@ -40,7 +40,7 @@ export function sqlSettings<Transaction extends QueryExecutorProvider>(
   return new Store(parseSqlSettingsOptions(options))
 }
 
-/** Where the settings of all subjects are kept. */
+/** The place of the settings of all subjects. */
 const EVERYBODY: Place = { layer: '', subject: '' }
 
 interface Row {
@@ -49,16 +49,16 @@ interface Row {
   readonly document: string | null
 }
 
-/** A row, whether it is there or not, beside the newest change of all, so that none is read and then gone unnoticed. */
+/** A row, present or not, together with the newest change of all, so that its later removal is noticed. */
 interface ReadOut extends Row {
   readonly seq: number | string | null
-  /** Its revision; `null`: there is none. */
+  /** Its revision; `null` if there is none. */
   readonly newest: string | null
 }
 
-/** A row as a transaction reads it, whether it is there or not. */
+/** A row, present or not, as a transaction reads it. */
 interface ReadIn extends Row {
-  /** Whether it is what was committed last: not of the snapshot that the transaction began with. */
+  /** Whether it is the last committed state, and not that of the transaction's first snapshot. */
   readonly latest: unknown
 }
 
@@ -68,13 +68,13 @@ class Store implements SqlSettings {
   readonly #options: ParsedSqlSettingsOptions
   readonly #names: TableNames
   readonly #watched: Watched<SettingsChange>
-  /** Of a pool on PostgreSQL. */
+  /** For a pool on PostgreSQL. */
   readonly #first: FirstConnection | undefined
-  /** Whether the database has messages. */
+  /** Whether the database supports notifications. */
   readonly #notifies: boolean
-  /** The last change that this process has reported; before the first look none is known. */
+  /** The last change that this process reported; unknown before the first read. */
   #seen: ChangeMark | undefined
-  /** The last change that this process made or read: of one that it has not yet looked for, it knows too when it is gone. */
+  /** The last change that this process made or read. If it was not looked for yet, its removal is noticed too. */
   #known = NO_CHANGE
 
   constructor(options: ParsedSqlSettingsOptions) {
@@ -162,7 +162,7 @@ class Store implements SqlSettings {
     return rows[0]
   }
 
-  /** Reads behind a savepoint: on PostgreSQL a statement that fails would end the transaction. */
+  /** Reads behind a savepoint: on PostgreSQL a failing statement would abort the transaction. */
   #readIn(db: QueryExecutorProvider, { layer, subject }: Place): Promise<ReadWithin> {
     const isCommitted = this.#notifies ? sql`current_setting('transaction_isolation') = 'read committed'` : sql`false`
     const reading = sql<ReadIn>`select s.version, s.revision, s.document, ${isCommitted} as latest
@@ -198,8 +198,8 @@ class Store implements SqlSettings {
   ): Promise<{ readonly reply: WriteReply; readonly made: ChangeMark }> {
     const names = this.#names
     const counter = sql.table(names.change_counter)
-    // A write comes first: it makes writers of all processes take turns, so that sequence numbers come in the order
-    // of the commits and nobody who looks can miss one.
+    // A write comes first, so that writers of all processes take turns. Sequence numbers then follow the order of
+    // commits, and no reader misses one.
     const { rows } = await sql<{ readonly last_seq: number | string }>`update ${counter}
       set last_seq = last_seq + 1 returning last_seq`.execute(db)
     const before = await this.#row(db, place)
@@ -220,7 +220,7 @@ class Store implements SqlSettings {
       (seq, layer, subject, revision, changed_by, changed_at, ${sql.ref('before')}, ${sql.ref('after')})
       values (${made.seq}, ${layer}, ${subject}, ${row.revision}, ${by}, ${at}, ${before?.document ?? null}, ${text})
     `.execute(db)
-    // Delivered when this is committed, and not at all if it is not.
+    // Delivered with the commit, and not at all without it.
     if (this.#notifies) await sql`select pg_notify(${names.changes}, '')`.execute(db)
     await this.#options.onWrite?.(db, {
       subject: layer === '' ? undefined : { layer, key: textOf(subject) },
@@ -241,7 +241,7 @@ function stored(row: Row | undefined): StoredDocument | undefined {
   return { document: parsed(row.document), version: row.version, revision: row.revision }
 }
 
-/** Text that is no JSON is a document too, of which the engine takes nothing. */
+/** Text that isn't JSON is a document too, but the engine ignores it. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
