@@ -106,13 +106,13 @@ class AddStatement {
     return this.#upsert(`now n, o, ${this.#sharedRows()}`, sum, 'o.n > 0')
   }
 
-  /** Leaves the number of the statement, and which rows were added to where not all were. */
+  /** Stores the statement's number, and which rows were added to if not all were. */
   #raiseFence(): string {
     const keys = `case when ${IS_ALL} then null else (select json_agg(key)::text from own) end`
     return raise(this.#tables.fences, `select $6, $7::bigint, n.now, 0, ${keys} from now n, o where o.n > 0`)
   }
 
-  /** The answer. Where a condition of the whole statement fails it divides by 0, so that nothing was done. */
+  /** The answer. If a condition of the whole statement fails, it divides by 0, so that nothing was done. */
   #answer(): string {
     const { isGrouped, shared } = this.#shape
     const conditions = [
@@ -149,7 +149,7 @@ class AddStatement {
     return `(values ${rows.join(',')}) as a(key, place, ${this.#names.join(',')})`
   }
 
-  /** Those of some rows that are stored and have no room. */
+  /** Those rows that are stored and have no room. */
   #misfits(source: string): string {
     const fits = this.#fits((c) => ({
       sum: `a.s${c}`,
@@ -197,7 +197,7 @@ class AddStatement {
       where ${this.#fits(amount)} returning r.key, r.cells::text as cells`
   }
 
-  /** Whether the stored row `r` is of the layout and has room for the amounts. */
+  /** Whether the stored row `r` has the layout, and room for the amounts. */
   #fits(amount: (c: number) => Amount): string {
     const { cells } = this.#shape
     const fit = this.#list((c) => addedCell(cells[c]!, c, amount(c)).fits, ' and ')

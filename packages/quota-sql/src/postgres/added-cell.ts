@@ -1,22 +1,22 @@
 import { type CellSchema, MAX_AHEAD_MS } from '@scoregw/quota/store'
 
-/** The names that an amount to add to a cell has in a statement, and those of what its guard reads. */
+/** The names of an amount to add to a cell in a statement, and of what its guard reads. */
 export interface Amount {
   /** Below 0: nothing is added. */
   readonly sum: string
   readonly limit: string
   /** The start of a cell that opens now. */
   readonly opensAt: string
-  /** How many tokens come back to a bucket in half its length; 0: none. */
+  /** How many tokens a bucket refills in half its length; 0: none. */
   readonly rate: string
   readonly now: string
 }
 
-/** A stored cell against an amount to add to it, as SQL. */
+/** A stored cell and an amount to add to it, as SQL. */
 export interface AddedCell {
   /** Whether there is room. */
   readonly fits: string
-  /** The start and the sum that the cell has then. */
+  /** The cell's start and sum afterwards. */
   readonly start: string
   readonly used: string
 }
@@ -25,7 +25,7 @@ export interface AddedCell {
 interface Found {
   /** Whether the charge adds to what was used. Otherwise the cell opens now. */
   readonly isOpen: string
-  /** How much is used, of a bucket less what came back. */
+  /** How much is used; for a bucket, less what was refilled. */
   readonly used: string
   /** Of a bucket: when its start moves, by how much, and what came back in that time. So its cell stays small. */
   readonly move?: { readonly when: string; readonly byMs: number; readonly back: string }
@@ -52,7 +52,7 @@ function window({ kind, lengthMs }: CellSchema, start: string, used: string, { o
   return { isOpen: `(${start} > ${opensAt} - ${kind === 'calendar' ? 1 : lengthMs})`, used }
 }
 
-/** As `rollBucket` in the core. Products may be above a bigint: so they are of the type `numeric`. */
+/** Like `rollBucket` in the core. Products may exceed a bigint, so they are `numeric`. */
 function bucket({ lengthMs }: CellSchema, start: string, used: string, { opensAt, rate, now }: Amount): Found {
   const [age, perMs] = [`(${now} - ${start})`, lengthMs / 2]
   const back = `div(least(${age}, ${lengthMs})::numeric * ${rate}, ${perMs})::bigint`

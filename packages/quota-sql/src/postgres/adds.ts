@@ -6,11 +6,13 @@ import { BatchTransaction, type TransactionDeps } from './batch-transaction.ts'
 import type { Session, SharedConnection } from './session.ts'
 import { read, requestedBy } from './transaction.ts'
 
-/** How long a statement waits for a row that another transaction holds, as a part of the deadline; and at most. */
+/**
+ * How long a statement waits for a row that another transaction has locked, as a part of the deadline; and the maximum.
+ */
 const LOCK_SHARE = 4
 const MOST_LOCK_MS = 500
 
-/** Transactions for takes, one for each kind: see {@link AddTransaction}. */
+/** Makes transactions for takes, one per kind: see {@link AddTransaction}. */
 export function addTransactions(
   deps: TransactionDeps,
   operations: readonly Operation[],
@@ -29,14 +31,12 @@ export function addTransactions(
   return [...batches.values()].map((batch) => new AddTransaction(deps, batch, connection, texts))
 }
 
-/**
- * Takes that only add to rows, by one statement: the usual way.
- */
+/** Takes that only add to rows, in one statement: the usual way. */
 export class AddTransaction extends BatchTransaction {
   readonly #batch: AddBatch
   readonly #texts: Map<string, string>
 
-  /** @param texts of statements by their names: they are made once */
+  /** @param texts of statements by their names, so that each is made once */
   constructor(deps: TransactionDeps, batch: AddBatch, connection: SharedConnection, texts: Map<string, string>) {
     super(deps, batch.operations, connection)
     this.#batch = batch
@@ -66,6 +66,6 @@ export class AddTransaction extends BatchTransaction {
 /** Numbers of rows, of which each is an array of PostgreSQL's. */
 function pairsOf(text: unknown): number[][] {
   if (typeof text !== 'string') return []
-  // Cells that nothing was added to may be nothing that a store has written.
+  // Cells that nothing was added to may contain values that no store has written.
   return JSON.parse(`[[${text.slice(1, -1).replaceAll('}{', '],[').replaceAll('NULL', '-1')}]]`) as number[][]
 }

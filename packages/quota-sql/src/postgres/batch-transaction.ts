@@ -5,36 +5,36 @@ import { isAnswer, isBetween, refusal, verdictOf } from './errors.ts'
 import { onSession, type Session, type SessionDeps, type SharedConnection } from './session.ts'
 import { answerUnlocked, type DecisionDeps } from './transaction.ts'
 
-/** Pause before a server that is away is tried again, in milliseconds. */
+/** The pause before an unavailable server is tried again, in milliseconds. */
 const AGAIN_AFTER_MS = 20
-/** How long an answer is waited for that no caller waits for any more, in milliseconds. */
+/** How long to wait for an answer that no caller needs any more, in milliseconds. */
 const LISTEN_MS = 5_000
 
 /** What transactions of a batch need. */
 export interface TransactionDeps extends SessionDeps, DecisionDeps {
-  /** Fences that no transaction uses at the moment. */
+  /** Fences that no transaction uses now. */
   readonly fences: Fence[]
-  /** Does operations in another transaction. */
+  /** Runs operations in another transaction. */
   readonly again: (operations: readonly Operation[]) => void
-  /** Gets the holds that ended in what was committed. */
+  /** Receives the holds that ended in what was committed. */
   readonly ended: (holds: readonly EndedHold[]) => void
-  /** The server answered. */
+  /** Called when the server answered. */
   readonly answered: () => void
-  /** The server gave no answer. */
+  /** Called when the server gave no answer. */
   readonly unanswered: (error: unknown) => void
-  /** Something goes on that no caller waits for. */
+  /** Called with work that no caller waits for. */
   readonly follow: (end: Promise<void>) => void
 }
 
-/** A row of the database in which transactions leave their numbers one after the other, in case an answer is lost. */
+/** A row in which transactions store their numbers one after the other, in case an answer is lost. */
 export interface Fence {
   readonly id: string
   seq: number
 }
 
 /**
- * A transaction for some operations. What was certainly not committed goes into another one. Where the answer to a commit is
- * lost its fence is closed, which shows whether it was committed, and prevents a later commit.
+ * A transaction for some operations. What was certainly not committed goes into another one. If the answer to a commit
+ * is lost, its fence is closed: that shows whether it was committed, and prevents a later commit.
  */
 export abstract class BatchTransaction {
   readonly operations: readonly Operation[]
@@ -72,15 +72,15 @@ export abstract class BatchTransaction {
     return this.#isSent && this.operations.includes(operation)
   }
 
-  /** To be called when operations have failed from outside: nothing goes on that no caller waits for. */
+  /** Call it when operations failed from outside, so that nothing continues without a caller. */
   leaveIfOver(): void {
     if (!this.#isOver) return
-    // A commit that was sent may be answered yet: its operations give back what they were admitted for.
+    // A commit that was sent may still be answered: its operations then refund what they were admitted for.
     if (!this.#isSent) this.#session?.release(true)
     this.#leave()
   }
 
-  /** Never rejects. Every operation is answered, failed or passed on then. */
+  /** Never rejects. Afterwards every operation was answered, failed or passed on. */
   async run(): Promise<void> {
     const made = this.#made()
     if ((await Promise.race([made, this.#left])) !== 'left') return
@@ -88,7 +88,7 @@ export abstract class BatchTransaction {
     this.deps.follow(made.finally(() => clearTimeout(timer)))
   }
 
-  /** The fence and number of the transaction, which may be committed from now on. */
+  /** The transaction's fence and number. From now on it may be committed. */
   protected send(): readonly [fence: string, seq: number] {
     this.#isSent = true
     return [this.#fence.id, ++this.#fence.seq]
@@ -120,7 +120,7 @@ export abstract class BatchTransaction {
   async #failed(error: unknown): Promise<readonly Operation[] | 'unknown'> {
     const { answered, unanswered } = this.deps
     if (isAnswer(error)) answered()
-    // Of a connection that was given up, the error says nothing.
+    // The error of a connection that was given up means nothing.
     else if (!this.#isOver) unanswered(error)
     if (this.#isSent && !isAnswer(error)) return this.#find()
     this.#isSent = false

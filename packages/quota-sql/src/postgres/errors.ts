@@ -11,11 +11,11 @@ import { storeError } from '../step/store-error.ts'
 export type Verdict = 'again' | 'refused'
 
 /**
- * SQLSTATE: another one came between: serialization failure, deadlock, a lock that was not free, a statement of ours that
- * found its condition gone and divided by zero.
+ * SQLSTATE codes for interference: serialization failure, deadlock, a lock that wasn't free, and our own statement that
+ * divided by zero because its condition no longer held.
  */
 const BETWEEN = ['40001', '40P01', '55P03', '22012']
-/** Classes of it: connection, resources, intervention by an operator. */
+/** SQLSTATE classes: connection, resources, operator intervention. */
 const AWAY = /^(?:08|53|57)/
 
 function stateOf(error: unknown): string | undefined {
@@ -23,13 +23,13 @@ function stateOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
-/** Whether an error is the server's own answer to a statement, after which the connection goes on. */
+/** Whether an error is the server's answer to a statement, after which the connection is still usable. */
 export function isAnswer(error: unknown): boolean {
   const severity = typeof error === 'object' && error !== null && 'severity' in error ? error.severity : undefined
   return stateOf(error) !== undefined && severity === 'ERROR'
 }
 
-/** Whether another process came between, so that a new transaction finds what it made. */
+/** Whether another process interfered, so that a new transaction sees its changes. */
 export function isBetween(error: unknown): boolean {
   return BETWEEN.includes(stateOf(error) ?? '')
 }
@@ -37,19 +37,19 @@ export function isBetween(error: unknown): boolean {
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof QuotaError) return error.code === 'store_error' ? 'again' : 'refused'
   const state = stateOf(error)
-  // An error that is no answer of the server means a connection that broke, or could not be made.
+  // An error that isn't the server's answer means that a connection broke or could not be made.
   return state === undefined || AWAY.test(state) || isBetween(error) ? 'again' : 'refused'
 }
 
 export const READ_ONLY = 'The server is read-only: counters need the primary.'
 export const NO_RIGHTS = 'The role may not read and write the tables: grant it select, insert, update and delete.'
 
-/** SQLSTATE: the tables do not have a column. */
+/** SQLSTATE: a column does not exist. */
 const NO_COLUMN = '42703'
 const OTHER_VERSION = 'the tables are of another version: run the migrations, see quotaMigrations()'
 const WRONG_LOGIN = 'Correct the user and password of your pool.'
 
-/** Remedies, by the SQLSTATE of the server's error. */
+/** Fixes, by the SQLSTATE of the server's error. */
 const REMEDIES: Readonly<Record<string, string>> = {
   '28P01': WRONG_LOGIN,
   '28000': 'Correct the user, password and TLS of your pool, or pg_hba.conf of the server.',
@@ -60,7 +60,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '53300': 'Lower max of your pools, or raise max_connections of the server.',
 }
 
-/** The same, by the text that the driver gives. */
+/** Fixes, by the driver's text. */
 const DRIVER_REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, 'Start PostgreSQL there, or correct the host and port of your pool.'],
   [/ENOTFOUND|EAI_AGAIN/, 'Correct the host of your pool.'],
@@ -68,14 +68,14 @@ const DRIVER_REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/client password must be/, WRONG_LOGIN],
 ]
 
-/** The text of an error, and what to do about it. */
+/** The text of an error, and how to fix it. */
 function explained(error: unknown): string {
   const text = errorText(error)
   const remedy = REMEDIES[stateOf(error) ?? ''] ?? DRIVER_REMEDIES.find(([pattern]) => pattern.test(text))?.[1]
   return remedy === undefined ? text : `${text.replace(/\.$/, '')}. ${remedy}`
 }
 
-/** That a call got no answer in time; why, where that is known. */
+/** The error for a call without an answer in time, with the cause if it is known. */
 export function noAnswer(deadlineMs: number, last: unknown): QuotaError {
   const why =
     last === undefined
@@ -84,7 +84,7 @@ export function noAnswer(deadlineMs: number, last: unknown): QuotaError {
   return storeError(`PostgreSQL gave no answer within ${deadlineMs} ms${why}`, last)
 }
 
-/** That a statement could not be tried. */
+/** The error for a statement that could not be tried. */
 export function noAnswersNow(error: unknown): QuotaError {
   return storeError(`PostgreSQL gives no answers now: ${explained(error)}`, error)
 }

@@ -1,9 +1,9 @@
 import { Deadline } from '@scoregw/quota/store'
 
-/** How long it may take where no option says otherwise, in milliseconds. */
+/** The default deadline of connecting, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 2_000
 
-/** A pool's first connection. Calls wait for it: their deadlines count from then on. */
+/** A pool's first connection. Calls wait for it, and their deadlines start after it. */
 export class FirstConnection {
   readonly #connect: (over: Promise<void>) => Promise<unknown>
   readonly #connectTimeoutMs: number
@@ -12,7 +12,7 @@ export class FirstConnection {
   #isClosed = false
   #error: unknown
 
-  /** @param connect takes a connection of the pool, prepares the first call, and gives it back; `over`: in vain */
+  /** @param connect takes a connection of the pool, prepares the first call, and returns it; `over` ends in vain */
   constructor(connect: (over: Promise<void>) => Promise<unknown>, connectTimeoutMs: number) {
     this.#connect = connect
     this.#connectTimeoutMs = connectTimeoutMs
@@ -23,7 +23,7 @@ export class FirstConnection {
     return this.#error
   }
 
-  /** Begins to connect. There while that goes on and nothing has failed yet; resolves when either is over. */
+  /** Begins to connect. Set while that goes on and nothing has failed yet; resolves when either is over. */
   get opening(): Promise<void> | undefined {
     if (this.#isClosed) return undefined
     this.#limit ??= this.#begin()
@@ -35,7 +35,7 @@ export class FirstConnection {
     if (this.#limit?.isRunning === false && this.#error === undefined) this.#limit = undefined
   }
 
-  /** Nothing waits for it any longer. */
+  /** Nothing waits for it any more. */
   close(): Promise<void> | undefined {
     this.#isClosed = true
     this.#limit?.met()

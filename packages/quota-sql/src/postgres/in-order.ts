@@ -1,7 +1,7 @@
-/** The last work of each transaction, as its connection has it. */
+/** The last work of each transaction on its connection. */
 const LAST = new WeakMap<object, Promise<unknown>>()
 
-/** Does some work of a transaction when all that came before it is done: savepoints nest, and share one connection. */
+/** Runs a transaction's work after all work before it: savepoints nest, and share one connection. */
 export function inOrder<T>(transaction: object, work: () => Promise<T>): Promise<T> {
   const done = (LAST.get(transaction) ?? Promise.resolve()).then(work)
   LAST.set(

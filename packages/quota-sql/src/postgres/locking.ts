@@ -4,7 +4,7 @@ import { isAnswer } from './errors.ts'
 import { allOf, type Session, SharedConnection } from './session.ts'
 import { answerUnlocked, type Decided, decideOn, write } from './transaction.ts'
 
-/** Operations of any kind, decided on rows that are locked: the general way. */
+/** Operations of any kind, decided on locked rows: the general way. */
 export class LockingTransaction extends BatchTransaction {
   #decided: Decided | undefined
 
@@ -14,7 +14,7 @@ export class LockingTransaction extends BatchTransaction {
 
   protected async commit(session: Session): Promise<readonly Operation[]> {
     const { operations, deps } = this
-    // What only reads is answered without locks, but where it counts holds.
+    // Pure reads need no locks, unless they count holds.
     if (operations.every(readsRows)) {
       return answerUnlocked(session, operations, deps)
     }

@@ -7,29 +7,31 @@ import type { PostgresPool } from './pool.ts'
 /** The options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
   /**
-   * Where connections come from, a `Pool` of pg: the counters use one at a time. Best a pool of their own with
-   * `pipeline: true`, where nothing else makes them wait. It stays the caller's to end.
+   * Provides connections: a `Pool` of pg. The counters use one at a time. Best give them their own pool with `pipeline:
+   * true`, so that they wait for nothing else. You end the pool.
    */
   readonly pool: PostgresPool
   /**
-   * The beginning of every table's name, the same as of the migrations.
+   * The beginning of every table's name, the same as in the migrations.
+   *
    * @default 'quota'
    */
   readonly prefix?: string | undefined
   /**
-   * How long a call may take, in milliseconds, 10 to 10,000. After it the call rejects with `store_error`, and the engine
-   * answers by its failure policy.
+   * Deadline of a call in milliseconds, 10 to 10,000. After it the call rejects with `store_error`, and the failure
+   * policy decides.
+   *
    * @default 250
    */
   readonly deadlineMs?: number | undefined
   /**
-   * How long connecting may take, in milliseconds, 10 to 60,000. While the pool's first connection is being made and
-   * nothing has failed yet, calls wait for it, and `deadlineMs` counts from then on. `await store.ready()` before the
-   * first call waits in their place.
+   * Deadline of connecting in milliseconds, 10 to 60,000. Calls wait for the pool's first connection, as long as
+   * nothing has failed; `deadlineMs` starts after that. To wait at startup instead, await `store.ready()`.
+   *
    * @default 2,000
    */
   readonly connectTimeoutMs?: number | undefined
-  /** Stands in for the server's clock, in tests. Every store on the same tables needs the same one. */
+  /** Replaces the server's clock in tests. Every store on the same tables needs the same one. */
   readonly testClock?: Clock | undefined
 }
 
@@ -40,7 +42,7 @@ export type ParsedPostgresStoreOptions = PostgresStoreOptions & {
   readonly connectTimeoutMs: number
 }
 
-/** Names of options of other libraries' stores. */
+/** Names that other libraries' stores use for these options. */
 const WORDS: Readonly<Record<string, string>> = {
   storeClient: 'use `pool`',
   client: 'use `pool`, a Pool of pg',

@@ -1,18 +1,18 @@
-/** One connection of a {@link PostgresPool}, as pg's `PoolClient` is. */
+/** One connection of a {@link PostgresPool}, like pg's `PoolClient`. */
 export interface PostgresClient {
   query(query: PostgresQuery): PromiseLike<PostgresResult>
   on(event: 'error', listener: (error: Error) => void): unknown
-  /** @param destroy the connection is not to be used again */
+  /** @param destroy the connection must not be used again */
   release(destroy?: boolean): void
-  /** Whether it sends queries before those that went before are answered. */
+  /** Whether it sends queries before earlier ones are answered. */
   readonly pipeline?: boolean
-  /** What it writes to, where it shows that. */
+  /** The stream that it writes to, if it exposes it. */
   readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void; destroy?(): void } }
 }
 
 export interface PostgresQuery {
   readonly text: string
-  /** Under which the server keeps what it parsed. */
+  /** The name under which the server keeps the parsed query. */
   readonly name?: string
   readonly values?: unknown[]
   readonly rowMode?: 'array'
@@ -23,27 +23,26 @@ export interface PostgresResult {
   readonly rows: unknown[]
 }
 
-/** Where connections come from: a `Pool` of pg, or anything that has its `connect`. */
+/** Provides connections: a `Pool` of pg, or anything with its `connect`. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
-  /** How many wait for a connection, where it shows that. */
+  /** How many callers wait for a connection, if the pool exposes it. */
   readonly waitingCount?: number
-  /** Which database it connects to, where it shows that. */
+  /** The database that it connects to, if the pool exposes it. */
   readonly options?: {
     readonly connectionString?: string | undefined
     readonly host?: string | undefined
     readonly port?: number | undefined
     readonly database?: string | undefined
   }
-  /** Reports connections that end while nobody has them, and new ones. */
+  /** Reports idle connections that end, and new ones. */
   on?(event: 'error' | 'connect', listener: () => void): unknown
 }
 
 /**
- * Server, database and prefix of a store, in a text that is the same for two stores that share counters. It has no
- * credentials.
+ * A store's server, database and prefix as text without credentials. It is equal for stores that share counters.
  *
- * @returns `undefined` where the pool doesn't show its database
+ * @returns `undefined` if the pool doesn't expose its database
  */
 export function placeOf({ options }: PostgresPool, prefix: string): string | undefined {
   if (options === undefined) return undefined
@@ -56,8 +55,8 @@ export function placeOf({ options }: PostgresPool, prefix: string): string | und
 const HEARD = new WeakSet<object>()
 
 /**
- * Listens to a pool's errors about idle connections that end: they are made again when they are needed, and a pool of
- * pg without a listener ends the process.
+ * Listens to a pool's errors about idle connections. They are made again when needed; without a listener a pool of pg
+ * ends the process.
  */
 export function outliveLostConnections(pool: { on?(event: 'error', listener: () => void): unknown }): void {
   if (HEARD.has(pool)) return

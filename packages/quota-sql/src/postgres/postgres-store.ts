@@ -16,15 +16,16 @@ import { storedHold, storeLayouts } from './transaction.ts'
 import { Transactions } from './transactions.ts'
 import { performWithin } from './within.ts'
 
-/** Rows, ids and fences that are deleted at one time. */
+/** How many rows, ids and fences are deleted together. */
 const FORGOTTEN_AT_ONCE = 500
 
 /** An {@link SqlStore} on PostgreSQL, where many processes share the counters. */
 export interface PostgresStore extends SqlStore {
   /**
-   * Resolves when the tables are there, in this version's format, and can be written. Calls need not wait for it.
-   * @throws {QuotaError} `store_error` when it cannot be reached now, is read-only, or the role has no rights;
-   *   `store_mismatch` for tables of another format
+   * Resolves when the tables exist in this version's format and can be written. Calls need not wait for it.
+   *
+   * @throws {QuotaError} `store_error` if the server cannot be reached now, is read-only, or the role lacks rights;
+   * `store_mismatch` for tables of another format
    */
   ready(): Promise<void>
 }
@@ -58,7 +59,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     const { opening } = first
     if (opening !== undefined) {
       await opening
-      // Calls that wait as well are sent in the next transaction: the connection is theirs.
+      // Calls that wait as well are sent in the next transaction, on their own connection.
       await nextTick()
       await nextTick()
     }
@@ -69,7 +70,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     name: 'PostgreSQL',
     deadlineMs,
     layouts: decisions.layouts,
-    // A clock that a test turns turns no timers.
+    // With a manual clock no timers are used.
     isTimed: testClock === undefined,
     transact: (operation) => transactions.add(operation),
     within: (transaction) => performWithin(transaction, deps.statements, { ...decisions, scratch: new Scratch() }),
@@ -104,14 +105,14 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   }
 }
 
-/** Connects, and stores layouts: to be stored by the first call would cost it two round trips. */
+/** Connects, and stores layouts: storing them in the first call would cost it two round trips. */
 function prepare(
   deps: SessionDeps,
   opened: ReadonlySet<RowLayout>,
   layouts: Layouts,
   over: Promise<void>,
 ): Promise<void> {
-  // The counters use two connections: sweeps and calls need not wait for each other.
+  // The counters use two connections, so that sweeps and calls don't wait for each other.
   void Session.open(deps).then(
     (session) => session.release(false),
     () => undefined,

@@ -5,9 +5,9 @@ import type { PostgresStatements } from './statements.ts'
 
 export type Row = readonly unknown[]
 
-/** Connections whose errors are heard: without a listener one that breaks while idle ends the process. */
+/** Connections with an error listener: without one, a connection that breaks while idle ends the process. */
 const HEARD = new WeakSet<object>()
-/** Has rows found by their keys, however small the server thinks that their tables are. */
+/** Makes the server find rows by their keys, however small it thinks the tables are. */
 const PLANNING = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
   (name) => `set local ${name} = off;`,
 )
@@ -20,22 +20,22 @@ export interface SessionDeps {
   readonly deadlineMs: number
 }
 
-/** Where a step is made: a transaction of its own, or a part of the caller's. */
+/** Where a step runs: in its own transaction, or as a part of the caller's. */
 export interface StepSession {
   /** Runs a statement. Rows are arrays. */
   run(statement: keyof PostgresStatements, values: unknown[]): Promise<readonly Row[]>
   begin(): Promise<unknown>
   commit(): Promise<unknown>
   rollback(): Promise<unknown>
-  /** Sends the statements that `work` runs before it waits in one packet. */
+  /** Sends the statements that `work` runs before its first wait in one packet. */
   together<const T>(work: () => T): T
 }
 
-/** A connection of a pool, for as long as it is lent. */
+/** A pool's connection, as long as it is lent. */
 export class Session implements StepSession {
   readonly #client: PostgresClient
   readonly #deps: SessionDeps
-  /** The last query, where one has to be answered before the next is sent. */
+  /** The last query, if it must be answered before the next is sent. */
   #last: Promise<unknown> = Promise.resolve()
   #isReleased = false
 
@@ -53,7 +53,7 @@ export class Session implements StepSession {
     return new Session(client, deps)
   }
 
-  /** Runs text under a name of its own, so that the server parses it once a connection. Rows are arrays. */
+  /** Runs text under its own name, so that the server parses it once per connection. Rows are arrays. */
   async query(name: string, text: string, values: unknown[]): Promise<readonly Row[]> {
     const { rows } = await this.#send({ name: `${this.#deps.prefix} ${name}`, text, values, rowMode: 'array' })
     return rows as Row[]
@@ -63,10 +63,7 @@ export class Session implements StepSession {
     return this.query(statement, this.#deps.statements[statement], values)
   }
 
-  /**
-   * Begins a transaction that neither waits nor holds its locks longer than a deadline, also where this process hangs in
-   * the middle of it.
-   */
+  /** Begins a transaction that waits, and keeps its locks, no longer than a deadline, even if this process hangs. */
   begin(): Promise<PostgresResult> {
     const { deadlineMs } = this.#deps
     return this.#send({
@@ -76,7 +73,7 @@ export class Session implements StepSession {
     })
   }
 
-  /** @throws {QuotaError} `store_error` where it was rolled back */
+  /** @throws {QuotaError} `store_error` if it was rolled back */
   async commit(): Promise<void> {
     const { command } = await this.#send({ text: 'commit' })
     if (command !== 'COMMIT') throw storeError('PostgreSQL rolled the transaction back')
@@ -96,11 +93,11 @@ export class Session implements StepSession {
     }
   }
 
-  /** Gives the connection back; more than once does no harm. @param destroy it is not to be used again */
+  /** Returns the connection. You can call it again. @param destroy it must not be used again */
   release(destroy: boolean): void {
     if (this.#isReleased) return
     this.#isReleased = true
-    // A farewell would wait for the answers to earlier queries.
+    // A regular end would wait for the answers to earlier queries.
     if (destroy) this.#client.connection?.stream?.destroy?.()
     this.#client.release(destroy)
   }
@@ -113,7 +110,7 @@ export class Session implements StepSession {
   }
 }
 
-/** A connection that works at the same time share, so that the statements of a process never wait for each other's locks. */
+/** A connection for concurrent work, so that statements of one process never wait for each other's locks. */
 export class SharedConnection {
   readonly #deps: SessionDeps
   #lease: { readonly opening: Promise<Session>; users: number } | undefined
@@ -122,7 +119,7 @@ export class SharedConnection {
     this.#deps = deps
   }
 
-  /** Works on the connection in use; on another one where others wait for one of the pool, so that they get theirs. */
+  /** Works on the shared connection, or on another one if others wait for the pool's, so that they get theirs. */
   async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const isShared = this.#lease !== undefined && this.#deps.pool.waitingCount === 0
     const lease = isShared ? this.#lease! : { opening: Session.open(this.#deps), users: 0 }
@@ -145,12 +142,15 @@ export class SharedConnection {
   }
 }
 
-/** Works on a connection of its own. */
+/** Works on its own connection. */
 export function onSession<T>(deps: SessionDeps, work: (session: Session) => Promise<T>): Promise<T> {
   return new SharedConnection(deps).use(work)
 }
 
-/** As `Promise.all`, but when it rejects nothing is in flight any more; with the first error, from which others follow. */
+/**
+ * Like `Promise.all`, but when it rejects, nothing is in flight any more. It rejects with the first error, from which
+ * others follow.
+ */
 export async function allOf<const T extends readonly unknown[]>(
   all: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -160,7 +160,7 @@ export async function allOf<const T extends readonly unknown[]>(
   return (await Promise.all(all)) as { -readonly [K in keyof T]: Awaited<T[K]> }
 }
 
-/** What JSON writes in another way than a literal of PostgreSQL: all but a quote and a backslash. */
+/** What JSON writes differently from a PostgreSQL literal: everything except a quote and a backslash. */
 const OTHERWISE = /\\[^"\\]/
 
 /**
