@@ -7,24 +7,24 @@ import { type AnyBatch, type AnyOperation, type Batched, Delivery } from './deli
 export interface CallsDeps<O extends AnyOperation> {
   readonly connection: Connection
   readonly deadlineMs: number
-  /** Carries out a batch. */
+  /** The script that carries out a batch. */
   readonly script: Script
-  /** Shared with other counters, so that what they send goes out together. */
+  /** Shared with other counters, so that their commands go out together. */
   readonly tick: Tick
   readonly newBatch: () => AnyBatch<O>
 }
 
 /**
- * Takes operations to the server that has their keys, those of one tick of the event loop together. A server that gives no
+ * Sends operations to the server that has their keys, together with others of the same tick. A server that gives no
  * answers gets few of them.
  */
 export class Calls<O extends AnyOperation> {
   readonly #deps: CallsDeps<O>
   readonly #outbox: Outbox<O, AnyBatch<O>>
   readonly #breaker = new Breaker(() => performance.now())
-  /** Why the last call that got no answer got none. */
+  /** Why the last unanswered call got no answer. */
   #lastError: unknown
-  /** What goes out whatever the breaker says. */
+  /** Operations that are sent whatever the breaker says. */
   readonly #anyway = new WeakSet<O>()
   readonly #inFlight = new InFlight()
   readonly #deadlines: Deadlines
@@ -47,7 +47,7 @@ export class Calls<O extends AnyOperation> {
     return this.#closing !== undefined
   }
 
-  /** Has an operation carried out with the others of this tick. It is answered, or fails. */
+  /** Carries out an operation together with others of this tick. It is answered, or fails. */
   call(operation: O): void {
     const { refusal } = this.#inFlight
     if (this.isClosing) operation.fail(closed())
@@ -55,11 +55,11 @@ export class Calls<O extends AnyOperation> {
     else this.again(operation)
   }
 
-  /** The same for a call in flight, which has to be made once more. */
+  /** Repeats an operation of a call in flight. */
   again(operation: O): void {
     const { connection, newBatch } = this.#deps
     if (connection.sharesNothing) {
-      // A call of its own, not counted either: nothing is left to do once it is answered.
+      // A separate call, which isn't counted: nothing is left to do once it is answered.
       const batch = newBatch()
       batch.add(operation)
       void this.#send(batch)
@@ -69,13 +69,13 @@ export class Calls<O extends AnyOperation> {
     this.#outbox.add(operation)
   }
 
-  /** The same for what goes to a server that just answered, whatever the breaker says. */
+  /** Sends to a server that just answered, whatever the breaker says. */
   callAnyway(operation: O): void {
     this.#anyway.add(operation)
     this.again(operation)
   }
 
-  /** Does something that is more than one call; closing waits for it. */
+  /** Runs work of more than one call. Closing waits for it. */
   async followed<T>(work: () => Promise<T>): Promise<T> {
     if (this.isClosing) throw closed()
     if (this.#deps.connection.sharesNothing) return work()
@@ -83,7 +83,7 @@ export class Calls<O extends AnyOperation> {
     return work().finally(() => this.#inFlight.done())
   }
 
-  /** Waits for the calls in flight, a deadline at most; later ones fail. The connection is left open. */
+  /** Waits for calls in flight, at most one deadline; later calls fail. The connection stays open. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -91,8 +91,8 @@ export class Calls<O extends AnyOperation> {
 
   async #close(): Promise<void> {
     const limit = new Deadline(this.#deps.deadlineMs)
-    // Calls in flight may have to be made once more, or to give back. Nothing may wait here for a tick to end: with no call
-    // to wait for this would go round without one.
+    // Calls in flight may need another call, to retry or to refund. Don't wait for a tick here: without a call to wait
+    // for, this loop would never end.
     while (this.#inFlight.count > 0 && !limit.isOver) {
       this.#outbox.flush()
       await Promise.race([this.#inFlight.next(), limit.settled])
@@ -101,14 +101,14 @@ export class Calls<O extends AnyOperation> {
   }
 
   /**
-   * Answers or fails every operation of the batch: within the deadline, which counts from the first connection on. Never
-   * rejects; when it resolves, nothing of the batch is in flight.
+   * Answers or fails every operation of the batch within the deadline, which starts after the first connection. Never
+   * rejects. When it resolves, nothing of the batch is in flight.
    */
   async #send(all: AnyBatch<O>): Promise<void> {
     const batch = this.#breaker.admits() ? all : this.#withoutRefused(all)
     if (batch.operations.length === 0) return
     const { connection } = this.#deps
-    // With nothing to wait for it is written in this very packet.
+    // With nothing to wait for, it is written in this very packet.
     while (connection.opening !== undefined) await connection.opening
     await new Delivery(
       {
@@ -141,37 +141,37 @@ function closed(): Error {
 
 // When calls are sent -------------------------------------------------------------------------------------------------
 
-/** Fewest and most operations that one script call is filled up to. */
+/** The fewest and most operations in one script call. */
 const FEWEST = 32
 const MOST = 256
 /**
- * Into how many script calls the operations in flight are divided. The server works on one while the next is put together,
- * and many share what a call costs by itself. Measured.
+ * How many script calls the operations in flight are divided into. The server works on one while the next is put
+ * together, and many operations share the cost of a call. Measured.
  */
 const DIVIDED_INTO = 2
 /**
- * While so many calls wait for their answers, gathered operations wait for one of them. So a server with more to do than
- * it can gets fewer and larger calls. Callers that wait for their answers before they call again seldom get there.
+ * While so many calls are unanswered, gathered operations wait for one of them. An overloaded server then gets fewer
+ * and larger calls. Callers that await each answer seldom reach this.
  */
 const MOST_CALLS = 2
-/** It never waits longer, in milliseconds, whether any of them is answered or not. */
+/** They never wait longer than this, in milliseconds. */
 const MOST_HELD_MS = 5
 
 export interface OutboxDeps<Operation, Batch extends Batched<Operation>> {
   readonly tick: Pick<Tick, 'atEnd' | 'after'>
   readonly newBatch: () => Batch
-  /** Resolves when nothing of the batch is in flight any more, and never rejects. */
+  /** Resolves when nothing of the batch is in flight any more. Never rejects. */
   readonly send: (batch: Batch) => Promise<void>
-  /** How many operations wait for their answers now. */
+  /** How many operations wait for an answer now. */
   readonly inFlight: () => number
 }
 
-/** Gathers the operations requested in one tick of the event loop, so that they go out together. */
+/** Gathers the operations of one tick of the event loop, so that they go out together. */
 export class Outbox<Operation, Batch extends Batched<Operation>> {
   readonly #deps: OutboxDeps<Operation, Batch>
   #batch: Batch | undefined
   #calls = 0
-  /** Set while the batch waits for a call to be answered; ends the wait. */
+  /** Set while the batch waits for a call; ends the wait. */
   #endWait: (() => void) | undefined
 
   constructor(deps: OutboxDeps<Operation, Batch>) {
@@ -212,28 +212,28 @@ export class Outbox<Operation, Batch extends Batched<Operation>> {
     if (this.#endWait === undefined) return
     this.#endWait()
     this.#endWait = undefined
-    // Other answers of this tick bring more that can go along.
+    // Other answers of this tick bring more operations that can join.
     this.#deps.tick.atEnd(() => this.#tickEnds())
   }
 }
 
-/** The end of a tick of the event loop, at which everything goes out that was called for in it. */
+/** The end of a tick of the event loop. Everything that was called in the tick is sent then. */
 export class Tick {
   readonly #inOnePacket: (send: () => void) => void
   #sends: (() => void)[] = []
 
-  /** @param inOnePacket does the work given to it, so that what it writes goes out in one packet */
+  /** @param inOnePacket runs a function so that everything it writes goes out in one packet */
   constructor(inOnePacket: (send: () => void) => void) {
     this.#inOnePacket = inOnePacket
   }
 
-  /** Calls `send`, which must not throw, at the end of this tick. */
+  /** Calls `send` at the end of this tick. `send` must not throw. */
   atEnd(send: () => void): void {
     if (this.#sends.length === 0) setImmediate(() => this.#end())
     this.#sends.push(send)
   }
 
-  /** Calls `send`, which must not throw, after so long, unless what it returns is called before. */
+  /** Calls `send` after `ms`, unless the returned function is called before. `send` must not throw. */
   after(ms: number, send: () => void): () => void {
     const timer = setTimeout(() => this.#inOnePacket(send), ms)
     return () => clearTimeout(timer)

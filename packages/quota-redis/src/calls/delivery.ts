@@ -3,12 +3,12 @@ import type { Connection, Reply, Word } from '../connection/connection.ts'
 import { isReplyOf, noAnswer, notConnected, refusal, storeError, verdictOf } from '../connection/errors.ts'
 import type { Script } from '../lua/script.ts'
 
-/** Pause before a call that was not carried out, or carries ids, is made again, in milliseconds. */
+/** The pause before a call is repeated that was not carried out, or that carries ids, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 
-/** One of the operations that go to a server together. */
+/** An operation that is sent together with others. */
 export interface AnyOperation {
-  /** Whether it may be sent again when its outcome is unknown. */
+  /** Whether it may be sent again if its outcome is unknown. */
   readonly repeatable: boolean
   fail(error: unknown): void
 }
@@ -20,30 +20,30 @@ export interface Batched<Operation> {
   add(operation: Operation): void
 }
 
-/** Operations that are carried out by one script call. */
+/** Operations that one script call carries out. */
 export interface AnyBatch<O extends AnyOperation> extends Batched<O> {
-  /** Number of keys, keys and arguments. */
+  /** The number of keys, the keys and the arguments. */
   args(): Word[]
-  /** Answers or fails every one. @throws where the reply cannot be read */
+  /** Answers or fails each operation. @throws if the reply cannot be read */
   answer(reply: Reply): void
   fail(error: unknown): void
 }
 
-/** What deliveries have in common. */
+/** What all deliveries share. */
 export interface DeliveryContext<O extends AnyOperation> {
   readonly connection: Connection
   readonly deadlines: Deadlines
   /** The script that carries out batches. */
   readonly script: Script
   readonly newBatch: () => AnyBatch<O>
-  /** Called when the server answered, or did not; of each delivery once. */
+  /** Called once per delivery if the server answered; the other if it did not. */
   readonly answered: () => void
   readonly unanswered: (error: unknown) => void
 }
 
 /**
- * One batch on its way, within a deadline. A call that was certainly not carried out is made again while there is time;
- * one that may have been is never made again, but for the operations that carry an id.
+ * The delivery of one batch within a deadline. A call that was certainly not carried out is repeated while there is
+ * time. A call that may have been carried out is repeated only for operations with an id.
  */
 export class Delivery<O extends AnyOperation> {
   readonly #context: DeliveryContext<O>
@@ -66,16 +66,16 @@ export class Delivery<O extends AnyOperation> {
     this.#deadline = connection.sharesNothing ? new Deadline(deadlines.ms, over) : deadlines.begin(over)
   }
 
-  /** Never rejects. When it resolves, every operation is answered or failed and nothing is in flight. */
+  /** Never rejects. When it resolves, every operation is answered or failed, and nothing is in flight. */
   async run(): Promise<void> {
     while (!(await this.#attempt())) {
       await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS))
-      // The deadline has reported by now that nothing was done.
+      // The deadline has already reported that nothing was done.
       if (this.#deadline.isOver) return
     }
   }
 
-  /** Whether that was the last one. */
+  /** @returns whether that was the last attempt */
   async #attempt(): Promise<boolean> {
     const { connection } = this.#context
     const doubtBefore = this.#mayBeDone
@@ -94,7 +94,7 @@ export class Delivery<O extends AnyOperation> {
   }
 
   #answered(reply: Reply): void {
-    // A late answer is an answer too: its operations give back what they were admitted for.
+    // A late answer still counts: its operations refund what they were admitted for.
     if (this.#deadline.met()) this.#context.answered()
     try {
       this.#batch.answer(reply)
@@ -117,7 +117,7 @@ export class Delivery<O extends AnyOperation> {
     return true
   }
 
-  /** Fails the operations that may have been carried out and cannot be asked about. */
+  /** Fails the operations that may have been carried out and cannot be repeated. */
   #keepRepeatable(cause: unknown): void {
     const error = storeError(`The connection to Redis broke before the answer: ${errorText(cause)}`, cause)
     const { operations } = this.#batch
@@ -129,17 +129,17 @@ export class Delivery<O extends AnyOperation> {
 
 // One call -----------------------------------------------------------------------------------------------------------
 
-/** A script call on its way. */
+/** A script call in flight. */
 export interface ScriptCall {
   readonly script: Script
-  /** Number of keys, keys and arguments. */
+  /** The number of keys, the keys and the arguments. */
   readonly args: readonly Word[]
   readonly deadline: Deadline
-  /** Called just before it is written, each time. */
+  /** Called just before each write. */
   readonly onSend: () => void
 }
 
-/** Has the server carry out a script, once. Nothing is sent after the deadline. */
+/** Runs a script on the server once. Nothing is sent after the deadline. */
 export function callScript(connection: Connection, call: ScriptCall): Promise<Reply> {
   if (!connection.usable) return callOnceUsable(connection, call)
   return evaluate(connection, call).catch((error: unknown) => callRedirected(connection, call, error))
@@ -151,7 +151,7 @@ async function callOnceUsable(connection: Connection, call: ScriptCall): Promise
   return evaluate(connection, call).catch((error: unknown) => callRedirected(connection, call, error))
 }
 
-/** Calls the server that an error reply says to ask. */
+/** Calls the server that a redirection names. */
 async function callRedirected(connection: Connection, call: ScriptCall, error: unknown): Promise<Reply> {
   const { deadline } = call
   const other = await Promise.race([connection.redirected(error)?.catch(() => undefined), deadline.settled])
@@ -159,10 +159,10 @@ async function callRedirected(connection: Connection, call: ScriptCall, error: u
   return evaluate(other, call)
 }
 
-/** Scripts that a server has answered to on its connection. */
+/** Scripts that a server has answered on its connection. */
 const KNOWN = new WeakMap<Connection, Set<string>>()
 
-/** The first call on a connection brings the script's text: without it a cold start would take another round trip. */
+/** The first call on a connection sends the script's text. Otherwise a cold start would take another round trip. */
 async function evaluate(connection: Connection, { script, args, deadline, onSend }: ScriptCall): Promise<Reply> {
   onSend()
   if (connection.evaluate !== undefined) return connection.evaluate(script, args, deadline)

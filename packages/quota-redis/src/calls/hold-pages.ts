@@ -6,25 +6,25 @@ import holdPage from '../lua/hold-page.lua'
 import { scriptOf } from '../lua/script.ts'
 import { callScript, type ScriptCall } from './delivery.ts'
 
-/** Pause before a read is sent again, in milliseconds. */
+/** The pause before a read is repeated, in milliseconds. */
 const AGAIN_AFTER_MS = 20
 
-/** One page: holds of an index. */
+/** One page of an index of holds. */
 export interface HoldPage {
   /** The server's clock, epoch milliseconds. */
   readonly now: number
-  /** What the keys of records have behind the prefix; the earliest end first. */
+  /** The ends of the records' keys, after the prefix; earliest end first. */
   readonly names: readonly string[]
-  /** Holds in the index, those not settled yet included. */
+  /** How many holds the index contains, unsettled ones included. */
   readonly size: number
 }
 
 type RawPage = readonly [now: Buffer, names: readonly Buffer[], size: number]
 
 /**
- * Reads an index of holds, for those that have ended or those that are open.
+ * Reads an index of holds: those that have expired, or those that are open.
  *
- * @param most of the names
+ * @param most names
  * @throws {QuotaError} `store_error`
  */
 export async function readHoldPage(
@@ -50,7 +50,7 @@ export async function readHoldPage(
   }
 }
 
-/** A read changes nothing: it is sent again as long as that may help. */
+/** A read changes nothing, so it is repeated as long as that may help. */
 async function answerOf(connection: Connection, call: ScriptCall): Promise<Reply> {
   for (;;) {
     try {

@@ -1,24 +1,24 @@
 import type { EndedHold } from '@scoregw/quota/store'
 import type { HoldPage } from './hold-pages.ts'
 
-/** How often a process looks for holds that have ended: they are settled within a second of their end. */
+/** How often a process checks for expired holds. They are refunded within a second. */
 const SWEEP_EVERY_MS = 500
-/** Holds that are settled at one time. */
+/** How many holds are settled together. */
 const SWEPT_AT_ONCE = 32
-/** Most ended holds that are kept until they are drained. */
+/** How many ended holds are kept until they are read. */
 const MAX_ENDED = 1_000
 
 /** The dependencies of a {@link HoldSweeper}. */
 export interface HoldSweeperDeps {
   /** Whether the server can be called now. */
   readonly isUsable: () => boolean
-  /** Looks for holds that have ended, so many at the most. */
+  /** Reads up to `most` holds that have expired. */
   readonly readPage: (most: number) => Promise<HoldPage>
-  /** Settles a hold that has ended; `undefined` where another process was first. */
+  /** Settles an expired hold; `undefined` if another process was faster. */
   readonly settle: (name: string) => Promise<EndedHold | undefined>
 }
 
-/** Gives back what holds had that were not settled, whichever process took them. */
+/** Refunds holds that expired unsettled, whichever process took them. */
 export class HoldSweeper {
   readonly #deps: HoldSweeperDeps
   #timer: NodeJS.Timeout | undefined
@@ -29,7 +29,7 @@ export class HoldSweeper {
     this.#deps = deps
   }
 
-  /** From here on it sweeps by itself, and never keeps the process alive. */
+  /** Sweeps periodically from now on. It does not keep the process alive. */
   start(): void {
     let isSweeping = false
     this.#timer = setInterval(async () => {
@@ -46,16 +46,18 @@ export class HoldSweeper {
     clearInterval(this.#timer)
   }
 
-  /** What this process has settled since the last call; so many of them at the most, the others with the next. */
+  /**
+   * The holds that this process has settled since the last call, at most `most`; the rest follows with the next call.
+   */
   drain(most: number = MAX_ENDED): readonly EndedHold[] {
     return this.#ended.splice(0, most)
   }
 
-  /** Settles all holds that have ended; how many are open then. */
+  /** Settles all expired holds. @returns how many are open afterwards */
   async sweep(): Promise<number> {
     for (let hasSettled = true; ; ) {
       const { names, size } = await this.#deps.readPage(SWEPT_AT_ONCE)
-      // Where others settle the same holds, or none can be settled, the next sweep goes on.
+      // If others settle the same holds, or none can be settled, the next sweep continues.
       if (names.length === 0 || !hasSettled || this.#isStopped) return size
       const settled = (await Promise.all(names.map((name) => this.#deps.settle(name)))).filter(isDefined)
       hasSettled = settled.length > 0

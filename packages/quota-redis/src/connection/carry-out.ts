@@ -1,14 +1,13 @@
 import type { Connection } from './connection.ts'
 import { isReplyOf } from './errors.ts'
 
-/** How often work is tried, and the pause between two tries in milliseconds. */
+/** How often work is tried, and the pause between two attempts in milliseconds. */
 const TRIES = 10
 const PAUSE_MS = 50
 
 /**
- * Does one command's work on the server that has its keys; again, for half a second, while a cluster says that it was
- * not done, and another server or that one soon will. Other errors, also those after which nobody knows, are the
- * caller's.
+ * Runs one command's work on the server that has its keys. While a cluster reports that the work was not done and will
+ * soon be possible, it is repeated for half a second. Other errors, and unknown outcomes, reject.
  */
 export async function carryOut<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

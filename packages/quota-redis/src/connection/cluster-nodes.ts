@@ -5,16 +5,16 @@ import type { Place } from './driver.ts'
 import { notConnected } from './errors.ts'
 import { inOnePacket, ServerConnection, Waiters } from './server-connection.ts'
 
-/** How often it is asked who serves what, while a server that is needed is not usable, in milliseconds. */
+/** How often the slot table is read while a needed server is not usable, in milliseconds. */
 const REFRESH_EVERY_MS = 100
-/** How long a server may take to say who serves what, in milliseconds. */
+/** How long a server may take to return the slot table, in milliseconds. */
 const LOOK_TIMEOUT_MS = 500
 /** How long a connection is kept that no slot needs any more, in milliseconds. */
 const KEEP_UNUSED_MS = 10_000
 
 /**
- * A client that only finds out who serves what. It sends none of our commands: it would send them again by itself after
- * a redirection or a break, when nobody knows whether they were carried out.
+ * A client that only reads the slot table. It sends no commands of the store: after a redirection or a break it would
+ * send them again by itself, although they may have been carried out.
  */
 const OPTIONS = {
   lazyConnect: false,
@@ -36,18 +36,18 @@ const OPTIONS = {
   },
 } satisfies ClusterOptions
 
-/** Connections of our own to the servers of a cluster: to those that serve the slots that are requested. */
+/** The store's own connections to the servers of a cluster that serve the needed slots. */
 export class ClusterNodes {
   readonly #topology: Cluster
   readonly #options: ConnectionOptions
   /** By address, `host:port`. */
   readonly #connections = new Map<string, ServerConnection>()
-  /** When each was needed last, by a clock that never steps. */
+  /** When each was last needed, by a monotonic clock. */
   readonly #neededAtMs = new Map<string, number>()
-  /** Addresses of the servers of the slots that are requested; `undefined` while one is not known. */
+  /** Addresses of the servers of the needed slots; `undefined` while unknown. */
   readonly #addresses = new Map<number, string | undefined>()
   #waiters: Waiters | undefined = new Waiters()
-  /** Runs while first connections may be waited for. */
+  /** Runs while first connections may be awaited. */
   readonly #opening: Deadline
   #isRefreshing = false
   #timer: NodeJS.Timeout | undefined
@@ -66,7 +66,7 @@ export class ClusterNodes {
     })
   }
 
-  /** The server of a slot, which may change. Its `close()` closes all. */
+  /** The server of a slot, which may change. Its `close()` closes all connections. */
   connectionTo(slot: number): Connection {
     this.#assign(slot)
     const server = (): ServerConnection => {
@@ -166,7 +166,7 @@ export class ClusterNodes {
     const onUsable = (server: Connection) => {
       if (this.#isNeeded(address)) this.#options.onUsable?.(server)
     }
-    // Any server of the cluster shows how they are connected to: with which password, or by TLS.
+    // Any server of the cluster shows how to connect: with which password, with or without TLS.
     const [pattern] = this.#topology.nodes()
     const connection = new ServerConnection(pattern!, { ...this.#options, onUsable }, place)
     this.#connections.set(address, connection)
@@ -188,7 +188,7 @@ export class ClusterNodes {
     }
   }
 
-  /** Asks who serves what, until every server that is needed is usable. */
+  /** Reads the slot table until every needed server is usable. */
   #refresh(): void {
     if (this.#closed || this.#isRefreshing) return
     this.#isRefreshing = true
@@ -196,7 +196,7 @@ export class ClusterNodes {
     this.#topology.refreshSlotsCache((error) => {
       this.#isRefreshing = false
       if (this.#closed) return
-      // None of the servers known last answers: begins with those that the caller named again.
+      // No known server answers, so start again with those that the caller named.
       if (error !== undefined && error !== null && this.#topology.status === 'ready') this.#topology.disconnect(true)
       if (this.#isWhole()) return
       this.#timer = setTimeout(() => this.#refresh(), REFRESH_EVERY_MS).unref()
@@ -223,7 +223,7 @@ export class ClusterNodes {
     return connection.ready().then(() => asking)
   }
 
-  /** The address by which the client's options reach a node. */
+  /** The address at which the client's options reach a node. */
   #mapped(address: string): string {
     const { natMap } = this.#topology.options
     const mapped = typeof natMap === 'function' ? natMap(address) : natMap?.[address]

@@ -4,7 +4,7 @@ import type { Cluster, Redis } from 'ioredis'
 import type { Script } from '../lua/script.ts'
 import type { EvictionPolicy } from './eviction-policy.ts'
 
-/** A client of one server as node-redis 5 makes it: `createClient()`. It need not be connected. */
+/** A node-redis 5 client of one server: `createClient()`. It need not be connected. */
 export interface NodeRedisClient {
   readonly isReady: boolean
   readonly options?: object | undefined
@@ -12,77 +12,85 @@ export interface NodeRedisClient {
   withTypeMapping(mapping: never): unknown
 }
 
-/** A client of one server, by ioredis or node-redis; or of a cluster, by ioredis. */
+/** A client of one server by ioredis or node-redis, or of a cluster by ioredis. */
 export type RedisClient = Redis | Cluster | NodeRedisClient
 
-/** By its members, as a program may hold two copies of a package. Its clients of clusters are not ready or unready. */
+/**
+ * Checks members, as a program may contain two copies of a package. Clients of clusters are neither ready nor unready.
+ */
 export function isNodeRedis(client: object): client is NodeRedisClient {
   return 'withTypeMapping' in client && 'duplicate' in client && 'isReady' in client
 }
 
-/** What stands in a command: texts go as UTF-8. */
+/** A part of a command. Text is sent as UTF-8. */
 export type Word = string | number | Buffer
 
-/** The answer of a server. Texts are bytes. */
+/** A server's reply. Text is bytes. */
 export type Reply = Buffer | number | null | readonly Reply[]
 
 /**
- * What a store needs of a connection to the server that has its keys; on a cluster, to whichever has them at the time. No
- * command is ever sent twice, and while the server is not usable all fail immediately.
+ * A store's connection to the server that has its keys; in a cluster, to the server that has them now. No command is
+ * ever sent twice. While the server is not usable, all commands fail immediately.
  */
 export interface Connection {
   /**
-   * Whether calls share neither a timer nor a promise, for runtimes such as Cloudflare Workers. There a request's end also ends
-   * all that it began.
+   * Whether calls share neither a timer nor a promise, for runtimes such as Cloudflare Workers, where the end of a
+   * request ends everything that it began.
    */
   readonly sharesNothing?: boolean
   /** Whether the server is connected and passed the check. */
   readonly usable: boolean
   /**
-   * There while the first connection is being made and nothing has failed yet; resolves when either is over. Deadlines of
-   * calls count from then on.
+   * Set while the first connection is being made and nothing has failed yet; resolves when either is over. Deadlines of
+   * calls start after that.
    */
   readonly opening: Promise<void> | undefined
   /**
-   * The server that it leads to now, as a connection of its own.
-   * @throws {QuotaError} `store_error` where it is not known yet; not after {@link ready}
+   * The current server, as a connection of its own.
+   *
+   * @throws {QuotaError} `store_error` if it is not known yet; never after {@link ready}
    */
   readonly server: Connection
   /**
-   * Resolves when it is usable. Waits for the first attempt to connect, and for the first after a break; once an attempt has failed it rejects immediately, until a later one succeeds.
+   * Resolves when the connection is usable. It waits for the first attempt to connect, and for the first after a break.
+   * Once an attempt has failed, it rejects immediately until one succeeds.
+   *
    * @throws {QuotaError} `store_error`, `unsafe_eviction`
    */
   ready(): Promise<void>
-  /** Sends one command. Those that are sent without waiting in between arrive in order, with nothing in between. */
+  /**
+   * Sends one command. Commands that are sent without waiting in between arrive in order, with nothing between them.
+   */
   send(command: string, ...words: readonly Word[]): Promise<Reply>
   /**
-   * The server of a cluster that an error reply said to ask this once, as it does for keys that are on their way there.
-   * Commands sent on that connection are taken for such a question. Nothing for other errors.
+   * The server that an error reply redirects to for this one call, as for keys that are being moved. Commands on that
+   * connection are sent as asking. `undefined` for other errors.
    */
   redirected(error: unknown): Promise<Connection> | undefined
   /**
-   * Carries out a script, where that is more than a command. Nothing is sent after the deadline.
+   * Runs a script, if that takes more than a command. Nothing is sent after the deadline.
+   *
    * @param args number of keys, keys and arguments
    */
   evaluate?(script: Script, args: readonly Word[], deadline: Deadline): Promise<Reply>
-  /** Leaves nothing open. Commands in flight reject. */
+  /** Closes everything. Commands in flight reject. */
   close(): void
 }
 
-/** How long an attempt to connect may take where no option says otherwise, in milliseconds. */
+/** The default deadline of an attempt to connect, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 2_000
 
-/** How a store's own connections behave. */
+/** Options of a store's own connections. */
 export interface ConnectionOptions {
-  /** Checked at every connect, and now and then. @default no check */
+  /** Checked at every connect, and from time to time. @default no check */
   readonly evictionPolicy?: EvictionPolicy | undefined
-  /** How long the check is trusted, in milliseconds. @default 10,000 */
+  /** How long a check is valid, in milliseconds. @default 10,000 */
   readonly checkedMs?: number | undefined
-  /** How long an attempt to connect may take, in milliseconds. @default 2,000 */
+  /** The deadline of an attempt to connect, in milliseconds. @default 2,000 */
   readonly connectTimeoutMs?: number | undefined
   /** @default the console */
   readonly logger?: QuotaLogger | undefined
-  /** Called when a connection is usable, the first time and after every reconnect. */
+  /** Called when a connection is usable: the first time and after each reconnect. */
   readonly onUsable?: ((server: Connection) => void) | undefined
 }
 

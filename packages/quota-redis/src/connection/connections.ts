@@ -4,11 +4,14 @@ import type { Connection, ConnectionOptions, RedisClient } from './connection.ts
 import { keySlot } from './key-slot.ts'
 import { inOnePacket, ServerConnection } from './server-connection.ts'
 
-/** Connections of our own to the servers that a client knows, for keys in many slots; the client itself is left alone. */
+/**
+ * A store's own connections to the servers that a client knows, for keys in many slots. The client itself is left
+ * alone.
+ */
 export interface Connections {
-  /** To the server that a key is on, which may change. */
+  /** The connection to the server of a key, which may change. */
   to(key: string): Connection
-  /** What `send` sends without waiting for anything is one write on each connection. */
+  /** Everything that `send` sends without waiting becomes one write per connection. */
   inOnePacket(send: () => void): void
   close(): void
 }
@@ -30,15 +33,15 @@ export function connectionsOf(client: RedisClient, options: ConnectionOptions): 
   }
 }
 
-/** A connection of our own to the server that one key is on, and with it those of a store that are all in one slot. */
+/** A store's own connection to the server of one key, for stores whose keys are all in one slot. */
 export function connectionTo(client: RedisClient, key: string, options: ConnectionOptions): Connection {
   return connectionsOf(client, options).to(key)
 }
 
-/** The listener to a channel's messages. */
+/** Listens to a channel's messages. */
 export interface ChannelListener {
   onMessage(message: string): void
-  /** Messages arrive from now on, the first time and after every reconnect; those before may have been missed. */
+  /** Messages arrive from now on, the first time and after each reconnect. Earlier ones may have been missed. */
   onSubscribed(): void
 }
 

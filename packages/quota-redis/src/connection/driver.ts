@@ -1,24 +1,25 @@
 import type { Reply, Word } from './connection.ts'
 
-/** One connection of a client library to one server, which it makes again whenever it breaks. */
+/** A client library's connection to one server. The library reconnects whenever it breaks. */
 export interface Driver {
-  /** Connected, and past what the library does first: credentials, database. */
+  /** Connected, with credentials and database set. */
   readonly isReady: boolean
   /**
-   * Writes one command, once. An error reply of the server rejects with an error named `ReplyError`.
-   * @throws {QuotaError} as a rejection, where certainly nothing was written
+   * Writes one command once. A server's error reply rejects with an error named `ReplyError`.
+   *
+   * @throws {QuotaError} as a rejection, if certainly nothing was written
    */
   send(words: readonly Word[]): Promise<Reply>
-  /** Hears a channel until the connection breaks. Called again with the same listener, it does not hear twice. */
+  /** Receives a channel's messages until the connection breaks. Subscribing the same listener again has no effect. */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<void>
-  /** Between the two, nothing is written. Not there where the library makes one write of a turn by itself. */
+  /** Nothing is written between the two calls. Absent if the library already makes one write per tick. */
   cork?(): void
   uncork?(): void
-  /** Leaves nothing open. Commands in flight reject. */
+  /** Closes everything. Commands in flight reject. */
   close(): void
 }
 
-/** What a driver reports. */
+/** Callbacks of a driver. */
 export interface DriverEvents {
   onReady(): void
   onError(error: unknown): void
@@ -34,7 +35,10 @@ export interface Place {
   onClosed(): void
 }
 
-/** The pause before the n-th attempt to connect, from 1, in milliseconds: a server that returns is found within the longest. */
+/**
+ * The pause before the n-th attempt to connect, from 1, in milliseconds. A server that returns is found within the
+ * longest pause.
+ */
 export function retryDelayMs(attempt: number): number {
   return Math.min(20 * 2 ** Math.min(attempt - 1, 10), 200)
 }

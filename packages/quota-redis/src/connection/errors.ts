@@ -1,15 +1,15 @@
 import { QuotaError } from '@scoregw/quota'
 import { errorText } from '@scoregw/quota/store'
 
-/** Error replies that say for certain that the script did not run, and that may be over in a moment. */
+/** Error replies which say that the script certainly did not run, and that may be over soon. */
 const PASSING = ['LOADING', 'TRYAGAIN', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'MOVED', 'ASK']
 
-/** Whether an error is the server's own reply, so that the server is there and wrote nothing. */
+/** Whether an error is the server's own reply, so that the server is available and wrote nothing. */
 function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError'
 }
 
-/** Whether a reply is of a kind, which its first word says. */
+/** Whether a reply is of a kind, by its first word. */
 export function isReplyOf(error: unknown, ...kinds: readonly string[]): error is Error {
   return isReply(error) && kinds.includes(error.message.split(' ', 1)[0]!)
 }
@@ -26,11 +26,11 @@ export type Verdict = 'not-yet' | 'refused' | 'in-doubt'
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof QuotaError) return error.code === 'store_error' ? 'not-yet' : 'refused'
   if (isReply(error)) return isReplyOf(error, ...PASSING) ? 'not-yet' : 'refused'
-  // The one error of the client that says that nothing was written: the socket had ended, unnoticed so far.
+  // The client's only error that says that nothing was written: the socket had ended unnoticed.
   return error instanceof Error && error.message.startsWith("Stream isn't writeable") ? 'not-yet' : 'in-doubt'
 }
 
-/** What the engine hears, and answers by its failure policy. */
+/** The error that the engine receives; its failure policy decides. */
 export function storeError(message: string, cause?: unknown): QuotaError {
   return new QuotaError('store_error', message, { cause })
 }
@@ -40,7 +40,7 @@ export function notConnected(cause: unknown): QuotaError {
   return storeError(`Can't connect to Redis: ${explained(cause)}`, cause)
 }
 
-/** What to do, by what the client's or the server's error says. */
+/** Fixes, by the text of the client's or the server's error. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, 'Start Redis there, or correct the host and port of your client.'],
   [/ENOTFOUND|EAI_AGAIN/, 'Correct the host of your client.'],
@@ -52,20 +52,20 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^READONLY\b/, 'Connect to the primary: a replica cannot count.'],
 ]
 
-/** The text of an error of the client or the server, and what to do about it. */
+/** The text of an error, and how to fix it. */
 function explained(error: unknown): string {
   const text = errorText(error)
   const remedy = REMEDIES.find(([pattern]) => pattern.test(text))?.[1]
   return remedy === undefined ? text : `${text.replace(/\.$/, '')}. ${remedy}`
 }
 
-/** An error without the command that it is a reply to, which may hold a password. */
+/** An error without its command, which may contain a password. */
 export function withoutCommand(error: unknown): unknown {
   if (!(error instanceof Error) || !('command' in error)) return error
   return Object.assign(new Error(error.message), { name: error.name })
 }
 
-/** That a call got no answer in time; why, where that is known. */
+/** The error for a call without an answer in time, with the cause if it is known. */
 export function noAnswer(deadlineMs: number, last: unknown): QuotaError {
   if (last === undefined) {
     const message = `Redis gave no answer within ${deadlineMs} ms. Raise deadlineMs where Redis is far away.`
@@ -75,7 +75,7 @@ export function noAnswer(deadlineMs: number, last: unknown): QuotaError {
   return storeError(`Redis gave no answer within ${deadlineMs} ms: ${why}`, last)
 }
 
-/** That work was refused, as the engine hears it. */
+/** The error for refused work, as the engine receives it. */
 export function refusal(error: unknown, who: string): QuotaError {
   if (error instanceof QuotaError) return error
   if (isReplyOf(error, 'QUOTALIST')) {
@@ -85,7 +85,7 @@ export function refusal(error: unknown, who: string): QuotaError {
   return storeError(`${who} refused the work: ${explained(error)}`, error)
 }
 
-/** That a row cannot be read, or where no key is named, the record of an id. */
+/** The error for a row that cannot be read or, if no key is given, for the record of an id. */
 export function damagedRow(key: string | undefined): QuotaError {
   const what = key === undefined ? 'the record of the id' : `the row at ${key}`
   return new QuotaError('damaged_row', `${what} cannot be read; a reset of the subject mends rows`)

@@ -2,11 +2,11 @@ import { QuotaError, type QuotaLogger } from '@scoregw/quota'
 import { isReplyOf } from './errors.ts'
 
 /**
- * What to do about a Redis that may evict keys when its memory is full. An evicted counter starts again at zero, so
- * more is admitted than the limit allows, and nothing shows it.
+ * What to do about a Redis that may evict keys when its memory is full. An evicted counter restarts at zero, so more is
+ * admitted than the limit allows, without a trace.
  *
  * - `require-noeviction`: the store refuses to work (`unsafe_eviction`).
- * - `warn`: it works, and says so once for each connection.
+ * - `warn`: it works, and logs a warning once per connection.
  */
 export type EvictionPolicy = 'require-noeviction' | 'warn'
 
@@ -14,9 +14,10 @@ export type EvictionPolicy = 'require-noeviction' | 'warn'
 type SendCommand = (words: readonly string[]) => Promise<unknown>
 
 /**
- * Asks the server whether it may evict keys.
+ * Reads from the server whether it may evict keys.
+ *
  * @returns the fault, if there is one
- * @throws the client's error when the connection breaks meanwhile
+ * @throws the client's error if the connection breaks meanwhile
  */
 async function evictionFault(send: SendCommand): Promise<string | undefined> {
   const policy = (await fromConfig(send)) ?? (await fromInfo(send))
@@ -31,7 +32,7 @@ export class EvictionCheck {
   readonly #send: SendCommand
   readonly #wanted: EvictionPolicy
   readonly #logger: QuotaLogger
-  /** What was said last, so that it is said once. */
+  /** The last warning, so that it is logged once. */
   #warned: string | undefined
 
   constructor(send: SendCommand, wanted: EvictionPolicy, logger: QuotaLogger) {
@@ -61,12 +62,12 @@ async function fromInfo(send: SendCommand): Promise<string | undefined> {
   return /^maxmemory_policy:(\S+)/m.exec(String(reply))?.[1]
 }
 
-/** Managed servers forbid commands or take them away; an error reply to one of them says no more than that. */
+/** Managed servers forbid or remove commands. An error reply to one of them means no more than that. */
 async function unlessRefused<T>(reply: Promise<T>): Promise<T | undefined> {
   try {
     return await reply
   } catch (error) {
-    // Without a password the server says nothing else.
+    // Without a password the server replies with this error only.
     if (isReplyOf(error, 'NOAUTH')) throw error
     if (error instanceof Error && error.name === 'ReplyError') return undefined
     throw error

@@ -4,8 +4,8 @@ import { type Driver, type DriverEvents, type Place, retryDelayMs } from './driv
 import { Silence } from './silence.ts'
 
 /**
- * What makes a lost reply a single error instead of a second execution. With ioredis' own settings a command whose
- * reply is lost is sent again, so a charge is made twice.
+ * Turns a lost reply into a single error. With ioredis' defaults a command whose reply is lost is sent again, so that a
+ * charge would be made twice.
  */
 const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
   autoResendUnfulfilledCommands: false,
@@ -15,7 +15,7 @@ const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
   enableAutoPipelining: false,
   autoResubscribe: false,
   retryStrategy: retryDelayMs,
-  // It would destroy a connection whose answers have arrived but were not read, after the process stood still.
+  // It would destroy a connection whose answers have arrived but were not read, after the process was paused.
   socketTimeout: undefined,
   disconnectTimeout: 50,
   keepAlive: 5_000,
@@ -23,7 +23,7 @@ const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
   enableReadyCheck: true,
   maxLoadingRetryTime: 50,
   lazyConnect: false,
-  // Whatever the caller's client has set for its own use, and the scripts could not see.
+  // Settings that the caller's client has for its own use, and that the scripts could not see.
   keyPrefix: '',
   stringNumbers: false,
   replyMapping: 'legacy',
@@ -32,7 +32,7 @@ const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
   monitor: false,
 }
 
-/** How connections are made to a server that `client` is connected to, or to another one of the same kind. */
+/** The options for connections to the client's server, or to another one of the same kind. */
 function optionsOf(connectTimeoutMs: number, place: Place | undefined): RedisOptions {
   return {
     ...OPTIONS,
@@ -46,7 +46,7 @@ function optionsOf(connectTimeoutMs: number, place: Place | undefined): RedisOpt
   }
 }
 
-/** A connection by ioredis, 5 or 6. */
+/** An ioredis connection, version 5 or 6. */
 export class IoredisDriver implements Driver {
   readonly redis: Redis
   readonly #silence: Silence

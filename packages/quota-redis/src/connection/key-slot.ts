@@ -1,4 +1,4 @@
-/** How many slots the keys of every cluster are spread over. */
+/** How many slots a cluster has. */
 export const SLOTS = 16_384
 
 /** CRC-16/XMODEM of every byte. */
@@ -8,7 +8,7 @@ const CRC: readonly number[] = Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** The slot of a key: of what its first pair of braces holds, if that is not empty; else of the whole key. */
+/** A key's slot: of the text in its first pair of braces, if that isn't empty; else of the whole key. */
 export function keySlot(key: string): number {
   const from = key.indexOf('{')
   const to = from === -1 ? -1 : key.indexOf('}', from + 1)

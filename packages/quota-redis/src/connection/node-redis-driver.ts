@@ -3,7 +3,7 @@ import { type Driver, type DriverEvents, retryDelayMs } from './driver.ts'
 import { notConnected } from './errors.ts'
 import { Silence } from './silence.ts'
 
-/** What is used of node-redis' client. */
+/** The members of node-redis' client that are used. */
 interface Client {
   readonly isOpen: boolean
   readonly isReady: boolean
@@ -16,7 +16,7 @@ interface Client {
   destroy(): void
 }
 
-/** Whatever the caller's client has set for its own use, and what would keep commands for a better time. */
+/** Settings that the caller's client has for its own use, and settings that would delay commands. */
 const OPTIONS = {
   disableOfflineQueue: true,
   commandsQueueMaxLength: undefined,
@@ -32,16 +32,16 @@ const OPTIONS = {
 /** Simple strings (`+`) and strings (`$`) of a reply as bytes. */
 const AS_BYTES = { typeMapping: { 43: Buffer, 36: Buffer } }
 
-/** A connection by node-redis 5. It never sends a command again by itself, and makes one write of those of a turn. */
+/** A node-redis 5 connection. It never sends a command again, and makes one write per tick. */
 export class NodeRedisDriver implements Driver {
   readonly #theirs: Client
   readonly #events: DriverEvents
   readonly #silence: Silence
   readonly #connectTimeoutMs: number
   #client!: Client
-  /** The one way to a socket that is still connecting. */
+  /** The only way to abort a socket that is still connecting. */
   #abort!: AbortController
-  /** Connected, and the server has not answered yet to what the client says first. */
+  /** Connected, but the server has not answered the client's first commands yet. */
   #isGreeting = false
   #isClosed = false
   #attempts = 0
@@ -125,16 +125,16 @@ export class NodeRedisDriver implements Driver {
     }
   }
 
-  /** A client reports one break several times, and the first report says why. */
+  /** A client reports one break several times; the first report has the reason. */
   #broke(client: Client, error: unknown): void {
     if (client !== this.#client || this.#isClosed || this.#timer !== undefined) return
     this.#events.onError(error)
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined
-        // Where it could not read a reply it is still open.
+        // After a reply that it could not read, it is still open.
         if (client.isOpen) this.#destroy()
-        // A socket keeps its listener on the signal: each connection has a signal of its own.
+        // A socket keeps its listener on the signal, so each connection has its own signal.
         this.#duplicate()
         void this.#connect()
       },
@@ -154,7 +154,10 @@ export class NodeRedisDriver implements Driver {
     this.#abort.abort()
   }
 
-  /** The client's own errors are sentences, or have the code of the system's; a server's begin with a word in capitals. */
+  /**
+   * The client's own errors are sentences, or have a system error code. A server's errors begin with a word in
+   * capitals.
+   */
   #named(error: unknown): unknown {
     if (!(error instanceof Error) || 'code' in error || !/^[A-Z]{2,}( |$)/.test(error.message)) return error
     error.name = 'ReplyError'

@@ -16,10 +16,10 @@ import { EvictionCheck } from './eviction-policy.ts'
 import { IoredisDriver } from './ioredis-driver.ts'
 import { NodeRedisDriver } from './node-redis-driver.ts'
 
-/** How long a server is trusted not to evict counters before it is sent again, in milliseconds. */
+/** How long a server's eviction check is valid, in milliseconds. */
 const CHECKED_MS = 10_000
 
-/** Those who wait for one attempt to connect. */
+/** Callers that wait for one attempt to connect. */
 export class Waiters {
   readonly promise: Promise<void>
   resolve!: () => void
@@ -30,12 +30,12 @@ export class Waiters {
       this.resolve = resolve
       this.reject = reject
     })
-    // Callers of `ready` get the error; without this, Node would report it as unhandled.
+    // Callers of `ready` get the error; without this line Node would also report it as unhandled.
     this.promise.catch(() => undefined)
   }
 }
 
-/** A connection of our own to one server. */
+/** A store's own connection to one server. */
 export class ServerConnection implements Connection {
   /** Only for this room. */
   readonly driver: Driver
@@ -45,16 +45,16 @@ export class ServerConnection implements Connection {
   readonly #opening: Deadline
   #usable = false
   #closed = false
-  /** The server was checked and failed the check, on the connection that stands now. */
+  /** The server failed the check on the current connection. */
   #refused = false
   /** The last attempt to connect failed. */
   #down = false
   #waiters: Waiters | undefined
   #lastError: unknown
-  /** When the server was last looked at, by a clock that never steps. */
+  /** When the server was last checked, by a monotonic clock. */
   #checkedAtMs = 0
 
-  /** @param place for a server of a cluster: which one */
+  /** @param place the server, in a cluster */
   constructor(client: Redis | NodeRedisClient, options: ConnectionOptions, place?: Place) {
     this.#options = options
     const { evictionPolicy, logger = console, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
@@ -100,7 +100,7 @@ export class ServerConnection implements Connection {
     if (this.#down) return Promise.reject(notConnected(this.#lastError))
     this.#waiters ??= new Waiters()
     const { promise } = this.#waiters
-    // A new call checks the server again: its configuration may have been corrected meanwhile.
+    // A new call checks the server again, as its configuration may have been corrected.
     if (this.#refused) {
       this.#refused = false
       void this.#check()
@@ -113,9 +113,9 @@ export class ServerConnection implements Connection {
     return this.driver.send([command, ...words])
   }
 
-  /** The same, of keys that are on their way to this server. */
+  /** The same for keys that are being moved to this server. */
   sendAsking(command: string, ...words: readonly Word[]): Promise<Reply> {
-    // Counts for the one command that follows on the connection; where it fails, that fails as well.
+    // It applies to the next command on the connection; if it fails, that command fails too.
     this.driver.send(['ASKING']).catch(() => undefined)
     return this.send(command, ...words)
   }
