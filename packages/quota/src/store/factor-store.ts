@@ -4,7 +4,7 @@ import type { Answer } from './quota-store.ts'
 export interface VersionedFactor {
   /** Counts the writes: 1, 2, 3 ... */
   readonly version: number
-  /** The minute of the tick that wrote it, whole minutes since the epoch. */
+  /** The minute of the tick that wrote it, in whole minutes since the epoch. */
   readonly minute: number
   readonly state: FactorState
 }
@@ -18,31 +18,33 @@ export interface VersionedFactor {
  */
 export interface FactorStore {
   /**
-   * Whether every call answers synchronously.
+   * Whether every call returns synchronously.
+   *
    * @default false: answers are awaited
    */
   readonly sync?: boolean | undefined
-  /** `undefined`: nothing was ever written; the factor is 1. */
+  /** `undefined`: nothing was ever written, and the factor is 1. */
   read(): Answer<VersionedFactor | undefined>
   /**
    * Writes only if `expectedVersion` is stored (0: nothing is) and `minute` is not, so that no minute is ticked twice.
+   *
    * @returns whether it wrote
    */
   compareAndSet(expectedVersion: number, minute: number, state: FactorState): Answer<boolean>
-  /** Calls `listener` within one second of a write, also by other processes, until the returned function is called. */
+  /** Calls `listener` within one second of a write by any process, until you call the returned function. */
   watch(listener: () => void): () => void
   close?(): void | PromiseLike<void>
 }
 
-/** What the law of the adaptive mode looks at: calls, and those of them that ended in a server's internal error. */
+/** The counts that the adaptive law uses: calls, and those of them that ended in a server's internal error. */
 export interface AdaptiveCounts {
   /** Calls of the whole window (30 minutes), without refusals and the service's own 503s about quotas. */
   readonly calls: number
-  /** Of `calls`, those without an answer or with status 500 and above. */
+  /** Those of `calls` without an answer or with status 500 and above. */
   readonly errors: number
-  /** `calls` of the last minutes (5) of the window. */
+  /** Those of `calls` in the window's last minutes (5). */
   readonly recentCalls: number
-  /** `errors` of the last minutes (5) of the window. */
+  /** Those of `errors` in the window's last minutes (5). */
   readonly recentErrors: number
 }
 
@@ -86,7 +88,7 @@ export type FactorReasonCode =
   | 'at_limit'
   | 'quiet'
 
-/** What one tick did, and the numbers it came from. Factors are whole hundredths, instants epoch milliseconds. */
+/** The result of one tick, and the numbers behind it. Factors are hundredths, instants epoch milliseconds. */
 export interface FactorReason {
   readonly code: FactorReasonCode
   readonly at: number
@@ -95,76 +97,78 @@ export interface FactorReason {
   readonly counts: AdaptiveCounts
   /** Wilson bounds of the error rate: of the whole window, and the lower one of the last minutes. Fractions 0..1. */
   readonly bounds: { readonly low: number; readonly high: number; readonly recentLow: number }
-  /** The highest factor that a rise may reach after this tick, except a probe; `null`: the highest factor of all. */
+  /**
+   * The highest factor that a rise may reach after this tick, except for a probe; `null`: the highest factor of all.
+   */
   readonly capHundredths: number | null
   /**
    * Where errors began: at one of these levels. It may be probed from `retryAt` on, in epoch milliseconds. `null`: at no
    * level known. Missing in reasons of versions before walls.
    */
   readonly wall?: { readonly lowHundredths: number; readonly highHundredths: number; readonly retryAt: number } | null
-  /** Before this instant no counts can lower the factor; `null`: it is at its lowest. */
+  /** No counts can lower the factor before this instant; `null`: it is at its lowest. */
   readonly nextFallAt: number | null
-  /** Before this instant no counts of enough traffic can raise the factor; `null`: it is at its highest. */
+  /** No counts of enough traffic can raise the factor before this instant; `null`: it is at its highest. */
   readonly nextRiseAt: number | null
 }
 
-/** Where the adaptive factor stands and what the law must remember. Plain JSON; instants are epoch milliseconds. */
+/** The adaptive factor, and what the law must remember. Plain JSON; instants are epoch milliseconds. */
 export interface FactorState {
-  /** The factor in whole hundredths: 100 is 1. */
+  /** The factor in hundredths: 100 is 1. */
   readonly factorHundredths: number
   readonly lastMoveAt: number | null
   /** Since when every tick saw too little traffic; `null`: the last one saw enough. */
   readonly quietSince: number | null
   readonly tickedAt: number | null
-  /** What the last tick did; `null` before the first. */
+  /** The result of the last tick; `null` before the first. */
   readonly reason: FactorReason | null
   /** The last moves, newest first. */
   readonly history: readonly FactorReason[]
   /** The memory of the law. Missing in states of versions before walls, which are taken over. */
   readonly learned?: Learned | undefined
-  /** For processes of versions before walls: what no rise goes above. */
+  /** For processes of versions before walls: no rise goes above this. */
   readonly cap: { readonly hundredths: number; readonly since: number } | null
-  /** For the same: how long a step of the cap's recovery takes. */
+  /** For the same processes: how long a step of the cap's recovery takes. */
   readonly capRecoveryMs: number
-  /** For the same. */
+  /** For the same processes. */
   readonly lastRiseAt: number | null
-  /** For the same. */
+  /** For the same processes. */
   readonly lastFallAt: number | null
 }
 
 /** The memory of the adaptive law, at most 2 kB of JSON. Instants are epoch milliseconds. */
 export interface Learned {
-  /** The law's present work. */
+  /** What the law is doing. */
   readonly phase:
     | { readonly kind: 'free' }
-    /** Goes back to a level that was good. */
+    /** Returns to a level that was good. */
     | { readonly kind: 'returning'; readonly toHundredths: number }
-    /** Tests a level of the wall, `probing` there or `listening` back home. */
+    /** Tests a level of the wall: `probing` there, or `listening` back home. */
     | {
         readonly kind: 'probing' | 'listening'
         readonly homeHundredths: number
         readonly levelHundredths: number
         readonly until: number
       }
-  /** Levels at which errors may begin, from low to high; no probe before `retryAt`. */
+  /** Levels at which errors may begin, from low to high. No probe before `retryAt`. */
   readonly wall: {
     readonly lowHundredths: number
     readonly highHundredths: number
     readonly retryAt: number
-    /** Whether the highest level passed a short probe; it takes a longer one, too. */
+    /** Whether the highest level passed a short probe; it must also pass a longer one. */
     readonly probed: 'never' | 'once'
   } | null
-  /** Rises of the last hours, oldest first, that may be to blame for errors. */
+  /** Rises of the last hours that may have caused errors, oldest first. */
   readonly rises: readonly { readonly at: number; readonly fromHundredths: number }[]
-  /** Since errors made the factor fall from here, and until they are gone; with the rises before it. */
+  /** When errors made the factor fall, until they are gone; with the rises before it. */
   readonly trouble: { readonly since: number; readonly fromHundredths: number; readonly rises: Learned['rises'] } | null
-  /** How long the last trouble took to pass; 0 before the first. */
+  /** How long the last trouble took to pass, in milliseconds; 0 before the first. */
   readonly responseMs: number
-  /** How long the wall kept probes away last; 0 before the first wall. */
+  /** How long the wall last kept probes away, in milliseconds; 0 before the first wall. */
   readonly probeWaitMs: number
-  /** Probes left at an instant; more are earned from then on. `null`: none was made yet. */
+  /** Probes left at an instant; more are earned from then on. `null`: there was no probe yet. */
   readonly probes: { readonly left: number; readonly since: number } | null
-  /** How much the counts since the last rise or probe speak for high errors, 0 to 20. */
+  /** How strongly the counts since the last rise or probe indicate high errors, 0 to 20. */
   readonly evidence: number
   /** Since when every tick found errors low; `null`: the last one did not. */
   readonly lowSince: number | null

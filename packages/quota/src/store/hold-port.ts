@@ -3,36 +3,36 @@ import type { Quotas } from '../policy/limits.ts'
 import type { Amounts } from '../windows/units.ts'
 import type { ReservationId, Subject } from './schema.ts'
 
-/** What makes a reservation a hold: what it charged, and its slots, are its own until it is settled or ends. */
+/** Makes a reservation a hold: it keeps what it charged, and its slots, until it is settled or expires. */
 export interface HoldOptions {
-  /** It ends so many milliseconds after it was taken, by the store's clock. */
+  /** It expires this many milliseconds after it was taken, by the store's clock. */
   readonly ttlMs: number
-  /** Most open holds of the subject (of its key in the first own layer, over all categories). */
+  /** The most open holds of the subject (by its key in the first own layer, over all categories). */
   readonly maxHolds: number
 }
 
-/** Which hold: that of an id, to the one who took it. */
+/** Identifies a hold: by its id, for the holder who took it. */
 export interface HoldRef {
   readonly subject: Subject
-  /** Index into the schema's categories. */
+  /** Index of the schema's category. */
   readonly category: number
   readonly id: ReservationId
 }
 
-/** Moves the end of a hold to `max(end, now + ttlMs)`. */
+/** Moves a hold's end to `max(end, now + ttlMs)`. */
 export interface ExtendRequest extends HoldRef {
   readonly ttlMs: number
 }
 
-/** Grows a hold: more is charged in the windows that are open now, in every one or in none. */
+/** Grows a hold: charges more in the windows that are open now, in all of them or in none. */
 export interface GrowRequest extends HoldRef {
-  /** As of a take, some unit above 0; slots are 0, since a hold takes them when it begins. */
+  /** As in a take, with some unit above 0. Slots are 0, since a hold takes them when it begins. */
   readonly costs: readonly number[]
-  /** Limits and layers in force now. */
+  /** The limits and layers in force now. */
   readonly quotas: Quotas
-  /** As of a take. */
+  /** As in a take. */
   readonly periods?: readonly number[] | undefined
-  /** As of a take. */
+  /** As in a take. */
   readonly settingsRevision?: string | undefined
 }
 
@@ -50,31 +50,35 @@ export interface HoldReply {
   readonly outcome: HoldOutcome
   /** The store's clock, epoch milliseconds. */
   readonly now: number
-  /** Of `held`: when it ends, epoch milliseconds. */
+  /** For `held`: when it expires, epoch milliseconds. */
   readonly endsAt?: number | undefined
-  /** Of a growth, `held` or `refused`: the states of the rows of `quotas` after it; else empty. */
+  /** For a growth that is `held` or `refused`: the states of the rows of `quotas` after it; else empty. */
   readonly states: WindowStates
   readonly settingsRevision?: string | undefined
 }
 
-/** The outcome of an actual cost above what was reserved. */
+/** What happens to an actual cost above what was reserved. */
 export type Overrun = 'refuse' | 'charge' | 'fit'
 
-/** The end of a hold by its holder. */
+/** Settles a hold, by its holder. */
 export interface SettleHoldRequest extends HoldRef {
   readonly as: 'committed' | 'cancelled'
   /**
-   * What the work cost, one number a unit of the schema; `undefined` of a unit: what the hold has of it.
+   * The actual cost, one number per unit of the schema; `undefined` for a unit: what the hold has.
+   *
    * @default what the hold has
    */
   readonly actual?: readonly (number | undefined)[] | undefined
-  /** The outcome of an actual cost above the hold: nothing is done, it is charged regardless of the limits, or as it fits. */
+  /**
+   * What happens to an actual cost above the hold: nothing is done, it is charged regardless of the limits, or as far
+   * as it fits.
+   */
   readonly overrun: Overrun
-  /** Most that one commit charges beyond what the hold had, one number a unit; the rest is `uncharged`. */
+  /** The most that one commit charges beyond the hold, one number per unit; the rest is `uncharged`. */
   readonly maxOverrun: readonly number[]
-  /** Limits and layers in force now, which govern the additional charge. */
+  /** The limits and layers in force now, for the additional charge. */
   readonly quotas: Quotas
-  /** As of a take. */
+  /** As in a take. */
   readonly periods?: readonly number[] | undefined
 }
 
@@ -88,13 +92,13 @@ export interface SettleHoldRequest extends HoldRef {
  */
 export type SettleHoldOutcome = 'settled' | 'above' | 'expired' | 'cancelled' | 'unknown' | 'stale'
 
-/** What a commit came to, one number a unit of the schema; of what charged nothing all 0. */
+/** The result of a commit, one number per unit of the schema; all 0 if it charged nothing. */
 export interface Settled<A = readonly number[]> {
-  /** What the commit left charged in all. */
+  /** The total that the commit left charged. */
   readonly charged: A
-  /** What of the actual cost was charged nowhere. */
+  /** The part of the actual cost that was not charged anywhere. */
   readonly uncharged: A
-  /** What the hold had, before. */
+  /** What the hold had before. */
   readonly reserved: A
 }
 
@@ -102,54 +106,54 @@ export interface SettleHoldReply extends Settled {
   readonly outcome: SettleHoldOutcome
   readonly now: number
   /**
-   * Of the commit that settled the hold: what it charged beside what the hold had, one number a unit; of a late one, all of
-   * it. Absent where nothing was settled by this call, also of a repeat.
+   * Set by the commit that settled the hold: what it charged in addition, one number per unit; for a late commit, all
+   * of it. Absent if this call settled nothing, as in a repeat.
    */
   readonly added?: readonly number[] | undefined
-  /** Where something was added: the states of the rows of `quotas` after it; else empty. */
+  /** If something was added: the states of the rows of `quotas` after it; else empty. */
   readonly states: WindowStates
 }
 
-/** Open holds of a subject, by its key in the first own layer. */
+/** A subject's open holds, by its key in the first own layer. */
 export interface ListHoldsRequest {
   readonly subject: Subject
 }
 
 /** An open hold. */
 export interface HoldRecord {
-  /** Index into the schema's categories. Holds of categories that the schema does not have are left out. */
+  /** Index of the schema's category. Holds of unknown categories are left out. */
   readonly category: number
   readonly id: string
   readonly nonce: string
   readonly fingerprint: string
-  /** What it has, also of units that the schema does not have; of `slots` 1 where it has a slot. */
+  /** What it has, unknown units included; `slots` is 1 if it has a slot. */
   readonly costs: Amounts
-  /** Epoch milliseconds. */
+  /** When it was taken, epoch milliseconds. */
   readonly takenAt: number
   readonly endsAt: number
-  /** Its row in the first own layer, cells of the schema in order: pairs `[startedAt, amount]`, `[-1, 0]` where none. */
+  /** Its row in the first own layer, by the schema's cells: pairs `[startedAt, amount]`, `[-1, 0]` for none. */
   readonly charged: readonly number[]
 }
 
 export interface ListHoldsReply {
   readonly now: number
-  /** The earliest end first. */
+  /** Earliest end first. */
   readonly holds: readonly HoldRecord[]
 }
 
-/** A hold that ended without being settled. */
+/** A hold that expired unsettled. */
 export interface EndedHold {
   readonly category: string
   /** The subject's key in the first own layer. */
   readonly owner: string
   readonly fingerprint: string
-  /** As of {@link HoldRecord}. */
+  /** As in {@link HoldRecord}. */
   readonly costs: Amounts
   readonly endsAt: number
 }
 
 export interface SweepReply {
-  /** Holds that this process settled as ended since it was last asked, 1,000 at the most. */
+  /** Expired holds that this process has settled since the last call, at most 1,000. */
   readonly ended: readonly EndedHold[]
   /** Open holds of all subjects now. */
   readonly open: number
@@ -178,11 +182,11 @@ export interface SyncHolds {
   grow(request: GrowRequest): HoldReply
   settle(request: SettleHoldRequest): SettleHoldReply
   list(request: ListHoldsRequest): ListHoldsReply
-  /** Settles holds whose end has passed; stores that wait for no one to ask do so by themselves as well. */
+  /** Settles holds whose end has passed. Stores that don't wait for calls also do so by themselves. */
   sweep(): SweepReply
 }
 
-/** As {@link SyncHolds}, for stores that answer later. */
+/** Like {@link SyncHolds}, for asynchronous stores. */
 export interface AsyncHolds {
   extend(request: ExtendRequest): PromiseLike<HoldReply>
   grow(request: GrowRequest): PromiseLike<HoldReply>

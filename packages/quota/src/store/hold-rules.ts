@@ -14,9 +14,9 @@ export interface IdFacts {
   readonly state: 'reserved' | 'committed' | 'cancelled' | 'expired'
   readonly nonce: string
   readonly fingerprint: string
-  /** States of the reply that admitted it; empty for an id cancelled before it was reserved. */
+  /** States of the reply that admitted it; empty for an id that was cancelled before it was reserved. */
   readonly states: WindowStates
-  /** There if it is a hold's. */
+  /** Present if it is a hold's. */
   readonly hold?: HoldFactsOf | undefined
 }
 
@@ -24,13 +24,13 @@ export interface IdFacts {
 export interface HoldFactsOf {
   /** What the hold has, or had. */
   readonly costs: Amounts
-  /** Epoch milliseconds. */
+  /** When it expires, epoch milliseconds. */
   readonly endsAt: number
-  /** The answer of the commit that settled it; absent where that charged what the hold had. */
+  /** The answer of the commit that settled it. Absent if that charged exactly what the hold had. */
   readonly answer?: Settled<Amounts> | undefined
 }
 
-/** The answer to a take under an id that is known. */
+/** The answer to a take under a known id. */
 export function repeatedTake(record: IdFacts, id: ReservationId, now: number): TakeReply {
   const { state, states, hold } = record
   if (record.fingerprint !== id.fingerprint) return { outcome: 'conflict', now, states: [] }
@@ -42,12 +42,12 @@ export function repeatedTake(record: IdFacts, id: ReservationId, now: number): T
     : { outcome: 'admitted', now, states, endsAt: hold.endsAt }
 }
 
-/** Whether a settlement without a hold is this nonce's to make: of an id that is reserved, and no hold. */
+/** Whether this nonce may make a settlement without a hold: the id is reserved, and isn't a hold. */
 export function isToSettle(record: IdFacts | undefined, id: ReservationId): record is IdFacts {
   return record?.state === 'reserved' && record.nonce === id.nonce && record.hold === undefined
 }
 
-/** What a call on a hold finds of it. */
+/** What a call on a hold finds. */
 export function holdOutcome(
   record: IdFacts | undefined,
   id: ReservationId,
@@ -57,39 +57,39 @@ export function holdOutcome(
   return record.state === 'expired' ? 'expired' : 'settled'
 }
 
-/** When a hold ends after it was extended, epoch milliseconds: never earlier than before. */
+/** When an extended hold expires, epoch milliseconds: never earlier than before. */
 export function extendedEnd({ endsAt }: HoldFactsOf, ttlMs: number, now: number): number {
   return Math.max(endsAt, now + ttlMs)
 }
 
-/** What is to be done about a settlement. */
+/** What to do about a settlement. */
 export type SettlementPlan =
   /** Nothing: it is answered as it stands. */
   | { readonly does: 'nothing'; readonly outcome: SettleHoldOutcome; readonly settled: Partial<Settled<Amounts>> }
-  /** The id is marked cancelled, so that a delayed take cannot charge. */
+  /** Mark the id as cancelled, so that a delayed take cannot charge. */
   | { readonly does: 'mark' }
-  /** All goes back. */
+  /** Refund everything. */
   | { readonly does: 'cancel' }
   | CommitPlan
 
-/** A commit, unit by unit of the schema. */
+/** A commit, by the schema's units. */
 export interface CommitPlan {
   readonly does: 'commit'
   /** What the hold had. */
   readonly reserved: readonly number[]
-  /** What the work cost. */
+  /** The actual cost. */
   readonly actual: readonly number[]
-  /** What of that the hold pays: nothing after its end. */
+  /** The part of it that the hold pays: nothing after its end. */
   readonly within: readonly number[]
-  /** What is to be charged beyond, at the most: as `overrun` says. */
+  /** The most to charge in addition, as `overrun` says. */
   readonly excess: readonly number[]
-  /** Whether anything is to be charged beyond. */
+  /** Whether anything is charged in addition. */
   readonly isMore: boolean
-  /** What goes back of a unit at the most; of units that the schema does not have nothing, of slots always all. */
+  /** The most to refund of a unit: nothing of unknown units, all of slots. */
   readonly mostBack: (unit: string) => number
 }
 
-/** The end of a hold by its holder. */
+/** Plans a settlement by the hold's holder. */
 export function planSettlement(
   request: Pick<SettleHoldRequest, 'as' | 'id' | 'actual' | 'overrun' | 'maxOverrun'>,
   record: IdFacts | undefined,
@@ -135,7 +135,7 @@ function nothing(outcome: SettleHoldOutcome, settled: Partial<Settled<Amounts>> 
   return { does: 'nothing', outcome, settled }
 }
 
-/** What a commit came to. @param added what was charged beyond what the hold had, one number a unit */
+/** The result of a commit. @param added what was charged in addition, one number per unit */
 export function commitAnswer(
   { reserved, actual, within }: Pick<CommitPlan, 'reserved' | 'actual' | 'within'>,
   added: readonly number[],
@@ -144,7 +144,7 @@ export function commitAnswer(
   return { charged, uncharged: actual.map((amount, u) => amount - charged[u]!), reserved }
 }
 
-/** What a record keeps of that; nothing where it charged what the hold had, as most do. */
+/** What a record keeps of the result; nothing if it charged exactly what the hold had, as most commits do. */
 export function answerToKeep(
   { charged, uncharged, reserved }: Settled,
   { costs }: HoldFactsOf,
@@ -155,7 +155,7 @@ export function answerToKeep(
   return { charged: named(units, charged), uncharged: named(units, uncharged), reserved: costs }
 }
 
-/** What a record says that a commit came to, in a schema's units. */
+/** The result of a commit in a record, in a schema's units. */
 export function settledAmounts(settled: Partial<Settled<Amounts>>, units: readonly string[]): Settled {
   const { charged = {}, uncharged = {}, reserved = {} } = settled
   return {
@@ -165,12 +165,12 @@ export function settledAmounts(settled: Partial<Settled<Amounts>>, units: readon
   }
 }
 
-/** How much of what was charged to a cell goes back to it. @param most of a unit; slots go back whole */
+/** How much of a cell's charge is refunded. @param most of a unit; slots are refunded whole */
 export function amountBack(charged: number, unit: string, most: (unit: string) => number): number {
   return unit === SLOTS ? charged : Math.min(charged, most(unit))
 }
 
-/** Returns what a hold has of each unit after it grew; `undefined`: more than is exact, so that it may not. */
+/** What a hold has of each unit after it grew; `undefined`: too much to be exact, so it may not grow. */
 export function grownCosts(before: Amounts, more: Amounts): Amounts | undefined {
   const units = new Set([...Object.keys(before), ...Object.keys(more)])
   const grown = [...units].map((unit) => [unit, (before[unit] ?? 0) + (more[unit] ?? 0)] as const)
@@ -178,8 +178,8 @@ export function grownCosts(before: Amounts, more: Amounts): Amounts | undefined 
 }
 
 /**
- * What a hold has in a cell after it grew. Of each window it knows one opening: a newer one means that the older has ended, so
- * that nothing can go back there.
+ * What a hold has in a cell after it grew. It knows one opening per window: a newer one means that the older has ended,
+ * and cannot be refunded.
  *
  * @returns the start of the opening, and what the hold was charged in it
  */

@@ -1,13 +1,13 @@
-/** Calls that a store takes on at the most, while none of them is answered. */
+/** How many calls a store accepts while none of them is answered. */
 const MOST_IN_FLIGHT = 10_000
 
-/** Counts calls in flight: beyond a bound a store takes no more on, and closing waits until none is left. */
+/** Counts calls in flight. Above a limit a store accepts no more; closing waits until none is left. */
 export class InFlight {
   readonly #most: number
   #count = 0
   readonly #waiting: (() => void)[] = []
 
-  /** @param most calls that wait for an answer, or whose answer may still come. Default: 10,000 */
+  /** @param most calls that wait for an answer, or whose answer may still arrive. Default: 10,000 */
   constructor(most: number = MOST_IN_FLIGHT) {
     this.#most = most
   }
@@ -16,24 +16,24 @@ export class InFlight {
     return this.#count
   }
 
-  /** Why no more calls are taken on; `undefined` while there is room. */
+  /** Why no more calls are accepted; `undefined` while there is room. */
   get refusal(): string | undefined {
     if (this.#count < this.#most) return undefined
     return `${this.#most} calls are in flight, and no more are taken on`
   }
 
-  /** So many calls more. Each has to be {@link done}. */
+  /** Adds calls. Each must be {@link done} later. */
   add(calls = 1): void {
     this.#count += calls
   }
 
-  /** So many calls were answered, or failed for good. */
+  /** These calls were answered, or failed finally. */
   done(calls = 1): void {
     this.#count -= calls
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  /** Resolves when a call is done; immediately where none is in flight. */
+  /** Resolves when a call is done; immediately if none is in flight. */
   next(): Promise<void> {
     return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
   }

@@ -13,22 +13,24 @@ export interface CallOutcome {
   readonly httpStatus: number
   /** The status was fine, but the body says that the call failed. @default false */
   readonly businessFail?: boolean | undefined
-  /** The status is the service's own word that quotas could not be requested (503). @default false */
+  /** The status is the service's own 503, because quotas were unavailable. @default false */
   readonly quotaUnavailable?: boolean | undefined
 }
 
 export interface OutcomeRecorderOptions {
   readonly store: OutcomeStore
-  /** Says which minute a call belongs to. */
+  /** Determines the minute that a call counts in. */
   readonly clock: Clock
   /**
-   * The longest that counts wait to be added to the store, in milliseconds.
+   * How long counts wait at most before they are added to the store, in milliseconds.
+   *
    * @default 1_000
    */
   readonly flushAfterMs?: number | undefined
   /**
-   * Hears of adds by the timer that failed; the counts are kept and added later.
-   * @default nobody does
+   * Called when the timer could not add counts; they are kept and added later.
+   *
+   * @default not reported
    */
   readonly onError?: ((error: unknown) => void) | undefined
 }
@@ -38,16 +40,17 @@ export interface OutcomeRecorder {
   /** Never throws, never waits. */
   record(outcome: CallOutcome): void
   /**
-   * Adds what was counted. What cannot be added is kept, 11,520 minutes of it, and added at a later time; where the
-   * store added it although it threw, it is counted twice.
+   * Adds what was counted. Counts that cannot be added are kept, up to 11,520 minutes, and added later. If the store
+   * added them although it threw, they count twice.
+   *
    * @throws the store's error
    */
   flush(): Promise<void>
-  /** A last flush; then nothing is open. The store is the caller's to close. */
+  /** Flushes once more, then closes. You close the store. */
   close(): Promise<void>
 }
 
-/** Nothing is recorded after `close`. */
+/** Makes a recorder. It records nothing after `close`. */
 export function outcomeRecorder(options: OutcomeRecorderOptions): OutcomeRecorder {
   return new Recorder(options)
 }
@@ -75,7 +78,7 @@ class Recorder implements OutcomeRecorder {
     this.#flushLater()
   }
 
-  /** One at a time, so that a failed one is back before the next looks. */
+  /** One at a time, so that a failed one is kept before the next reads. */
   flush(): Promise<void> {
     const flushed = this.#flushing.then(() => this.#flush())
     this.#flushing = flushed.catch(() => undefined)
@@ -106,7 +109,7 @@ class Recorder implements OutcomeRecorder {
     if (this.#closed || this.#timer !== undefined) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      // The counts are kept, and added at the next try.
+      // The counts are kept, and added at the next attempt.
       this.flush().catch((error: unknown) => this.#onError?.(error))
     }, this.#flushAfterMs)
     this.#timer.unref()

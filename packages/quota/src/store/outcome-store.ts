@@ -22,29 +22,31 @@ export const OUTCOME_COLUMNS = [
 ] as const
 export type OutcomeColumn = (typeof OUTCOME_COLUMNS)[number]
 
-/** The calls of one minute, counted. */
+/** One minute's calls, counted. */
 export interface MinuteOutcomes extends Readonly<Record<OutcomeColumn, number>> {
   /** Whole minutes since the epoch. */
   readonly minute: number
 }
 
-/** How long every store keeps its counts, at least: 8 days. */
+/** How long every store keeps its counts at least: 8 days. */
 export const OUTCOMES_KEPT_MINUTES: number = 8 * 24 * 60
 
 /**
- * Where the outcomes of calls are counted, per minute and over all processes: for the adaptive mode and for charts.
- * Times are arguments; a store reads no clock.
+ * Counts outcomes of calls per minute and over all processes, for the adaptive mode and for charts. Times are
+ * arguments: a store reads no clock.
  */
 export interface OutcomeStore {
-  /** Adds counts, whole numbers of at least 0, to the stored ones. When it throws, any of them may have been added. */
+  /** Adds counts, whole numbers of at least 0, to the stored ones. If it throws, any of them may have been added. */
   add(counts: readonly MinuteOutcomes[]): Answer<void>
-  /** The minutes from `fromMinute` up to, not including, `toMinute`, in order; those without calls may be left out. */
+  /**
+   * The minutes from `fromMinute` up to, not including, `toMinute`, in order. Minutes without calls may be left out.
+   */
   read(fromMinute: number, toMinute: number): Answer<readonly MinuteOutcomes[]>
-  /** Leaves nothing open. */
+  /** Closes everything. */
   close?(): void | PromiseLike<void>
 }
 
-/** A minute in which nothing was counted. */
+/** A minute without counts. */
 export function noOutcomes(minute: number): MinuteOutcomes {
   return {
     minute,
@@ -58,7 +60,7 @@ export function noOutcomes(minute: number): MinuteOutcomes {
   }
 }
 
-/** Both added, column by column; the minute is that of the first. */
+/** The sum of both, column by column, with the first one's minute. */
 function addOutcomes(a: MinuteOutcomes, b: MinuteOutcomes): MinuteOutcomes {
   return {
     minute: a.minute,
@@ -72,7 +74,7 @@ function addOutcomes(a: MinuteOutcomes, b: MinuteOutcomes): MinuteOutcomes {
   }
 }
 
-/** Counts by minute, of at most so many minutes: beyond that the oldest minute is forgotten. */
+/** Counts by minute, for a limited number of minutes: the oldest is dropped. */
 export class OutcomeTable {
   readonly #maxMinutes: number
   readonly #minutes = new Map<number, MinuteOutcomes>()

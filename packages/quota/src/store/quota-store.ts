@@ -4,21 +4,21 @@ import type { Clock } from '../time/clock.ts'
 import type { AsyncHolds, HoldOptions, SyncHolds } from './hold-port.ts'
 import type { ReservationId, StoreSchema, Subject } from './schema.ts'
 
-/** One decision to be made and, if admitted, charged. */
+/** One decision to make and, if admitted, to charge. */
 export interface TakeRequest {
   readonly subject: Subject
-  /** Index into the schema's categories. */
+  /** Index of the schema's category. */
   readonly category: number
   readonly quotas: Quotas
   /**
-   * One number for each of the schema's units, and behind them 1 where it takes a slot in every layer, else 0: safe integers
-   * of at least 0. A slot only with {@link hold}; all 0 only under an id, which is remembered while no window opens. The same
-   * array for all requests of one price.
+   * One number per unit of the schema, then 1 if it takes a slot in every layer, else 0: safe integers of at least 0. A
+   * slot only with {@link hold}. All 0 only with an id, which is remembered while no window opens. All requests of one
+   * price share one array.
    */
   readonly costs: readonly number[]
   /**
-   * Revision of the settings that `quotas` came from, `''` where nothing is stored. A store that knows another one
-   * answers `stale`. Absent: the engine follows no settings that others could change, and is never stale.
+   * Revision of the settings that `quotas` came from, `''` if nothing is stored. A store that knows another one answers
+   * `stale`. Absent: no other process can change the engine's settings, so they are never stale.
    */
   readonly settingsRevision?: string | undefined
   readonly id?: ReservationId | undefined
@@ -60,46 +60,46 @@ export interface TakeReply {
   readonly now: number
   /** The windows after the decision (`admitted`) or as they are (`refused`); else empty. */
   readonly states: WindowStates
-  /** Of `stale`: the revision that the store knows, `''`: none; absent where it is the periods that are stale. */
+  /** For `stale`: the revision that the store knows, `''` for none; absent if the periods are stale. */
   readonly settingsRevision?: string | undefined
-  /** Of a hold: when it ends, epoch milliseconds. */
+  /** For a hold: when it expires, epoch milliseconds. */
   readonly endsAt?: number | undefined
 }
 
-/** A read of the windows of a subject; several categories together. */
+/** Reads a subject's windows, of several categories together. */
 export interface ReadRequest {
   readonly subject: Subject
   /** Indices of categories. */
   readonly categories: readonly number[]
   /** Indices of layers. */
   readonly layers: readonly number[]
-  /** As of a take, for each of `layers` in turn. */
+  /** As in a take, for each of `layers` in turn. */
   readonly periods?: readonly number[] | undefined
 }
 
 export interface ReadReply {
   readonly now: number
-  /** One state for each category requested. */
+  /** One state per requested category. */
   readonly states: readonly WindowStates[]
-  /** The clock is outside of the periods, and there are no states: ask again. */
+  /** The clock is outside the periods, so there are no states: repeat the call. */
   readonly isStale?: boolean | undefined
 }
 
-/** The end of a reservation: the amount to give back to the windows that it came from. */
+/** Settles a reservation: the amount to refund to the windows it came from. */
 export interface SettleRequest {
   readonly subject: Subject
   readonly category: number
   /** Indices of the layers that were charged. */
   readonly layers: readonly number[]
-  /** The states of the reply that admitted the reservation; their starts say which windows to refund. */
+  /** The states of the reply that admitted the reservation. Their starts determine which windows to refund. */
   readonly states: WindowStates
   /**
-   * What goes back, one number for each of the schema's units: safe integers of at most the cost. Below 0: what was spent
-   * while the store did not answer, to be added regardless of the limits.
+   * What to refund, one number per unit of the schema: safe integers of at most the cost. Below 0: what was spent
+   * during an outage, added regardless of the limits.
    */
   readonly refunds: readonly number[]
   readonly as: 'committed' | 'cancelled'
-  /** Present when the reservation was made under an id. */
+  /** Set if the reservation was made under an id. */
   readonly id?: ReservationId | undefined
 }
 
@@ -142,21 +142,21 @@ export interface SyncCounters {
   read(request: ReadRequest): ReadReply
   settle(request: SettleRequest): void
   reset(request: ResetRequest): void
-  /** There where the store {@link StoreAbilities.holds}. */
+  /** Present if the store {@link StoreAbilities.holds}. */
   readonly holds?: SyncHolds | undefined
 }
 
-/** As {@link SyncCounters}, for stores that answer later. */
+/** Like {@link SyncCounters}, for asynchronous stores. */
 export interface AsyncCounters {
   take(request: TakeRequest): PromiseLike<TakeReply>
   read(request: ReadRequest): PromiseLike<ReadReply>
   settle(request: SettleRequest): PromiseLike<void>
   reset(request: ResetRequest): PromiseLike<void>
-  /** There where the store {@link StoreAbilities.holds}. */
+  /** Present if the store {@link StoreAbilities.holds}. */
   readonly holds?: AsyncHolds | undefined
 }
 
-/** What a store can beside rolling windows. An engine refuses a policy or request that requests more. */
+/** What a store supports besides rolling windows. An engine rejects policies and requests that need more. */
 export interface StoreAbilities {
   /** Token buckets. */
   readonly bucket?: boolean | undefined
@@ -164,76 +164,84 @@ export interface StoreAbilities {
   readonly calendar?: boolean | undefined
   /** Holds: `TakeRequest.hold`, and the counters' `holds`. */
   readonly holds?: boolean | undefined
-  /** Limits of concurrency: in layers of each subject's own, or in `all`. Needs {@link holds}. */
+  /** Concurrency limits: in layers that aren't shared (`own`), or in `all`. Needs {@link holds}. */
   readonly concurrency?: 'own' | 'all' | undefined
-  /** Whether an overrun may be `fit`: charged as far as every window has room. */
+  /** Whether an overrun may `fit`: it is charged as far as every window has room. */
   readonly fit?: boolean | undefined
 }
 
-/** Where counters live, answering synchronously: no answer is checked for being a promise. */
+/** Stores counters and answers synchronously. Its answers are not checked for promises. */
 export interface SyncStore {
   readonly sync: true
-  /** @default it knows rolling windows alone */
+  /** @default it supports rolling windows only */
   readonly can?: StoreAbilities | undefined
   /**
-   * The clock of this process that it reads; the engine uses it too, where it has none of its own.
-   * @default none: it takes the engine's, see `open`, or has the time from elsewhere
+   * The clock of this process that it reads. An engine without a clock uses it too.
+   *
+   * @default none: it uses the engine's, see `open`, or another source
    */
   readonly clock?: Clock | undefined
   /**
-   * Where it keeps its counters: server, database and prefix, in a text that is the same for stores that share them.
-   * @default nothing is known of that: only the same object shares them
+   * Where it keeps its counters: server, database and prefix, as text that is equal for stores that share them.
+   *
+   * @default unknown: only the same object shares them
    */
   readonly place?: string | undefined
   /**
-   * Counters for a schema. Several may be open together.
-   * @param clock the engine's, for a store that reads the time in this process and was given no clock
+   * Counters for a schema. Several can be open at the same time.
+   *
+   * @param clock the engine's, for a store without a clock that reads the time in this process
    */
   open(schema: StoreSchema, clock?: Clock): SyncCounters
-  /** Leaves nothing open. */
+  /** Closes everything. */
   close?(): void | PromiseLike<void>
 }
 
-/** Where counters live, answering later. What it answers may be anything that can be awaited. */
+/** Stores counters and answers asynchronously, with anything that can be awaited. */
 export interface AsyncStore {
   readonly sync: false
-  /** @default it knows rolling windows alone */
+  /** @default it supports rolling windows only */
   readonly can?: StoreAbilities | undefined
   /**
-   * Within how many milliseconds every call is answered or rejected, by the store itself.
-   * @default it keeps no time: the engine does
+   * The deadline of every call in milliseconds, if the store keeps one itself.
+   *
+   * @default the engine keeps its own
    */
   readonly deadlineMs?: number | undefined
   /**
-   * There while the first connection is being made and nothing has failed yet; resolves when either is over. Deadlines of
-   * calls count from then on.
+   * Set while the first connection is being made and nothing has failed yet; resolves when either is over. Deadlines of
+   * calls start after that.
+   *
    * @default connecting counts in the deadline
    */
   readonly opening?: PromiseLike<void> | undefined
   /**
-   * The clock of this process that it reads; the engine uses it too, where it has none of its own.
-   * @default none: it takes the engine's, see `open`, or has the time from elsewhere
+   * The clock of this process that it reads. An engine without a clock uses it too.
+   *
+   * @default none: it uses the engine's, see `open`, or another source
    */
   readonly clock?: Clock | undefined
   /**
-   * Where it keeps its counters: server, database and prefix, in a text that is the same for stores that share them.
-   * @default nothing is known of that: only the same object shares them
+   * Where it keeps its counters: server, database and prefix, as text that is equal for stores that share them.
+   *
+   * @default unknown: only the same object shares them
    */
   readonly place?: string | undefined
   /**
-   * Counters for a schema. Several may be open together.
-   * @param clock the engine's, for a store that reads the time in this process and was given no clock
+   * Counters for a schema. Several can be open at the same time.
+   *
+   * @param clock the engine's, for a store without a clock that reads the time in this process
    */
   open(schema: StoreSchema, clock?: Clock): AsyncCounters
   /**
-   * The same counters as a part of a transaction of the caller's on the same database: what they charge is charged when that
-   * is committed, and never if it is not. Its locks last as long as it does.
+   * The same counters inside the caller's transaction on the same database. Their charges count once it commits, and
+   * never if it rolls back. It keeps its locks until its end.
    *
-   * @param transaction what the database's client calls one
-   * @throws {QuotaError} `invalid_options` for a value that is none
+   * @param transaction the database client's kind of transaction
+   * @throws {QuotaError} `invalid_options` if the value isn't a transaction
    */
   within?(schema: StoreSchema, transaction: unknown): AsyncCounters
-  /** Leaves nothing open. */
+  /** Closes everything. */
   close?(): void | PromiseLike<void>
 }
 
@@ -241,14 +249,14 @@ export type QuotaStore = SyncStore | AsyncStore
 export type Counters = SyncCounters | AsyncCounters
 
 /**
- * The answer of a port: at once where it is declared `sync: true`, else by a promise or anything else that can be
- * awaited. Which of the two it is follows the declaration, never the answer.
+ * A port's answer: direct if it is declared `sync: true`, else a promise or anything else that can be awaited. The
+ * declaration determines which, never the answer.
  */
 export type Answer<T> = T | PromiseLike<T>
 
 /**
- * Waits for an answer by the declared kind of who gave it. It comes in a box: what a store that answers synchronously gave is a
- * value, also where it has a `then`.
+ * Awaits an answer according to its declaration, and returns it in a box: a synchronous store's answer is a value even
+ * if it has a `then`.
  */
 export async function boxed<T>(
   { sync }: { readonly sync: boolean },
@@ -260,13 +268,13 @@ export async function boxed<T>(
 /** The same in every copy of this library. */
 const NOT_DONE = Symbol.for('@scoregw/quota/not-done')
 
-/** Marks a store's error as one that says for certain that nothing was carried out, so that the call may be made again. */
+/** Marks a store's error as one after which certainly nothing was carried out, so that the call can be repeated. */
 export function notDone<E extends object>(error: E): E {
   Object.defineProperty(error, NOT_DONE, { value: true })
   return error
 }
 
-/** Whether an error says for certain that nothing was carried out; most cannot. */
+/** Whether certainly nothing was carried out. For most errors that is unknown. */
 export function isNotDone(error: unknown): boolean {
   return typeof error === 'object' && error !== null && NOT_DONE in error
 }

@@ -18,13 +18,13 @@ export interface StoreSchema {
    * a request may take slots, stands their number. The order is no part of what a counter is recognised by.
    */
   readonly units: readonly string[]
-  /** The cells of every row, in the order of a row: windows by length, then by label; slots last. */
+  /** The cells of every row in order: windows by length, then by label; slots last. */
   readonly cells: readonly CellSchema[]
   readonly categories: readonly string[]
   readonly layers: readonly LayerSchema[]
 }
 
-/** The counters that a policy requests. */
+/** The counters that a policy needs. */
 export function storeSchema(policy: Policy): StoreSchema {
   const { categories, layers } = policy
   return {
@@ -35,24 +35,24 @@ export function storeSchema(policy: Policy): StoreSchema {
   }
 }
 
-/** A subject's key in a layer: shared layers have one for all subjects. */
+/** A subject's key in a layer. Shared layers have one key for all subjects. */
 export function layerKey(layer: LayerSchema, subject: Subject): string {
   if (layer.shared) return ''
   return typeof subject === 'string' ? subject : subject[layer.name]!
 }
 
-/** The key under which a subject's ids and holds are kept: its key in the first layer of its own. */
+/** The key of a subject's ids and holds: its key in the first layer that isn't shared. */
 export function idOwnerKey({ layers }: Pick<StoreSchema, 'layers'>, subject: Subject): string {
   return layerKey(layers.find(({ shared }) => !shared)!, subject)
 }
 
-/** A server-side id that makes a repeated reservation harmless. */
+/** A server-side id that makes a repeated reservation safe. */
 export interface ReservationId {
-  /** The caller's id, 1 to 256 bytes, together with category and the subject's key in its first own layer. */
+  /** The caller's id, 1 to 256 bytes. It belongs to the category and to the subject's key in its first own layer. */
   readonly id: string
-  /** Distinguishes the holders of one id: another text for each reservation handle, in whatever process. */
+  /** Distinguishes the holders of one id: a new text for each reservation handle in any process. */
   readonly nonce: string
-  /** What the id was used for; another use of the same id is a conflict. */
+  /** What the id was used for. Using it for something else is a conflict. */
   readonly fingerprint: string
   /** How long the record is kept after its last write, in milliseconds. */
   readonly ttlMs: number

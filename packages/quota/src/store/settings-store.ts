@@ -1,29 +1,29 @@
 import type { Answer } from './quota-store.ts'
 
-/** What changed in a settings store: the settings, one subject's, or (when that is unknown) anything. */
+/** What changed in a settings store: the settings, one subject's, or everything if that is unknown. */
 export type SettingsChange =
   | { readonly kind: 'settings' }
   | { readonly kind: 'subject'; readonly layer: string; readonly key: string }
   | { readonly kind: 'everything' }
 
-/** A document as it is stored: by whom and under which policy nobody knows, so that nothing is taken for granted of it. */
+/** A stored document. Its writer and their policy are unknown, so nothing in it is taken for granted. */
 export interface StoredDocument {
   readonly document: unknown
-  /** Counts the writes that people see: 1, 2, 3 ... It begins again where a store lost its data. */
+  /** Counts the writes that people see: 1, 2, 3 ... It restarts if a store lost its data. */
   readonly version: number
-  /** Random text of this one write: two documents are the same where their revisions are. Never empty. */
+  /** Random text of this write, never empty: documents with equal revisions are equal. */
   readonly revision: string
 }
 
-/** How a document is written. */
+/** Options of a write. */
 export interface StoreWriteOptions {
-  /** The write happens only if this revision is the stored one, `''`: nothing is; absent: whatever is stored. */
+  /** Writes only if this revision is stored, `''` for none. Absent: any. */
   readonly ifRevision?: string | undefined
-  /** Who changes it, for stores that keep an audit trail. */
+  /** Who makes the change, for stores with an audit trail. */
   readonly by?: string | undefined
 }
 
-/** The result of a write: the state stored now (version 0, revision `''`: nothing), and whether the write happened. */
+/** The result of a write: the stored state (version 0, revision `''`: nothing), and whether it was written. */
 export interface WriteReply {
   readonly written: boolean
   readonly version: number
@@ -39,7 +39,7 @@ export interface SettingsReader {
 /** A subject's document as a transaction sees it. */
 export interface ReadWithin {
   readonly stored: StoredDocument | undefined
-  /** `false`: it may be of the snapshot that the transaction began with, and is not remembered. */
+  /** `false`: it may belong to the transaction's first snapshot, so it isn't cached. */
   readonly isLatest: boolean
 }
 
@@ -54,8 +54,8 @@ export interface ReadWithin {
  */
 interface SettingsPort {
   /**
-   * Whether the counters' store knows the revision in force, since it is kept or announced there: decisions are then
-   * made under the very settings that are stored. `false`: settings of this process alone.
+   * Whether the counters' store knows the revision in force, because it is stored or announced there. Decisions are
+   * then made under exactly the stored settings. `false`: the settings belong to this process.
    */
   readonly isMarked: boolean
   /**
@@ -66,24 +66,24 @@ interface SettingsPort {
   read(): Answer<StoredDocument | undefined>
   write(document: unknown, options: StoreWriteOptions): Answer<WriteReply>
   readSubject(layer: string, key: string): Answer<StoredDocument | undefined>
-  /** `null` removes the subject's settings; its version goes on counting. */
+  /** `null` removes the subject's settings; its version keeps counting. */
   writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Answer<WriteReply>
   /**
-   * Reads through a transaction of the caller's, where the counters are charged in it: every connection may have one open,
-   * and no other be free. Absent where documents live elsewhere.
+   * Reads inside the caller's transaction, if the counters are charged in it: every connection may have one open, with
+   * none free for another read. Absent if documents are stored elsewhere.
    */
   within?(transaction: unknown): SettingsReader
-  /** Calls `listener` after changes, also those of other processes, until the returned function is called. */
+  /** Calls `listener` after changes of any process, until you call the returned function. */
   watch(listener: (change: SettingsChange) => void): () => void
   /**
-   * Where documents and counters live apart: a process that read `revision` saw `seen` with the counters. Announces
-   * the first there, if the second is still the announced one.
+   * For documents and counters in different stores: a process that read `revision` got `seen` from the counters.
+   * Announces `revision` there, if `seen` is still the announced one.
    */
   reannounce?(revision: string, seen: string): Answer<void>
   close?(): void | PromiseLike<void>
 }
 
-/** A settings store that answers synchronously. */
+/** A synchronous settings store. */
 export interface SyncSettingsStore extends SettingsPort {
   readonly sync: true
   read(): StoredDocument | undefined
@@ -92,12 +92,13 @@ export interface SyncSettingsStore extends SettingsPort {
   writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): WriteReply
 }
 
-/** A settings store that answers later. */
+/** An asynchronous settings store. */
 export interface AsyncSettingsStore extends SettingsPort {
   readonly sync: false
   /**
-   * There while the first connection is being made and nothing has failed yet; resolves when either is over. Deadlines of
-   * calls count from then on.
+   * Set while the first connection is being made and nothing has failed yet; resolves when either is over. Deadlines of
+   * calls start after that.
+   *
    * @default connecting counts in the deadline
    */
   readonly opening?: PromiseLike<void> | undefined

@@ -14,7 +14,7 @@ export class Alarms {
     this.#ring = ring
   }
 
-  /** Sets an alarm, or moves it. {@link start} follows. */
+  /** Sets an alarm, or moves it. Call {@link start} afterwards. */
   put(alarm: Alarm): void {
     this.#alarms.put(alarm)
   }
@@ -23,7 +23,7 @@ export class Alarms {
     this.#alarms.remove(alarm)
   }
 
-  /** Sets the timer for the next alarm. One that fires early finds nothing due, and is set again. */
+  /** Sets the timer for the next alarm. If it fires early, nothing is due and it is set again. */
   start(): void {
     const due = this.#alarms.first?.due ?? Number.POSITIVE_INFINITY
     if (due === this.#timerDue || (due > this.#timerDue && due < Number.POSITIVE_INFINITY)) return

@@ -1,9 +1,9 @@
-/** Anything in a heap; `at` is its place there, -1 outside. */
+/** A node of a heap. `at` is its place there, -1 outside. */
 export interface Node {
   at: number
 }
 
-/** A binary heap that knows where its nodes are, so that one leaves from the middle in O(log n). */
+/** A binary heap that knows its nodes' places, so that a node can leave from the middle in O(log n). */
 export class Heap<T extends Node> {
   readonly #nodes: T[] = []
   readonly #before: (a: T, b: T) => boolean
@@ -20,7 +20,7 @@ export class Heap<T extends Node> {
     return this.#nodes.length
   }
 
-  /** Adds a node that is not here, or moves one whose order changed. */
+  /** Adds a new node, or moves one whose order changed. */
   put(node: T): void {
     if (node.at === -1) node.at = this.#nodes.push(node) - 1
     this.#settle(node)

@@ -14,7 +14,7 @@ const NO_FLIGHT: Flight = { needs: [], at: 0 }
 export interface Closing {
   /** Requests of this cost or more were refused. */
   readonly cost: number
-  /** `undefined`: at an unknown time. */
+  /** `undefined`: the time is unknown. */
   readonly waitMs?: number | undefined
 }
 
@@ -27,7 +27,7 @@ export class Lane {
   readonly isSlots: boolean
   readonly places: Heap<Place> = new Heap((a, b) => a.waiter.isBefore(b.waiter))
   readonly alarm: Alarm
-  /** When the refusing limit opens, by the stopwatch, and when the first is tried again: 60 s later at most. */
+  /** When the refusing limit opens, by the stopwatch, and when the first waiter is tried again: after 60 s at most. */
   opensAt = 0
   retryAt = 0
   /** When something was last freed here, as a number of the queue's events. */
@@ -36,7 +36,7 @@ export class Lane {
   #flights = 0
   /** The sum of costs in flight. */
   #flyingCost = 0
-  /** Tries in flight that may be refused, how many there may be, and in which turn of the event loop they were sent. */
+  /** Tries in flight that may be refused, their limit, and the tick of the event loop in which they were sent. */
   #unsure = 0
   #most = 1
   #turn = -1
@@ -44,7 +44,7 @@ export class Lane {
   #last: Flight = NO_FLIGHT
   /** How often something was freed since they were sent. */
   #freed = 0
-  /** Certain to be left when all flights are admitted. */
+  /** Certain to be left when all tries in flight are admitted. */
   #room = 0
   #emptyTries = 0
 
@@ -119,7 +119,7 @@ export class Lane {
     this.alarm.due = this.retryAt
   }
 
-  /** Something was given back. Answers that are in flight may not know. */
+  /** Something was refunded. Answers in flight may not include it. */
   freed(event: number): void {
     this.freedAt = event
     this.#freed++
@@ -138,7 +138,7 @@ export class Lane {
     this.#emptyTries = 0
   }
 
-  /** 25 to 50 ms for ten tries, then twice as long each time, up to a second. */
+  /** 25 to 50 ms for ten tries, then doubling up to a second. */
   #probeMs(): number {
     this.#emptyTries++
     const factor = 2 ** Math.max(0, this.#emptyTries - QUICK_TRIES)
@@ -149,9 +149,9 @@ export class Lane {
 const PROBE_MS = 50
 const QUICK_TRIES = 10
 const MAX_PROBE_MS = 1_000
-/** Other processes may raise or reset limits: the first in a lane never sleeps longer. */
+/** Other processes may raise or reset limits, so the first in a lane never sleeps longer. */
 const RECHECK_MS = 60_000
 /** Tries at a window with an unknown rest. */
 const FIRST_TRIES = 8
-/** One process takes this part of what is left at a time, so that the queues of others get theirs. */
+/** One process takes this part of what is left at a time, so that other processes' queues get theirs. */
 const FAIR_PART = 8

@@ -31,7 +31,7 @@ export class Lanes {
   readonly #forget: () => void
   readonly #lanes = new Map<string, Lane>()
   readonly #alarms: Alarms = new Alarms((due) => this.#ring(due))
-  /** Who may have become first everywhere. */
+  /** Waiters that may have become first everywhere. */
   readonly #ready: Heap<Waiter> = new Heap((a, b) => a.isBefore(b))
   readonly #all = new Set<Waiter>()
   readonly #waitingByKey = new Map<string, number>()
@@ -110,7 +110,7 @@ export class Lanes {
     this.#alarms.start()
   }
 
-  /** Considers all who may be tried, in order. */
+  /** Considers all waiters that may be tried, in order. */
   #drain(): void {
     if (this.#isDraining) return
     this.#isDraining = true
@@ -142,7 +142,7 @@ export class Lanes {
     return undefined
   }
 
-  /** Gives a waiter its places in the lanes up to one of its needs, and takes it out of the wider ones. */
+  /** Gives a waiter its places in the lanes up to one of its needs, and removes it from the wider ones. */
   #stand(waiter: Waiter, upTo: number): void {
     if (!waiter.isWaiting && !this.#mayWait(waiter)) return
     const { places, needs } = waiter
@@ -169,7 +169,7 @@ export class Lanes {
     return true
   }
 
-  /** Takes a waiter out of its wider lanes, from one on. */
+  /** Removes a waiter from its wider lanes, from one on. */
   #leave({ places, needs }: Waiter, from: number): void {
     while (places.length > from) {
       const lane = this.#laneOf(needs[places.length - 1]!)
@@ -214,7 +214,7 @@ export class Lanes {
     )
   }
 
-  /** One number for all that is sent before the event loop turns. */
+  /** One number for everything that is sent in a tick of the event loop. */
   #thisTurn(): number {
     if (!this.#isTurnOpen) {
       this.#isTurnOpen = true
@@ -278,7 +278,7 @@ export class Lanes {
     this.#alarms.put(lane.alarm)
   }
 
-  /** Has a waiter considered under the prices in force. */
+  /** Considers a waiter again, under the prices in force. */
   #again(waiter: Waiter): void {
     try {
       const needs = this.#needs.of(this.#door.demand(waiter.request))
@@ -290,7 +290,7 @@ export class Lanes {
     }
   }
 
-  /** Takes over what an admission says of limits that others wait for. */
+  /** Learns from an admission about limits that others wait for. */
   #learn({ needs }: Waiter, { category, subject, windows }: AdmittedDecision): void {
     if (!needs.some(({ lane }) => this.#lanes.get(lane)?.isIdle === false)) return
     for (const { layer, window, remaining } of windows) {
@@ -332,7 +332,7 @@ export class Lanes {
     this.#drain()
   }
 
-  /** Other settings: prices may be others, and so the limits that requests need. */
+  /** Other settings may change prices, and so the limits that requests need. */
   #changed(): void {
     this.#changedAt = ++this.#events
     for (const lane of this.#lanes.values()) lane.changed()
@@ -340,7 +340,7 @@ export class Lanes {
     this.#drain()
   }
 
-  /** Has the first of a lane considered; forgets a lane without use. */
+  /** Considers the first of a lane; removes an unused lane. */
   #wakeFirst(lane: Lane): void {
     const first = lane.places.first?.waiter
     if (first !== undefined) {
@@ -363,14 +363,14 @@ export class Lanes {
     for (const { lane: name = '', waiter } of due) {
       const lane = this.#lanes.get(name)
       if (lane !== undefined) this.#wakeFirst(lane)
-      // A try that is in flight at the deadline decides.
+      // A try in flight at the deadline decides.
       if (waiter !== undefined && !waiter.isFlying)
         this.#end(waiter, waiter.outage === undefined ? { refusal: 'timeout' } : { error: waiter.outage })
     }
     this.#drain()
   }
 
-  /** The answer of a refusal. One that was never tried reads what its limits say. */
+  /** The answer of a refusal. A request that was never tried reads its limits. */
   async #refused({ request }: Waiter, reason: WaitRefusal, known: RefusedDecision | undefined): Promise<Answered> {
     let decision = known
     if (decision === undefined && reason !== 'queue_full') {
@@ -389,7 +389,7 @@ export class Lanes {
   }
 }
 
-/** Where the time of an opening is unknown. */
+/** Used if the time of an opening is unknown. */
 const RETRY_MS = 1_000
 
 function closed(): QuotaError {
