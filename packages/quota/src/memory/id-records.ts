@@ -8,34 +8,34 @@ import { NOWHERE, Sweeper, type Tables } from './row-table.ts'
 
 /** The record of a server-side id. */
 export interface IdRecord {
-  /** `expired` is the end of a hold that nobody settled. */
+  /** `expired` is the end of a hold that was never settled. */
   readonly state: 'reserved' | 'committed' | 'cancelled' | 'expired'
   readonly nonce: string
   readonly fingerprint: string
-  /** States of the reply that admitted it; empty for an id cancelled before it was reserved. */
+  /** States of the reply that admitted it; empty for an id that was cancelled before it was reserved. */
   readonly states: WindowStates
-  /** Epoch milliseconds; of an open hold `NEVER`. */
+  /** Epoch milliseconds; for an open hold `NEVER`. */
   readonly expiresAt: number
-  /** There if it is a hold's. */
+  /** Present if it is a hold's. */
   readonly hold?: HoldFacts | undefined
 }
 
-/** What a record knows of a hold. */
+/** A record's details of a hold. */
 export interface HoldFacts {
   /** The category's name. */
   readonly category: string
   /** The subject's key in the first own layer. */
   readonly owner: string
-  /** What the hold has, of `slots` 1 where it has a slot; after its end, what it had. */
+  /** What the hold has; `slots` is 1 if it has a slot. After its end: what it had. */
   readonly costs: Amounts
-  /** Epoch milliseconds. */
+  /** When it was taken, epoch milliseconds. */
   readonly takenAt: number
   readonly endsAt: number
   /** How long the record is kept after its last write, in milliseconds. */
   readonly ttlMs: number
-  /** The charges by row; empty after the end. */
+  /** The charges by row; empty after its end. */
   readonly rows: readonly HoldRow[]
-  /** The answer of the commit that settled it; absent where that charged what the hold had, as most do. */
+  /** The answer of the commit that settled it. Absent if it charged exactly what the hold had, as most do. */
   readonly answer?: Settled<Amounts> | undefined
 }
 
@@ -43,13 +43,13 @@ export interface HoldFacts {
 export interface HoldRow {
   /** The layer's name. */
   readonly layer: string
-  /** The subject's key in it. */
+  /** The subject's key in the layer. */
   readonly key: string
-  /** Pairs `[startedAt, amount]` in the order of the table's cells, `[-1, 0]` where none; of slots 1. */
+  /** Pairs `[startedAt, amount]` in the order of the table's cells, `[-1, 0]` for none; 1 for slots. */
   readonly charged: readonly number[]
 }
 
-/** JSON, so that no two (category, subject, id) share a key whatever characters they hold. */
+/** JSON, so that different (category, subject, id) never share a key, whatever characters they contain. */
 export function idKey(
   schema: StoreSchema,
   subject: Subject,
@@ -59,18 +59,18 @@ export function idKey(
   return JSON.stringify([schema.categories[category], idOwnerKey(schema, subject), id])
 }
 
-/** When the record of an open hold is forgotten: not before it was settled. */
+/** The expiry of an open hold's record: not before it is settled. */
 export const NEVER: number = Number.MAX_SAFE_INTEGER
 
-/** Ids whose records are checked, before a full table refuses a new one. */
+/** How many records are checked before a full table rejects a new id. */
 const SWEEP_WHEN_FULL = 64
 
-/** Most ended holds that are kept until the next sweep. */
+/** How many ended holds are kept until the next sweep. */
 const MAX_ENDED = 1_000
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** The record of a hold that is open: it is changed where it stands, and has its place in the queue of ends. */
+/** The record of an open hold. It is changed in place, and has its place in the queue of ends. */
 export interface OpenRecord extends Mutable<Omit<IdRecord, 'hold'>> {
   readonly hold: Mutable<HoldFacts> & { readonly key: string; at: number }
 }
@@ -81,15 +81,15 @@ function isOpen(record: IdRecord | string | undefined): record is OpenRecord {
 }
 
 /**
- * Records by id, each kept until `ttlMs` after its last write, and as long afterwards as rows outlive their windows; those of
- * open holds also by when they end, and by whose they are.
+ * Records by id. Each is kept until `ttlMs` after its last write, and as much longer as rows outlive their windows.
+ * Those of open holds are also found by their end and by their owner.
  */
 export class IdRecords {
   readonly #tables: Tables
   readonly #records = new Map<string, IdRecord>()
   readonly #sweeper = new Sweeper(this.#records, ({ expiresAt }) => expiresAt + GRACE_MS)
   #lifeMs = 0
-  /** Open holds by end, the earliest first: a binary heap. */
+  /** Open holds by end, earliest first: a binary heap. */
   readonly #heap: OpenRecord[] = []
   /** The same by owner. Lists, as most owners have one or two. */
   readonly #byOwner = new Map<string, OpenRecord[]>()
@@ -127,7 +127,7 @@ export class IdRecords {
     this.#put(key, { state, nonce: id.nonce, fingerprint: id.fingerprint, states, expiresAt }, id.ttlMs)
   }
 
-  /** Puts a record that was kept elsewhere. */
+  /** Adds a record that was stored elsewhere. */
   adopt(key: string, record: IdRecord): void {
     const before = this.#records.get(key)
     if (isOpen(before)) this.#dequeue(before)
@@ -136,7 +136,7 @@ export class IdRecords {
     else this.#put(key, record, hold?.ttlMs ?? 0)
   }
 
-  /** Puts the record of a hold that begins. */
+  /** Adds the record of a new hold. */
   putOpen(record: OpenRecord): void {
     const { hold } = record
     this.#put(hold.key, record, hold.ttlMs)
@@ -155,9 +155,9 @@ export class IdRecords {
   }
 
   /**
-   * Ends an open hold, or changes what came of one that has ended: what it charged goes back, its slots are free.
+   * Ends an open hold, or changes the result of an ended one: its charges are refunded, its slots are free.
    *
-   * @param most how much of a unit goes back at most; of slots all
+   * @param most the most to refund of a unit; slots are refunded whole
    */
   close(
     record: OpenRecord,
@@ -175,7 +175,7 @@ export class IdRecords {
     hold.answer = answer
   }
 
-  /** Settles every hold that has ended by now: exactly once, before anything else is read. */
+  /** Settles every hold that has expired by now: exactly once, before anything else is read. */
   endDue(now: number): void {
     for (let first = this.#heap[0]; first !== undefined && first.hold.endsAt <= now; first = this.#heap[0]) {
       const { fingerprint, hold } = first
@@ -192,7 +192,7 @@ export class IdRecords {
     return ended
   }
 
-  /** Forgets everything, as if nothing had been. */
+  /** Removes everything. */
   clear(): void {
     this.#records.clear()
     this.#heap.length = 0
@@ -206,12 +206,12 @@ export class IdRecords {
     return this.#records.size < max
   }
 
-  /** Looks at a few records, where any can have ended, and forgets those that have. */
+  /** Checks a few records, if any can have ended, and removes those that have. */
   step(now: number): void {
     if (this.#records.size > 0) this.#sweeper.step(now, this.#lifeMs)
   }
 
-  /** Looks at the next records, `most` of them, and forgets those that ended. */
+  /** Checks the next `most` records, and removes those that ended. */
   sweep(now: number, most: number): void {
     this.#sweeper.sweep(now, this.#lifeMs, most)
   }
@@ -253,7 +253,7 @@ export class IdRecords {
     else ofOwner.splice(ofOwner.indexOf(record), 1)
   }
 
-  /** Moves an entry of the heap to where it belongs. */
+  /** Moves an entry of the heap to its place. */
   #moveUpOrDown(record: OpenRecord): void {
     const heap = this.#heap
     const { hold } = record
@@ -277,7 +277,7 @@ export class IdRecords {
   }
 }
 
-/** The part of a record that has no place here and is kept elsewhere. */
+/** The part of a record that is stored elsewhere. */
 export function copyOf({ state, nonce, fingerprint, states, expiresAt, hold }: IdRecord): IdRecord {
   if (hold === undefined) return { state, nonce, fingerprint, states, expiresAt }
   const { category, owner, costs, takenAt, endsAt, ttlMs, rows, answer } = hold

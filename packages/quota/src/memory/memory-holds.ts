@@ -41,7 +41,7 @@ import {
 import type { RowDecisions, RowRequest } from './row-decisions.ts'
 import type { Tables } from './row-table.ts'
 
-/** What the counters of every schema on one store share. */
+/** State that the counters of every schema on one store share. */
 export interface MemoryShared {
   readonly clock: Clock
   readonly maxSubjects: number
@@ -60,7 +60,7 @@ export class MemoryHolds implements SyncHolds {
     this.#rows = rows
   }
 
-  /** A take under an id that is not used yet, of what goes back by itself at the end. */
+  /** A take under a new id whose charge is refunded at the end. */
   take(request: TakeRequest, id: ReservationId, hold: HoldOptions, key: string, now: number): TakeReply {
     const { subject, category, costs } = request
     const { ids } = this.#shared
@@ -141,13 +141,13 @@ export class MemoryHolds implements SyncHolds {
     if (added === undefined) return reply('stale', { reserved: hold.costs })
     const settled = commitAnswer(plan, added)
     ids.close(record as OpenRecord, 'committed', now, plan.mostBack, answerToKeep(settled, hold, units))
-    // Read again: the slots are free by now.
+    // Read again, since the slots are free now.
     const states = plan.isMore ? (this.#rows.read(request, now) ?? []) : NO_STATES
-    // The spread last: to add members behind one takes V8 a microsecond.
+    // The spread comes last: adding members after it costs V8 a microsecond.
     return { added, outcome: 'settled', now, states, ...settled }
   }
 
-  /** Charges the amount above a hold, in the windows open now; `undefined`: the clock is outside of the periods. */
+  /** Charges the amount above a hold in the windows open now; `undefined`: the clock is outside the periods. */
   #overrun(
     { subject, category, quotas, periods, overrun }: SettleHoldRequest,
     excess: readonly number[],
@@ -181,7 +181,7 @@ export class MemoryHolds implements SyncHolds {
     return { ended: ids.drain(), open: ids.open }
   }
 
-  /** The instant of a call. Whatever finds a hold past its end finds it settled. */
+  /** The instant of a call. An expired hold is settled before the call sees it. */
   #now(): number {
     const now = instantOf(this.#shared.clock)
     this.#shared.ids.endDue(now)

@@ -9,15 +9,15 @@ import {
   type WriteReply,
 } from '../store/settings-store.ts'
 
-/** A settings store in the memory of one process, which answers synchronously. */
+/** A synchronous settings store in the memory of one process. */
 export interface MemorySettings extends SyncSettingsStore {}
 
-/** Settings in memory: gone with the process. The default of an engine. */
+/** Settings in memory, lost when the process ends. The default of an engine. */
 export function memorySettings(): MemorySettings {
   return new Store()
 }
 
-/** The stored form of one document; of a removed one its version alone, so that versions never repeat. */
+/** The stored form of a document. A removed document keeps its version, so that versions never repeat. */
 interface Entry {
   readonly version: number
   readonly stored: StoredDocument | undefined
@@ -45,7 +45,7 @@ class Store implements MemorySettings {
   }
 
   readSubject(layer: string, key: string): StoredDocument | undefined {
-    // Every decision asks, and often nobody has settings of their own.
+    // Every decision reads this, and often no subject has settings.
     return this.#subjects.size === 0 ? undefined : this.#subjects.get(layer)?.get(key)?.stored
   }
 
@@ -59,7 +59,7 @@ class Store implements MemorySettings {
   }
 
   watch(listener: (change: SettingsChange) => void): () => void {
-    // A function of our own, so that one listener may watch twice.
+    // A new function, so that one listener can watch twice.
     const entry = (change: SettingsChange): void => listener(change)
     this.#listeners.add(entry)
     return () => this.#listeners.delete(entry)
@@ -70,7 +70,7 @@ class Store implements MemorySettings {
   }
 }
 
-/** Compare-and-set; `put` has the new entry where it was written. */
+/** Compare-and-set. `put` receives the new entry if it was written. */
 function write(
   { version, stored }: Entry,
   document: unknown,
@@ -90,7 +90,7 @@ function write(
   return { written: true, ...next }
 }
 
-/** A {@link FactorStore} in the memory of one process, which answers synchronously. */
+/** A synchronous {@link FactorStore} in the memory of one process. */
 export interface MemoryFactor extends FactorStore {
   readonly sync: true
   read(): VersionedFactor | undefined

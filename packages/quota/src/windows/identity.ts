@@ -1,36 +1,35 @@
 import { KINDS, type KindName, WINDOW_RULES, type WindowDefinition } from './kinds.ts'
 import { SLOTS, TOKENS } from './units.ts'
 
-/** The counter of one limit only by names, whatever policy it belongs to. */
+/** The counter of one limit, described by names only, independent of a policy. */
 export interface CellDefinition {
   readonly kind: KindName
   readonly label: string
-  /** What the counter is recognised by: kind, label, length or calendar rule, and unit. One line of text. */
+  /** Identifies the counter: kind, label, length or calendar rule, and unit. One line of text. */
   readonly identity: string
   /**
-   * After how many milliseconds from its start it has ended: a rolling window exactly, a calendar period and a bucket at the
-   * latest.
-   * `Infinity`: slots of work in progress, which time does not end.
+   * How long after its start it has ended, in milliseconds: exactly for a rolling window, at the latest for a calendar
+   * period and a bucket. `Infinity` for slots, which time does not end.
    */
   readonly lengthMs: number
-  /** The name of the unit that it counts; of concurrency {@link SLOTS}. */
+  /** The name of the unit that it counts; for concurrency {@link SLOTS}. */
   readonly unit: string
 }
 
 /** A cell in the rows of one schema. */
 export interface CellSchema extends Omit<CellDefinition, 'unit'> {
-  /** What it counts: an index into the schema's `units`; `units.length`: slots. */
+  /** The unit that it counts: an index into the schema's `units`; `units.length` for slots. */
   readonly unit: number
 }
 
 const UNIT_MARK = ' unit:'
-/** None that an object has a member of by nature. */
+/** Rejects names that every object has as members. */
 const UNIT_NAME = /^(?!__proto__$)[A-Za-z0-9_-]{1,32}$/
 
 /**
- * The counter of a window, recognised by kind, label, length or rule, and unit. Everything else that a policy says of it
- * (texts, order, amounts) may change, and the counter goes on; another label, length, rule or unit is another counter and
- * begins unused.
+ * The counter of a window, identified by kind, label, length or rule, and unit. Everything else in a policy (texts,
+ * order, amounts) may change, and the counter continues. With another label, length, rule or unit it is another
+ * counter, and begins unused.
  *
  * @param unit the name of what it counts
  */
@@ -63,15 +62,13 @@ export function cellOfIdentity(identity: string): CellDefinition | undefined {
   return isUnit ? { kind, label, identity, lengthMs, unit: named } : undefined
 }
 
-/** The cells of a schema, in the order of a row, from what its limits are. */
+/** The cells of a schema, made from its limits, in the order of a row. */
 export function cellsIn(units: readonly string[], limits: readonly CellDefinition[]): readonly CellSchema[] {
   const places = [...units, SLOTS]
   return inRowOrder(limits.map((cell) => ({ ...cell, unit: places.indexOf(cell.unit) })))
 }
 
-/**
- * The one order in which cells stand in a row, whatever the order in a policy: by length, then by label; slots come last.
- */
+/** The fixed order of cells in a row, whatever the policy's order: by length, then by label; slots last. */
 export function inRowOrder<C extends Pick<CellSchema, 'lengthMs' | 'label'>>(cells: readonly C[]): readonly C[] {
   return [...cells].sort((a, b) => {
     if (a.lengthMs !== b.lengthMs) return a.lengthMs < b.lengthMs ? -1 : 1
@@ -79,7 +76,7 @@ export function inRowOrder<C extends Pick<CellSchema, 'lengthMs' | 'label'>>(cel
   })
 }
 
-/** FNV-1a over UTF-16 units, an unsigned 32-bit number: short, the same everywhere, and no secret. */
+/** FNV-1a over UTF-16 units, an unsigned 32-bit number: short, the same everywhere, and not secret. */
 export function hash32(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

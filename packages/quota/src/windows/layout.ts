@@ -12,25 +12,27 @@ import { type Cells, roll, rollBucket } from './row.ts'
 export class Layout {
   /** In the order of a row: see {@link inRowOrder}. */
   readonly cells: readonly CellSchema[]
-  /** What the cells are recognised by, in the order of a row. */
+  /** The cells' identities, in the order of a row. */
   readonly identities: readonly string[]
-  /** The list of identities as one text, which rows that outlive a policy name by its {@link hash}. */
+  /** The list of identities as one text. Rows that outlive a policy name it by its {@link hash}. */
   readonly list: string
   /** {@link hash32} of {@link list}. */
   readonly hash: number
-  /** After how long each window has surely ended, in the order of a row; see {@link CellSchema.lengthMs}. */
+  /**
+   * How long after its start each window has certainly ended, in the order of a row; see {@link CellSchema.lengthMs}.
+   */
   readonly lengthsMs: readonly number[]
-  /** Cells of a row. */
+  /** Cells per row. */
   readonly size: number
-  /** Windows of a row, rolling ones and those of the calendar. */
+  /** Windows per row, rolling and calendar. */
   readonly width: number
   /** Whether a row's last cell counts slots. */
   readonly hasSlots: boolean
-  /** Numbers of a row. */
+  /** Numbers per row. */
   readonly rowCells: number
-  /** In what time as many tokens as its limit come back to a bucket, in milliseconds; 0 of all other cells. */
+  /** The time in which a bucket refills by its limit, in milliseconds; 0 for all other cells. */
   readonly persMs: readonly number[]
-  /** The calendar windows by their places in a row; a request has their periods in this order. */
+  /** The calendar windows by their places in a row. A request has their periods in this order. */
   readonly calendars: readonly number[]
   /** Which of a request's costs each cell counts, in the order of a row: see {@link CellSchema.unit}. */
   readonly units: readonly number[]
@@ -55,12 +57,12 @@ export class Layout {
     return slot * this.rowCells
   }
 
-  /** Where a cell's start stands in a state; what it used is the next number. */
+  /** Where a cell's start is in a state; the next number is its use. */
   cellAt(slot: number, cell: number): number {
     return 2 * (slot * this.size + cell)
   }
 
-  /** Where a cell's limit stands among those of the layers that apply. */
+  /** Where a cell's limit is among those of the layers that apply. */
   limitAt(slot: number, cell: number): number {
     return slot * this.size + cell
   }
@@ -81,10 +83,10 @@ export class Layout {
   }
 
   /**
-   * Returns how much of a limit is used at an instant: its cell, less what came back to a bucket.
+   * How much of a limit is used at an instant: its cell, less what a bucket refilled.
    *
    * @param at the limit's place among those of the layers that apply
-   * @param rates as of the request's quotas
+   * @param rates see the request's quotas
    */
   usedAt(state: readonly number[], at: number, rates: readonly number[] | undefined, now: number): number {
     const used = state[2 * at + 1] ?? 0
@@ -100,11 +102,11 @@ export class Layout {
   }
 }
 
-/** The windows open at one instant under one request's periods: computed once, for all rows that are read then. */
+/** The windows open at one instant under one request's periods. Computed once, for all rows that are read then. */
 export class Instant {
-  /** By layer that applies and cell, as {@link Layout.limitAt}: a cell is open while its start is later than this. */
+  /** By layer that applies and cell, like {@link Layout.limitAt}: a cell is open while its start is later than this. */
   readonly after: number[] = []
-  /** The same, but that no bucket is: how much it has used is not what its cell says. */
+  /** The same, without buckets: their cells don't directly show what is used. */
   readonly usual: number[]
   /** In the same places: the start of a cell that opens now, unless an earlier opening was later. */
   readonly opensAt: number[] = []
@@ -122,9 +124,9 @@ export class Instant {
    * Moves to an instant.
    *
    * @param now epoch milliseconds
-   * @param periods as of a take
+   * @param periods as in a take
    * @param layers how many apply
-   * @returns `false`: the instant is in neither of the periods of some calendar window, and nothing here is of use
+   * @returns `false`: the instant is in neither of the periods of some calendar window, so nothing here is valid
    */
   moveTo(now: number, periods: readonly number[] | undefined, layers: number): boolean {
     if (now === this.#now && periods === this.#periods && layers === this.#layers) return true
@@ -150,11 +152,11 @@ export class Instant {
   }
 
   /**
-   * Makes a cell one that is open at this instant, so that it can be charged: `roll`, and what a bucket needs.
+   * Opens a cell at this instant if necessary, so that it can be charged: `roll`, and what a bucket needs.
    *
-   * @param i where the cell's pair stands
+   * @param i where the cell's pair is
    * @param at its place, as in {@link after}
-   * @param rates as of the request's quotas
+   * @param rates see the request's quotas
    */
   roll(cells: Cells, i: number, at: number, rates: readonly number[] | undefined): void {
     const { persMs, size } = this.#layout

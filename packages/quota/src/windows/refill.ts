@@ -1,7 +1,7 @@
 /**
- * How many tokens came back in a time: `floor(ageMs x rate / perMs)`, exactly.
+ * How many tokens refill in a time: `floor(ageMs x rate / perMs)`, exactly.
  *
- * @param rate tokens each `perMs`, evenly
+ * @param rate tokens per `perMs`, evenly
  */
 export function cameBack(ageMs: number, rate: number, perMs: number): number {
   if (ageMs <= 0) return 0
@@ -10,7 +10,10 @@ export function cameBack(ageMs: number, rate: number, perMs: number): number {
   return Number((BigInt(ageMs) * BigInt(rate)) / BigInt(perMs))
 }
 
-/** After how many milliseconds so many tokens, 1 or more, have come back; at most two times `perMs`, when the rest is forgotten. */
+/**
+ * After how many milliseconds so many tokens, 1 or more, have refilled; at most two times `perMs`, after which the rest
+ * is dropped.
+ */
 export function timeFor(tokens: number, rate: number, perMs: number): number {
   if (tokens >= 2 * rate) return 2 * perMs
   const product = tokens * perMs

@@ -4,21 +4,21 @@ import { cameBack } from './refill.ts'
 /** `used` of a window that a reset closed, or that never opened. */
 export const CLOSED = -1
 
-/** Most tokens that a window counts: what was used stays a safe integer. */
+/** The most tokens that a window counts: the sum stays a safe integer. */
 export const MAX_USED: number = Number.MAX_SAFE_INTEGER
 
 /**
- * How long a row is kept after its last window ended, so that a clock stepping back a little finds it again. In
- * milliseconds.
+ * How long a row is kept after its last window ended, in milliseconds, so that a clock that steps back a little finds
+ * it again.
  */
 export const GRACE_MS = 60_000
 
-/** In a reply's state: the start of a window that is not open. */
+/** In a reply's state: the start of a window that isn't open. */
 export const NOT_OPEN = -1
 
 /**
- * A window that starts further than this ahead of the clock was opened by a clock that once ran ahead; it is moved to
- * the present (keeping what was used), or its users would be locked out until that future. In milliseconds.
+ * A window that starts further ahead of the clock, in milliseconds, was opened by a clock that ran ahead. It is moved
+ * to the present and keeps its use; otherwise its users would be locked out until then.
  */
 export const MAX_AHEAD_MS = 5_000
 
@@ -41,20 +41,20 @@ export interface Cells {
   [index: number]: number
 }
 
-/** A start never further ahead than {@link MAX_AHEAD_MS}: one that is moved becomes later than what opened at `now`. */
+/** A start at most {@link MAX_AHEAD_MS} ahead. A re-anchored start is later than one of a window opened at `now`. */
 function anchored(startedAt: number, after: number, now: number): number {
   return startedAt - now > MAX_AHEAD_MS && after !== ALWAYS_OPEN ? now + 1 : startedAt
 }
 
-/** What a cell has used, as seen now. */
+/** What a cell has used, as of now. */
 export function usedIn(cells: Cells, i: number, after: number): number {
   return cells[i + 1] !== CLOSED && cells[i]! > after ? cells[i + 1]! : 0
 }
 
 /**
- * Makes a cell an open one, and moves one that starts too far ahead. One that opens starts later than any earlier opening,
- * so that a start identifies a window and a late refund finds only its own. A clock that keeps jumping can still bring two
- * openings onto one start: a cell knows a single one.
+ * Opens a cell if necessary, and moves one that starts too far ahead. A new opening starts later than any earlier one,
+ * so a start identifies a window, and a late refund finds only its own. A clock that keeps jumping can still bring two
+ * openings to one start, since a cell knows only one.
  *
  * @param opensAt the start of one that opens now
  */
@@ -66,18 +66,18 @@ export function roll(cells: Cells, i: number, after: number, opensAt: number, no
 }
 
 /**
- * Whether all that a bucket's cell used came back. Not in the millisecond of its start: one that is charged and given back
- * again and again would start ever further ahead of the clock.
+ * Whether a bucket has refilled completely. Not in the millisecond of its start: a bucket that is charged and refunded
+ * repeatedly would start ever further ahead of the clock.
  */
 export function isFull(used: number, ageMs: number, rate: number, perMs: number): boolean {
   return ageMs > 0 && cameBack(ageMs, rate, perMs) >= used
 }
 
 /**
- * As {@link roll}, of a bucket: a full one opens again, and the start of one that is older than `perMs` moves by that. It says
- * the same as before, since as many tokens as its limit came back in that time, exactly.
+ * Like {@link roll}, for a bucket. A full one opens again. If it is older than `perMs`, its start moves by that: it
+ * means the same, since exactly its limit refilled in that time.
  *
- * @param rate tokens that come back each `perMs`, above 0
+ * @param rate tokens that refill per `perMs`, above 0
  */
 export function rollBucket(cells: Cells, i: number, after: number, now: number, rate: number, perMs: number): void {
   const [startedAt, used] = [cells[i]!, cells[i + 1]!]
@@ -94,23 +94,23 @@ export function add(cells: Cells, i: number, cost: number): void {
 }
 
 /**
- * Moves a cell that a fast clock opened in the far future to the present: the one write a refusal may make. A closed one
- * keeps its start, which the next opening has to be later than.
+ * Moves a cell that a fast clock opened in the far future to the present: the only write of a refusal. A closed cell
+ * keeps its start, since the next opening must be later.
  */
 export function reanchor(cells: Cells, i: number, after: number, now: number): void {
   if (cells[i + 1] !== CLOSED) cells[i] = anchored(cells[i]!, after, now)
 }
 
-/** The rest of `used` when some goes back, or is added (below 0); all where more was charged than is counted. */
+/** The use after a refund, or after an addition (below 0). If more was charged than is counted, it stays. */
 function less(used: number, amount: number): number {
   return used === MAX_USED ? used : Math.min(MAX_USED, Math.max(0, used - amount))
 }
 
 /**
- * Gives back to the very opening that was charged; another start is left alone.
+ * Refunds exactly the opening that was charged. Another start is left alone.
  *
- * @param amount 0 or more; below 0 it is charged whatever the limits
- * @param isSlots the last slot closes the cell, so that a row which is kept shows what one shows that was dropped
+ * @param amount 0 or more; below 0 it is charged regardless of the limits
+ * @param isSlots the last slot closes the cell, so that a kept row is equal to a dropped one
  */
 export function refund(cells: Cells, i: number, startedAt: number, amount: number, isSlots = false): void {
   const used = cells[i + 1]!
@@ -119,10 +119,10 @@ export function refund(cells: Cells, i: number, startedAt: number, amount: numbe
 }
 
 /**
- * Takes a charge back as if it had never been: as {@link refund}, and a cell that the charge opened and that nothing else
- * used is closed again.
+ * Undoes a charge as if it had never happened: like {@link refund}, but a cell that only this charge opened and used is
+ * closed again.
  *
- * @param takenAt the instant of the charge: a cell that starts no earlier was opened by it
+ * @param takenAt the instant of the charge: it opened a cell that starts no earlier
  */
 export function undo(cells: Cells, i: number, startedAt: number, amount: number, takenAt: number): void {
   const used = cells[i + 1]!
@@ -131,17 +131,17 @@ export function undo(cells: Cells, i: number, startedAt: number, amount: number,
   cells[i + 1] = left === 0 && cells[i]! >= takenAt ? CLOSED : left
 }
 
-/** Closes a cell: nothing used, and the next opening is later than the last. */
+/** Closes a cell: nothing is used, and the next opening is later than the last. */
 export function close(cells: Cells, i: number): void {
   cells[i + 1] = CLOSED
 }
 
-/** Makes a row one whose cells never opened. */
+/** Makes a row whose cells never opened. */
 export function clearRow(cells: Cells, at: number, size: number): void {
   for (let i = at; i < at + 2 * size; i++) cells[i] = CLOSED
 }
 
-/** Writes `[startedAt, used]` of a cell into `state` at `to`, as seen now; `[-1, 0]` where it is not open. */
+/** Writes a cell's `[startedAt, used]` into `state` at `to`, as of now; `[-1, 0]` if it isn't open. */
 export function view(cells: Cells, i: number, after: number, now: number, state: number[], to: number): void {
   const isOpen = cells[i + 1] !== CLOSED && cells[i]! > after
   state[to] = isOpen ? anchored(cells[i]!, after, now) : NOT_OPEN
@@ -149,10 +149,10 @@ export function view(cells: Cells, i: number, after: number, now: number, state:
 }
 
 /**
- * When the last of a row's cells ends at the latest, epoch milliseconds; before they ever opened, long ago. `Infinity` while
- * slots are taken, which no time frees.
+ * When the last of a row's cells ends at the latest, epoch milliseconds; long ago if none ever opened. `Infinity` while
+ * slots are taken, which time does not free.
  *
- * @param lengthsMs see `CellSchema.lengthMs`, one a cell
+ * @param lengthsMs see `CellSchema.lengthMs`, one per cell
  */
 export function lastEnd(cells: Cells, at: number, lengthsMs: readonly number[]): number {
   let end = 0

@@ -1,16 +1,16 @@
 /** The unit of counters whose identities name none. */
 export const TOKENS = 'tokens'
-/** The unit of concurrency: reserved, and the last of each schema without being in its list. */
+/** The unit of concurrency. It is reserved, and the last of each schema without being in its list. */
 export const SLOTS = 'slots'
 
-/** Amounts by the names of their units; {@link SLOTS} among them. Stored rows name units, never positions. */
+/** Amounts by unit names, {@link SLOTS} included. Stored rows use names, never positions. */
 export type Amounts = Readonly<Record<string, number>>
 
 /**
- * Names the amounts of a request; those of 0 are left out.
+ * Names the amounts of a request, except those of 0.
  *
  * @param units of the schema
- * @param amounts one a unit, and behind them slots where there are so many
+ * @param amounts one per unit, then slots if present
  */
 export function named(units: readonly string[], amounts: readonly number[]): Amounts {
   let record: Record<string, number> | undefined
@@ -22,10 +22,10 @@ export function named(units: readonly string[], amounts: readonly number[]): Amo
   return record ?? NOTHING
 }
 
-/** One for all that are of nothing: most records have one. */
+/** Shared by all empty records, as most are. */
 const NOTHING: Amounts = Object.freeze({})
 
-/** The amounts of a schema's units, in its order; 0 where there are none, and units that it does not have are left out. */
+/** The amounts of a schema's units in its order: 0 if missing, without unknown units. */
 export function amountsIn(units: readonly string[], amounts: Amounts): readonly number[] {
   return units.map((unit) => amounts[unit] ?? 0)
 }

@@ -5,17 +5,14 @@ import { NOT_OPEN } from '../row.ts'
 import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
 import { lengthMembers } from './rolling.ts'
 
-/** How many tokens can be saved up: a number, or a share of each subject's own limit, 0.01 to 1 in hundredths. */
+/** How many tokens a bucket can hold: a number, or a share of each subject's own limit, 0.01 to 1 in hundredths. */
 export type Burst = number | { readonly share: number }
 
-/**
- * A token bucket: a window whose tokens come back evenly, as many as its limit each `lengthMs`. At most `burst` can be saved
- * up.
- */
+/** A token bucket: a window that refills evenly, by its limit in each `lengthMs`. It can hold up to `burst`. */
 export interface BucketWindow {
   /** Name in settings, status, bodies and headers, for example `1m`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
   readonly label: string
-  /** The time in which as many tokens as the limit come back: milliseconds, 1 second to 366 days. */
+  /** The time in which it refills by its limit, in milliseconds: 1 second to 366 days. */
   readonly lengthMs: number
   readonly burst: Burst
   readonly every?: undefined
@@ -40,19 +37,21 @@ export const bucket: Kind = {
   },
 }
 
-/** Has neither the limit nor the burst: a counter goes on when they change. @returns `undefined` for a window of another kind */
+/**
+ * Without limit and burst: the counter continues when they change. @returns `undefined` for a window of another kind
+ */
 export function bucketRule({ lengthMs, burst }: Partial<BucketWindow>): WindowRule | undefined {
   return lengthMs === undefined || burst === undefined ? undefined : { lengthMs: 2 * lengthMs, text: String(lengthMs) }
 }
 
-/** How policies write it: as a rolling window, and its `burst`. */
+/** As policies write it: like a rolling window, with a `burst`. */
 export const bucketForm: WindowForm = {
   isUsed: (window) => isObject(window) && window.burst !== undefined,
   check: (named, window) =>
     group<NamedWindow & { readonly burst: Burst }>({ ...lengthMembers(named, window), burst: burstCheck() }),
 }
 
-/** Checks a burst by itself; that it is at most the limit is checked where the limits are. */
+/** Checks a burst by itself. Whether it is at most the limit is checked with the limits. */
 export function burstCheck(): Check<Burst> {
   const tokens = where<Burst>(isTokens, 'a whole number of tokens, 1 to the limit, or { share: 0.2 } of the limit')
   const share = group<{ readonly share: number }>({
@@ -70,7 +69,7 @@ function isShare(value: unknown): boolean {
 }
 
 /**
- * How many tokens a bucket can save up under a limit, and never more than that; unlimited ones are.
+ * How many tokens a bucket can hold under a limit, and never more than the limit. Unlimited if the limit is.
  *
  * @param limit whole tokens, or `Infinity`
  */

@@ -4,15 +4,16 @@ import { expectedText, nearest } from '../../options/faults.ts'
 import { isTimeZone } from '../../time/zoned.ts'
 import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
 
-/** A window that is a period of the calendar: it opens at the period's start and ends where the next one begins. */
+/** A window that is a calendar period: it opens when the period starts, and ends where the next one begins. */
 export interface CalendarWindow {
   /** Name in settings, status, bodies and headers, for example `month`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
   readonly label: string
   readonly every: CalendarPeriod
-  /** IANA name of the zone whose calendar it is, for example `Asia/Shanghai`. */
+  /** The IANA name of the time zone, for example `Asia/Shanghai`. */
   readonly timeZone: string
   /**
-   * First day of a week, 1 (Monday) to 7 (Sunday); for `every: 'week'` alone.
+   * First day of a week, 1 (Monday) to 7 (Sunday). Only for `every: 'week'`.
+   *
    * @default 1
    */
   readonly weekStartsOn?: number | undefined
@@ -100,7 +101,7 @@ type AsWritten = Omit<CalendarWindow, 'lengthMs' | 'burst' | 'label'> & NamedWin
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/
 const A_ZONE = 'an IANA time zone, "Europe/Berlin" for example'
 
-/** What of an anchor means something, by period. */
+/** The members of an anchor that have a meaning, by period. */
 const ANCHORED_BY: Readonly<Record<CalendarPeriod, readonly string[]>> = {
   hour: [],
   day: ['time'],
@@ -109,7 +110,7 @@ const ANCHORED_BY: Readonly<Record<CalendarPeriod, readonly string[]>> = {
   year: ['month', 'day', 'time'],
 }
 
-/** Checks where periods begin; whether a window's period has a use for each member is {@link calendarForm}'s. */
+/** Checks an anchor. Whether its members suit the window's period is checked by {@link calendarForm}. */
 export function anchorCheck(): Check<CalendarAnchor> {
   return group<CalendarAnchor>({
     month: optional(wholeNumber(1, 12)),
@@ -124,7 +125,7 @@ function windowAnchor(): Check<CalendarAnchor | 'subject'> {
   return v.lazy<Check<CalendarAnchor | 'subject'>>((value) => (typeof value === 'string' ? subject : own))
 }
 
-/** Reports members that a window of its period would ignore: their author means another window. */
+/** Reports members that a window's period would ignore: their author means another window. */
 function noNeedlessMembers(): v.RawCheckAction<AsWritten> {
   return v.rawCheck(({ dataset: { value }, addIssue }) => {
     const window = Object(value) as AsWritten
@@ -172,7 +173,7 @@ function pathTo(root: object, keys: readonly string[]): [v.IssuePathItem, ...v.I
   return items as [v.IssuePathItem, ...v.IssuePathItem[]]
 }
 
-/** A zone by the name that everybody writes: counters are recognised by it. */
+/** A zone by its canonical name: it is part of a counter's identity. */
 function timeZoneCheck(): Check<string> {
   return v.custom<string>(isZoneName, ({ input }) => {
     const meant = typeof input === 'string' ? nearestZone(input) : undefined
@@ -180,7 +181,7 @@ function timeZoneCheck(): Check<string> {
   })
 }
 
-/** Some machines know offsets and every spelling of a name. Those would be other counters for the same zone. */
+/** Some machines accept offsets and every spelling. Those would be other counters for the same zone. */
 function isZoneName(value: unknown): boolean {
   if (typeof value !== 'string' || !/^[A-Z]/.test(value) || !isTimeZone(value)) return false
   const known = new Intl.DateTimeFormat('en-US', { timeZone: value }).resolvedOptions().timeZone
@@ -197,26 +198,29 @@ function nearestZone(name: string): string | undefined {
   return zones.find((zone) => city(zone) === nearestCity)
 }
 
-/** Where a subject's own periods begin, and where they began before that was changed. */
+/** When a subject's own periods begin, and when they began before the last change. */
 export interface OwnAnchor extends CalendarAnchor {
-  /** Before the change; `null`: at the calendar's beginning. Of one that was changed again before it counted, all of them. */
+  /**
+   * Before the change; `null`: with the calendar's periods. If it was changed again before it applied: all earlier
+   * ones.
+   */
   readonly was?: OwnAnchor | null | undefined
-  /** When it was changed, epoch milliseconds: it counts from the period after that one. Absent: it never was. */
+  /** When it was changed, epoch milliseconds: it applies from the next period. Absent: it never was. */
   readonly changedAt?: number | undefined
 }
 
-/** Two periods in a row, epoch milliseconds: the start of the first, its end, and the end of the second. */
+/** Two consecutive periods, epoch milliseconds: the start of the first, its end, and the end of the second. */
 export type TwoPeriods = readonly [start: number, end: number, nextEnd: number]
 
 /** Computes the periods of calendar windows. `luxonCalendar()` of `@scoregw/quota/calendar` makes one. */
 export interface Calendar {
-  /** Whether there is a zone of this name. */
+  /** Whether the time zone exists. */
   isTimeZone(name: string): boolean
   /**
-   * The period that an instant is in, and the one after it.
+   * The period of an instant, and the next one.
    *
    * @param at epoch milliseconds
-   * @param anchor where a subject's periods begin, for windows with `anchor: 'subject'`
+   * @param anchor when a subject's periods begin, for windows with `anchor: 'subject'`
    */
   periods(window: CalendarWindow, at: number, anchor?: OwnAnchor | null): TwoPeriods
 }

@@ -30,9 +30,9 @@ export function rollingRule({ lengthMs, burst }: Partial<RollingWindow>): Window
   return lengthMs === undefined || burst !== undefined ? undefined : { lengthMs, text: String(lengthMs) }
 }
 
-/** How policies write it: by `per`, or by `lengthMs` as it is then kept. */
+/** As policies write it: with `per`, or with `lengthMs` as it is stored. */
 export const rollingForm: WindowForm = {
-  // What is not written as any other kind.
+  // Everything that isn't another kind.
   isUsed: () => true,
   check: (named, window) => group<NamedWindow>(lengthMembers(named, window)),
 }
@@ -47,7 +47,7 @@ export function lengthMembers({ label, unit }: Checks<NamedWindow>, window: unkn
   return { label, ...length, unit }
 }
 
-/** What a length has to be, for messages. */
+/** What a length must be, for messages. */
 export const A_LENGTH = 'a time of 1 second to 366 days, "15m" (a number with s, m, h or d) or milliseconds'
 
 /** A length of time, 1 second to 366 days: `30s`, `15m`, `12h`, `7d`, or milliseconds. */
@@ -71,13 +71,13 @@ export function isWindowLength(duration: unknown): boolean {
   return Number.isSafeInteger(lengthMs) && lengthMs >= MIN_WINDOW_MS && lengthMs <= MAX_WINDOW_MS
 }
 
-/** The same for each way to write a length: a counter is recognised by it. */
+/** The same label for each way to write a length, since it identifies the counter. */
 export function labelOf(lengthMs: number): string {
   const [unit, ofUnit] = Object.entries(UNITS).find(([, each]) => lengthMs % each === 0)!
   return `${lengthMs / ofUnit}${unit}`
 }
 
-/** What the windows are that say how long they last by `per`, or only by their label; what else there is stays as it is. */
+/** Adds the length of windows that state it with `per` or only with their label. Everything else is left as it is. */
 export function withLengths(windows: unknown): unknown {
   return Array.isArray(windows) ? windows.map(withLength) : windows
 }
