@@ -23,8 +23,8 @@ function periods(window: CalendarWindow, at: number, anchor: OwnAnchor | null = 
 }
 
 /**
- * A changed anchor counts from the end of the period in which it was changed. From there to the first beginning under the
- * new one is a period too, a short one.
+ * A changed anchor applies from the end of the period in which it was changed. From there to the first start under the
+ * new anchor is a period too, a short one.
  */
 function ownPeriods(window: CalendarWindow, at: number, anchor: OwnAnchor | null): TwoPeriods {
   const { changedAt, was = null, ...now } = anchor ?? {}
@@ -38,11 +38,11 @@ function ownPeriods(window: CalendarWindow, at: number, anchor: OwnAnchor | null
   return [start, end, end < changed ? nextEnd : periodsAt(window, changed, now)[1]]
 }
 
-/** Most rules whose begins are kept: zones by anchors, which are days of a month mostly. */
+/** How many rules have cached starts: zones by anchors, which are mostly days of a month. */
 const MAX_KEPT = 1_000
 const KEPT = /* @__PURE__ */ new Map<string, Starts>()
 
-/** The period of a window that an instant is in, and the one after it, where periods begin by one anchor ever. */
+/** The window's period of an instant, and the next, for an anchor that never changed. */
 function periodsAt(window: CalendarWindow, at: number, anchor: CalendarAnchor): TwoPeriods {
   if (window.every === 'hour') return hoursAt(zoneNamed(window.timeZone), at)
   const starts = startsOf(window, window.every, anchor)

@@ -3,18 +3,18 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { shown } from '../errors/shown.ts'
 import type { CalendarAnchor, CalendarPeriod, CalendarWindow, TwoPeriods } from '../windows/kinds/calendar.ts'
 
-/** A leap year that begins before the counted years; its first Monday. */
+/** A leap year that begins before the counted years, on its first Monday. */
 const YEAR = 1972
 const MONDAY = 3
 const DAY_MS = 86_400_000
 const LENGTH_MS = { day: DAY_MS, week: 7 * DAY_MS }
 
-/** Most begins of one rule that are kept; requests of one time ask for four. */
+/** How many starts of one rule are cached; requests at one time need four. */
 const MAX_KNOWN = 100
 
 export type DaysOrMore = Exclude<CalendarPeriod, 'hour'>
 
-/** When periods of a day or more begin, by number. */
+/** The starts of periods of a day or more, by number. */
 export class Starts {
   readonly #zone: IANAZone
   readonly #every: DaysOrMore
@@ -37,7 +37,7 @@ export class Starts {
     return start
   }
 
-  /** The last that has begun at an instant. */
+  /** The last start at or before an instant. */
   indexAt(at: number): number {
     let index = this.#near(at)
     while (this.at(index) > at) index--
@@ -45,14 +45,14 @@ export class Starts {
     return index
   }
 
-  /** The next begin after an instant, from an index on: a period that the clock leaves out has no length. */
+  /** The next start after an instant, from an index on. A period that the clock skips has no length. */
   after(instant: number, from: number): number {
     let index = from
     while (this.at(index) <= instant) index++
     return this.at(index)
   }
 
-  /** The number of the period that an instant is in, or of one close by: zones are less than a day from UTC. */
+  /** The number of an instant's period, or of one close to it: zones are less than a day from UTC. */
   #near(at: number): number {
     if (this.#every === 'day' || this.#every === 'week') {
       return Math.floor((at - this.#first.toMillis()) / LENGTH_MS[this.#every])
@@ -62,7 +62,7 @@ export class Starts {
   }
 }
 
-/** A local time at which a period begins, of which all others follow. */
+/** A local time at which a period begins; all others follow from it. */
 function firstStart(
   { every, weekStartsOn = 1 }: CalendarWindow,
   { month = 1, day = 1, time = '00:00' }: CalendarAnchor,
@@ -70,7 +70,7 @@ function firstStart(
   const [hour, minute] = time.split(':').map(Number) as [number, number]
   const dayOf = (of: number, on: number): DateTime => DateTime.utc(YEAR, of, on, hour, minute)
   if (every === 'week') return dayOf(1, MONDAY + weekStartsOn - 1)
-  // January has all days of months, and this year all of years: what follows is cut where a month is shorter.
+  // January has every day of a month, and this year every day of a year. Later starts are cut in shorter months.
   if (every === 'month') return dayOf(1, day)
   if (every === 'year') return dayOf(month, Math.min(day, dayOf(month, 1).daysInMonth!))
   return dayOf(1, 1)
@@ -89,7 +89,7 @@ export function hoursAt(zone: IANAZone, at: number): TwoPeriods {
     const start = fullHour(at, before)
     return [start, start + HOUR_MS, start + 2 * HOUR_MS]
   }
-  // A full hour that the clock leaves out comes when it would have come.
+  // A full hour that the clock skips begins when it would have begun.
   const leftOut = Math.max(0, after - before)
   const starts = [
     ...fullHours(at, before).filter((start) => offsetAt(zone, start - leftOut) === before),

@@ -97,7 +97,7 @@ export interface MemoryFactor extends FactorStore {
   compareAndSet(expectedVersion: number, minute: number, state: FactorState): boolean
 }
 
-/** The adaptive factor in memory: gone with the process. */
+/** The adaptive factor in memory, lost when the process ends. */
 export function memoryFactor(): MemoryFactor {
   const listeners = new Set<() => void>()
   let stored: VersionedFactor | undefined
@@ -111,7 +111,7 @@ export function memoryFactor(): MemoryFactor {
       return true
     },
     watch(listener) {
-      // A function of our own, so that one listener may watch twice.
+      // A new function, so that one listener can watch twice.
       const entry = (): void => listener()
       listeners.add(entry)
       return () => listeners.delete(entry)
@@ -119,13 +119,13 @@ export function memoryFactor(): MemoryFactor {
   }
 }
 
-/** An {@link OutcomeStore} in the memory of one process, which answers synchronously. */
+/** A synchronous {@link OutcomeStore} in the memory of one process. */
 export interface MemoryOutcomes extends OutcomeStore {
   add(counts: readonly MinuteOutcomes[]): void
   read(fromMinute: number, toMinute: number): MinuteOutcomes[]
 }
 
-/** Counts in memory, of the last 11,520 minutes that had any; gone with the process. */
+/** Counts in memory, for the last 11,520 minutes with calls; lost when the process ends. */
 export function memoryOutcomes(): MemoryOutcomes {
   const table = new OutcomeTable(OUTCOMES_KEPT_MINUTES)
   return {

@@ -12,9 +12,9 @@ import type { MemoryShared } from './memory-holds.ts'
 import { NOWHERE, type RowTable, Tables } from './row-table.ts'
 import { parseSnapshotPart, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snapshot.ts'
 
-/** A store in the memory of one process, which answers synchronously and can be saved. */
+/** A synchronous store in the memory of one process. You can save it. */
 export interface MemoryStore extends SyncStore {
-  /** Rows held: one for each layer, subject and category that has a window open. */
+  /** How many rows it holds: one per layer, subject and category with an open window. */
   readonly size: number
   /**
    * Everything that is live, in parts of at most 1,000 rows. Each part is plain JSON, made when it is requested, so
@@ -49,7 +49,7 @@ class Store implements MemoryStore {
   readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
   readonly #shared: Omit<MemoryShared, 'clock'>
   readonly #ownClock: Clock | undefined
-  /** Of the engine that opened it first, where it has none of its own. */
+  /** The clock of the engine that opened it first, if it has none of its own. */
   #takenClock: Clock | undefined
 
   constructor(shared: Omit<MemoryShared, 'clock'>, clock: Clock | undefined) {
@@ -88,7 +88,7 @@ class Store implements MemoryStore {
     }))
     let rows: SnapshotPart['rows'][number][] = []
     for (const [index, { table }] of all.entries()) {
-      // A policy that is opened meanwhile makes rows longer than they were described.
+      // A policy that is opened meanwhile makes rows longer than described.
       const length = 2 * described[index]!.cells.length
       for (const [key, cells] of table.rows(now)) {
         rows.push([index, key, cells.slice(0, length)])
@@ -141,7 +141,7 @@ class Store implements MemoryStore {
     return instantOf(this.clock ?? systemClock)
   }
 
-  /** Asked before anything is taken over, so that a part is never half kept. What has ended makes way. */
+  /** Called before anything is restored, so that a part is never half used. Ended entries are removed to make room. */
   #makeRoom({ tables, rows, ids }: SnapshotPart, now: number): void {
     const { maxSubjects, maxIds } = this.#shared
     for (const [index, { layer, category }] of tables.entries()) {
@@ -157,7 +157,7 @@ class Store implements MemoryStore {
   }
 }
 
-/** Where cells of another store stand in a table; cells of a kind that this version does not know stand nowhere. */
+/** Where another store's cells are in a table. Cells of unknown kinds have no place. */
 function placesIn(table: RowTable, identities: readonly string[]): readonly (number | undefined)[] {
   return identities.map((identity) => {
     const cell = cellOfIdentity(identity)
@@ -165,7 +165,7 @@ function placesIn(table: RowTable, identities: readonly string[]): readonly (num
   })
 }
 
-/** @param at where the pairs begin that are written */
+/** @param at where the written pairs begin */
 function copyPairs(from: readonly number[], places: readonly (number | undefined)[], to: Cells, at: number): void {
   for (const [i, place] of places.entries()) {
     if (place === undefined || from[2 * i] === undefined) continue
@@ -180,18 +180,22 @@ function noRoom(bound: string): QuotaError {
 
 export interface MemoryStoreOptions {
   /**
-   * Where the time comes from.
+   * The store's clock.
+   *
    * @default the clock of the engine that uses it
    */
   readonly clock?: Clock | undefined
   /**
-   * Most live subjects in one layer and category; about 100 bytes each and the key. Beyond it new subjects
-   * get the failure policy.
+   * The most live subjects in one layer and category; about 100 bytes each, plus the key. Above it the failure policy
+   * decides for new subjects.
+   *
    * @default 1_000_000
    */
   readonly maxSubjects?: number | undefined
   /**
-   * Most live server-side ids; about 400 bytes each. Beyond it reservations with new ids get the failure policy.
+   * The most live server-side ids; about 400 bytes each. Above it the failure policy decides for reservations with new
+   * ids.
+   *
    * @default 500_000
    */
   readonly maxIds?: number | undefined

@@ -8,25 +8,25 @@ import { CLOSED, isFull, MAX_AHEAD_MS, MAX_USED, NOT_OPEN, reanchor, view } from
 import { SLOTS } from '../windows/units.ts'
 import { NOWHERE, type RowTable, type Tables, TableView } from './row-table.ts'
 
-/** Rows looked at before a full table refuses a new subject. */
+/** How many rows are checked before a full table rejects a new subject. */
 const SWEEP_WHEN_FULL = 64
 
-/** A row that never opened, standing in for those that are not there, whatever cells their tables have. */
+/** A row that never opened. It replaces missing rows, whatever cells their tables have. */
 const BLANK = new Float64Array(2 * 1_024).fill(CLOSED)
 
-/** A demand on rows: a request, or a part of it. */
+/** A demand on rows: a request, or a part of one. */
 export type RowRequest = Pick<TakeRequest, 'subject' | 'category' | 'quotas' | 'periods' | 'costs'>
 
-/** What rows said; `stale`: the clock is outside of the request's periods. */
+/** The rows' reply. `stale`: the clock is outside the request's periods. */
 export interface RowReply {
   readonly outcome: 'admitted' | 'refused' | 'stale'
   readonly now: number
   readonly states: WindowStates
 }
 
-/** What the rows of a request say: all its cells are open and have room; or any of these. */
+/** What the rows of a request show: all cells are open and have room; or a combination of the following. */
 const USUAL = 0
-/** A cell is not open, or its row is not there. */
+/** A cell isn't open, or its row is missing. */
 const TO_ROLL = 1
 const NO_ROOM = 2
 /** A start is far ahead of the clock. */
@@ -38,17 +38,17 @@ export class RowDecisions {
   readonly schema: StoreSchema
   readonly #tables: Tables
   readonly #maxSubjects: number
-  /** One for each (layer, category), at `layer * categories + category`. */
+  /** One per (layer, category), at `layer * categories + category`. */
   readonly #views: readonly TableView[]
   readonly #instant: Instant
   readonly #units: readonly number[]
   readonly #nothing: readonly number[]
   /** Copied for each reply: copying an array of doubles is cheaper than growing one. */
   readonly #blanks: readonly number[][]
-  /** Of the request at hand, one a layer: the page that its row is in, and where it begins. */
+  /** For the current request, one per layer: the page of its row, and where the row begins. */
   readonly #pages: Float64Array[] = []
   readonly #at: number[] = []
-  /** Of the request at hand: its states as they were read, and what they say. */
+  /** For the current request: its states as read, and what they show. */
   #states: number[] = []
   #said = USUAL
 
@@ -70,7 +70,7 @@ export class RowDecisions {
     )
   }
 
-  /** Charged in every row, or in none; throws before it writes when there is no room for new rows. */
+  /** Charges every row, or none. Throws before it writes if there is no room for new rows. */
   decide(request: RowRequest, now: number): RowReply {
     if (!this.#read(request, now)) return { outcome: 'stale', now, states: [] }
     if ((this.#said & NO_ROOM) !== 0) return { outcome: 'refused', now, states: this.#refused(request, now) }
@@ -83,7 +83,10 @@ export class RowDecisions {
     return { outcome: 'admitted', now, states: this.#charged(request, now) }
   }
 
-  /** What fits into every window of each unit that costs something, 0 or more; `undefined`: the clock is outside of the periods. */
+  /**
+   * How much fits into every window, per unit that costs something, 0 or more; `undefined`: the clock is outside the
+   * periods.
+   */
   room(request: RowRequest, now: number): readonly number[] | undefined {
     if (!this.#read(request, now)) return undefined
     const { limits, rates } = request.quotas
@@ -95,13 +98,13 @@ export class RowDecisions {
     return room
   }
 
-  /** The states of rows as they are; `undefined`: the clock is outside of the periods. */
+  /** The states of rows as they are; `undefined`: the clock is outside the periods. */
   read({ subject, category, quotas, periods }: Omit<RowRequest, 'costs'>, now: number): WindowStates | undefined {
     const request = { subject, category, quotas, periods, costs: this.#nothing }
     return this.#read(request, now) ? this.#states : undefined
   }
 
-  /** Calls for the cells of the rows that are there. */
+  /** Calls `visit` for the cells of the existing rows. */
   change(
     { subject, category, layers }: { subject: Subject; category: number; layers: readonly number[] },
     change: (cells: Float64Array, i: number, at: number, cell: number) => void,
@@ -181,7 +184,7 @@ export class RowDecisions {
     return true
   }
 
-  /** Reads the cell of a bucket. Its state is the cell as it is: readers subtract what came back. */
+  /** Reads a bucket's cell. Its state is the cell as stored: readers subtract what was refilled. */
   #bucket(n: number, cost: number, limit: number, rate: number, startedAt: number, now: number): number {
     const [start, used] = [this.#states[2 * n]!, this.#states[2 * n + 1]!]
     const perMs = this.layout.persMs[n % this.layout.size]!
@@ -195,7 +198,7 @@ export class RowDecisions {
     )
   }
 
-  /** Charges the rows at hand; their states after it. */
+  /** Charges the current rows. @returns their states afterwards */
   #charged(request: RowRequest, now: number): WindowStates {
     if (this.#said !== USUAL) this.#roll(request, now)
     const { category, costs, quotas } = request
@@ -221,7 +224,7 @@ export class RowDecisions {
     return states
   }
 
-  /** Makes every cell that a request costs something of one that is open, and rows that there are not. */
+  /** Opens every cell that the request charges, and adds missing rows. */
   #roll(request: RowRequest, now: number): void {
     const { category, subject, quotas } = request
     const { layers } = quotas
@@ -250,7 +253,7 @@ export class RowDecisions {
     throw new QuotaError('store_full', `the memory store holds ${max} live subjects (maxSubjects)`)
   }
 
-  /** Leaves the rows at hand as they are, but for starts in the far future; their states. */
+  /** Leaves the current rows unchanged, except for starts in the far future. @returns their states */
   #refused(request: RowRequest, now: number): WindowStates {
     if ((this.#said & AHEAD) === 0) return this.#states
     const { after } = this.#instant
@@ -260,7 +263,7 @@ export class RowDecisions {
     return this.#states
   }
 
-  /** Calls for every cell of the rows at hand that the request costs something of; `at` is its place among the limits. */
+  /** Calls `visit` for each cell of the current rows that the request charges. `at` is its place among the limits. */
   #eachCell(
     { category, costs, quotas: { layers } }: RowRequest,
     visit: (cells: Float64Array, i: number, at: number, cell: number) => void,

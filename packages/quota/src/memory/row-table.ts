@@ -2,14 +2,14 @@ import type { LayerSchema } from '../store/schema.ts'
 import type { CellDefinition } from '../windows/identity.ts'
 import { CLOSED, clearRow, GRACE_MS, lastEnd, NOT_OPEN } from '../windows/row.ts'
 
-/** A page has so many rows; the first one grows to that. */
+/** How many rows a page has; the first page grows to that. */
 const BITS = 10
 const ROWS = 1 << BITS
 const FEWEST = 4
 
 const NO_ROWS = new Float64Array(0)
 
-/** The place of a row that is not there. */
+/** The place of a missing row. */
 export const NOWHERE = -1
 
 /**
@@ -21,23 +21,23 @@ export const NOWHERE = -1
 export class RowTable {
   readonly #cells: CellDefinition[] = []
   readonly #lengthsMs: number[] = []
-  /** Pairs of a row of which nothing is open, to be copied. */
+  /** The pairs of a row without open cells, for copying. */
   blank: number[] = []
-  /** Of the windows, in milliseconds. */
+  /** The longest window, in milliseconds. */
   #longestMs = 0
   readonly #places = new Map<string, number>()
   #shared = NOWHERE
   #pages: Float64Array[] = []
-  /** Numbers of a row. */
+  /** Numbers per row. */
   #stride = 0
-  /** Rows of each page. */
+  /** Rows per page. */
   #live: number[] = []
   /** Pages from this one on have no rows. */
   #top = 0
-  /** Places below {@link #end} that are no rows; those that were beyond what all rows take are apart. */
+  /** Places below {@link #end} without rows. Those beyond the size of all rows are kept separately. */
   #holes: number[] = []
   #far: number[] = []
-  /** Places that are rows or holes are below it. */
+  /** All rows and holes are below this place. */
   #end = 0
   readonly #sweeper = new Sweeper(this.#places, (place) => this.#endOf(place), {
     dropped: (place) => this.#drop(place),
@@ -52,7 +52,7 @@ export class RowTable {
     return this.#cells
   }
 
-  /** Where cells stand in this table's rows; those that are new to it come last. */
+  /** Where cells are in this table's rows. New cells come last. */
   placesOf(cells: readonly CellDefinition[]): readonly number[] {
     return cells.map((cell) => {
       const known = this.#cells.findIndex(({ identity }) => identity === cell.identity)
@@ -60,17 +60,17 @@ export class RowTable {
     })
   }
 
-  /** Where the row is that all subjects share, or {@link NOWHERE}. */
+  /** The place of the row that all subjects share, or {@link NOWHERE}. */
   get shared(): number {
     return this.#shared
   }
 
-  /** Where the row of a subject is, or {@link NOWHERE}. A place lasts until rows are added or swept. */
+  /** The place of a subject's row, or {@link NOWHERE}. A place is valid until rows are added or swept. */
   placeOf(key: string): number {
     return this.#places.get(key) ?? (key === '' ? this.#shared : NOWHERE)
   }
 
-  /** The place of a row that is there from now on; its cells never opened. */
+  /** Adds a row whose cells never opened. @returns its place */
   add(key: string): number {
     const place = this.#holes.pop() ?? this.#far.pop() ?? this.#end++
     this.#grow(place >> BITS, (place & (ROWS - 1)) + 1)
@@ -85,12 +85,12 @@ export class RowTable {
     return this.#pages[place >> BITS]!
   }
 
-  /** Where the pairs of a row begin in its page. */
+  /** Where a row's pairs begin in its page. */
   at(place: number): number {
     return (place & (ROWS - 1)) * this.#stride
   }
 
-  /** Forgets every row; the cells stay where they stand. */
+  /** Removes every row. The cells keep their places. */
   clear(): void {
     this.#places.clear()
     this.#shared = NOWHERE
@@ -101,17 +101,17 @@ export class RowTable {
     this.#end = 0
   }
 
-  /** Looks at a few rows, where any can have ended, and forgets those that have. */
+  /** Checks a few rows, if any can have ended, and removes those that have. */
   step(now: number): void {
     this.#sweeper.step(now, this.#longestMs + GRACE_MS)
   }
 
-  /** Looks at the next rows, `most` of them, and forgets those that ended. */
+  /** Checks the next `most` rows, and removes those that ended. */
   sweep(now: number, most: number): void {
     this.#sweeper.sweep(now, this.#longestMs + GRACE_MS, most)
   }
 
-  /** Every row that still says something. */
+  /** Every row that isn't over. */
   *rows(now: number): Generator<readonly [key: string, pairs: number[]]> {
     if (this.#shared !== NOWHERE && now < this.#endOf(this.#shared)) yield ['', this.pairsAt(this.#shared)]
     for (const [key, place] of this.#places) if (now < this.#endOf(place)) yield [key, this.pairsAt(place)]
@@ -127,7 +127,7 @@ export class RowTable {
     return lastEnd(this.pageOf(place), this.at(place), this.#lengthsMs) + GRACE_MS
   }
 
-  /** The first page is doubled until it is one; the others are made whole. */
+  /** The first page is doubled until it is full size; the others are created at full size. */
   #grow(page: number, rows: number): void {
     this.#live[page] = (this.#live[page] ?? 0) + 1
     this.#top = Math.max(this.#top, page + 1)
@@ -139,7 +139,7 @@ export class RowTable {
     if (old !== undefined) this.#pages[page].set(old)
   }
 
-  /** A page without rows is given back. */
+  /** Releases a page without rows. */
   #drop(place: number): void {
     const page = place >> BITS
     this.#live[page]!--
@@ -149,7 +149,7 @@ export class RowTable {
     if (this.#holes.length + this.#far.length >= 2 * (this.#top + 1) * ROWS) this.#shrink()
   }
 
-  /** Forgets the pages at the end that have no rows, and their holes with them. */
+  /** Releases the last pages without rows, and their holes. */
   #shrink(): void {
     this.#live.length = this.#top
     this.#pages.length = this.#top
@@ -158,7 +158,7 @@ export class RowTable {
     this.#far = this.#far.filter((hole) => hole < this.#end)
   }
 
-  /** A row that stands beyond what all rows take moves into a hole: a pass leaves no more pages than there are rows for. */
+  /** A row beyond the size of all rows moves into a hole: after a pass there are no more pages than the rows need. */
   #close(key: string, place: number): void {
     const { size } = this
     if (place < size) return
@@ -178,26 +178,26 @@ export class RowTable {
     this.#cells.push(cell)
     this.#stride += 2
     this.#lengthsMs.push(cell.lengthMs)
-    // Rows with slots taken stay as long as those are; it is windows that end by themselves.
+    // Rows with slots stay as long as the slots are taken; only windows end by time.
     if (Number.isFinite(cell.lengthMs)) this.#longestMs = Math.max(this.#longestMs, cell.lengthMs)
     this.#pages = this.#pages.map((page, index) => {
-      // Rows may be there before any cell is: those of limits that nothing here knows.
+      // There may be rows before any cell: those of limits that nothing here knows.
       const rows = before === 0 ? Math.min(ROWS, this.#end - index * ROWS) : page.length / before
       const longer = new Float64Array(rows * this.#stride).fill(CLOSED)
       for (let row = 0; row < rows; row++)
         longer.set(page.subarray(row * before, (row + 1) * before), row * this.#stride)
       return longer
     })
-    // Of doubles from the beginning, so that a copy takes instants as it is.
+    // Doubles from the start, so that a copy can hold instants.
     this.blank = Array.from({ length: this.#stride }, () => 0.5)
     for (let i = 0; i < this.#stride; i++) this.blank[i] = i % 2 === 0 ? NOT_OPEN : 0
     return this.#cells.length - 1
   }
 }
 
-/** The tables of a store, recognised by the names of layer and category. */
+/** A store's tables, by the names of layer and category. */
 export class Tables {
-  /** Every table, in the order in which they came. */
+  /** Every table, in the order of creation. */
   readonly all: { readonly layer: string; readonly category: string; readonly table: RowTable }[] = []
   readonly #byLayer = new Map<string, Map<string, RowTable>>()
 
@@ -215,17 +215,17 @@ export class Tables {
     return table
   }
 
-  /** Looks at a few rows of each table where any can have ended, and forgets those that have. */
+  /** Checks a few rows of each table in which any can have ended, and removes those that have. */
   step(now: number): void {
     for (const { table } of this.all) table.step(now)
   }
 }
 
-/** A table as one schema sees it: where each of the schema's cells stands in the table's rows. */
+/** A table as one schema sees it: where the schema's cells are in the table's rows. */
 export class TableView {
   readonly table: RowTable
   readonly places: readonly number[]
-  /** The same as the first of their two numbers. */
+  /** The same as the place of the first of their two numbers. */
   readonly offsets: readonly number[]
 
   constructor(table: RowTable, cells: readonly CellDefinition[]) {
@@ -235,11 +235,14 @@ export class TableView {
   }
 }
 
-/** Entries that a step visits: two for each decision between two steps keep a table at most twice the live ones. */
+/**
+ * Entries that a step visits: two per decision between two steps keep a table at most twice as large as its live
+ * entries.
+ */
 const LOOKS = 16
-/** Of the longest life of an entry: how long ended ones may linger before the next pass begins. */
+/** How long ended entries may stay before the next pass begins, as a part of the longest life of an entry. */
 const LINGER = 1 / 16
-/** A table may double, and grow by so many entries, before the next pass begins early. */
+/** A table may double, and grow by this many entries, before the next pass begins early. */
 const MAY_GROW = 64
 
 /**
@@ -251,7 +254,7 @@ export class Sweeper<V> {
   readonly #entries: Map<string, V>
   readonly #endsAt: (entry: V) => number
   #pass: MapIterator<[string, V]> | undefined
-  /** The earliest end among what this pass kept. */
+  /** The earliest end among the entries that this pass kept. */
   #earliest = Number.POSITIVE_INFINITY
   #passedAt = 0
   #nextPassAt = 0
@@ -259,7 +262,7 @@ export class Sweeper<V> {
 
   readonly #listener: { dropped?(entry: V): void; kept?(key: string, entry: V): void }
 
-  /** @param endsAt from when an entry may be forgotten, epoch milliseconds; it may only become later */
+  /** @param endsAt from when an entry can be removed, epoch milliseconds; it may only become later */
   constructor(
     entries: Map<string, V>,
     endsAt: (entry: V) => number,
@@ -270,17 +273,17 @@ export class Sweeper<V> {
     this.#listener = listener
   }
 
-  /** A step, where there is anything to look for. */
+  /** A step, if there is anything to check. */
   step(now: number, lifeMs: number): void {
     if (now >= this.#nextPassAt || this.#isDueEarly(now)) this.sweep(now, lifeMs, LOOKS)
   }
 
-  /** Also when the clock stepped back: what it said of the next pass was said of another time. */
+  /** Also after the clock stepped back: the plan for the next pass was made for another time. */
   #isDueEarly(now: number): boolean {
     return this.#pass !== undefined || this.#entries.size >= this.#nextPassFrom || now < this.#passedAt
   }
 
-  /** Looks at the next entries, `most` of them. */
+  /** Checks the next `most` entries. */
   sweep(now: number, lifeMs: number, most: number): void {
     for (let looked = 0; looked < most; looked++) {
       this.#pass ??= this.#entries.entries()

@@ -5,13 +5,13 @@ import { once } from '../options/options-parser.ts'
 import type { Settled } from '../store/hold-port.ts'
 import type { HoldFacts, HoldRow, IdRecord } from './id-records.ts'
 
-/** Most rows and records of one part. */
+/** The most rows and records in one part. */
 export const SNAPSHOT_PART_ROWS = 1_000
 
-/** A part of a saved memory store: plain JSON. */
+/** A part of a saved memory store. Plain JSON. */
 export interface SnapshotPart {
   readonly format: 4
-  /** The tables that rows name by their place in this list, and what the pairs of numbers in their rows are. */
+  /** The tables that rows name by their place in this list, and what the pairs of numbers in their rows mean. */
   readonly tables: readonly {
     readonly layer: string
     readonly category: string
@@ -103,8 +103,8 @@ const schema = /* @__PURE__ */ once(() =>
 /**
  * Checks a part of a snapshot.
  *
- * @throws {QuotaError} `invalid_options` for anything else, also for a part that an earlier version saved; nothing of it is
- * used then
+ * @throws {QuotaError} `invalid_options` for anything else, including a part that an earlier version saved; nothing of
+ * it is used then
  */
 export function parseSnapshotPart(part: unknown): SnapshotPart {
   const message = faultOf(part)
@@ -120,7 +120,7 @@ export function parseSnapshotPart(part: unknown): SnapshotPart {
   return parsed
 }
 
-/** What a caller may have taken for a part. */
+/** What a caller may have mistaken for a part. */
 function faultOf(part: unknown): string | undefined {
   if (isText(part)) return 'expected a part of a snapshot, got text: JSON.parse() it first'
   const { format, schema: first } = Object(part) as { readonly format?: unknown; readonly schema?: unknown }

@@ -13,16 +13,17 @@ import { ofUnit, unitNames } from '../policy/units.ts'
 export interface QuotaMetricsOptions {
   /** The engine whose decisions are counted. */
   readonly quota: Pick<Quota, 'on' | 'inForce' | 'policy' | 'holds' | 'holdTtlMs'>
-  /** Where the metrics are registered, for example prom-client's own `register`. */
+  /** The registry for the metrics, for example prom-client's own `register`. */
   readonly registry: Registry<RegistryContentType>
   /**
-   * The beginning of every metric's name. Engines that share a registry need one each.
+   * The prefix of every metric's name. Engines that share a registry need different ones.
+   *
    * @default 'scoregw_quota_'
    */
   readonly prefix?: string | undefined
 }
 
-/** The same with the default filled in. */
+/** The options with defaults. */
 export interface ParsedMetricsOptions extends QuotaMetricsOptions {
   readonly prefix: string
 }
@@ -50,7 +51,7 @@ export const parseMetricsOptions: (options: unknown) => ParsedMetricsOptions = /
   }),
 )
 
-/** Every name without the prefix, the same wherever they are kept. */
+/** Every name without the prefix, the same for every library. */
 export const METRIC_NAMES = {
   decisions: 'decisions_total',
   windowDecisions: 'window_decisions_total',
@@ -72,7 +73,7 @@ export const METRIC_NAMES = {
 
 export type MetricKey = keyof typeof METRIC_NAMES
 
-/** What each of them means. */
+/** The help text of each metric. */
 export const METRIC_HELP: Readonly<Record<MetricKey, string>> = {
   decisions: 'Decisions by outcome; degraded: the store did not answer and the failure policy decided',
   windowDecisions: 'Decisions by limit; admitted: charged in it, refused: it had no room',
@@ -92,7 +93,7 @@ export const METRIC_HELP: Readonly<Record<MetricKey, string>> = {
   adaptiveFactor: 'Factor of mode adaptive as this process knows it; 1 is the base',
 }
 
-/** From a decision in memory, some microseconds, to the longest deadline of a store, in seconds. */
+/** From a decision in memory, some microseconds, to a store's longest deadline, in seconds. */
 export const DURATION_BUCKETS: readonly number[] = [
   0.000_01, 0.000_025, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1,
 ]
@@ -115,7 +116,7 @@ const WAIT_OUTCOMES: Readonly<Record<WaitOutcome, true>> = {
   failed: true,
 }
 
-/** Counts under labels whose values a policy knows. */
+/** Counts whose labels have values from the policy. */
 export const COUNT_KEYS = [
   'decisions',
   'windowDecisions',
@@ -130,12 +131,14 @@ export const COUNT_KEYS = [
 
 export type CountKey = (typeof COUNT_KEYS)[number]
 
-/** One of something for each count. */
+/** Makes something for each count. */
 export function byCount<T>(make: (key: CountKey) => T): Record<CountKey, T> {
   return Object.fromEntries(COUNT_KEYS.map((key) => [key, make(key)])) as Record<CountKey, T>
 }
 
-/** The labels of each count. None takes a value from a request, such as the subject: their number is the policy's. */
+/**
+ * The labels of each count. None has a value from a request, such as the subject, so the policy bounds their number.
+ */
 export function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValues>> {
   const category = policy.categories
   const ofWindow = windowLabels(policy)
@@ -162,14 +165,14 @@ function windowLabels(policy: Policy): Readonly<Record<'layer' | 'window' | 'cat
   }
 }
 
-/** Something that is raised under one value of each label, in the order of the labels. */
+/** A counter that is raised under one value per label, in the order of the labels. */
 export interface Counted {
   raise(by: number, ...values: readonly string[]): void
 }
 
 /** The metrics that events raise, in any library. */
 export type FollowedMetrics = Readonly<Record<CountKey, Counted>> & {
-  /** By layer, window, category and threshold; thresholds are the settings', which change. */
+  /** By layer, window, category and threshold. Thresholds come from the settings, which change. */
   readonly nearLimit: Counted
   /** In seconds, by outcome. */
   readonly duration: { observe(seconds: number, outcome: string): void }
@@ -178,7 +181,7 @@ export type FollowedMetrics = Readonly<Record<CountKey, Counted>> & {
   readonly waitDuration: { observe(seconds: number): void }
 }
 
-/** Begins at 0 under the thresholds that are in force, so that a rate also sees the first event. */
+/** Starts at 0 under the thresholds in force, so that a rate includes the first event. */
 export function beginNearLimit(quota: QuotaMetricsOptions['quota'], nearLimit: Counted): void {
   const thresholds = quota.inForce().settings.thresholds ?? DEFAULT_THRESHOLDS
   const labels = windowLabels(quota.policy)
@@ -188,7 +191,7 @@ export function beginNearLimit(quota: QuotaMetricsOptions['quota'], nearLimit: C
         for (const each of thresholds) nearLimit.raise(0, layer, window, category, thresholdText(each))
 }
 
-/** A threshold as a label: `80%` of a limit, or `10 left`; `80% of requests` where it is of a unit's. */
+/** A threshold as a label: `80%` of a limit, or `10 left`; `80% of requests` for a unit. */
 function thresholdText(threshold: Threshold): string {
   // Shares have few decimals, which a product would blur.
   const text = 'share' in threshold ? `${Number((threshold.share * 100).toFixed(6))}%` : `${threshold.left} left`

@@ -154,27 +154,31 @@ export interface QuotaTelemetryOptions {
   readonly quota: QuotaMetricsOptions['quota']
   /**
    * Where the metrics are kept.
+   *
    * @default the global meter of the name `@scoregw/quota`
    */
   readonly meter?: Meter | undefined
   /**
    * The beginning of every metric's name. Engines that share a meter need one each.
+   *
    * @default 'scoregw_quota_'
    */
   readonly prefix?: string | undefined
   /**
    * Whether decisions are reported as attributes of the active span.
+   *
    * @default true
    */
   readonly spans?: boolean | undefined
   /**
-   * Whether these say who asked. Spans are read by more people than the data of your users should be.
+   * Whether the attributes include the subject. More people read spans than should read your users' data.
+   *
    * @default false
    */
   readonly subjects?: boolean | undefined
 }
 
-/** The same with the defaults filled in. */
+/** The options with defaults. */
 interface ParsedTelemetryOptions extends QuotaTelemetryOptions {
   readonly prefix: string
   readonly spans: boolean
@@ -197,8 +201,8 @@ const parseTelemetryOptions: (options: unknown) => ParsedTelemetryOptions = /* @
 )
 
 /**
- * Reports each decision as attributes of the span that is active where it was requested; a span that is not recorded
- * costs one check. Of several decisions within a span the last one stands.
+ * Reports each decision as attributes of the span that was active when it was requested. A span that isn't recorded
+ * costs one check. The last decision within a span wins.
  *
  * @returns a function that ends it
  */
@@ -256,7 +260,7 @@ function ofLimit({ layer, window, burst }: NamedLimit, limit: number, remaining:
   return {
     'quota.limit': `${layer} ${window}`,
     'quota.limit.tokens': limit,
-    // What `quota.remaining` is a part of.
+    // `quota.remaining` is a part of this.
     ...(burst === undefined ? {} : { 'quota.limit.burst': burst }),
     'quota.remaining': remaining,
   }
@@ -266,7 +270,7 @@ type NamedLimit = Pick<WindowStatus, 'layer' | 'window' | 'burst'>
 
 type Finite = WindowStatus & { readonly limit: number }
 
-/** The limit of which the smallest share is left. */
+/** The limit with the smallest share left. */
 function tightestOf({ windows }: AdmittedDecision): Finite | undefined {
   const counted = windows.filter(
     (each): each is Finite => each.enforced && each.used !== null && each.limit !== 'unlimited',

@@ -43,20 +43,20 @@ export function registerQuotaMetrics(options: QuotaMetricsOptions): () => void {
     stop()
     for (const key of Object.keys(METRIC_NAMES) as (keyof typeof METRIC_NAMES)[]) {
       const name = prefix + METRIC_NAMES[key]
-      // A registry that was cleared may have another metric under the name by now.
+      // A registry that was cleared may have another metric with this name by now.
       if (registry.getSingleMetric(name) === metrics.all[key]) registry.removeSingleMetric(name)
     }
   }
 }
 
-/** The metrics of an engine in a registry of prom-client. */
+/** An engine's metrics in a prom-client registry. */
 interface RegisteredMetrics {
   readonly followed: FollowedMetrics
   /** Everything that was registered. */
   readonly all: Readonly<Record<MetricKey, Metric>>
 }
 
-/** Makes and registers all of them, at 0, so that a rate also sees the first event. */
+/** Makes and registers all metrics at 0, so that a rate includes the first event. */
 function makeMetrics(options: ParsedMetricsOptions): RegisteredMetrics {
   const { registry } = options
   const labels = countLabels(options.quota.policy)
@@ -99,7 +99,7 @@ function described({ prefix }: ParsedMetricsOptions, key: MetricKey): { readonly
   return { name: prefix + METRIC_NAMES[key], help: METRIC_HELP[key] }
 }
 
-/** Not set by events: the settings in force are read when the metrics are. */
+/** Events don't set these: the settings in force are read when the metrics are. */
 function gauges(options: ParsedMetricsOptions): Record<'settingsVersion' | 'adaptiveFactor' | 'holdsOpen', Gauge> {
   const { quota, registry } = options
   return {
@@ -112,7 +112,7 @@ function gauges(options: ParsedMetricsOptions): Record<'settingsVersion' | 'adap
         try {
           this.set((await quota.holds.sweep()).open)
         } catch {
-          // A store that is away must not take the other metrics with it.
+          // An unavailable store must not break the other metrics.
           this.set(Number.NaN)
         }
       },
@@ -141,11 +141,11 @@ interface TallyOptions {
   readonly name: string
   readonly help: string
   readonly registry: Registry<RegistryContentType>
-  /** All combinations are there from the beginning, at 0. */
+  /** All combinations exist from the start, at 0. */
   readonly labels: LabelValues
 }
 
-/** A counter of prom-client that is raised in a table. */
+/** A prom-client counter that is raised in a table. */
 class Tally {
   readonly counter: Counter
   readonly #table: CountTable
@@ -162,7 +162,7 @@ class Tally {
     for (const combination of this.#table.combinations) this.counter.inc(combination, 0)
   }
 
-  /** @param values one of each label, in the order of the labels */
+  /** @param values one per label, in the order of the labels */
   raise(by: number, ...values: readonly string[]): void {
     this.#table.raise(by, ...values)
   }

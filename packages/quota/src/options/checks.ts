@@ -3,30 +3,31 @@ import { kindOf } from '../errors/shown.ts'
 import type { Clock } from '../time/clock.ts'
 import { expected, expectedKind, expectedText, unknownKey } from './faults.ts'
 
-/** An object that may have members of its own, of any class. */
+/** An object of any class that may have members. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** An object of no class, as `{}` makes it, also that of another realm. */
+/** An object without a class, like `{}`, from any realm. */
 export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isObject(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** What an option has to be: a schema of Valibot. Those below say what they expect and what they got. */
+/** The rule for an option: a Valibot schema. Those below say what they expect and what they got. */
 export type Check<T> = v.GenericSchema<unknown, T>
 
-/** A value by a predicate; its error shows the value, so not for secrets. */
+/** Checks a value by a predicate. Its error shows the value, so don't use it for secrets. */
 export function where<T>(isRight: (value: unknown) => boolean, what: string): Check<T> {
   return v.custom<T>(isRight, expected(what))
 }
 
 /**
- * An object with these methods. Asked by its methods, as a program may hold two copies of a package.
+ * An object with these methods. A program may contain two copies of a package, so the class isn't checked.
+ *
  * @param what for example `a logger`
- * @param isOther what else is right
+ * @param isOther what else is valid
  */
 export function having<T>(
   methods: readonly string[],
@@ -39,7 +40,7 @@ export function having<T>(
   )
 }
 
-/** The first of these methods that a value does not have. */
+/** The first of these methods that a value lacks. */
 function lackOf(methods: readonly string[], value: unknown): string | undefined {
   const object = Object(value) as Readonly<Record<string, unknown>>
   return methods.find((method) => typeof object[method] !== 'function')
@@ -52,7 +53,7 @@ function kindWithout(method: string | undefined, value: unknown): string {
     : kindOf(value)
 }
 
-/** An object by a predicate; its error says what kind of value it got, and shows none of it. */
+/** Checks an object by a predicate. Its error names the kind of value, and shows nothing of it. */
 export function objectWhere<T>(isRight: (value: object) => boolean, what: string): Check<T> {
   return v.custom<T>((value) => typeof value === 'object' && value !== null && isRight(value), expectedKind(what))
 }
@@ -69,7 +70,7 @@ export function aClock(): Check<Clock> {
   return having<Clock>(['now'], 'a clock in epoch milliseconds')
 }
 
-/** A whole number in a range, both ends included. */
+/** A whole number in a range, including both ends. */
 export function wholeNumber(min: number, max: number, unit = ''): Check<number> {
   const range = max === Number.MAX_SAFE_INTEGER ? `, ${min} or more` : ` from ${min} to ${max}`
   const what = `a whole number${unit === '' ? '' : ` of ${unit}`}${range}`
@@ -85,12 +86,12 @@ export function textLike(pattern: RegExp, what: string): Check<string> {
   return where((value) => typeof value === 'string' && pattern.test(value), what)
 }
 
-/** An option that may be left out. */
+/** An option that can be left out. */
 export function optional<T>(check: Check<T>): Check<T | undefined> {
   return v.optional(check) as Check<T | undefined>
 }
 
-/** An option that is `value` when it is left out. */
+/** An option with the default `value`. */
 export function withDefault<T>(check: Check<T>, value: T): Check<T> {
   // A function given as the default itself would be called for it.
   return v.optional(check, (() => value) as never) as Check<T>
@@ -110,7 +111,7 @@ export function tableOf<T>(check: Check<T>, what: string): Check<Record<string, 
   return tableBy(() => undefined, check, what)
 }
 
-/** The same where not every key will do: `wrongKey` says what is wrong with one. */
+/** The same with restricted keys: `wrongKey` says what is wrong with one. */
 export function tableBy<T>(
   wrongKey: (key: string) => string | undefined,
   check: Check<T>,
@@ -119,10 +120,10 @@ export function tableBy<T>(
   return tableEach((key) => wrongKey(key) ?? check, what)
 }
 
-/** An object where each key says what its value has to be, or what is wrong with it. */
+/** An object whose keys determine the rule for their value, or are wrong. */
 export function tableEach<T>(checkOf: (key: string) => Check<T> | string, what: string): Check<Record<string, T>> {
   const entry = (key: string): Check<T> => {
-    // Neither a record of Valibot, which skips some keys, nor an assignment keeps this one.
+    // Valibot's records skip some keys, and an assignment would not store this one.
     const check = key === '__proto__' ? 'not a possible key' : checkOf(key)
     return typeof check === 'string' ? refused(check) : check
   }
@@ -143,7 +144,7 @@ export type Checks<T extends object> = { readonly [K in keyof T]-?: Check<T[K]> 
 
 type Members = Readonly<Record<string, unknown>>
 
-/** An object by a schema that is made for it. */
+/** An object with a schema made for it. */
 function objectBy<T extends object>(
   isRight: (value: unknown) => value is Members,
   what: string,
@@ -157,16 +158,16 @@ function refused<T>(message: v.ErrorMessage<v.CustomIssue>): Check<T> {
   return v.custom<T>(() => false, message)
 }
 
-/** A member that is requested its own text when it is missing. */
+/** A member with its own message if it is missing. */
 function member(check: Check<unknown>): Check<unknown> {
   const mayBeMissing = ['optional', 'exact_optional', 'nullish'].includes(check.type)
   return mayBeMissing ? check : v.exactOptional(check, (() => undefined) as never)
 }
 
-/** Most unknown keys of one object that are compared with the known ones. */
+/** How many unknown keys of one object are compared with the known ones. */
 const MAX_EXPLAINED = 100
 
-/** Reports every unknown key; a strict object of Valibot reports one. */
+/** Reports every unknown key. A strict object of Valibot reports only one. */
 function noOthers(input: Members, names: readonly string[]): v.RawCheckAction<Record<string, unknown>> {
   const known = new Set(names)
   return v.rawCheck(({ addIssue }) => {

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import type { Fault } from '../errors/quota-error.ts'
 import { kindOf, plain, shown } from '../errors/shown.ts'
 
-/** Longest key in a path; names of a policy are never longer. */
+/** The longest key in a path. Names of a policy are never longer. */
 const MAX_KEY = 64
 
-/** Every fault of a document under a schema, unknown keys one by one; empty when it fits. */
+/** Every fault of a document under a schema, with unknown keys one by one; empty if it is valid. */
 export function faultsOf(
   schema: v.GenericSchema,
   document: unknown,
@@ -14,7 +14,7 @@ export function faultsOf(
   return checked(schema, document, words).faults ?? []
 }
 
-/** A document with its defaults filled in, or what is wrong with it. */
+/** A document with its defaults, or its faults. */
 export function checked<T>(
   schema: v.GenericSchema<unknown, T>,
   document: unknown,
@@ -24,12 +24,12 @@ export function checked<T>(
   return success ? { value: output } : { faults: issues.map((issue) => faultOf(issue, words)) }
 }
 
-/** Whether a value is as a check wants it. */
+/** Whether a value passes a check. */
 export function fits<T>(check: v.GenericSchema<unknown, T>, value: unknown): value is T {
   return checked(check, value).faults === undefined
 }
 
-/** Set for each document: a program may have set Valibot otherwise for its own. */
+/** Set for each document, as a program may have configured Valibot for itself. */
 const ALL_FAULTS = { abortEarly: false, abortPipeEarly: false, message: textOf }
 
 function faultOf(issue: v.BaseIssue<unknown>, words: Readonly<Record<string, string>>): Fault {
@@ -51,30 +51,32 @@ export function within(path: string, faults: readonly Fault[]): Fault[] {
   return faults.map((fault) => ({ ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` }))
 }
 
-/** Messages for a value that is missing, and for one that is another than expected. */
+/** Messages for a missing value, and for an unexpected one. */
 export function expectedText(what: string, value: unknown, show: (value: unknown) => string = shown): string {
   return value === undefined ? `missing; expected ${what}` : `expected ${what}, got ${show(value)}`
 }
 
-/** An error for a schema of one's own, which shows the value. */
+/** The error of a custom schema, which shows the value. */
 export function expected(what: string): (issue: { readonly input?: unknown }) => string {
   return ({ input }) => expectedText(what, input)
 }
 
-/** As {@link expected}, for objects and functions: the value is described only by its kind. */
+/** Like {@link expected}, for objects and functions: only the kind of the value is shown. */
 export function expectedKind(what: string): (issue: { readonly input?: unknown }) => string {
   return ({ input }) => expectedText(what, input, kindOf)
 }
 
-/** The text of an issue whose schema has none of its own; Valibot's own would show the value. */
+/** The text of an issue whose schema has none. Valibot's own text would show the value. */
 function textOf({ expected: what, input }: v.BaseIssue<unknown>): string {
   return what === 'never' ? 'unknown key' : expectedText(what ?? 'something else', input, kindOf)
 }
 
-/** Words beyond this length are nobody's slip of the finger. */
+/** Longer words aren't typos. */
 const MAX_LENGTH = 40
 
-/** The name that was probably meant: one slip away in a short word, two in a longer one; `undefined` when none is near. */
+/**
+ * The name that was probably meant: one typo away for short words, two for longer ones; `undefined` if none is close.
+ */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   if (word.length > MAX_LENGTH) return undefined
   const slips = Math.min(2, Math.floor(word.length / 3))
@@ -106,7 +108,7 @@ function distance(from: string, to: string): number {
   return last[to.length]!
 }
 
-/** Longest list of names in a message. */
+/** The longest list of names in a message, in characters. */
 const MAX_LISTED = 120
 
 /**
@@ -122,7 +124,7 @@ export function noSuchName(name: unknown, names: readonly string[], have: string
   return `${shown(name)}; ${meant === undefined ? `${have} ${listed(names)}` : `did you mean "${meant}"?`}`
 }
 
-/** Names one after the other, those without room by their number. */
+/** Lists names. If there is no room for all, it says how many more there are. */
 export function listed(names: readonly string[]): string {
   if (names.length === 0) return 'none'
   const all = names.join(', ')

@@ -1,17 +1,17 @@
 import * as v from 'valibot'
 import { type Check, having, withDefault } from './checks.ts'
 
-/** Receives what operators should read: `console` is one, and so are the loggers of pino and winston. */
+/** Receives messages for operators. `console` is one, and so are the loggers of pino and winston. */
 export interface QuotaLogger {
-  /** A misconfiguration: a text, or an error with a code. */
+  /** A misconfiguration: text, or an error with a code. */
   warn(message: unknown): void
-  /** What failed: a text, or an error. */
+  /** A failure: text, or an error. */
   error(message: unknown): void
 }
 
 const SILENT: QuotaLogger = { warn: () => undefined, error: () => undefined }
 
-/** The option `logger`: the console by default; `false` silences. */
+/** The option `logger`: the console by default; `false` silences it. */
 export function aLogger(): Check<QuotaLogger> {
   const logger = having<QuotaLogger>(['warn', 'error'], 'a logger or false')
   const silent = v.pipe(

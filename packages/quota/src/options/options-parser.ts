@@ -5,9 +5,9 @@ import { checked, fits } from './faults.ts'
 
 /** Further options of an {@link optionsParser}. */
 export interface ParserDetails<T extends object> {
-  /** What names from elsewhere are called here: said of an unknown key, after "here". */
+  /** What other libraries' names are called here, for unknown keys. */
   readonly words?: Readonly<Record<string, string>>
-  /** Faults between options that are right each for itself. */
+  /** Faults between options that are valid separately. */
   readonly between?: (options: T) => readonly Fault[]
 }
 
@@ -46,7 +46,7 @@ function schemaOf<T extends object>(checks: Checks<T>): { readonly checks: Check
   return { checks, schema: group(checks) }
 }
 
-/** The message for a value given in place of options; `undefined` for what may be options. */
+/** The message for a value passed instead of options; `undefined` for what can be options. */
 function inPlaceOfOptions<T extends object>(call: string, checks: Checks<T>, given: unknown): string | undefined {
   if (typeof given === 'object' && given !== null) {
     const keys = Object.keys(given)
@@ -71,7 +71,7 @@ function written(call: string, names: readonly string[]): string {
   return call.endsWith('()') ? `${call.slice(0, -1)}${inside})` : inside
 }
 
-/** Whether a value is right for an option, and not only since anything is. */
+/** Whether a value suits an option specifically, not only because the option accepts anything. */
 function belongs(check: Check<unknown>, value: unknown): boolean {
   return fits(check, value) && !fits(check, {})
 }
@@ -84,7 +84,7 @@ const NEEDLESS = 'not needed: a refusal costs nothing'
 const OF_POLICY = 'pass it to defaultPolicy(), or write it in `policy`'
 const COUNTED = 'not needed: requests that end with a status of 400 or above get their tokens back'
 
-/** Options of other libraries, with what to use instead. */
+/** Options of other libraries, and what to use instead. */
 const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   windowMs: WINDOWS,
   timeWindow: WINDOWS,
@@ -119,7 +119,7 @@ const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   base: OF_POLICY,
 }
 
-/** A function that makes its value when it is first called, and gives the same one ever after. */
+/** A function that makes its value on the first call, and returns the same one afterwards. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {

@@ -1,13 +1,13 @@
 import { QuotaError } from '../errors/quota-error.ts'
 
-/** Where the time comes from: an argument, so that tests turn it by hand. */
+/** The time as an argument, so that tests control it. */
 export interface Clock {
   /** The instant now, in whole epoch milliseconds. */
   now(): number
 }
 
 /**
- * What a clock says, where windows are judged by it: a time that is none would make every window one that ended.
+ * Reads a clock for windows. An invalid time would end every window.
  *
  * @throws {QuotaError} `store_error` for anything but whole milliseconds
  */
@@ -17,10 +17,10 @@ export function instantOf(clock: Clock): number {
   throw new QuotaError('store_error', `the clock said ${String(now)}: expected whole epoch milliseconds`)
 }
 
-/** The machine's clock; with `systemStopwatch` the only place in the library that reads one. */
+/** The machine's clock. It and `systemStopwatch` are the only places in the library that read one. */
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** Milliseconds with fractions since some instant, never going back: to measure how long something takes. */
+/** Monotonic milliseconds with fractions, to measure durations. */
 export type Stopwatch = () => number
 
 export const systemStopwatch: Stopwatch = () => performance.now()

@@ -1,10 +1,10 @@
 import { QuotaError } from '../errors/quota-error.ts'
 import { shown } from '../errors/shown.ts'
 
-/** Kept, as making one takes longer than a thousand texts. Of the zones that the program names, so there are few. */
+/** Cached, since making one takes longer than a thousand texts. The program names the zones, so there are few. */
 const FORMATS = /* @__PURE__ */ new Map<string, Intl.DateTimeFormat>()
 
-/** English of the United States writes month, day, year, and the time. */
+/** US English writes month, day, year, and the time. */
 const PARTS = /^(\d+)\D(\d+)\D(\d+)\D+(\d+)\D(\d+)\D(\d+)$/
 
 /**
@@ -21,7 +21,7 @@ export function zonedText(instant: number, timeZone: string): string {
   return `${year!.padStart(4, '0')}-${month}-${day} ${hour}:${minute}:${second}`
 }
 
-/** Whether the machine knows a zone of this name. */
+/** Whether the machine knows the time zone. */
 export function isTimeZone(name: string): boolean {
   return FORMATS.has(name) || madeFormat(name) !== undefined
 }
@@ -38,7 +38,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return made
 }
 
-/** `undefined` where the machine does not know the zone. */
+/** `undefined` if the machine doesn't know the zone. */
 function madeFormat(timeZone: string): Intl.DateTimeFormat | undefined {
   try {
     return new Intl.DateTimeFormat('en-US', {
