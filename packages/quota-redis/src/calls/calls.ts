@@ -24,7 +24,7 @@ export class Calls<O extends AnyOperation> {
   readonly #breaker = new Breaker(() => performance.now())
   /** Why the last unanswered call got no answer. */
   #lastError: unknown
-  /** Operations that are sent whatever the breaker says. */
+  /** Operations that are sent even while the breaker is open. */
   readonly #anyway = new WeakSet<O>()
   readonly #inFlight = new InFlight()
   readonly #deadlines: Deadlines
@@ -69,7 +69,7 @@ export class Calls<O extends AnyOperation> {
     this.#outbox.add(operation)
   }
 
-  /** Sends to a server that just answered, whatever the breaker says. */
+  /** Sends to a server that just answered, even while the breaker is open. */
   callAnyway(operation: O): void {
     this.#anyway.add(operation)
     this.again(operation)
@@ -125,7 +125,7 @@ export class Calls<O extends AnyOperation> {
   }
 
   #withoutRefused({ operations }: AnyBatch<O>): AnyBatch<O> {
-    const error = notDone(storeError('Redis gave no answers for a while and is not asked now', this.#lastError))
+    const error = notDone(storeError('Redis gave no answers for a while and is not called now', this.#lastError))
     const batch = this.#deps.newBatch()
     for (const operation of operations) {
       if (this.#anyway.has(operation)) batch.add(operation)

@@ -29,7 +29,7 @@ export interface AnyBatch<O extends AnyOperation> extends Batched<O> {
   fail(error: unknown): void
 }
 
-/** What all deliveries share. */
+/** Shared by all deliveries. */
 export interface DeliveryContext<O extends AnyOperation> {
   readonly connection: Connection
   readonly deadlines: Deadlines
@@ -160,14 +160,14 @@ async function callRedirected(connection: Connection, call: ScriptCall, error: u
 }
 
 /** Scripts that a server has answered on its connection. */
-const KNOWN = new WeakMap<Connection, Set<string>>()
+const LOADED = new WeakMap<Connection, Set<string>>()
 
 /** The first call on a connection sends the script's text. Otherwise a cold start would take another round trip. */
 async function evaluate(connection: Connection, { script, args, deadline, onSend }: ScriptCall): Promise<Reply> {
   onSend()
   if (connection.evaluate !== undefined) return connection.evaluate(script, args, deadline)
-  const known = KNOWN.get(connection.server) ?? new Set()
-  KNOWN.set(connection.server, known)
+  const known = LOADED.get(connection.server) ?? new Set()
+  LOADED.set(connection.server, known)
   const [command, what] = known.has(script.sha) ? ['EVALSHA', script.sha] : ['EVAL', script.text]
   try {
     const reply = await connection.send(command!, what!, ...args)

@@ -18,7 +18,7 @@ export interface HoldSweeperDeps {
   readonly settle: (name: string) => Promise<EndedHold | undefined>
 }
 
-/** Refunds holds that expired unsettled, whichever process took them. */
+/** Refunds expired holds of all processes. */
 export class HoldSweeper {
   readonly #deps: HoldSweeperDeps
   #timer: NodeJS.Timeout | undefined

@@ -13,7 +13,7 @@ export async function carryOut<T>(connection: Connection, work: (connection: Con
   for (let attempt = 1; ; attempt++) {
     await connection.ready()
     try {
-      return await asked(connection, work)
+      return await followed(connection, work)
     } catch (error) {
       if (attempt === TRIES || !isReplyOf(error, 'MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN')) throw error
     }
@@ -21,7 +21,7 @@ export async function carryOut<T>(connection: Connection, work: (connection: Con
   }
 }
 
-async function asked<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
+async function followed<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
   try {
     return await work(connection)
   } catch (error) {

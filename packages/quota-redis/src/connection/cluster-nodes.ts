@@ -44,7 +44,7 @@ export class ClusterNodes {
   readonly #connections = new Map<string, ServerConnection>()
   /** When each was last needed, by a monotonic clock. */
   readonly #neededAtMs = new Map<string, number>()
-  /** Addresses of the servers of the needed slots; `undefined` while unknown. */
+  /** The server address of each needed slot; `undefined` while unknown. */
   readonly #addresses = new Map<number, string | undefined>()
   #waiters: Waiters | undefined = new Waiters()
   /** Runs while first connections may be awaited. */

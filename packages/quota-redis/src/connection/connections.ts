@@ -5,13 +5,13 @@ import { keySlot } from './key-slot.ts'
 import { inOnePacket, ServerConnection } from './server-connection.ts'
 
 /**
- * A store's own connections to the servers that a client knows, for keys in many slots. The client itself is left
- * alone.
+ * A store's own connections to the servers that a client is configured for, with keys in many slots. The client itself
+ * isn't used.
  */
 export interface Connections {
   /** The connection to the server of a key, which may change. */
   to(key: string): Connection
-  /** Everything that `send` sends without waiting becomes one write per connection. */
+  /** Groups everything that `send` writes synchronously into one write per connection. */
   inOnePacket(send: () => void): void
   close(): void
 }

@@ -15,18 +15,18 @@ export function isReplyOf(error: unknown, ...kinds: readonly string[]): error is
 }
 
 /**
- * What an error says about a command.
+ * The outcome of a command, judged by its error.
  *
- * - `not-yet`: certainly not carried out, and it may well be if asked again in a moment.
- * - `refused`: certainly not carried out; asking again will not help.
- * - `in-doubt`: the connection broke after the command was written: nobody knows.
+ * - `not-yet`: the command was not carried out. Repeating it in a moment may succeed.
+ * - `refused`: the command was not carried out, and repeating it won't help.
+ * - `in-doubt`: the connection broke after the command was written, so its outcome is unknown.
  */
 export type Verdict = 'not-yet' | 'refused' | 'in-doubt'
 
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof QuotaError) return error.code === 'store_error' ? 'not-yet' : 'refused'
   if (isReply(error)) return isReplyOf(error, ...PASSING) ? 'not-yet' : 'refused'
-  // The client's only error that says that nothing was written: the socket had ended unnoticed.
+  // The client's only error that says nothing was written: the socket had already ended.
   return error instanceof Error && error.message.startsWith("Stream isn't writeable") ? 'not-yet' : 'in-doubt'
 }
 
@@ -75,7 +75,7 @@ export function noAnswer(deadlineMs: number, last: unknown): QuotaError {
   return storeError(`Redis gave no answer within ${deadlineMs} ms: ${why}`, last)
 }
 
-/** The error for refused work, as the engine receives it. */
+/** The error for rejected work, as the engine receives it. */
 export function refusal(error: unknown, who: string): QuotaError {
   if (error instanceof QuotaError) return error
   if (isReplyOf(error, 'QUOTALIST')) {
@@ -88,5 +88,5 @@ export function refusal(error: unknown, who: string): QuotaError {
 /** The error for a row that cannot be read or, if no key is given, for the record of an id. */
 export function damagedRow(key: string | undefined): QuotaError {
   const what = key === undefined ? 'the record of the id' : `the row at ${key}`
-  return new QuotaError('damaged_row', `${what} cannot be read; a reset of the subject mends rows`)
+  return new QuotaError('damaged_row', `${what} cannot be read; resetting the subject repairs rows`)
 }

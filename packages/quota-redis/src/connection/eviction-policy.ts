@@ -2,7 +2,7 @@ import { QuotaError, type QuotaLogger } from '@scoregw/quota'
 import { isReplyOf } from './errors.ts'
 
 /**
- * What to do about a Redis that may evict keys when its memory is full. An evicted counter restarts at zero, so more is
+ * The reaction to a Redis that may evict keys when its memory is full. An evicted counter restarts at zero, so more is
  * admitted than the limit allows, without a trace.
  *
  * - `require-noeviction`: the store refuses to work (`unsafe_eviction`).

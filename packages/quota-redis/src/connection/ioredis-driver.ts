@@ -4,18 +4,19 @@ import { type Driver, type DriverEvents, type Place, retryDelayMs } from './driv
 import { Silence } from './silence.ts'
 
 /**
- * Turns a lost reply into a single error. With ioredis' defaults a command whose reply is lost is sent again, so that a
- * charge would be made twice.
+ * Lets a lost reply fail the call once. With ioredis' defaults a command whose reply is lost is sent again, which would
+ * charge twice.
  */
 const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
   autoResendUnfulfilledCommands: false,
-  // 0: whatever is in flight when the connection breaks rejects immediately; without it, it may never settle.
+  // 0: commands in flight when the connection breaks reject immediately. Otherwise they may never settle.
   maxRetriesPerRequest: 0,
   enableOfflineQueue: false,
   enableAutoPipelining: false,
   autoResubscribe: false,
   retryStrategy: retryDelayMs,
-  // It would destroy a connection whose answers have arrived but were not read, after the process was paused.
+  // After the process was paused, a socket timeout would destroy a connection whose replies arrived but were not read
+  // yet.
   socketTimeout: undefined,
   disconnectTimeout: 50,
   keepAlive: 5_000,
@@ -23,7 +24,7 @@ const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
   enableReadyCheck: true,
   maxLoadingRetryTime: 50,
   lazyConnect: false,
-  // Settings that the caller's client has for its own use, and that the scripts could not see.
+  // The caller's client may set these for itself; the scripts could not see them.
   keyPrefix: '',
   stringNumbers: false,
   replyMapping: 'legacy',
@@ -40,7 +41,7 @@ function optionsOf(connectTimeoutMs: number, place: Place | undefined): RedisOpt
     ...(place === undefined ? {} : { host: place.host, port: place.port }),
     reconnectOnError(error) {
       place?.onErrorReply(error)
-      // A former primary reports that it became a replica: look up the roles again. `true` does not resend the command.
+      // A former primary reports that it became a replica: resolve the roles again. `true` does not resend the command.
       return error.message.startsWith('READONLY')
     },
   }

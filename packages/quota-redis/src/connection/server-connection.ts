@@ -37,7 +37,7 @@ export class Waiters {
 
 /** A store's own connection to one server. */
 export class ServerConnection implements Connection {
-  /** Only for this room. */
+  /** Used only in this folder. */
   readonly driver: Driver
   readonly #options: ConnectionOptions
   readonly #eviction: EvictionCheck | undefined
@@ -145,7 +145,7 @@ export class ServerConnection implements Connection {
       await this.#eviction?.check()
     } catch (error) {
       const isRefused = error instanceof QuotaError
-      // A look that broke says nothing of a server that was usable before.
+      // A failed check says nothing about a server that was usable before.
       if (!isRefused && this.#usable) return
       this.#refused = this.driver.isReady
       this.#usable = false
@@ -169,7 +169,10 @@ export class ServerConnection implements Connection {
   }
 }
 
-/** What `send` writes goes out together on each connection: many script calls share a packet, and a round trip. */
+/**
+ * Everything that `send` writes goes out together on each connection. Many script calls then share one packet and one
+ * round trip.
+ */
 export function inOnePacket(connections: readonly ServerConnection[], send: () => void): void {
   const drivers = connections.filter(({ usable }) => usable).map(({ driver }) => driver)
   for (const driver of drivers) driver.cork?.()

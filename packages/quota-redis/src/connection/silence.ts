@@ -1,11 +1,11 @@
-/** A server that answers nothing for so long is given up, in milliseconds. */
+/** A server that answers nothing for so long is disconnected, in milliseconds. */
 const SILENCE_MS = 1_000
 /** How often the connection is checked, in milliseconds. */
 const STEP_MS = 250
 
-/** A connection as silence is seen on it. */
+/** The view of a connection that {@link Silence} needs. */
 export interface Watched {
-  /** How many answers are awaited; 0 on a connection that is closed. */
+  /** How many replies are awaited; 0 on a closed connection. */
   inFlight(): number
   /** Grows with each byte or reply that arrives. */
   received(): number
@@ -13,9 +13,9 @@ export interface Watched {
 }
 
 /**
- * Gives up a connection on which an answer is awaited and nothing arrives. The client's own time limit would judge a
- * process that stood still by the clock on the wall, before it looks at what has arrived meanwhile; here a step counts as
- * one step however long it took, and the socket is read before it is counted.
+ * Closes a connection on which a reply is awaited and nothing arrives. The client's own timeout compares wall clock
+ * times, so after a pause of the process it fires before the waiting input is read. Here each step counts as one, even
+ * if it took longer, and the socket is read before the step is counted.
  */
 export class Silence {
   readonly #watched: Watched
@@ -27,7 +27,7 @@ export class Silence {
     this.#watched = watched
   }
 
-  /** To be called when a command is sent. */
+  /** Starts the watch. Call it whenever a command is sent. */
   watch(): void {
     if (this.#timer !== undefined) return
     this.#silentMs = 0
@@ -40,7 +40,7 @@ export class Silence {
   }
 
   #step(): void {
-    // Pending input is read between a timer and the immediate that it sets.
+    // Pending input is read between a timer and the immediate that the timer sets.
     this.#timer = setTimeout(() => setImmediate(() => this.#check()), STEP_MS).unref()
   }
 

@@ -6,12 +6,12 @@ import { BEGIN, BEHIND_GROUP, codeOf, IS_STALE, OWN, REVISION, RUN, SHARED, type
 import { type BatchReply, Replay } from './replay.ts'
 
 const MAX_KEY_CHARACTERS = 32 * 1024
-/** Lua can take in 8,000. */
+/** The most numbers in one call. Lua can unpack about 8,000. */
 const MAX_NUMBERS = 4_000
-/** Arguments that stand before the texts. */
+/** How many arguments come before the texts. */
 const FIRST_TEXT = 4
 
-/** One operation of a batch: it is answered with its status (see `lua/steps.lua`), or fails. */
+/** One operation of a batch. It receives its status (see `lua/steps.lua`), or fails. */
 export interface Operation {
   /** Whether it may be sent again when its outcome is unknown. */
   readonly repeatable: boolean
@@ -20,16 +20,16 @@ export interface Operation {
   fail(error: unknown): void
 }
 
-/** What decides a take beside its costs. */
+/** The members of a request that decide a take, apart from its costs. */
 export type TakeBasis = Pick<TakeRequest, 'quotas' | 'category' | 'settingsRevision' | 'periods' | 'subject'>
 
-/** Takes of the batch that are decided alike. */
+/** Takes of the batch that share quotas, settings and periods. */
 interface TakeGroup extends Omit<TakeBasis, 'subject'> {
-  /** Where they stand, once it is known where groups begin. */
+  /** Index among the group numbers. Their offset in the call is added once it is known. */
   readonly at: number
-  /** Slots of `quotas.layers`: shared rows first. */
+  /** Slots of `quotas.layers`, shared rows first. */
   readonly order: readonly number[]
-  /** Places of the shared rows. */
+  /** Indexes of the shared rows. */
   readonly shared: readonly number[]
 }
 
@@ -50,11 +50,11 @@ export class Batch {
   readonly #tariffNumbers: number[] = []
   readonly #groups: TakeGroup[] = []
   readonly #groupNumbers: number[] = []
-  /** Of the operations. */
+  /** The numbers of all operations. */
   readonly #numbers: number[] = []
-  /** Which of those name a group. */
+  /** Which of those numbers are groups. */
   readonly #groupsAt: number[] = []
-  /** The run that ends the numbers: its group, and where it begins. */
+  /** The run at the end of the numbers: its group, and the index where it begins. */
   #run: { readonly group: TakeGroup; readonly at: number } | undefined
   #keyCharacters = 0
 
@@ -79,7 +79,7 @@ export class Batch {
 
   // Operations --------------------------------------------------------------------------------------------------------
 
-  /** An operation that is a take and nothing else. @returns where its rows are in the replay, one a layer */
+  /** Adds an operation that is only a take. @returns the indexes of its rows in the replay, one per layer */
   onlyTake(request: TakeRequest): readonly number[] {
     const group = this.#groupOf(request)
     const numbers = this.#numbers
@@ -95,7 +95,7 @@ export class Batch {
     return this.#pushTake(request, group, request.costs)
   }
 
-  /** An operation that is made of steps. */
+  /** Adds an operation that consists of steps. */
   steps(write: () => void): void {
     this.#run = undefined
     const at = this.#numbers.push(0)
@@ -103,10 +103,10 @@ export class Batch {
     this.#numbers[at - 1] = this.#numbers.length - at
   }
 
-  /** @returns where the rows of a take are in the replay, one a layer */
+  /** Adds a step that takes. @returns the indexes of its rows in the replay, one per layer */
   take(request: TakeBasis, costs: readonly number[], mode: 'take' | 'charge' | 'fit' = 'take'): readonly number[] {
     const group = this.#groupOf(request)
-    // What costs nothing leaves rows as they are.
+    // A take that costs nothing leaves rows unchanged.
     const isFree = costs.every((cost) => cost === 0)
     this.#numbers.push(codeOf(isFree ? 'charge' : mode))
     this.#pushGroup(group)
@@ -117,7 +117,7 @@ export class Batch {
     this.#numbers.push(codeOf(name), ...numbers)
   }
 
-  /** The order in which the script has a take's rows: slots of `quotas.layers`. */
+  /** The order in which the script reads a take's rows: slots of `quotas.layers`. */
   orderOf(request: TakeBasis): readonly number[] {
     return this.#groupOf(request).order
   }
@@ -176,7 +176,7 @@ export class Batch {
     return [String(keys.length), ...keys, Buffer.from(numbers.buffer), list, rowHead(list), ...this.#texts]
   }
 
-  /** The rows as the script found them, and what else it answered. */
+  /** The rows as the script found them, with its other replies. */
   replayOf(reply: Reply): Replay {
     return new Replay(reply as unknown as BatchReply, [...this.#rows.keys()], this.book, this.#instant)
   }
@@ -239,7 +239,7 @@ export class Batch {
     return group
   }
 
-  /** Limits and periods that rows have in common stand once. */
+  /** Limits and periods that rows have in common are sent once. */
   #tariffOf({ quotas, periods }: TakeBasis, slot: number): number {
     const { layout } = this
     const { cells, size } = layout

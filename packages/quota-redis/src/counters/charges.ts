@@ -8,13 +8,13 @@ import {
   type WindowStates,
 } from '@scoregw/quota/store'
 
-/** What a hold has in one cell. A row is named by what its key has behind the prefix. */
+/** A hold's charge in one cell. `row` is the row's key without the prefix. */
 export type Charge = readonly [row: string, identity: string, startedAt: number, amount: number]
 
-/** A hold as far as its charges go. */
+/** The members of a hold that its charges need. */
 type Charged = { readonly charges: readonly Charge[] }
 
-/** What a take was charged, by the states that it was answered with. @param rows by what their keys have behind the prefix */
+/** The charges of a take, read from the states in its reply. @param rows their keys without the prefix */
 export function chargesOf(
   rows: readonly string[],
   states: WindowStates,
@@ -29,7 +29,7 @@ export function chargesOf(
   )
 }
 
-/** What a hold has after it grew. */
+/** A hold's charges after it grew. */
 export function merged(before: readonly Charge[], added: readonly Charge[]): readonly Charge[] {
   const isSame = (a: Charge, b: Charge): boolean => a[0] === b[0] && a[1] === b[1]
   const kept = before.filter((old) => !added.some((each) => isSame(old, each)))
@@ -47,11 +47,11 @@ export interface Refund {
   readonly identity: string
   readonly startedAt: number
   readonly amount: number
-  /** A cell of slots is closed when nothing is left. */
+  /** Whether the cell is closed when nothing is left; only for concurrency slots. */
   readonly closes: boolean
 }
 
-/** What of a hold goes back. @param most of a unit, by default all */
+/** The refunds of a hold. @param most the largest refund per unit; everything by default */
 export function refundsOf(
   { charges }: Charged,
   most: (unit: string) => number = () => Number.POSITIVE_INFINITY,
@@ -63,7 +63,10 @@ export function refundsOf(
   })
 }
 
-/** What a hold has in one row, in the order of a layout's cells: pairs `[startedAt, amount]`, `[-1, 0]` where none. */
+/**
+ * A hold's charges in one row, in the order of a layout's cells: pairs `[startedAt, amount]`, or `[-1, 0]` without a
+ * charge.
+ */
 export function chargedIn({ charges }: Charged, row: string, { identities }: Layout): readonly number[] {
   return identities.flatMap((identity) => {
     const charge = charges.find((each) => each[0] === row && each[1] === identity)
@@ -71,7 +74,7 @@ export function chargedIn({ charges }: Charged, row: string, { identities }: Lay
   })
 }
 
-/** Identities once, then rows in turn: a name, and triples of which identity, a start and an amount. */
+/** Each identity once, followed by one list per row: its name, then triples of identity index, start and amount. */
 export type ChargesByRow = readonly [identities: readonly string[], ...rows: (string | readonly number[])[]] | 0
 
 export function byRow(charges: readonly Charge[]): ChargesByRow {

@@ -39,11 +39,11 @@ export interface CountersDeps {
   readonly schema: StoreSchema
   readonly deadlineMs: number
   readonly testClock: Clock | undefined
-  /** Shared with other counters on the same connection, so that what they send goes out together. */
+  /** Shared with other counters on the same connection, so that their commands go out together. */
   readonly tick: Tick
 }
 
-/** Opens the counters of one policy. Holds are ended in time once `holds.sweeper` is started. */
+/** Opens the counters of one policy. Expired holds are refunded once `holds.sweeper` is started. */
 export function openCounters(
   deps: CountersDeps,
   changesOf: (keys: Keys, book: ListBook, caller: Caller) => RecordChanges = (...all) => new RecordChanges(...all),
@@ -59,7 +59,9 @@ export function openCounters(
   return new Counters(keys, caller, changes, new Holds(keys, changes, caller, readPage, connection))
 }
 
-/** The counters of one policy on one server: what is not under an id here, the rest by the records of ids. */
+/**
+ * The counters of one policy on one server. Requests under an id go to the records of ids; all others are handled here.
+ */
 export class Counters {
   readonly keys: Keys
   readonly changes: RecordChanges
@@ -75,7 +77,7 @@ export class Counters {
     this.#caller = caller
   }
 
-  /** Waits for the calls in flight, a deadline at most; later ones fail. The connection is left open. */
+  /** Waits for calls in flight, at most one deadline; later calls fail. The connection stays open. */
   close(): Promise<void> {
     this.holds.sweeper.stop()
     return this.#caller.close()
@@ -116,7 +118,7 @@ export class Counters {
     })
   }
 
-  /** Resolves to whether the reservation was this nonce's to settle, and open; without an id it is. */
+  /** Resolves to whether the reservation was open and belonged to this nonce. Always true without an id. */
   async settle(request: SettleRequest): Promise<boolean> {
     if (request.id !== undefined) return this.underIds.settle(request, request.id)
     await this.refund(refundsOfStates(request, this.keys))
@@ -126,7 +128,7 @@ export class Counters {
   reset({ subject, categories, layers }: ResetRequest): Promise<void> {
     let rows: readonly number[] = []
     let refunds: readonly PlacedRefund[] = []
-    // Which of the rows, in turn, cannot be read.
+    // Which of the rows, in order, cannot be read.
     const damaged = new Set<number>()
     return called<void>(this.#caller, {
       repeatable: false,
@@ -151,11 +153,11 @@ export class Counters {
     const { subject, category, quotas, costs } = request
     const all = costs.slice(0, this.keys.schema.units.length)
     const settle = { subject, category, layers: quotas.layers, states, refunds: all, as: 'cancelled' } as const
-    // One that fails leaves the tokens charged.
+    // If the refund fails, the tokens stay charged.
     this.refund(refundsOfStates(settle, this.keys), true).catch(() => undefined)
   }
 
-  /** @param anyway whatever the breaker says */
+  /** @param anyway whether to send it even while the breaker is open */
   refund(all: readonly Refund[], anyway = false): Promise<void> {
     let refunds: readonly PlacedRefund[] = []
     return called<void>(
@@ -180,7 +182,7 @@ export class Counters {
   }
 }
 
-/** Closes the windows of a row; slots are the holds' to give back. */
+/** Closes the windows of a row. Slots are released by their holds. */
 function closings(row: number, windows: number): PlacedRefund[] {
   return Array.from({ length: windows }, (_, c) => {
     return { row, cell: c + 1, startedAt: -1, amount: Number.POSITIVE_INFINITY, closes: true }

@@ -8,7 +8,7 @@ export type GrowthResult = Pick<HoldReply, 'outcome' | 'endsAt'> & { readonly is
 /**
  * Decides on a growth.
  *
- * @param mark of this growth: the record keeps it, so that one whose answer was lost is not charged again
+ * @param mark identifies this growth. The record keeps it, so that a growth whose reply was lost is not charged again
  */
 export function growthOf(request: GrowRequest, mark: string, units: readonly string[]): Decide<GrowthResult> {
   const { subject, category, quotas, periods, settingsRevision, costs, id } = request
@@ -19,12 +19,12 @@ export function growthOf(request: GrowRequest, mark: string, units: readonly str
     if (outcome !== 'held') return { result: { outcome }, change: ended }
     const { hold } = record as HeldRecord
     const { endsAt } = hold
-    // A sending whose answer was lost has made it.
+    // An earlier attempt, whose reply was lost, has applied it.
     if (hold.growths.includes(mark)) return { result: { outcome, endsAt } }
     const within = { keepMs: hold.keepMs, until: endsAt }
     const all = grownCosts(hold.costs, named(units, costs))
     if (all === undefined) {
-      // Nothing is charged; the states are read in the same step that finds the hold open.
+      // Nothing is charged. The states are read in the same step that finds the hold open.
       const nothing = { mode: 'charge', take, costs: units.map(() => 0) } as const
       const change = { ...within, after: { ...record!, mark: newMark() }, more: nothing }
       return { result: { outcome: 'refused' }, change }
@@ -36,7 +36,7 @@ export function growthOf(request: GrowRequest, mark: string, units: readonly str
   }
 }
 
-/** The answer to a growth. */
+/** The reply to a growth. */
 export function growthReply({ result, now, states, status, settingsRevision }: Changed<GrowthResult>): HoldReply {
   const { isCharged, ...reply } = result
   if (status === 's') return { outcome: 'stale', now, states: [], settingsRevision }

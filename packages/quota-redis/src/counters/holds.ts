@@ -31,15 +31,15 @@ import { type IdRecord, newMark } from './record.ts'
 import { type Decided, type HeldRecord, isOpenHold, type RecordChanges, seenAt } from './record-changes.ts'
 import type { RedisHolds } from './redis-holds.ts'
 
-/** Most holds that are listed; the engine's bound of a subject's holds is far below it by default. */
+/** The most holds that a list contains. By default a subject can have far fewer. */
 const MOST_LISTED = 10_000
 
-/** Reads an index of holds, for so many at the most. */
+/** Reads up to `most` holds from an index. */
 export type ReadHoldPage = (index: string, which: 'ended' | 'open', most: number) => Promise<HoldPage>
 
-/** Holds: decided on their records by the rules that every store shares. */
+/** Holds, decided on their records by the rules that all stores share. */
 export class Holds implements RedisHolds {
-  /** Ends holds whose time has come. */
+  /** Ends expired holds. */
   readonly sweeper: HoldSweeper
   readonly #keys: Keys
   readonly #changes: RecordChanges
@@ -129,7 +129,7 @@ export class Holds implements RedisHolds {
     return { ended: this.sweeper.drain(), open }
   }
 
-  /** Ends a hold if its time has come; `undefined`: it has not, or another was first. */
+  /** Ends a hold if it has expired. `undefined` if it has not, or if another process was faster. */
   async endAt(place: RecordPlace): Promise<EndedHold | undefined> {
     const { isDone, result } = await this.#changes.change<EndedHold | undefined>(
       place,
@@ -185,7 +185,7 @@ export class Holds implements RedisHolds {
     const isFit = overrun === 'fit' && plan.isMore
     const answer = isFit ? undefined : answerToKeep(commitAnswer(plan, plan.excess), hold, units)
     const after = { ...record!, ...settled, state: 'committed', hold: { ...settled.hold, answer } } as const
-    // Of one that is due and was never swept all goes back: the commit pays for itself.
+    // A hold that expired before any sweep is refunded in full: the commit pays for itself.
     const mostBack = ended === undefined ? plan.mostBack : undefined
     const take = { subject, category, quotas, periods, settingsRevision: undefined }
     const { actual, within: held, excess } = plan

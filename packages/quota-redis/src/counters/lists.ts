@@ -4,12 +4,12 @@ import { KINDS } from './numbers.ts'
 /** First byte of a row. */
 export const ROW_VERSION = 2
 
-/** Another list of limits than the policy's own. */
+/** A list of limits other than the policy's own. */
 export interface OtherList {
   readonly head: number
   /** The numbers of its cells, in the order of a row. */
   readonly cells: readonly number[]
-  /** The list that has the policy's own cells beside them. */
+  /** This list plus the policy's own cells. */
   readonly all: { readonly head: number; readonly text: string; readonly cells: readonly number[] }
 }
 
@@ -17,14 +17,14 @@ export function headOf(list: string): number {
   return ROW_VERSION + 256 * hash32(list)
 }
 
-/** How rows of a list begin. */
+/** The first bytes of the rows that use a list. */
 export function rowHead(list: string): Buffer {
   const bytes = Buffer.alloc(5)
   bytes.writeUIntLE(headOf(list), 0, 5)
   return bytes
 }
 
-/** The limits that rows were found to hold. The policy's own cells are numbers 1 to `size`; those of others follow. */
+/** The limits found in rows. The policy's own cells have the numbers 1 to `size`; those of other lists follow. */
 export class ListBook {
   readonly layout: Layout
   readonly identities: string[]
@@ -35,19 +35,19 @@ export class ListBook {
     this.identities = [...layout.identities]
   }
 
-  /** The number of a cell. */
+  /** The number of a cell, which is added if it is new. */
   numberOf(identity: string): number {
     const known = this.identities.indexOf(identity)
     return known === -1 ? this.identities.push(identity) : known + 1
   }
 
-  /** The identities of a list, by how its rows begin; `undefined` of one that is not known here. */
+  /** The identities of a list, by the first bytes of its rows; `undefined` for an unknown list. */
   limitsOf(head: number): readonly string[] | undefined {
     if (head === headOf(this.layout.list)) return this.layout.identities
     return this.lists.get(head)?.cells.map((cell) => this.identities[cell - 1]!)
   }
 
-  /** @param hash under which it was found: a list under another's hash is one that no row can have */
+  /** @param hash the field under which the list was found. If it isn't the list's hash, no row can use the list */
   learn(text: string, hash: number = hash32(text)): void {
     if (hash !== hash32(text)) {
       const { list } = this.layout

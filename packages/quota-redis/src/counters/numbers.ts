@@ -1,9 +1,9 @@
 /** Where the numbers of a batch stand: `lua/numbers.lua` reads them by the same names, from 1. A test compares the two. */
 
-/** Numbers that begin a batch. */
+/** How many numbers begin a batch. */
 export const BEGIN = 11
 
-/** Of a group of takes, from where it stands. */
+/** Offsets within a group of takes. */
 export const IS_STALE = 0
 export const REVISION = 1
 export const SHARED = 2
@@ -13,7 +13,7 @@ export const BEHIND_GROUP = 3
 /** Kinds of cells. */
 export const KINDS = { rolling: 0, calendar: 1, concurrency: 2, bucket: 3 } as const
 
-/** In place of how many numbers an operation has: takes of one group that follow each other. */
+/** Marks takes of one group that follow each other. It replaces the count of an operation's numbers. */
 export const RUN = -1
 
 /** Codes of steps: the order of `by_code` in `lua/steps.lua`. */

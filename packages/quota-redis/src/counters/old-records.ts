@@ -5,15 +5,15 @@ import { type ListBook, ROW_VERSION } from './lists.ts'
 import type { Found, HoldOfRecord, IdRecord, SharedPart } from './record.ts'
 import { CELL_BYTES, readCell, sevenBytes, sixBytes } from './row-bytes.ts'
 
-/** What is behind the head of a hold's record: cmsgpack's, texts as bytes. */
+/** The part of a hold's record after its head, packed with cmsgpack; texts are bytes. */
 type OldHold = Readonly<Record<'category' | 'owner' | 'growths', Uint8Array>> &
   Readonly<Record<'keep' | 'taken' | 'ends' | 'list', number>> & {
     readonly costs: Amounts
-    /** Names and cells in turn. */
+    /** Alternating names and cells. */
     readonly rows: readonly Uint8Array[]
-    /** Of its commit: charged, uncharged, reserved. */
+    /** Of its commit: charged, uncharged and reserved amounts. */
     readonly answer: false | readonly [Amounts, Amounts, Amounts]
-    /** Of leases: the mark, then which rows and their cells in turn. */
+    /** Of leases: the mark, then alternating rows and their cells. */
     readonly shared?: readonly Uint8Array[]
   }
 type Amounts = Readonly<Record<string, number>>
@@ -26,10 +26,11 @@ const STATES: Readonly<Record<string, IdRecord['state']>> = {
 }
 
 /**
- * Reads a record as the version of 60fd3be7 wrote it: state, when it ends (6 bytes), hash of the list of its cells (4), then
- * behind their lengths (2, 2, 2 and 4 bytes) nonce, fingerprint, tables and cells; and of holds what cmsgpack makes of the rest.
+ * Reads a record as version 60fd3be7 wrote it: the state, when it ends (6 bytes), the hash of its list of cells (4).
+ * Then come nonce, fingerprint, tables and cells, each after its length (2, 2, 2 and 4 bytes). For holds, the rest is
+ * packed with cmsgpack.
  *
- * @param now the store's clock: one that has ended is none
+ * @param now the store's clock. An expired record counts as missing
  */
 export function readOldRecord(bytes: Buffer, book: ListBook, now: number): Found {
   try {

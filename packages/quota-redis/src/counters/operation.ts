@@ -3,25 +3,26 @@ import type { TakeReply, TakeRequest } from '@scoregw/quota/store'
 import type { Batch, Operation } from './batch.ts'
 import type { Replay } from './replay.ts'
 
-/** What takes operations to the server. */
+/** Sends operations to the server. */
 export interface Caller {
-  /** Has an operation carried out with the others of this tick. It is answered or fails. */
+  /** Sends an operation with the others of this tick. It receives an answer or fails. */
   call(operation: Operation): void
-  /** The same for a call in flight, which has to be made once more. */
+  /** Repeats an operation of a call in flight. */
   again(operation: Operation): void
-  /** The same for what goes to a server that just answered, whatever the circuit says. */
+  /** Sends to a server that just answered, even while the breaker is open. */
   callAnyway(operation: Operation): void
 }
 
 /** One kind of operation: how it is written, and how its answer is read. */
 export interface OperationForm<T> {
   readonly repeatable: boolean
-  /** Writes it; returns the rows that it is about, by their places in the replay. */
+  /** Writes it. @returns the indexes of its rows in the replay */
   readonly encode: (batch: Batch) => readonly number[]
   /**
-   * The value of an answer; `AGAIN`: what `encode` writes now has to be carried out.
-   * @param found of statuses `k` and `o` the record that was found, of a step `list` the list
-   * @param isRepeated it was sent again before an answer: the first sending may be carried out yet
+   * The value of an answer, or `AGAIN` to call `encode` again and send the result.
+   *
+   * @param found the record that was found, for statuses `k` and `o`; the list, for a step `list`
+   * @param isRepeated whether it was repeated without an answer, so that the first attempt may still be carried out
    */
   readonly read: (
     replay: Replay,
@@ -30,15 +31,15 @@ export interface OperationForm<T> {
     found: Buffer | undefined,
     isRepeated: boolean,
   ) => T | typeof AGAIN
-  /** It has a step `list`. */
+  /** Whether it contains a step `list`. */
   readonly hasList?: boolean | undefined
-  /** Gets the value where the caller had none in time. */
+  /** Receives the value if it arrives after the caller's deadline. */
   readonly late?: ((value: T) => void) | undefined
 }
 
 export const AGAIN: unique symbol = Symbol('again')
 
-/** Has something carried out. @throws {QuotaError} as a rejection: `store_error`, `damaged_row` */
+/** Carries out an operation. @throws {QuotaError} as a rejection: `store_error`, `damaged_row` */
 export function called<T>(caller: Caller, form: OperationForm<T>, anyway = false): Promise<T> {
   return new Promise((resolve, reject) => {
     const operation = new Call(caller, form, resolve, reject)
@@ -55,7 +56,7 @@ class Call<T> implements Operation {
   readonly #reject: (error: unknown) => void
   #rows: readonly number[] = []
   #isFailed = false
-  /** It was sent, and not answered since. */
+  /** It was sent, and no answer has arrived. */
   #isOut = false
   #isRepeated = false
 
@@ -76,7 +77,7 @@ class Call<T> implements Operation {
   answer(replay: Replay, status: string): void {
     this.#isOut = false
     try {
-      // Not carried out: it, or one before it, has a row of a list that was not known here.
+      // Not carried out: it, or an operation before it, uses a row with an unknown list of limits.
       if (status === 'l') {
         this.#caller.again(this)
         return
@@ -98,7 +99,7 @@ class Call<T> implements Operation {
   }
 }
 
-/** The reply to a take by its status; the replay goes on from there. */
+/** The reply to a take, by its status. It advances the replay. */
 export function takeReply(
   replay: Replay,
   status: string,

@@ -10,65 +10,65 @@ import { type Behind, type Found, type HoldOfRecord, type IdRecord, newMark, rea
 import { encodeReadable, encodeRefunds, type PlacedRefund, placedIn, replayRefunds, rowsOf } from './refunds.ts'
 import type { Replay } from './replay.ts'
 
-/** When an index learns that a hold ends which is open no more. */
+/** The end that an index stores for a hold that is no longer open. */
 const NEVER = Number.POSITIVE_INFINITY
-/** Most open records that a process remembers as it left them: it is likely to settle them itself. */
-const MOST_KNOWN = 10_000
+/** The most open records that a process keeps as it left them. It is likely to settle them itself. */
+const MOST_CACHED = 10_000
 
-/** What is charged in the same step, in the windows that are open then. */
+/** A charge made in the same step, in the windows that are then open. */
 interface More {
   readonly mode: 'take' | 'charge' | 'fit'
   readonly take: TakeBasis
-  /** One number a unit of the schema. */
+  /** One number per unit of the schema. */
   readonly costs: readonly number[]
-  /** What of it the record says; nothing where it is known before. */
+  /** How the record stores the charge. Not needed if the charge is known in advance. */
   readonly behind?: Pick<Behind, 'of' | 'plan'> | undefined
 }
 
-/** What is to become of a record. */
+/** A change to a record. */
 export interface Change {
   readonly after: IdRecord
-  /** How long it is kept from now on, in milliseconds; that of an open hold until it is settled. */
+  /** How long the record is kept from now on, in milliseconds. An open hold's is kept until it is settled. */
   readonly keepMs: number
-  /** It counts only at this instant of the store's clock or later, epoch milliseconds, and before that one. */
+  /** The change applies only if the store's clock is at least `from` and less than `until`, in epoch milliseconds. */
   readonly from?: number | undefined
   readonly until?: number | undefined
-  /** The refund to rows. @default of a hold that ends what it has, at most `mostBack` of a unit */
+  /** The refund to rows. @default if a hold ends, its charges, at most `mostBack` per unit */
   readonly refunds?: readonly Refund[] | undefined
-  /** @default all */
+  /** @default everything */
   readonly mostBack?: ((unit: string) => number) | undefined
   readonly more?: More | undefined
-  /** Rows that cannot be read get nothing back, and stop nothing. */
+  /** Whether to skip rows that cannot be read, instead of failing. */
   readonly skipsDamaged?: boolean | undefined
 }
 
 /** A record that has a hold. */
 export type HeldRecord = IdRecord & { readonly hold: HoldOfRecord }
 
-/** What is to be done about a record. */
+/** A decision on a record. */
 export interface Decided<T> {
   readonly result: T
-  /** `'forget'`: the indexes of open holds are not to name it any more. Nothing: it stays as it is. */
+  /** `'forget'` removes it from the indexes of open holds. Without a change the record stays as it is. */
   readonly change?: Change | 'forget' | undefined
-  /** It follows the clock, not a guess of the time. */
+  /** Whether the decision needs the server's clock rather than an estimate. */
   readonly needsNow?: boolean | undefined
 }
 
 /** Decides on a record. @param now the store's clock, epoch milliseconds */
 export type Decide<T> = (record: IdRecord | undefined, now: number) => Decided<T>
 
-/** What the server made of a change. */
+/** The server's reply to a change. */
 interface Applied {
   readonly now: number
-  /** `a`: it was applied. Else why not: see `lua/steps.lua`. */
+  /** `a` if it was applied; for the reasons why not, see `lua/steps.lua`. */
   readonly status: string
-  /** Of `k`: what the key holds. */
+  /** The key's value, for status `k`. */
   readonly found?: Buffer | undefined
-  /** Of {@link Change.more}: the states of the rows, and what was charged of each unit. */
+  /** For {@link Change.more}: the states of the rows, and the amount charged per unit. */
   readonly states: WindowStates
   readonly added?: readonly number[] | undefined
   readonly settingsRevision: string
-  /** It was sent again before an answer, and its first sending may be carried out yet. */
+  /** It was repeated without an answer, so the first attempt may still be carried out. */
   readonly isRepeated: boolean
 }
 
@@ -79,29 +79,30 @@ export interface Changed<T> extends Applied {
   readonly isDone: boolean
 }
 
-/** A record as it was found: what is decided on it counts only while it is so. */
+/** The record that a decision is based on. The decision applies only if the record is still the same. */
 interface Basis {
   readonly mark: string
   readonly record?: IdRecord | undefined
-  /** There where it is in the form of 60fd3be7: its bytes. A change takes it over. */
+  /** The record's bytes, if it is in the form of 60fd3be7. A change converts it. */
   readonly old?: Buffer | undefined
-  /** The store's clock, epoch milliseconds, as far as known. */
+  /** The store's clock in epoch milliseconds, as far as known. */
   readonly now: number
-  /** Whether the server said just now that it is so: at first it is what this process remembers. */
+  /** Whether the server has just confirmed it. At first it is this process's memory. */
   readonly isSure: boolean
 }
 
 /**
- * Changes to records. They are decided here, and applied where the record has the mark of the one that was decided on: by what
- * this process knows of it, which is mostly so, else by what the answer shows, as often as others change it meanwhile. Rows that all subjects
- * share are charged and given back by amounts, and never make it try again.
+ * Changes to records: decided here, and applied only if the record still has the expected mark. The first attempt uses
+ * the record as this process remembers it, which is usually current. If another process has changed it, the next
+ * attempt uses the record in the reply. Charges and refunds to shared rows are amounts, so they never cause another
+ * attempt.
  */
 export class RecordChanges {
   readonly #keys: Keys
   readonly #book: ListBook
   readonly #caller: Caller
-  /** Open ones, as this process left them. */
-  readonly #known = new Map<string, IdRecord>()
+  /** Open records, as this process left them. */
+  readonly #cache = new Map<string, IdRecord>()
 
   constructor(keys: Keys, book: ListBook, caller: Caller) {
     this.#keys = keys
@@ -109,9 +110,9 @@ export class RecordChanges {
     this.#caller = caller
   }
 
-  /** @param isAny a record that cannot be read is decided on as if there were none */
+  /** @param isAny whether a record that cannot be read counts as missing */
   async change<T>(place: RecordPlace, decide: Decide<T>, isAny = false): Promise<Changed<T>> {
-    const known = this.#known.get(place.key)
+    const known = this.#cache.get(place.key)
     const basis: Basis = { mark: known?.mark ?? '', record: known, now: known?.hold?.takenAt ?? 0, isSure: false }
     for (let next: Basis | Changed<T> = basis; ; ) {
       if ('result' in next) return next
@@ -119,7 +120,7 @@ export class RecordChanges {
     }
   }
 
-  /** Decides on what is known, and applies that. @returns what became of it, or what to decide on then */
+  /** Decides on a record and applies the change. @returns the outcome, or the basis of the next attempt */
   async #tryOn<T>(basis: Basis, place: RecordPlace, decide: Decide<T>, isAny: boolean): Promise<Basis | Changed<T>> {
     const { change, result, needsNow } = decide(basis.record, basis.now)
     if (change === undefined && basis.isSure) return { ...NOTHING, now: basis.now, result, isDone: false }
@@ -135,18 +136,18 @@ export class RecordChanges {
     return basisOf(applied, found)
   }
 
-  /** Whether a change was applied, which is remembered. */
+  /** Whether a change was applied. If so, it is remembered. */
   #noted({ key }: RecordPlace, change: Change | 'forget', { status, states }: Applied): boolean {
     if (status !== 'a' || change === 'forget') return status === 'a'
     const { after, more } = change
     if (more?.behind === undefined) this.remember(key, after)
     else if (more.behind.of === 'growth') this.remember(key, this.#grown(after, more, states))
-    // What the script wrote behind any other record is not known here.
-    else this.#known.delete(key)
+    // For all other records, the facts that the script appended are unknown.
+    else this.#cache.delete(key)
     return true
   }
 
-  /** A record with what its hold was charged when it grew. @param states after that */
+  /** A record that includes the charges of a growth. @param states after the growth */
   #grown(record: IdRecord, { take, costs }: More, states: WindowStates): IdRecord {
     const { quotas, category, subject } = take
     const keys = this.#keys
@@ -155,15 +156,15 @@ export class RecordChanges {
     return { ...record, hold: { ...hold, charges: merged(hold.charges, chargesOf(rows, states, costs, keys.layout)) } }
   }
 
-  /** Notes how this process left a record. */
+  /** Remembers a record as this process left it. */
   remember(key: string, record: IdRecord): void {
-    this.#known.delete(key)
+    this.#cache.delete(key)
     if (record.state !== 'reserved') return
-    this.#known.set(key, record)
-    if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.keys().next().value!)
+    this.#cache.set(key, record)
+    if (this.#cache.size > MOST_CACHED) this.#cache.delete(this.#cache.keys().next().value!)
   }
 
-  /** Reads what a key was found to hold. */
+  /** Reads the value that a key had. */
   async read({ status, found, now }: Pick<Applied, 'status' | 'found' | 'now'>): Promise<Found> {
     const bytes = found ?? NO_BYTES
     const read = (): Found => {
@@ -171,7 +172,7 @@ export class RecordChanges {
       return readRecord(bytes, this.#book)
     }
     let record = read()
-    // A record names two lists at the most.
+    // A record refers to at most two lists.
     for (let tries = 0; record.unknownList !== undefined && tries < 2; tries++) {
       await this.#learn(record.unknownList)
       record = read()
@@ -185,7 +186,7 @@ export class RecordChanges {
     return applied.status === 'a' ? { mark: '' } : this.read(applied)
   }
 
-  /** Checks whether a record is so. @param isForgotten then the indexes do not name it any more */
+  /** Checks that a record is unchanged. @param isForgotten if it is not, the indexes drop it */
   #expect(place: RecordPlace, basis: Pick<Basis, 'mark' | 'old'>, isForgotten: boolean): Promise<Applied> {
     return called<Applied>(this.#caller, {
       repeatable: true,
@@ -243,7 +244,7 @@ export class RecordChanges {
     })
   }
 
-  /** Writes the record, and what the indexes of open holds say of it. */
+  /** Writes the record, and its entries in the indexes of open holds. */
   #encodeAfter(batch: Batch, place: RecordPlace, { record: before, old }: Basis, change: Change): void {
     const { after, from, keepMs, more } = change
     const { hold } = after
@@ -267,7 +268,7 @@ export class RecordChanges {
     this.#encodeIndexes(batch, place, end, isOpen || from !== undefined ? 0 : -1)
   }
 
-  /** @param change of how many are open in the owner's */
+  /** @param change in the owner's number of open holds */
   #encodeIndexes(batch: Batch, { key, ownerIndex }: RecordPlace, end: number, change: number): void {
     const name = batch.text(this.#keys.nameOf(key))
     batch.step('index', batch.index(this.#keys.holds), name, end, 0)
@@ -293,7 +294,10 @@ export function endedBy(before: IdRecord | undefined, { after }: Change): HoldOf
   return isOpenHold(before) && !isOpenHold(after) ? before!.hold : undefined
 }
 
-/** Whether an earlier sending of a change has done it, its answer being lost. What one charged only its record says. */
+/**
+ * Whether an earlier attempt, whose reply was lost, already applied a change. How much that charged stands only in the
+ * record.
+ */
 function isDoneBy(change: Change | 'forget', { mark }: Found): boolean {
   return change !== 'forget' && change.more === undefined && change.after.mark === mark
 }
@@ -302,7 +306,9 @@ function basisOf({ status, found, now }: Applied, { mark, record }: Found): Basi
   return { mark, record, old: status === 'o' && found!.length > 0 ? found : undefined, now, isSure: true }
 }
 
-/** Replays what was charged in addition. @returns what shows the rows, once all else of the operation is replayed */
+/**
+ * Replays the additional charge. @returns a function that shows the rows, once the rest of the operation is replayed
+ */
 function replayed(
   replay: Replay,
   status: string,
@@ -322,7 +328,7 @@ function replayed(
   return () => ({ states: replay.view(rows, periods, shown) ?? [], added: paid.slice(0, -1) })
 }
 
-/** Writes the step that fails where a record is not so any more. */
+/** Writes the step that fails if a record has changed. */
 export function encodeExpect(
   batch: Batch,
   { key, oldKey }: RecordPlace,
@@ -335,12 +341,12 @@ export function encodeExpect(
 const NO_BYTES: Buffer = Buffer.alloc(0)
 const NOTHING = { status: 'a', states: [], settingsRevision: '', isRepeated: false } as const
 
-/** Whether a record is that of a hold that was not settled. */
+/** Whether a record belongs to an unsettled hold. */
 export function isOpenHold(record: IdRecord | undefined): boolean {
   return record?.hold !== undefined && record.state === 'reserved'
 }
 
-/** What says how the facts behind a record are read. */
+/** Describes how to read the facts behind a record. */
 export function behindOf(batch: Batch, request: TakeBasis, what: Pick<Behind, 'of' | 'plan'>, isHold = true): Behind {
   const { layout } = batch
   const { quotas, category, subject, periods } = request
@@ -355,7 +361,7 @@ export function behindOf(batch: Batch, request: TakeBasis, what: Pick<Behind, 'o
   }
 }
 
-/** A record as it is at an instant: a hold past its end is one that expired, which `ended` makes it. */
+/** A record as seen at an instant. `ended` turns a hold past its end into an expired one. */
 export function seenAt(
   stored: IdRecord | undefined,
   now: number,

@@ -19,7 +19,7 @@ import { byRow, type Charge, type ChargesByRow, fromRows, merged } from './charg
 import { headOf, type ListBook } from './lists.ts'
 import { CELL_BYTES, HEAD_BYTES, readCell, sevenBytes, sixBytes } from './row-bytes.ts'
 
-/** What a record knows of a hold. */
+/** A hold, as its record stores it. */
 export interface HoldOfRecord extends HoldFactsOf {
   /** The category's name. */
   readonly category: string
@@ -29,77 +29,77 @@ export interface HoldOfRecord extends HoldFactsOf {
   readonly takenAt: number
   /** How long the record is kept once it is settled, in milliseconds. */
   readonly keepMs: number
-  /** What goes back at its end; empty after it. */
+  /** The charges to refund at its end; empty after the end. */
   readonly charges: readonly Charge[]
-  /** Marks of its last growths, so that one whose answer was lost is not made again. */
+  /** Marks of the last growths, so that a growth whose reply was lost is not repeated. */
   readonly growths: readonly string[]
-  /** There where it has something in rows of another slot. Who ends the hold gives that back. */
+  /** Set if the hold has charges in rows of another slot. The process that ends the hold refunds them. */
   readonly shared?: SharedPart | undefined
 }
 
-/** What a hold has in rows of another slot. */
+/** A hold's charges in rows of another slot. */
 export interface SharedPart {
-  /** Of the take whose charge this is, also once it was given back. */
+  /** The take that made the charge, even after the refund. */
   readonly mark: string
-  /** None: what that take is charged there is yet to be said, or was given back. */
+  /** Empty if the charge is not known yet, or was refunded. */
   readonly rows: readonly SharedRows[]
 }
 
-/** What was charged in some rows; where a hold has several of these, its policy changed in between. */
+/** Charges in one set of rows. A hold has several if its policy changed while it was open. */
 export interface SharedRows {
-  /** Which rows, as text. */
+  /** Identifies the rows. */
   readonly of: string
-  /** Of each window in turn: when it was opened, epoch milliseconds, and what was charged to it. */
+  /** Per window: when it opened (epoch milliseconds) and the amount charged. */
   readonly cells: readonly number[]
 }
 
 /** The record of an id. */
 export interface IdRecord extends IdFacts {
-  /** Another one at every write: what was decided on a record counts only while it has this mark. */
+  /** New at every write. A decision on a record applies only while the record has this mark. */
   readonly mark: string
-  /** Which rows the states are of, in order: five characters each, see `Keys.table`. */
+  /** The rows of the states, in order: five characters each, see `Keys.table`. */
   readonly tables: string
-  /** Which limits the cells of the states are of: identities, in order. */
+  /** The limits of the states' cells: identities, in order. */
   readonly limits: readonly string[]
   readonly hold?: HoldOfRecord | undefined
 }
 
-/** Bytes of a mark. */
+/** How many bytes a mark has. */
 const MARK_BYTES = 8
-/** Where the part begins that scripts do not read. */
+/** The offset of the part that scripts do not read. */
 const TEXT_AT = 14
 const NEW_LINE = 10
-/** Growths that a record remembers. */
+/** The most growths that a record remembers. */
 const MOST_GROWTHS = 16
 
-/** Identifies a write among all others. */
+/** Identifies a write. */
 export function newMark(): string {
   return randomBytes(6).toString('base64url')
 }
 
-/** The marks of growths with one more. */
+/** The marks of growths, with one added. */
 export function withGrowth(growths: readonly string[], mark: string): readonly string[] {
   return [...growths, mark].slice(-MOST_GROWTHS)
 }
 
 /**
- * What the script writes behind a record: the facts of the take in the same operation, which nobody knows before it is carried
- * out. See `facts` in `lua/steps.lua`.
+ * Facts that the script appends to a record: the result of the take in the same operation, which is unknown until it is
+ * carried out. See `facts` in `lua/steps.lua`.
  */
 export interface Behind {
-  /** What the facts say: what a take charged, what a hold grew by, or what a commit charged beyond its hold. */
+  /** Whether the facts are a take's charge, a hold's growth, or a commit's charge beyond its hold. */
   readonly of: 'take' | 'growth' | 'commit'
-  /** Of a hold: its rows in the order of the facts, by what their keys have behind the prefix. */
+  /** For a hold: its rows in the order of the facts, by their keys without the prefix. */
   readonly rows?: readonly string[] | undefined
   /** Periods of the rows' calendar windows, in the order of the facts. */
   readonly periods?: readonly number[] | undefined
-  /** Of a commit: its plan, by unit. */
+  /** For a commit: its plan, by unit. */
   readonly plan?: { readonly actual: Amounts; readonly within: Amounts; readonly excess: Amounts } | undefined
 }
 
 /**
- * A record as it is stored, without the time that the script puts behind the mark: a line of JSON, and behind it the facts.
- * Of a hold that begins, `takenAt` is 0 and `endsAt` how long it lasts.
+ * A record as it is stored: one line of JSON, then the facts. The script inserts the time after the mark. For a hold
+ * that begins, `takenAt` is 0 and `endsAt` is its duration.
  */
 export function recordText(record: IdRecord, behind?: Behind): string {
   const { mark, state, nonce, fingerprint, tables, limits, states, hold } = record
@@ -146,18 +146,18 @@ type RecordJson = readonly [
       ],
 ]
 
-/** What a key was found to hold. */
+/** The contents of a record's key. */
 export interface Found {
-  /** What {@link IdRecord.mark} is of a record; empty: there is none. */
+  /** {@link IdRecord.mark} of the record; empty without one. */
   readonly mark: string
   readonly record?: IdRecord | undefined
-  /** There is something that cannot be read. */
+  /** Set if the contents cannot be read. */
   readonly isDamaged?: true
-  /** It is in a list of limits that is not known here: eight digits. */
+  /** The unknown list of limits that the record uses: eight digits. */
   readonly unknownList?: string
 }
 
-/** Reads what the script answered of a record. */
+/** Reads a record from the script's reply. */
 export function readRecord(bytes: Buffer, book: ListBook): Found {
   const mark = bytes.toString('latin1', 0, MARK_BYTES)
   if (bytes.length === 0) return { mark }
@@ -203,7 +203,7 @@ function hashText(head: number): string {
     .padStart(8, '0')
 }
 
-/** A record with what the script wrote behind it. */
+/** A record with the facts that the script appended. */
 function withFacts(
   record: IdRecord,
   [of, rows, periods, plan]: Exclude<RecordJson[6], 0>,
@@ -240,7 +240,9 @@ function holdOf([category, owner, costs, takenAt, endsAt, keepMs, charges, growt
   }
 }
 
-/** The states that a record keeps, of rows by their tables and of a layout's limits: what it does not have is not open. */
+/**
+ * The states stored in a record, for the given tables and a layout's limits. Cells that the record lacks are not open.
+ */
 export function statesFor(record: IdRecord, tables: readonly string[], { identities }: Layout): WindowStates {
   return tables.flatMap((table) =>
     identities.flatMap((identity) => {
@@ -250,13 +252,13 @@ export function statesFor(record: IdRecord, tables: readonly string[], { identit
   )
 }
 
-/** When a cell of a record was opened; `NOT_OPEN`: it was not, or the record does not have it. */
+/** When a record's cell opened; `NOT_OPEN` if it did not, or if the record lacks it. */
 export function startIn(record: IdRecord, table: string, identity: string): number {
   const at = placeIn(record, table, identity)
   return at === undefined ? NOT_OPEN : record.states[at]!
 }
 
-/** Where the states of a record have a cell. */
+/** The index of a cell in a record's states. */
 function placeIn({ tables, limits }: IdRecord, table: string, identity: string): number | undefined {
   const row = tables.match(/.{5}/g)?.indexOf(table) ?? -1
   const cell = limits.indexOf(identity)
@@ -270,9 +272,9 @@ interface Facts {
   readonly now: number
   /** Identities of the cells. */
   readonly limits: readonly string[]
-  /** What each cell was charged. */
+  /** The amount charged to each cell. */
   readonly amounts: readonly number[]
-  /** The rows after that: pairs `[startedAt, used]`. */
+  /** The rows after the charge: pairs `[startedAt, used]`. */
   readonly rows: readonly (readonly number[])[]
 }
 
@@ -291,8 +293,8 @@ function factsIn(bytes: Buffer, from: number, limits: readonly string[]): Facts 
 }
 
 /**
- * The states that a take was answered with: what was charged at the very start that it went to, the rest as seen then. Of
- * another policy's list, only what was charged is shown.
+ * The states in the reply to a take. Charges appear at the exact start that they went to, everything else as seen at
+ * that time. For another policy's list, only the charges appear.
  */
 function statesOf(
   { now, amounts, rows }: Facts,
@@ -320,7 +322,7 @@ function chargesIn({ limits, amounts, rows }: Facts, names: readonly string[]): 
   )
 }
 
-/** What a commit came to that charged as much as fits: a unit without a limit fits whole. */
+/** The result of a commit that charges as much as fits. A unit without a limit always fits. */
 function committed(hold: HoldOfRecord, { limits, amounts }: Facts, plan: Behind['plan']): HoldOfRecord {
   const { actual, within, excess } = plan!
   const fitted = limits.map((identity, c) => [cellOfIdentity(identity)?.unit ?? '', amounts[c]!] as const)

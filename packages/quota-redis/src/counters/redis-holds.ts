@@ -14,9 +14,11 @@ import type {
 export interface RedisHolds extends AsyncHolds {
   /** @throws {QuotaError} `store_error`, `damaged_row` */
   extend(request: ExtendRequest): Promise<HoldReply>
-  /** @throws {QuotaError} `store_error`; the tokens may have been charged all the same. `damaged_row` */
+  /** @throws {QuotaError} `store_error`, although the tokens may have been charged; `damaged_row` */
   grow(request: GrowRequest): Promise<HoldReply>
-  /** @throws {QuotaError} `store_error`; it may have been settled all the same, and may be requested again. `damaged_row` */
+  /**
+   * @throws {QuotaError} `store_error`, although the hold may have been settled; you can settle it again. `damaged_row`
+   */
   settle(request: SettleHoldRequest): Promise<SettleHoldReply>
   /** @throws {QuotaError} `store_error`, `damaged_row` */
   list(request: ListHoldsRequest): Promise<ListHoldsReply>

@@ -4,14 +4,14 @@ import type { Batch } from './batch.ts'
 import type { Refund } from './charges.ts'
 import type { Replay } from './replay.ts'
 
-/** A refund to a cell, by its places in a batch. */
+/** A refund to a cell, by its indexes in a batch. */
 export interface PlacedRefund {
   /** From 1. */
   readonly row: number
   readonly cell: number
-  /** Of the opening that it goes to; below 0: the cell is closed. */
+  /** The start of the opening that is refunded. Below 0, the cell is closed. */
   readonly startedAt: number
-  /** Below 0: it is charged regardless of the limits. */
+  /** Below 0, it is charged regardless of the limits. */
   readonly amount: number
   /** Whether the cell is closed when nothing is left. */
   readonly closes: boolean
@@ -39,12 +39,12 @@ export function placedIn(batch: Batch, refunds: readonly Refund[]): readonly Pla
   })
 }
 
-/** The rows of what goes back, each once. */
+/** The rows of refunds, each once. */
 export function rowsOf(refunds: readonly PlacedRefund[]): readonly number[] {
   return [...new Set(refunds.map(({ row }) => row))]
 }
 
-/** Writes steps that fail where one of some rows cannot be read. @returns their places in the replay */
+/** Writes steps that fail if a row cannot be read. @returns the rows' indexes in the replay */
 export function encodeReadable(batch: Batch, rows: readonly number[]): readonly number[] {
   for (const row of rows) batch.step('readable', row)
   return rows.map((row) => row - 1)

@@ -17,23 +17,23 @@ import { damagedRow } from '../connection/errors.ts'
 import type { ListBook } from './lists.ts'
 import { CELL_BYTES, HEAD_BYTES, readCell } from './row-bytes.ts'
 
-/** What the server answers to a batch: see `lua/batch.lua`. */
+/** The server's reply to a batch: see `lua/batch.lua`. */
 export type BatchReply = Buffer | readonly [text: Buffer, answers: readonly Buffer[]]
 type Charge = Pick<TakeRequest, 'costs' | 'periods' | 'quotas'>
 
-/** The rows of a batch as they were, while its operations are replayed by the functions that every store shares. */
+/** The rows of a batch as they were. The functions that all stores share replay the operations on them. */
 export class Replay {
   /** The server's clock, epoch milliseconds. */
   readonly now: number
-  /** Of the operations; empty: all are admitted takes. */
+  /** One per operation; empty if all are admitted takes. */
   readonly statuses: string
-  /** Of the settings in force, where any take of the batch follows one. */
+  /** The settings in force, if a take of the batch depends on them. */
   readonly settingsRevision: string = ''
   readonly layout: Layout
   readonly #cells: Float64Array
   readonly #instant: Instant
   readonly #keys: readonly string[]
-  /** Records and lists that operations are answered with, in turn. */
+  /** Records and lists in the replies to operations, in order. */
   readonly #found: Buffer[] = []
   readonly #damaged = new Set<number>()
 
@@ -59,18 +59,18 @@ export class Replay {
     }
   }
 
-  /** The record that an operation of status `k` found, or the list of a step `list`. */
+  /** The record that an operation with status `k` found, or the list of a step `list`. */
   found(): Buffer {
     return this.#found.shift()!
   }
 
-  /** Why an operation was answered that something cannot be read. */
+  /** The error for a row or record that cannot be read. */
   damage(rows: readonly number[]): Error {
     const row = rows.find((each) => this.#damaged.has(each))
     return notDone(damagedRow(row === undefined ? undefined : this.#keys[row]))
   }
 
-  /** What a row's key has behind the prefix. */
+  /** A row's key without the prefix. */
   nameOf(row: number): string {
     const key = this.#keys[row]!
     return key.slice(key.indexOf('}') + 1)
@@ -80,7 +80,7 @@ export class Replay {
     return this.#damaged.has(row)
   }
 
-  /** The cells of rows, one row behind the other: pairs `[startedAt, used]`. */
+  /** The cells of rows, one row after the other: pairs `[startedAt, used]`. */
   cellsOf(rows: readonly number[]): Float64Array {
     const { rowCells } = this.layout
     const cells = new Float64Array(rows.length * rowCells)
@@ -104,7 +104,7 @@ export class Replay {
     }
   }
 
-  /** So much of each cost as fits everywhere. */
+  /** The part of each cost that fits in all windows. */
   fitting(rows: readonly number[], { costs, periods, quotas }: Charge): number[] {
     const { units, size } = this.layout
     const fitting = [...costs]
@@ -120,7 +120,7 @@ export class Replay {
     return fitting
   }
 
-  /** What a refusal writes. */
+  /** Replays the writes of a refusal. */
   reanchor(rows: readonly number[], { costs, periods }: Omit<Charge, 'quotas'>): void {
     const { units, rowCells, size, width } = this.layout
     if (!this.#instant.moveTo(this.now, periods, rows.length)) return
@@ -133,9 +133,10 @@ export class Replay {
   }
 
   /**
-   * Gives back to a cell; those that the policy does not have are not here.
+   * Refunds a cell. Cells that the policy lacks are ignored.
+   *
    * @param cell its number, from 1
-   * @param start of the opening that it goes to; below 0: the cell is closed
+   * @param start of the opening that is refunded. Below 0, the cell is closed
    */
   give(row: number, cell: number, start: number, amount: number, closes: boolean): void {
     const { size, rowCells } = this.layout
@@ -146,8 +147,9 @@ export class Replay {
   }
 
   /**
-   * The states of rows as seen now; what was charged is shown at the very start that it went to.
-   * @returns `undefined`: the clock is outside of the periods
+   * The states of rows as seen now. Charges appear at the exact start that they went to.
+   *
+   * @returns `undefined` if the clock is outside the periods
    */
   view(rows: readonly number[], periods: Charge['periods'], costs?: readonly number[]): WindowStates | undefined {
     const { rowCells, size, units } = this.layout
@@ -174,7 +176,7 @@ export class Replay {
   #readOwn(text: Buffer, from: number, row: number): void {
     const { rowCells, size } = this.layout
     const at = row * rowCells
-    // None, or read from the answers.
+    // No row, or one that was read from the replies.
     if (text[from] === 0) clearRow(this.#cells, at, size)
     else for (let c = 0; c < size; c++) readCell(text, from + HEAD_BYTES, size, c, this.#cells, at + 2 * c)
   }

@@ -1,27 +1,27 @@
 import type { Cells } from '@scoregw/quota/store'
 
-/** Bytes before a row's cells: a version, and the hash of the list of its limits. */
+/** Bytes before a row's cells: a version, and the hash of its list of limits. */
 export const HEAD_BYTES = 5
-/** Of one cell: what it has used, and when it started. */
+/** Bytes of one cell: the used amount, and the start. */
 export const CELL_BYTES = 13
 
 /**
  * Reads a cell of a row's bytes as `[startedAt, used]`.
  *
  * @param from where the cells begin
- * @param size how many there are
+ * @param size how many cells the row has
  */
 export function readCell(bytes: Buffer, from: number, size: number, c: number, cells: Cells, at: number): void {
   cells[at] = sixBytes(bytes, from + 7 * size + 6 * c)
   cells[at + 1] = sevenBytes(bytes, from + 7 * c)
 }
 
-/** A number with a sign. */
+/** A signed number. */
 export function sevenBytes(bytes: Buffer, offset: number): number {
   return ((bytes[offset + 6]! << 24) >> 24) * 2 ** 48 + sixBytes(bytes, offset)
 }
 
-/** As Node's own, which takes several times as long. */
+/** Replaces Node's own function, which takes several times as long. */
 export function sixBytes(bytes: Buffer, offset: number): number {
   const low = bytes[offset]! | (bytes[offset + 1]! << 8) | (bytes[offset + 2]! << 16) | (bytes[offset + 3]! << 24)
   return (low >>> 0) + (bytes[offset + 4]! | (bytes[offset + 5]! << 8)) * 2 ** 32

@@ -21,23 +21,23 @@ import { type IdRecord, newMark, recordText, startIn, statesFor } from './record
 import { behindOf, encodeExpect, isOpenHold, type RecordChanges } from './record-changes.ts'
 import { refundsOfStates } from './refunds.ts'
 
-/** What a take came to. */
+/** The result of a take. */
 export interface Taken {
   readonly reply: TakeReply
-  /** The record of the id, as far as there is one. */
+  /** The record of the id, if there is one. */
   readonly record?: IdRecord | undefined
-  /** It was sent again before an answer, and its first sending may be carried out yet. */
+  /** It was repeated without an answer, so the first attempt may still be carried out. */
   readonly isRepeated: boolean
 }
 
-/** The id was known, and this is what its key holds. */
+/** The id was known, and its key has this value. */
 interface FoundKey {
   readonly status: string
   readonly now: number
   readonly found: Buffer | undefined
 }
 
-/** Reservations under an id: each is charged once, and settled once. */
+/** Reservations under an id. Each is charged once, and settled once. */
 export class TakesUnderIds {
   readonly #keys: Keys
   readonly #caller: Caller
@@ -56,7 +56,7 @@ export class TakesUnderIds {
     return reply
   }
 
-  /** @param begun its record, as {@link begun} makes it */
+  /** @param begun its record, as {@link begun} creates it */
   async taken(request: TakeRequest, id: ReservationId, begun: IdRecord): Promise<Taken> {
     const place = this.#placeOf(request, id)
     const { known, ...taken } = await called<Taken & { readonly known?: FoundKey }>(this.#caller, {
@@ -81,7 +81,7 @@ export class TakesUnderIds {
     return known === undefined ? taken : this.#repeated(request, id, begun, known)
   }
 
-  /** Resolves to whether the reservation was this nonce's to settle, and open. */
+  /** Resolves to whether the reservation was open and belonged to this nonce. */
   async settle(request: SettleRequest, id: ReservationId): Promise<boolean> {
     const { as } = request
     const { nonce, fingerprint, ttlMs } = id
@@ -91,7 +91,7 @@ export class TakesUnderIds {
         const after: IdRecord = { mark: newMark(), state: as, nonce, fingerprint, tables: '', states: [], limits: [] }
         return { result: false, change: { after, keepMs: ttlMs } }
       }
-      // The end of a hold follows its record.
+      // A hold is ended through its record.
       if (!isToSettle(record, id)) return { result: false }
       const refunds = [...refundsOfStates(request, this.#keys), ...othersRefunds(record, request, this.#keys)]
       return { result: true, change: { after: { ...record, mark: newMark(), state: as }, keepMs: ttlMs, refunds } }
@@ -123,7 +123,7 @@ export class TakesUnderIds {
     return rows
   }
 
-  /** The record of a take, before it is known when it is carried out and what it is charged. */
+  /** The record of a take, before the time and the charges are known. */
   begun({ subject, category, costs, hold, quotas }: TakeRequest, id: ReservationId): IdRecord {
     const { nonce, fingerprint, ttlMs } = id
     const { schema } = this.#keys
@@ -142,7 +142,7 @@ export class TakesUnderIds {
     return { mark: newMark(), state: 'reserved', nonce, fingerprint, tables, limits: [], states: [], hold: ofHold }
   }
 
-  /** The same record once that is known. */
+  /** The same record once they are known. */
   #asTaken({ quotas, category, subject, costs }: TakeRequest, begun: IdRecord, { now, states }: TakeReply): IdRecord {
     const keys = this.#keys
     const tables = quotas.layers.map((layer) => keys.table(layer, category)).join('')
@@ -154,7 +154,7 @@ export class TakesUnderIds {
     return { ...begun, tables, limits, states, hold: { ...hold, takenAt: now, endsAt: now + hold.endsAt, charges } }
   }
 
-  /** The answer to a take under an id that is known. */
+  /** The reply to a take under a known id. */
   async #repeated(request: TakeRequest, id: ReservationId, begun: IdRecord, known: FoundKey): Promise<Taken> {
     const { now } = known
     const { record, isDamaged } = await this.#changes.read(known)
@@ -169,7 +169,7 @@ export class TakesUnderIds {
     return { reply: repeatedTake({ ...seen, states }, id, now), record: seen, isRepeated: false }
   }
 
-  /** An admission whose caller was turned away before it arrived. */
+  /** Cancels an admission that arrived after its caller's deadline. */
   #cancelLate(request: TakeRequest, id: ReservationId, { states }: TakeReply): void {
     const { subject, category, quotas, costs, hold } = request
     const all = costs.slice(0, this.#keys.schema.units.length)
@@ -185,7 +185,7 @@ export class TakesUnderIds {
   }
 }
 
-/** The refund to windows of a record that the policy does not have: those of the policy that wrote it. */
+/** The refunds to windows that the policy lacks, as the policy that wrote the record has them. */
 function othersRefunds(
   record: IdRecord,
   { category, subject, layers, ...request }: SettleRequest,

@@ -7,15 +7,16 @@ import byHttp from './lua/by-http.lua'
 import type { ParsedHttpOptions } from './options.ts'
 import { asJson, fromJson } from './words.ts'
 
-/** Errors of `fetch` that say that nothing was sent. */
+/** Errors of `fetch` which mean that nothing was sent. */
 const NOT_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']
-/** Largest answer that is read, in characters. */
+/** The largest answer that is read, in characters. */
 const MAX_ANSWER = 8 * 1024 * 1024
 const MAX_ERROR_TEXT = 300
 
 /**
- * A Redis that is reached by HTTP, in Upstash's protocol: one POST per command. None is ever sent twice. The server's errors
- * reject as `ReplyError`, and what was certainly not sent as `store_error`. Any other error leaves it open.
+ * A Redis that is called over HTTP, in Upstash's protocol: one POST per command. No command is sent twice. The server's
+ * errors reject as `ReplyError`. A command that was not sent rejects as `store_error`. With any other error the outcome
+ * is unknown.
  */
 export class HttpRedis {
   readonly usable: boolean = true
@@ -29,7 +30,7 @@ export class HttpRedis {
   #calls = 0
   #isClosed = false
 
-  /** @param onChanges receives with each answer what the key `changes` holds, `''`: nothing */
+  /** @param onChanges receives the value of the key `changes` with each answer; `''` if there is none */
   constructor(options: ParsedHttpOptions, changes: string, onChanges: (last: string) => void) {
     this.sharesNothing = !options.batch
     this.#options = options
@@ -54,13 +55,13 @@ export class HttpRedis {
     for (const abort of this.#inFlight) abort.abort()
   }
 
-  /** @param deadline of the call; without one it has a deadline of its own, and nothing is sent after it */
+  /** @param deadline of the call. Nothing is sent after it. Without one, a default deadline applies */
   async evaluate(script: Script, args: readonly Word[], deadline?: Deadline): Promise<Reply> {
     const { text, sha } = this.#scriptByHttp(script)
     const keys = Number(args[0])
     const tag = `${this.#calls++}.${Math.random()}`
     const words = [keys + 1, ...args.slice(1, keys + 1), this.#changes, ...args.slice(keys + 1), tag]
-    // The server knows the script already, but for the first call of all.
+    // The server knows the script already, except before the very first call.
     const reply = await this.#post(['EVALSHA', sha, ...words], deadline).catch((error: Error) => {
       if (error.name !== 'ReplyError' || !error.message.includes('NOSCRIPT') || deadline?.isOver) throw error
       return this.#post(['EVAL', text, ...words], deadline)
@@ -79,7 +80,7 @@ export class HttpRedis {
     await this.ready()
     const { url, token, fetch = globalThis.fetch, deadlineMs } = this.#options
     const abort = new AbortController()
-    // An answer that comes late shows what to give back, unless nothing may go on after the deadline.
+    // A late answer shows what to refund, unless nothing may continue after the deadline.
     const timer = setTimeout(() => abort.abort(), deadline === undefined ? deadlineMs : 2 * deadlineMs)
     if (this.sharesNothing) void deadline?.settled.then(() => abort.abort())
     else this.#inFlight.add(abort)
@@ -88,7 +89,7 @@ export class HttpRedis {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'upstash-encoding': 'base64' },
         body: JSON.stringify(words.map(asJson)),
-        // Some redirects would send the command once more.
+        // Some redirects would send the command again.
         redirect: 'manual',
         signal: abort.signal,
       })
@@ -107,7 +108,7 @@ export class HttpRedis {
     return known
   }
 
-  /** An error that shows no token, also where it repeats what a server wrote. */
+  /** Removes the token from an error, even where a server's text repeats it. */
   #explained(error: unknown): Error {
     const { name, cause } = error as Error
     const { code } = (cause ?? error) as { readonly code?: unknown }
@@ -129,7 +130,7 @@ async function textIn({ body }: Response): Promise<string> {
   return text
 }
 
-/** The server's answer to a command. Errors that aren't its own leave open whether it was carried out. */
+/** The server's answer to a command. With any other error it is unknown whether the command was carried out. */
 function replyOf(status: number, text: string): Reply {
   const isOk = status >= 200 && status < 300
   if (!isOk && (status < 400 || status >= 500)) throw new Error(`HTTP ${status}`)

@@ -83,7 +83,7 @@ export const parseHttpOptions: (options: unknown) => ParsedHttpOptions = /* @__P
     },
     between: ({ url, token }) => [
       ...(isPlainAddress(url) ? [] : [{ path: 'url', message: ADDRESS }]),
-      // `fetch` would show a token that no header can carry in its error.
+      // `fetch` would show an invalid token in its error.
       ...(/^[\x21-\x7e]+$/.test(token) ? [] : [{ path: 'token', message: 'expected one word of printable ASCII' }]),
     ],
   },

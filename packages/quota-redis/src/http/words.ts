@@ -1,9 +1,9 @@
 import type { Reply, Word } from '../connection/connection.ts'
 
-/** Marks bytes that go as text; `lua/by-http.lua` makes bytes of them again. */
+/** Marks bytes sent as text; `lua/by-http.lua` converts them back. */
 const MARK = '\x7f'
 
-/** A word of a command as JSON can carry it. */
+/** A word of a command as JSON. */
 export function asJson(word: Word): string {
   if (typeof word === 'string') return word.startsWith(MARK) ? asJson(Buffer.from(word)) : word
   if (typeof word === 'number') return String(word)
@@ -12,7 +12,7 @@ export function asJson(word: Word): string {
   return numbers === undefined ? `${MARK}b${word.toString('latin1')}` : `${MARK}n${numbers.join(' ')}`
 }
 
-/** The doubles that bytes are, where digits give the same bytes again. */
+/** The bytes as doubles, if their digits give the same bytes again. */
 function numbersIn(bytes: Buffer): number[] | undefined {
   if (bytes.length === 0 || bytes.length % 8 > 0) return undefined
   const numbers = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(8 * i))
@@ -20,7 +20,7 @@ function numbersIn(bytes: Buffer): number[] | undefined {
   return numbers.every((value) => isExact(value) && !Object.is(value, -0)) ? numbers : undefined
 }
 
-/** A reply as `upstash-encoding: base64` has it. */
+/** A reply as `upstash-encoding: base64` encodes it. */
 export function fromJson(result: unknown): Reply {
   if (typeof result === 'string') return Buffer.from(result, 'base64')
   return Array.isArray(result) ? result.map(fromJson) : (result as number | null)

@@ -4,22 +4,22 @@ import { QuotaError } from '@scoregw/quota'
 import { idOwnerKey, Layout, layerKey, type StoreSchema, type Subject } from '@scoregw/quota/store'
 
 /**
- * The names of the keys of a policy's counters. All begin with `{prefix}`, so that they share a slot. Tables are known by names:
- * counters are the same under every policy that has a layer and a category of these names.
+ * The names of the keys of a policy's counters. All begin with `{prefix}`, so that they share a slot. Tables are
+ * identified by names: two policies share counters if they have a layer and a category of the same names.
  *
  * | key | holds |
  * |---|---|
  * | `{prefix}:settings` | the settings in force, beginning with their revision, or the revision announced |
- * | `{prefix}:limits` | the lists of limits that rows and records name, by their hash |
+ * | `{prefix}:limits` | the lists of limits that rows and records use, by their hash |
  * | `{prefix}TTTTT:<subject>` | row of one layer and category; `!` for `:` where the subject is not well-formed text |
  * | `{prefix}$TTTTT` | book of leases, where the shared layers are leased |
  * | `{prefix}@TTTTT<length>:<subject>..<id>` | record of a reservation's id |
- * | `{prefix}#TTTTT<length>:<subject>..<id>` | the same as 60fd3be7 and leases write it |
- * | `{prefix}:holds` | the open holds, by when they end |
+ * | `{prefix}#TTTTT<length>:<subject>..<id>` | the same, as 60fd3be7 and leases write it |
+ * | `{prefix}:holds` | the open holds, by their end |
  * | `{prefix}%<subject>` | those of one subject |
  *
- * `TTTTT` stands for five characters of a hash of names: of a layer and a category; of a category and the shared layers;
- * of a category.
+ * `TTTTT` stands for five characters of a hash of names: of a layer and a category; of a category and the shared
+ * layers; of a category.
  */
 export class Keys {
   readonly schema: StoreSchema
@@ -29,9 +29,9 @@ export class Keys {
   /** The index of all open holds. */
   readonly holds: string
   readonly #start: string
-  /** Up to the colon, by `layer * categories + category`. */
+  /** The key's beginning up to the colon, by `layer * categories + category`. */
   readonly #tables: readonly string[]
-  /** What names of records have for each category. */
+  /** The category's part of a record's name. */
   readonly #recordTables: readonly string[]
 
   /** @throws {QuotaError} `store_mismatch` */
@@ -46,7 +46,7 @@ export class Keys {
     this.#tables = layers.flatMap(({ name }) => categories.map((category) => this.#start + tableOf(name, category)))
     this.#recordTables = categories.map((category) => hashOf(category))
     if (new Set(this.#tables).size < this.#tables.length) {
-      const message = 'two layers and categories have names that this store cannot tell apart: rename one of them'
+      const message = 'two layers and categories have names that this store cannot distinguish: rename one of them'
       throw new QuotaError('store_mismatch', message)
     }
   }
@@ -57,34 +57,34 @@ export class Keys {
     return isWellFormed(key) ? `${table}:${key}` : `${table}!${utf16Hex(key)}`
   }
 
-  /** What the keys of the rows of a layer and a category have behind the prefix: five characters. */
+  /** The table of the rows of one layer and category, which follows the prefix: five characters. */
   table(layer: number, category: number): string {
     return this.#tables[layer * this.schema.categories.length + category]!.slice(this.#start.length)
   }
 
-  /** The book of leases of one category and some shared layers. */
+  /** The key of the book of leases for one category and some shared layers. */
   book(category: number, layers: readonly number[]): string {
     const names = layers.map((layer) => this.schema.layers[layer]!.name)
     return `${this.#start}$${hashOf(this.schema.categories[category]!, ...names)}`
   }
 
-  /** The length says where a subject ends, so that no two (subject, id) share a key whatever characters they hold. */
+  /** The length marks where a subject ends. Without it, two pairs of subject and id could share a key. */
   record(category: number, subject: Subject, id: string): string {
     return this.#record('@', category, subject, id)
   }
 
-  /** The same for records in the form of 60fd3be7, which leases have as well. */
+  /** The key of a record in the form of 60fd3be7, which leases also use. */
   oldRecord(category: number, subject: Subject, id: string): string {
     return this.#record('#', category, subject, id)
   }
 
-  /** Where the record of an id is, in either form, and the index that names it while it is an open hold's. */
+  /** The keys of an id's record in both forms, and the index that contains it while its hold is open. */
   recordPlace(category: number, subject: Subject, id: string): RecordPlace {
     const [key, oldKey] = [this.record(category, subject, id), this.oldRecord(category, subject, id)]
     return { key, oldKey, ownerIndex: this.holdsOf(subject) }
   }
 
-  /** The same by a record's name in an index; `undefined` for a text that is none. */
+  /** The same by a record's name in an index; `undefined` if the name is invalid. */
   placeNamed(name: string): RecordPlace | undefined {
     const record = this.readRecord(name)
     const rest = name.slice(1)
@@ -102,7 +102,7 @@ export class Keys {
     return `${this.#start}%${safe(idOwnerKey(this.schema, subject))}`
   }
 
-  /** What a key has behind the prefix. */
+  /** A key without the prefix. */
   nameOf(key: string): string {
     return key.slice(this.#start.length)
   }
@@ -112,12 +112,12 @@ export class Keys {
     return `${this.#start}${mark}${this.#recordTables[category]!}${owner.length}:${owner}${safe(id)}`
   }
 
-  /** A key by what it has behind the prefix, as records and indexes name rows and records. */
+  /** A key by its name without the prefix, as records and indexes contain it. */
   named(name: string): string {
     return this.#start + name
   }
 
-  /** The parts of a record's name; `undefined` for a text that is none. */
+  /** The parts of a record's name; `undefined` if the name is invalid. */
   readRecord(name: string): RecordName | undefined {
     const [start, mark, table, length] = /^([@#])(.{5})(\d+):/.exec(name) ?? []
     if (start === undefined) return undefined
@@ -134,29 +134,29 @@ export class Keys {
 /** Where the record of an id is. */
 export interface RecordPlace {
   readonly key: string
-  /** Where the version of 60fd3be7 has it. */
+  /** The key in version 60fd3be7. */
   readonly oldKey: string
-  /** The index that names it beside that of all open holds. */
+  /** The index that contains it, in addition to the index of all open holds. */
   readonly ownerIndex: string
 }
 
-/** What the name of a record says. */
+/** The parts of a record's name. */
 export interface RecordName {
   /** Whether it is in the form of 60fd3be7. */
   readonly isOld: boolean
-  /** Index into the schema's categories, -1: it is none of them. */
+  /** Index into the schema's categories; -1 if it is in none of them. */
   readonly category: number
   readonly id: string
-  /** The index of its owner's open holds, by what its key has behind the prefix. */
+  /** The index of its owner's open holds: the key without the prefix. */
   readonly indexOfOwner: string
 }
 
-/** What the keys of the rows of a layer and a category have behind the prefix. */
+/** The part of a row's key between the prefix and the subject, by layer and category. */
 export function tableOf(layer: string, category: string): string {
   return hashOf(layer, category)
 }
 
-/** The subject's key in what a row's key has behind its table; `undefined` where that is no row. */
+/** The subject in the part of a row's key after its table; `undefined` if the key isn't a row's. */
 export function subjectOfRow(rest: string): string | undefined {
   if (rest.startsWith(':')) return rest.slice(1)
   return rest.startsWith('!') ? Buffer.from(rest.slice(1), 'hex').toString('utf16le') : undefined
@@ -169,11 +169,11 @@ function hashOf(...names: readonly string[]): string {
   return hash
 }
 
-/** Hashes of names: every record of an id requests one. */
+/** Hashes of names, cached because every record of an id needs one. */
 const HASHES = new Map<string, string>()
 const MAX_HASHES = 10_000
 
-/** Text that survives UTF-8: as it is, or in hexadecimal behind a mark that well-formed text gets doubled. */
+/** Text that survives UTF-8: `=` and the text or, if it has lone surrogates, `!` and its UTF-16 in hexadecimal. */
 function safe(text: string): string {
   return isWellFormed(text) ? `=${text}` : `!${utf16Hex(text)}`
 }
@@ -187,7 +187,7 @@ function utf16Hex(text: string): string {
   return Buffer.from(text, 'utf16le').toString('hex')
 }
 
-/** Without lone surrogates, all of which would be the same three bytes. */
+/** Whether text has no lone surrogates. UTF-8 would turn all of them into the same three bytes. */
 function isWellFormed(text: string): boolean {
   return text.isWellFormed()
 }

@@ -7,15 +7,15 @@ export interface RowTable {
   readonly category: string
   /** Whether all subjects share one row. */
   readonly shared: boolean
-  /** A pattern of `SCAN` for the keys. */
+  /** A `SCAN` pattern for the keys. */
   readonly pattern: string
-  /** Whose row a key is, `''` of a shared one; `undefined`: the key is no row of this table. */
+  /** The subject of a row's key, `''` if shared; `undefined` if the key isn't a row of this table. */
   subjectOf(key: string): string | undefined
 }
 
 /**
- * The tables of a policy's rows under a prefix, for tools that inspect stored rows: the contents of a row are the
- * store's to read, by `quota.status()`.
+ * The tables of a policy's rows under a prefix, for tools that inspect stored rows. Only the store can read the
+ * contents of a row; call `quota.status()` for them.
  */
 export function rowTables(prefix: string, { layers, categories }: Pick<Policy, 'layers' | 'categories'>): RowTable[] {
   const start = `{${prefix}}`

@@ -1,11 +1,11 @@
-/** Amounts, one for each unit of a schema; what stands behind them, as slots in costs, is passed over. */
+/** One amount per unit of a schema. Further entries, such as slots in costs, are ignored. */
 export type UnitAmounts = readonly number[]
 
 export function plus(a: UnitAmounts, b: UnitAmounts): number[] {
   return a.map((amount, unit) => amount + b[unit]!)
 }
 
-/** Whether there is enough of every unit. */
+/** Whether the amounts cover the costs in every unit. */
 export function covers(amounts: UnitAmounts, costs: UnitAmounts): boolean {
   for (let unit = 0; unit < amounts.length; unit++) if (amounts[unit]! < costs[unit]!) return false
   return true
@@ -16,12 +16,12 @@ export function isNothing(amounts: UnitAmounts): boolean {
   return true
 }
 
-/** Of all units together, for reports. */
+/** The sum over all units, for reports. */
 export function total(amounts: UnitAmounts): number {
   return amounts.reduce((sum, amount) => sum + amount, 0)
 }
 
-/** Costs of something: a refusal under limits of 0 moves windows that a fast clock opened, as every one does. */
+/** The costs, each at least 1. A refusal under limits of 0 then also re-anchors windows that a fast clock opened. */
 export function atLeastOne(costs: UnitAmounts): readonly number[] {
   return costs.map((cost, unit) => (unit < costs.length - 1 ? Math.max(1, cost) : cost))
 }

@@ -1,10 +1,10 @@
 import type { UnitAmounts } from './amounts.ts'
 import type { Moment } from './lease.ts'
 
-/** Demand is measured over about this time, in milliseconds; a lease is for as much. */
+/** Demand is measured over about this time, in milliseconds. A lease is as large as this demand. */
 const DEMAND_MS = 500
 
-/** What was requested in the last half second or so, of each unit. */
+/** The demand of the last half second or so, per unit. */
 export class Demand {
   readonly #amounts: number[]
   #atMs = 0

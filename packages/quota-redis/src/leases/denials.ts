@@ -4,12 +4,12 @@ import { elapsedMs, type Moment } from './lease.ts'
 import type { Seen } from './seen.ts'
 import { areSameLimits, type LeaseLimits, type SharedAnswer, type SharedRequest } from './shared-answer.ts'
 
-/** How long a refusal of the shared layers stands for later requests that need no less, in milliseconds. */
+/** How long a refusal of the shared layers applies to later requests of at least the same cost, in milliseconds. */
 const DENIAL_MS = 1_000
 
 interface Denial extends Seen {
   readonly basis: LeaseLimits
-  /** What was left of each unit in its fullest window. */
+  /** The remaining amount of each unit in its fullest window. */
   readonly room: UnitAmounts
   /** When the first of its windows ends, by the shared layers' clock. */
   readonly endsAt: number
@@ -18,11 +18,11 @@ interface Denial extends Seen {
 export interface DenialsDeps {
   readonly layout: Layout
   readonly units: number
-  /** The shared layers' clock now, from what it was at another moment; epoch milliseconds. */
+  /** Converts the shared layers' clock from an earlier moment to now; epoch milliseconds. */
   readonly timeAfter: (seen: Pick<Seen, 'now' | 'at'>, now: Moment) => number
 }
 
-/** The last refusal of the shared layers: for a second it answers requests that the shared layers would refuse as well. */
+/** The last refusal of the shared layers. For a second it also answers requests that they would refuse as well. */
 export class Denials {
   readonly #deps: DenialsDeps
   #denial: Denial | undefined
@@ -31,7 +31,7 @@ export class Denials {
     this.#deps = deps
   }
 
-  /** Remembers a refusal; what was left of each unit. */
+  /** Remembers a refusal. @returns what was left of each unit */
   note(seen: Seen, basis: LeaseLimits): UnitAmounts {
     const { layout, units } = this.#deps
     const room = new Array<number>(units).fill(Number.POSITIVE_INFINITY)
@@ -44,8 +44,8 @@ export class Denials {
   }
 
   /**
-   * What the shared layers said later, without refusing: charges of this process change how long a refusal has to wait, and what it
-   * shows.
+   * Updates the refusal from a later reply of the shared layers that did not refuse. This process's own charges change
+   * the wait that a refusal reports.
    */
   follow(seen: Seen, basis: LeaseLimits): void {
     if (this.#denial === undefined) return
@@ -57,7 +57,7 @@ export class Denials {
     this.#denial = undefined
   }
 
-  /** The refusal that the shared layers would make; nothing where it may admit. */
+  /** The refusal that the shared layers would make; `undefined` if they may admit the request. */
   answer(request: SharedRequest, now: Moment): SharedAnswer | undefined {
     const denial = this.#denial
     if (denial === undefined) return undefined

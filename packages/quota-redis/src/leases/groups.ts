@@ -2,15 +2,15 @@ import { hash32, type LayerSchema, layerKey, type Subject } from '@scoregw/quota
 import { keySlot, SLOTS } from '../connection/key-slot.ts'
 
 /**
- * Over how many slots subjects are spread. Those of one group are decided in one script, so that few groups make large
- * batches; twelve are even shares for two, three, four or six primaries. Part of the keys: another number would start
- * other counters.
+ * The number of slots that subjects are spread over. Takes of one group share a script call, so fewer groups make
+ * larger batches. Twelve divides evenly over two, three, four or six primaries. The number is part of the keys: another
+ * number would start new counters.
  */
 export const GROUPS = 12
 
 /**
- * The group of a subject. A layer that many subjects share a key of (a team) cannot be in the slots of them all: where
- * there are several layers with keys of their own, everybody is in one group.
+ * The group of a subject. If several layers have their own keys, all subjects are in one group: a key that many
+ * subjects share, such as a team's, cannot be in all their slots.
  */
 export function groupOf(layers: readonly LayerSchema[], subject: Subject): number {
   const [own, another] = layers.filter(({ shared }) => !shared)
@@ -18,8 +18,8 @@ export function groupOf(layers: readonly LayerSchema[], subject: Subject): numbe
 }
 
 /**
- * The beginnings of the groups' keys, one a group: named so that their slots are evenly apart, and primaries with ranges
- * of equal length have as many groups each. Left to chance a primary of three would have half of so few.
+ * The key prefix of each group. The names are chosen so that their slots are evenly spaced, and primaries with equal
+ * slot ranges get equally many groups. With random names, one of three primaries would often get only half its share.
  */
 export function groupPrefixes(prefix: string): readonly string[] {
   return Array.from({ length: GROUPS }, (_, group) => {

@@ -5,24 +5,26 @@ import type { SharedPart, SharedRows } from '../counters/record.ts'
 import { type Changed, type Decide, type Decided, endedBy, RecordChanges } from '../counters/record-changes.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 
-/** What a hold that was ended had in another slot. Its receiver gives it back, and no other process does. */
+/** Amounts of an ended hold in another slot. Only the process that receives them refunds them. */
 export interface FreedAmounts {
-  /** So much goes back, of each window at most what it was charged. */
+  /** The amount to refund per unit. Each window gets at most what it was charged. */
   readonly amounts: Amounts
   readonly rows: readonly SharedRows[]
 }
 
-/** What a take or growth was charged in another slot. */
+/** The charge of a take or growth in another slot. */
 export interface SharedCharge extends SharedRows {
-  /** Identifies whose charge the record has, where it is sent again. */
+  /** Identifies the charge in the record, if it is sent again. */
   readonly mark: string
 }
 
-/** Changes to records of holds with a part in another slot: the process that ends one gets that part, once. */
+/**
+ * Changes to records of holds with charges in another slot. The process that ends a hold receives those charges, once.
+ */
 export class HoldRecords extends RecordChanges {
   readonly #refund: (freed: FreedAmounts) => Promise<void>
 
-  /** @param refund gets what a hold had that was ended here; never rejects */
+  /** @param refund receives the charges in other slots of holds that end here; never rejects */
   constructor(keys: Keys, book: ListBook, caller: Caller, refund: (freed: FreedAmounts) => Promise<void>) {
     super(keys, book, caller)
     this.#refund = refund
@@ -34,7 +36,7 @@ export class HoldRecords extends RecordChanges {
     }
     const decideAndFree: Decide<T> = (stored, now) => {
       const decided = decide(stored, now)
-      // A sending whose answer was lost has ended the hold.
+      // An earlier attempt, whose reply was lost, has ended the hold.
       last.isApplied ||= last.end !== undefined && stored?.mark === last.end.mark
       if (last.isApplied) return decided
       const { change } = decided
@@ -55,13 +57,13 @@ export class HoldRecords extends RecordChanges {
   }
 }
 
-/** What goes back of each unit. */
+/** The refund per unit. */
 function backOf(costs: Amounts, most: (unit: string) => number = () => Number.POSITIVE_INFINITY): Amounts {
   const tokens = Object.entries(costs).filter(([unit]) => unit !== SLOTS)
   return Object.fromEntries(tokens.map(([unit, cost]) => [unit, amountBack(cost, unit, most)]))
 }
 
-/** A decision that also notes what its hold was charged in another slot. */
+/** A decision that also stores the charge of its hold in another slot. */
 export function withCharge<T>(decided: Decided<T>, charge: SharedCharge): Decided<T> {
   const { change } = decided
   if (change === undefined || change === 'forget' || change.after.hold === undefined) return decided
@@ -70,7 +72,7 @@ export function withCharge<T>(decided: Decided<T>, charge: SharedCharge): Decide
   return { ...decided, change: { ...change, after: { ...after, hold } } }
 }
 
-/** A part with one charge more. As of rows here, of two openings the newer one counts. */
+/** A part with one more charge. If two openings of a window are charged, the newer one counts, as in local rows. */
 function charged(before: SharedPart | undefined, { mark, of, cells }: SharedCharge): SharedPart {
   const { rows, ...part } = before ?? { mark, rows: [] }
   const had = rows.find((each) => each.of === of)

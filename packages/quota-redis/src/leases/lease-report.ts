@@ -1,4 +1,4 @@
-/** What one process did with leases since it started. Amounts are tokens, except for counts. */
+/** One process's use of leases since it started. Amounts are tokens, except for counts. */
 export interface LeaseReport {
   /** How many leases are held now. */
   readonly outstandingLeases: number

@@ -2,18 +2,18 @@ import type { Clock } from '@scoregw/quota'
 import type { UnitAmounts } from './amounts.ts'
 import { areSameLimits, type LeaseLimits } from './shared-answer.ts'
 
-/** Longest time that a lease is used, in milliseconds; so long lowered limits may go unheard at the most. */
+/** The longest time that a lease is used, in milliseconds. Lowered limits take effect within this time. */
 export const MAX_LEASE_MS = 2_000
 /** A lease is not used this close to its end, in milliseconds. */
 const MARGIN_MS = 50
 
-/** The same moment by a clock that never steps and by one that goes on while the machine sleeps. */
+/** One moment on two clocks: one that never steps, and one that continues while the machine sleeps. */
 export interface Moment {
   readonly steadyMs: number
   readonly wallMs: number
 }
 
-/** @param testClock stands in for the wall clock, in tests */
+/** @param testClock replaces the wall clock in tests */
 export function momentBy(testClock: Clock | undefined): Moment {
   return { steadyMs: performance.now(), wallMs: testClock?.now() ?? Date.now() }
 }
@@ -22,24 +22,24 @@ export function elapsedMs(from: Moment, to: Moment): number {
   return Math.max(to.steadyMs - from.steadyMs, to.wallMs - from.wallMs)
 }
 
-/** What a grant said of a lease. */
+/** The result of a grant, for a lease. */
 export interface LeaseGrant extends LeaseLimits {
   readonly id: string
-  /** What was leased, of each unit. */
+  /** The leased amount per unit. */
   readonly amounts: UnitAmounts
-  /** Just before the grant was sent. */
+  /** The moment just before the grant was sent. */
   readonly sentAt: Moment
   /** The shared layers' clock at the grant, and when the first of its windows ends, epoch milliseconds. */
   readonly now: number
   readonly endsAt: number
-  /** Of every window that it was debited in. */
+  /** The start of every window that the lease was debited in. */
   readonly starts: readonly number[]
 }
 
 /**
- * Amounts of each unit that were debited together at the shared layers and that this process may spend without a call: while none of their windows has
- * ended, and two seconds at the most. Leases are never made one, since each has an end of its own; those of the same windows
- * may be spent together.
+ * Tokens per unit that were debited from the shared layers together. This process may spend them without a call until
+ * one of their windows ends, at most for two seconds. Leases are never merged, since each has its own end. Leases of
+ * the same windows may be spent together.
  */
 export class Lease {
   readonly grant: LeaseGrant
@@ -57,13 +57,13 @@ export class Lease {
     return elapsedMs(this.grant.sentAt, now) < this.#usableMs
   }
 
-  /** Milliseconds from the sending until it is live no more. */
+  /** Milliseconds from sending until the lease expires. */
   get usableMs(): number {
     return this.#usableMs
   }
 }
 
-/** Whether all of them may be spent; under these limits, if given. */
+/** Whether all of the leases may be spent, under the given limits if there are any. */
 export function areUsable(leases: readonly Lease[], now: Moment, limits: LeaseLimits | undefined): boolean {
   for (const lease of leases) {
     if (!lease.isLive(now)) return false

@@ -55,7 +55,7 @@ export class LeasedCounters implements RedisCounters {
       })
     }
     if (split.shared.length === 0) return this.#takeOwn(request, split)
-    // An id is looked up first: what it was used for before needs nothing of the shared layers.
+    // Under an id, the own rows come first: a repeat needs nothing from the shared layers.
     if (request.id !== undefined) return this.#takeInTime(request, this.#takeOwnFirst(request, split))
     try {
       const shared = this.#places.takeShared(request, split, split.own.length === 0)
@@ -112,12 +112,12 @@ export class LeasedCounters implements RedisCounters {
     for (const pool of pools) pool.forget()
   }
 
-  /** From here on no decisions are taken on. */
+  /** New decisions are rejected from now on. */
   stop(): void {
     this.#isClosed = true
   }
 
-  /** Waits for the calls in flight; later ones fail. */
+  /** Waits for calls in flight; later calls fail. */
   async close(): Promise<void> {
     this.stop()
     await this.#places.close()
@@ -129,7 +129,7 @@ export class LeasedCounters implements RedisCounters {
     })
   }
 
-  /** Several servers are asked, one after the other; the caller waits for one deadline. */
+  /** Runs calls to several servers in turn, while the caller waits for only one deadline. */
   #inTime<T>(answer: Promise<T>, late: (reply: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const deadline = this.#deadlines.begin(() => {
@@ -155,9 +155,9 @@ export class LeasedCounters implements RedisCounters {
   async #takeAfter(
     request: TakeRequest,
     split: SplitQuotas,
-    asked: SharedAnswer | Promise<SharedAnswer>,
+    answer: SharedAnswer | Promise<SharedAnswer>,
   ): Promise<TakeReply> {
-    const shared = await asked
+    const shared = await answer
     if (shared.outcome === 'stale') return stale(shared)
     if (shared.outcome === 'would-open') return this.#takeOwnFirst(request, split)
     if (shared.outcome === 'refused') return this.#refusedByShared(request, split, shared)
@@ -169,7 +169,9 @@ export class LeasedCounters implements RedisCounters {
     return Promise.resolve({ outcome: 'admitted', now: shared.now, states: shared.states })
   }
 
-  /** The shared tokens are this request's; what it does not need goes back, but not where its outcome is in doubt. */
+  /**
+   * The shared tokens belong to this request. Tokens that it does not need are returned, unless its outcome is unknown.
+   */
   async #takeOwnAfter(request: TakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
     const { costs, category } = request
     const putBack = () => this.#places.putBack(category, split, shared.states, costs)
@@ -190,7 +192,7 @@ export class LeasedCounters implements RedisCounters {
     }
   }
 
-  /** Charges the own rows, then the shared ones; where those refuse, the own rows become as they were. */
+  /** Charges the own rows, then the shared ones. If those refuse, the charge to the own rows is undone. */
   async #takeOwnFirst(request: TakeRequest, split: SplitQuotas): Promise<TakeReply> {
     const own = await this.#takeOwn(request, split)
     if (own.outcome === 'refused') return this.#refusedByOwn(request, split, own)
@@ -199,7 +201,7 @@ export class LeasedCounters implements RedisCounters {
     try {
       shared = await this.#places.takeShared(request, split, true)
     } catch (error) {
-      // Nothing was charged at the shared layers, or that is in doubt: the caller is turned away either way.
+      // Nothing was charged at the shared layers, or that is unknown. The caller is rejected either way.
       await this.#undo(request, split, own).catch(() => undefined)
       throw error
     }
@@ -219,12 +221,12 @@ export class LeasedCounters implements RedisCounters {
     await this.#places.shard(subject).undo(request, now)
   }
 
-  /** A refusal names every window that refuses, of the own rows as well, so that waiting as long as it says helps. */
+  /** Completes a refusal with the own windows that refuse as well, so that the reported wait is long enough. */
   async #refusedByShared(request: TakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
     if (split.own.length === 0) return { outcome: 'refused', now: shared.now, states: shared.states }
-    // A decision under limits of 0: it charges nothing, and like every refusal moves windows that a fast clock opened.
-    const asked = { ...this.#places.ownPart(request, split), quotas: split.nothing, costs: atLeastOne(request.costs) }
-    const own = await this.#places.shard(request.subject).take({ ...asked, id: undefined })
+    // A decision under limits of 0 charges nothing. Like every refusal it re-anchors windows that a fast clock opened.
+    const probe = { ...this.#places.ownPart(request, split), quotas: split.nothing, costs: atLeastOne(request.costs) }
+    const own = await this.#places.shard(request.subject).take({ ...probe, id: undefined })
     if (own.outcome === 'stale') return own
     return { outcome: 'refused', now: shared.now, states: this.#places.joined(split, own.states, shared.states) }
   }
@@ -236,7 +238,7 @@ export class LeasedCounters implements RedisCounters {
     return { ...own, states: this.#places.joined(split, own.states, shared.states) }
   }
 
-  /** An admission whose caller was turned away before it arrived. */
+  /** Cancels an admission that arrived after its caller's deadline. */
   #refundLate({ subject, category, quotas, costs, id }: TakeRequest, { states }: TakeReply): void {
     const { layers } = quotas
     const refunds = costs.slice(0, -1)

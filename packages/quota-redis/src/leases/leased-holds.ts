@@ -23,13 +23,13 @@ import type { SharedAnswer } from './shared-answer.ts'
 import { without } from './shared-cells.ts'
 import type { SplitQuotas } from './split.ts'
 
-/** Most ended holds that one sweep returns. */
+/** The most ended holds that one sweep returns. */
 const MOST_ENDED = 1_000
 
 /**
- * Holds whose shared part is leased. The record is in the slot of its subject, and says what the hold has at the shared layers: so the
- * own part is one atomic step, and the process that ends the hold gets what goes back to the shared layers, once. Tokens of the shared layers are
- * in a record or in a process, never in both; those in doubt stay charged.
+ * Holds whose shared charges come from leases. The record is in its subject's slot and includes the charges at the
+ * shared layers. So the own part is one atomic step, and the process that ends the hold receives the refund for the
+ * shared layers once. Shared tokens are in a record or in a process, never in both. Tokens in doubt stay charged.
  */
 export class LeasedHolds {
   readonly #places: Places
@@ -40,7 +40,7 @@ export class LeasedHolds {
 
   async take(request: HoldTakeRequest, split: SplitQuotas): Promise<TakeReply> {
     if (split.shared.length === 0) return plain(await this.#takeOwn(request, split))
-    // What costs nothing is charged nowhere, and so never refused.
+    // A request that costs nothing charges no row, and is never refused.
     if (isNothing(request.costs.slice(0, -1))) return this.#takeNothing(request, split)
     const shared = await this.#places.takeShared(request, split, false)
     if (shared.outcome === 'stale') return stale(shared)
@@ -49,7 +49,7 @@ export class LeasedHolds {
     return this.#takeOwnAfter(request, split, shared)
   }
 
-  /** A hold whose caller was turned away before it was there. One that cannot be cancelled ends by itself. */
+  /** Cancels a hold whose caller was rejected before it was made. If that fails, the hold expires. */
   cancelLate({ subject, category, id }: HoldTakeRequest): void {
     const end = { as: 'cancelled', overrun: 'refuse', maxOverrun: [] } as const
     this.#places
@@ -108,12 +108,15 @@ export class LeasedHolds {
     return this.#answer(split, await this.#takeOwn(request, split), shared.states)
   }
 
-  /** The shared tokens are this request's until they are in the record; the rest goes back, unless it is in doubt. */
+  /**
+   * The shared tokens belong to this request until the record contains them. The rest is returned, unless its outcome
+   * is unknown.
+   */
   async #takeOwnAfter(request: HoldTakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
     const { costs, category } = request
     const charge = chargeOf(this.#places, split, category, shared.states, costs)
     const own = await this.#orPutBack(category, split, shared, costs, this.#takeOwn(request, split, charge))
-    // Of a hold that has ended since, too: the process that ended it got them. One of an earlier try may be without.
+    // Also if the hold has ended since: the process that ended it received them. An earlier attempt may lack them.
     if (own.mark === charge.mark) return this.#answer(split, own, shared.states)
     if (own.isPartial === true) {
       await this.#attach(request, split, shared, costs)
@@ -123,10 +126,10 @@ export class LeasedHolds {
     return this.#answer(split, own, without(this.#places.layout, shared.states, costs))
   }
 
-  /** The own rows, then the shared ones; where those refuse, the hold becomes one that never was. */
+  /** Charges the own rows, then the shared ones. If those refuse, the hold is removed. */
   async #takeOwnFirst(request: HoldTakeRequest, split: SplitQuotas): Promise<TakeReply> {
     const own = await this.#takeOwn(request, split, { mark: newMark(), ...UNSAID })
-    // What an earlier try left without its shared part is completed; all else is as it is.
+    // An earlier attempt without its shared part is completed; anything else stays as it is.
     if (own.isPartial !== true) return this.#answerBy(request, split, own)
     let shared: SharedAnswer
     try {
@@ -144,14 +147,16 @@ export class LeasedHolds {
     return stale(shared)
   }
 
-  /** A refusal names every limit that refuses, of the own rows as well; and under an id whatever that was used for before. */
+  /**
+   * Completes a refusal with the own limits that refuse as well. Under a known id, it answers as that id did before.
+   */
   async #refusedByShared(request: HoldTakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
     const refused: TakeReply = { outcome: 'refused', now: shared.now, states: shared.states }
-    const asked = { ...this.#places.ownPart(request, split), quotas: split.nothing, costs: atLeastOne(request.costs) }
+    const probe = { ...this.#places.ownPart(request, split), quotas: split.nothing, costs: atLeastOne(request.costs) }
     const hasOwn = split.own.length > 0
-    // Without own rows nothing refuses there: that no more holds may be had is said of unused ids alone.
+    // Without own rows nothing refuses here. The limit on open holds is only reported for unused ids.
     const hold = hasOwn ? request.hold : { ...request.hold, maxHolds: 0 }
-    const own = await this.#places.shard(request.subject).takeHold({ ...asked, hold })
+    const own = await this.#places.shard(request.subject).takeHold({ ...probe, hold })
     if (own.outcome === 'too_many_holds' && !hasOwn) return refused
     if (own.outcome === 'refused') return { ...refused, states: this.#places.joined(split, own.states, shared.states) }
     if (own.isPartial !== true) return this.#answer(split, own, shared.states)
@@ -164,11 +169,11 @@ export class LeasedHolds {
     return { ...plain(own), states: hasStates ? this.#places.joined(split, own.states, shared) : [] }
   }
 
-  /** The same where nothing is known of the shared layers yet. */
+  /** The same before the shared layers have replied. */
   async #answerBy(request: HoldTakeRequest, split: SplitQuotas, own: HoldTaken): Promise<TakeReply> {
     if (own.outcome !== 'admitted' && own.outcome !== 'refused') return plain(own)
     const shared = await this.#places.readShared(request, split)
-    // An admission stays one: a repeat is answered alike.
+    // An admission stays an admission: a repeat gets the same answer.
     if (shared.isStale === true) return { outcome: 'stale', now: shared.now, states: [] }
     return this.#answer(split, own, shared.states)
   }
@@ -236,20 +241,20 @@ export class LeasedHolds {
       const { outcome, now } = await this.extend({ ...request, ttlMs: 0 })
       return outcome === 'held' ? refused : { outcome, now, states: [] }
     }
-    const asked = { ...this.#places.ownPart(request, split), quotas: split.nothing }
-    const own = await this.#places.shard(request.subject).grow(asked)
+    const probe = { ...this.#places.ownPart(request, split), quotas: split.nothing }
+    const own = await this.#places.shard(request.subject).grow(probe)
     if (own.outcome !== 'refused') return own
     return { ...refused, states: this.#places.joined(split, own.states, shared.states) }
   }
 
-  /** A growth that was made before, and whose answer was lost, is answered without states. */
+  /** Answers without states if the growth was made before and its reply was lost. */
   #grownStates(split: SplitQuotas, own: Grown, shared: WindowStates): WindowStates {
     return own.states.length === 0 && split.own.length > 0 ? [] : this.#places.joined(split, own.states, shared)
   }
 
   // What both need ---------------------------------------------------------------------------------------------------
 
-  /** Waits for the own part; where that was certainly not done, the shared layers' tokens go back. */
+  /** Waits for the own part. If it was not carried out, the shared tokens are returned. */
   async #orPutBack<T>(
     category: number,
     split: SplitQuotas,
@@ -266,7 +271,7 @@ export class LeasedHolds {
     }
   }
 
-  /** What the own part did not take goes back, but not where a sending of it may be carried out yet. */
+  /** Returns what the own part did not take, unless an attempt may still be carried out. */
   async #putBack(
     category: number,
     split: SplitQuotas,
@@ -278,7 +283,7 @@ export class LeasedHolds {
     else await this.#places.putBack(category, split, states, costs)
   }
 
-  /** Says what was charged at the shared layers after the own part. A hold that is gone by then does not need it. */
+  /** Stores the shared charge after the own part. If the hold has ended by then, it isn't needed. */
   async #attach(
     request: HoldTakeRequest | GrowRequest,
     split: SplitQuotas,
@@ -291,7 +296,7 @@ export class LeasedHolds {
       const isAttached = await this.#places.shard(subject).attach({ subject, category, id }, charge)
       if (!isAttached) await this.#places.putBack(category, split, shared.states, costs)
     } catch {
-      // The hold stands, and so does the charge: it will not be given back.
+      // The hold and its charge remain, and nothing will refund the charge.
       this.#places.strand(costs)
     }
   }
@@ -304,7 +309,10 @@ export class LeasedHolds {
     return this.#places.shard(subject).undoHold({ subject, category, id, growth, costs, takenAt })
   }
 
-  /** Charges the shared layers what a commit cost beyond its hold, regardless of the limits; resolves to the states after it. */
+  /**
+   * Charges the shared layers for a commit's cost beyond its hold, regardless of the limits. Resolves to the states
+   * after it.
+   */
   async #overrun(
     request: SettleHoldRequest,
     split: SplitQuotas,
@@ -332,7 +340,7 @@ function stale({ now, settingsRevision }: Pick<SharedAnswer, 'now' | 'settingsRe
   return { outcome: 'stale', now, states: [], settingsRevision } as const
 }
 
-/** Without the members that are no business of an engine. */
+/** Removes the members that only leases use. */
 function plain({ mark: _, isPartial: __, isInDoubt: ___, ...reply }: HoldTaken): TakeReply {
   return reply
 }

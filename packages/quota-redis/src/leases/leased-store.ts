@@ -16,14 +16,14 @@ import { Shard } from './shard.ts'
 
 /** A {@link RedisStore} that spends shared tokens from leases. */
 export interface LeasedRedisStore extends RedisStore {
-  /** What this process did with leases. */
+  /** A report of this process's leases. */
   leases(): LeaseReport
 }
 
 /**
- * Counters in a cluster, spread over its servers: the rows of a subject are in a slot of the subject's, and the rows that all subjects
- * share are debited ahead, for this process to spend without a call. No limit is exceeded; of a shared limit a
- * little may stay unused, see the guide. Options are those of `redisStore`.
+ * Counters in a Redis Cluster, spread over its servers. A subject's rows are in the subject's slot. Shared rows are
+ * debited ahead, and this process spends those leases without a call. No limit is exceeded, but a little of a shared
+ * limit may stay unused; see the guide. It takes the options of `redisStore()`.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
@@ -47,7 +47,7 @@ class Store implements LeasedRedisStore {
   /** Key prefixes by group. */
   readonly #groups: readonly string[]
   readonly #connections: Connections
-  /** A separate connection: waiting for replicas delays the commands after it. */
+  /** A separate connection, because waiting for replicas delays all commands behind it. */
   readonly #sharedConnections: Connections
   /** The shared layers' server and every group's. */
   readonly #servers: readonly Connection[]
@@ -78,7 +78,7 @@ class Store implements LeasedRedisStore {
       process: randomUUID(),
       counts: this.#counts,
     })
-    // Requested at the start, so that all servers are connected when they are needed.
+    // Opened at the start, so that all servers are connected when they are needed.
     this.#servers = [tag, ...this.#groups.map((name) => `{${name}}`)]
       .map((each) => this.#connections.to(each))
       .concat(connection)

@@ -14,10 +14,10 @@ import { joined, type SplitLayers, type SplitQuotas, splitQuotas } from './split
 export interface PlacesDeps {
   readonly schema: StoreSchema
   readonly sharedShard: Shard
-  /** Makes that of a group of subjects. `refund` gets what holds had at the shared layers that end there. */
+  /** Creates the shard of a group of subjects. `refund` receives the shared charges of holds that end there. */
   readonly shardOf: (group: number, refund: (freed: FreedAmounts) => Promise<void>) => Shard
   readonly deadlineMs: number
-  /** Makes the shared layers' shard under another schema. */
+  /** Creates the shared layers' shard under another schema. */
   readonly sharedOf: (schema: StoreSchema) => Shard
   readonly pools: Pools
   readonly counts: LeaseCounts
@@ -26,7 +26,7 @@ export interface PlacesDeps {
 /** A demand on the shared layers for a take or a growth. */
 export type SharedTake = Pick<TakeRequest, 'costs' | 'category' | 'settingsRevision' | 'periods'>
 
-/** Where the counters of one policy are: shards of its subjects, the shared layers', and pools of leases. */
+/** The parts of one policy's counters: shards of subjects, the shared layers' shard, and pools of leases. */
 export class Places {
   readonly schema: StoreSchema
   readonly layout: Layout
@@ -56,9 +56,9 @@ export class Places {
     this.shards = Array.from({ length: GROUPS }, (_, group) => deps.shardOf(group, refund))
   }
 
-  /** Waits for the calls in flight, a deadline at most for each kind; later ones fail. */
+  /** Waits for calls in flight, at most one deadline per kind; later calls fail. */
   async close(): Promise<void> {
-    // What ends there may have tokens of the shared layers.
+    // Holds that end there may have shared tokens.
     await Promise.all(this.shards.map((shard) => shard.close()))
     await Promise.all([this.sharedShard.close(), this.#shared.close()])
   }
@@ -74,7 +74,7 @@ export class Places {
     return pool
   }
 
-  /** Of all policies on the store. */
+  /** The pools of all policies on the store. */
   get pools(): readonly SharedPool[] {
     return this.#deps.pools.all
   }
@@ -92,7 +92,10 @@ export class Places {
     return joined(this.layout, split, own, shared)
   }
 
-  /** The own part of a request. Without a revision: the settings are in the shared layers' slot, and own rows learn by watching. */
+  /**
+   * The own part of a request, without a revision. The settings are in the shared layers' slot; own rows learn of
+   * changes by watching.
+   */
   ownPart<R extends { readonly periods?: readonly number[] | undefined }>(
     request: R,
     { ownQuotas, periodsOf }: SplitQuotas,
@@ -101,7 +104,7 @@ export class Places {
     return { ...request, quotas: ownQuotas, periods, settingsRevision: undefined }
   }
 
-  /** @throws {QuotaError} `store_error` where too many wait */
+  /** @throws {QuotaError} `store_error` if too many requests wait */
   takeShared(
     { costs, settingsRevision, category, periods: both }: SharedTake,
     { shared, sharedQuotas: { limits, rates }, periodsOf }: SplitQuotas,
@@ -111,7 +114,7 @@ export class Places {
     return this.pool(category, shared).take({ costs, limits, rates, settingsRevision, periods, mayOpen })
   }
 
-  /** The shared rows of one category, without what lies idle in this process. */
+  /** The shared rows of one category, without this process's unspent leases. */
   async readShared(
     { category, periods }: Pick<TakeRequest, 'category' | 'periods'>,
     { shared: layers, periodsOf }: SplitQuotas,
@@ -126,7 +129,7 @@ export class Places {
     }
   }
 
-  /** What of the shared layers a request does not need. Where it cannot go back it stays charged. */
+  /** Returns shared tokens that a request does not need. If that fails, they stay charged. */
   async putBack(category: number, { shared }: SplitLayers, states: WindowStates, amounts: UnitAmounts): Promise<void> {
     await this.pool(category, shared)
       .putBack(startsOf(states), amounts)
@@ -138,7 +141,7 @@ export class Places {
   }
 }
 
-/** The used amount as far as this process knows: without the tokens that lie idle in its leases. */
+/** The used amounts as this process knows them, without its unspent leases. */
 export function withoutIdle(layout: Layout, states: readonly number[], pool: SharedPool): readonly number[] {
   return without(layout, states, pool.idleIn(startsOf(states)))
 }

@@ -9,7 +9,7 @@ import { SharedPool } from './shared-pool.ts'
 import { statesOf } from './split.ts'
 
 export interface PoolsDeps {
-  /** Of its own: waiting for replicas holds up what comes behind. */
+  /** A separate connection, because waiting for replicas delays the commands behind it. */
   readonly connection: Connection
   readonly replicas: (server: Connection) => Promise<number>
   readonly deadlineMs: number
@@ -20,8 +20,7 @@ export interface PoolsDeps {
 }
 
 /**
- * The pools of one store, by names: policies that have the category, the shared layers and the list of limits in common
- * spend from the same leases.
+ * The pools of one store. Policies with the same category, shared layers and list of limits spend from the same leases.
  */
 export class Pools {
   readonly #deps: PoolsDeps
@@ -37,7 +36,7 @@ export class Pools {
     return [...this.#pools.values()]
   }
 
-  /** @param shard of the shared layers, under the policy that asks */
+  /** @param shard of the shared layers, under the calling policy */
   of(shard: Shard, category: number, layers: readonly number[]): SharedPool {
     const name = nameOf(shard, category, layers)
     const known = this.#pools.get(name)

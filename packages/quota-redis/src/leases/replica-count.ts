@@ -1,12 +1,12 @@
 import { type Connection, type Reply, textOf } from '../connection/connection.ts'
 
-/** How long a count is used without looking again, in milliseconds. */
+/** How long a count is used before it is read again, in milliseconds. */
 const USED_MS = 1_000
 
 /**
- * How many replicas could take a server's place, as that server has heard: all that its cluster knows and has not found
- * to be gone, also those whose link is down. The client's table of slots leaves out replicas that have received nothing
- * yet, and a server's own count those that have lost their link; either could take over and have forgotten a grant.
+ * How many replicas could take a server's place, according to that server. It counts all replicas known to its cluster
+ * and not found to be gone, even if their link is down. The client's slot table omits replicas that have received
+ * nothing yet. The server's own count omits replicas that lost their link. Either could take over without a grant.
  */
 export class ReplicaCount {
   #server: Connection | undefined
@@ -14,14 +14,14 @@ export class ReplicaCount {
   #atMs = 0
   #reading: Promise<void> | undefined
 
-  /** @throws the client's error when the server does not answer */
+  /** @throws the client's error if the server does not answer */
   async of(server: Connection): Promise<number> {
     const isKnown = server === this.#server
     if (!isKnown || performance.now() - this.#atMs >= USED_MS) {
       this.#reading ??= this.#read(server).finally(() => {
         this.#reading = undefined
       })
-      // An old count delays no call; a look that fails is made again by the next one.
+      // An old count delays no call. A failed read is repeated by the next call.
       if (isKnown) this.#reading.catch(() => undefined)
       else await this.#reading
     }

@@ -14,7 +14,7 @@ import book from './lua/book.lua'
 import grant from './lua/grant.lua'
 import returnLease from './lua/return.lua'
 
-/** Rows are read and written by what carries out batches of the counters. */
+/** Most parts come from the counters' script, so that both read and write rows in the same way. */
 const PARTS = {
   '../../counters/lua/begin': begin,
   '../../counters/lua/finish': finish,

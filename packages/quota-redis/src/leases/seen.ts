@@ -1,11 +1,11 @@
 import type { Moment } from './lease.ts'
 
-/** What the shared layers last said. */
+/** The last reply of the shared layers. */
 export interface Seen {
   readonly now: number
   readonly at: Moment
   /** `[startedAt, used]` for each window, all leases included. */
   readonly states: readonly number[]
-  /** When each of them ends, epoch milliseconds; `Infinity` if it is not open. */
+  /** When each window ends, epoch milliseconds; `Infinity` if it is not open. */
   readonly ends: readonly number[]
 }

@@ -37,30 +37,30 @@ import { type FreedAmounts, HoldRecords, type SharedCharge, withCharge } from '.
 /** A take that is a hold. */
 export type HoldTakeRequest = TakeRequest & { readonly id: ReservationId; readonly hold: HoldOptions }
 
-/** Whether a take is a hold; its port says that those have an id. */
+/** Whether a take is a hold. Takes of holds always have an id. */
 export function isHoldTake(request: TakeRequest): request is HoldTakeRequest {
   return request.hold !== undefined && request.id !== undefined
 }
 
-/** The answer to a take, with what its record says of another slot. */
+/** The reply to a take, with the shared charge that its record contains. */
 export interface HoldTaken extends TakeReply {
-  /** Of the take whose charge the record has; absent where it has none of another slot, and never had. */
+  /** The take whose charge the record contains. Absent if it never had one in another slot. */
   readonly mark?: string
-  /** What it was charged in another slot is yet to be said. */
+  /** Whether its charge in another slot is not known yet. */
   readonly isPartial?: boolean
-  /** For a request that is no hold: it may still become one, as it was sent twice. */
+  /** For a request that made no hold: it was sent twice, and may still make one. */
   readonly isInDoubt?: boolean
 }
 
-/** The answer to a growth, also where its first answer was lost and the hold has ended since. */
+/** The reply to a growth, even if its first reply was lost and the hold has ended since. */
 export interface Grown extends HoldReply {
-  /** Of a hold that does not grow any more: it did, by this growth. */
+  /** For an ended hold: whether it had grown by this growth. */
   readonly hasGrown?: boolean
-  /** Of one that was not made: it may be yet, as it was sent twice. */
+  /** For a growth that was not made: it was sent twice, and may still be made. */
   readonly isInDoubt?: boolean
 }
 
-/** What makes a growth one and no other. */
+/** Identifies a growth. */
 export interface GrowthIdentity {
   readonly mark: string
   readonly shared: SharedCharge | undefined
@@ -68,18 +68,18 @@ export interface GrowthIdentity {
 
 /** A take or a growth to be undone. */
 export interface UndoHoldRequest extends HoldRef {
-  /** Of the growth; `undefined`: the take, and the hold with it. */
+  /** Of the growth; `undefined` undoes the take and removes the hold. */
   readonly growth: string | undefined
   readonly costs: readonly number[]
-  /** When it was charged, epoch milliseconds: windows that start no earlier were opened by it. */
+  /** When it was charged, epoch milliseconds. Windows that start at this time or later were opened by it. */
   readonly takenAt: number
 }
 
-/** The counters of one policy in one slot, and what leases do to them beyond what every store does. */
+/** The counters of one policy in one slot, with the operations that only leases need. */
 export class Shard {
   readonly #counters: Counters
 
-  /** @param refund gets what a hold that ends here had in another slot; never rejects */
+  /** @param refund receives the charges in other slots of holds that end here; never rejects */
   constructor(deps: CountersDeps, refund: (freed: FreedAmounts) => Promise<void>) {
     this.#counters = openCounters(deps, (keys, book, caller) => new HoldRecords(keys, book, caller, refund))
   }
@@ -100,7 +100,7 @@ export class Shard {
     return this.#counters.read(request)
   }
 
-  /** Resolves to whether the reservation was this nonce's to settle, and open. */
+  /** Resolves to whether the reservation was open and belonged to this nonce. */
   settle(request: SettleRequest): Promise<boolean> {
     return this.#counters.settle(request)
   }
@@ -109,14 +109,14 @@ export class Shard {
     return this.#counters.reset(request)
   }
 
-  /** Waits for the calls in flight, a deadline at most; later ones fail. The connection is left open. */
+  /** Waits for calls in flight, at most one deadline; later calls fail. The connection stays open. */
   close(): Promise<void> {
     return this.#counters.close()
   }
 
   /**
-   * Makes an admission one that never was: as cancelled, but windows that it opened and nothing else used are closed again, and
-   * its id is forgotten.
+   * Undoes an admission. Unlike a cancellation, it closes windows that it opened and nothing else used, and forgets the
+   * id.
    *
    * @param takenAt the time of the reply that admitted it
    */
@@ -136,7 +136,7 @@ export class Shard {
 
   // Holds --------------------------------------------------------------------------------------------------------------
 
-  /** @param shared what it has in another slot */
+  /** @param shared the hold's charge in another slot */
   async takeHold(request: HoldTakeRequest, shared?: SharedCharge): Promise<HoldTaken> {
     const { id } = request
     const { underIds } = this.#counters
@@ -162,7 +162,7 @@ export class Shard {
     return reply.outcome === 'held' ? reply : { ...reply, hasGrown, isInDoubt: changed.isRepeated }
   }
 
-  /** Notes what an open hold was charged in another slot. Resolves to whether its record has that, or had it. */
+  /** Stores an open hold's charge in another slot. Resolves to whether its record has that charge, or had it. */
   async attach(ref: HoldRef, charge: SharedCharge): Promise<boolean> {
     const { result } = await this.#counters.changes.change<boolean>(this.#placeOf(ref), (stored, now) => {
       const { record, ended } = seenAt(stored, now)
@@ -176,7 +176,7 @@ export class Shard {
     return result
   }
 
-  /** Makes a hold one that never was, or a growth of it: windows that it opened and nothing else used are closed again. */
+  /** Removes a hold, or one of its growths. Windows that it opened and nothing else used are closed. */
   async undoHold({ growth, costs, takenAt, ...ref }: UndoHoldRequest): Promise<HoldOutcome> {
     const back = named(this.keys.schema.units, costs)
     const { result } = await this.#counters.changes.change<HoldOutcome>(this.#placeOf(ref), (stored, now) => {
@@ -205,7 +205,7 @@ export class Shard {
     return this.#counters.holds.settle(request)
   }
 
-  /** Open holds of a subject, those of categories that are not known here left out. */
+  /** The open holds of a subject, without those of unknown categories. */
   list(request: ListHoldsRequest): Promise<ListHoldsReply> {
     return this.#counters.holds.list(request)
   }
@@ -215,14 +215,14 @@ export class Shard {
   }
 }
 
-/** What the record of a take says of another slot, to the one whose record it is. */
+/** The shared charge in the record of a take, if this request made the record. */
 function sharedFacts({ reply, record, isRepeated }: Taken, id: ReservationId): Partial<HoldTaken> {
   const shared = record?.nonce === id.nonce && reply.outcome !== 'conflict' ? record.hold?.shared : undefined
   if (shared === undefined) return isRepeated ? { isInDoubt: true } : {}
   return { mark: shared.mark, isPartial: record?.state === 'reserved' && shared.rows.length === 0 }
 }
 
-/** What goes back when a charge is undone. @param withSlots slots as well */
+/** The refunds that undo a charge. @param withSlots whether slots are released as well */
 function undoneRefunds(
   { charges }: HoldOfRecord,
   back: Readonly<Record<string, number>>,
@@ -237,7 +237,7 @@ function undoneRefunds(
   })
 }
 
-/** A hold as if a growth had never been. */
+/** A hold without one of its growths. */
 function withoutGrowth(
   hold: HoldOfRecord,
   growth: string,

@@ -19,14 +19,14 @@ import { startsOf } from './shared-cells.ts'
 import type { SharedPool } from './shared-pool.ts'
 import { type SplitLayers, statesOf } from './split.ts'
 
-/** Of a take that is yet to be charged at the shared layers. */
+/** A take that is not charged at the shared layers yet. */
 export const UNSAID: Omit<SharedCharge, 'mark'> = { of: '', cells: [] }
 
-/** Which rows and windows, by names: the process that gives tokens back may have another policy. */
+/** The rows and windows, by names, because the process that refunds them may have another policy. */
 type RowNames = readonly [category: string, layers: readonly string[], windows: readonly string[]]
 
 /**
- * What a hold was charged at the shared layers, for its record.
+ * A hold's charge at the shared layers, for its record.
  *
  * @param states of the shared rows after the charge
  */
@@ -55,30 +55,30 @@ export interface SharedAmountsDeps {
   readonly schema: StoreSchema
   readonly layout: Layout
   readonly pool: (category: number, layers: readonly number[]) => SharedPool
-  /** What stays charged, as it will not be given back. */
+  /** Counts tokens that stay charged because nothing will refund them. */
   readonly strand: (amounts: UnitAmounts) => void
-  /** Makes the shared layers' shard under another schema. */
+  /** Creates the shared layers' shard under another schema. */
   readonly sharedOf: (schema: StoreSchema) => Shard
-  /** How long the end of a hold waits for its tokens to be back, in milliseconds. */
+  /** How long the end of a hold waits for the refund, in milliseconds. */
   readonly mostWaitMs: number
 }
 
-/** Gives back at the shared layers the tokens of holds that ended in slots of their own: sent once, never repeated. */
+/** Refunds the shared tokens of holds that ended in their own slots. Each refund is sent once, never repeated. */
 export class SharedAmounts {
   readonly #deps: SharedAmountsDeps
-  /** The shared layers' rows as other policies name them, by those names. */
+  /** Shards for the shared rows of other policies, by their names. */
   readonly #others = new Map<string, Shard>()
 
   constructor(deps: SharedAmountsDeps) {
     this.#deps = deps
   }
 
-  /** Waits for the calls in flight, a deadline at most. */
+  /** Waits for calls in flight, at most one deadline. */
   async close(): Promise<void> {
     await Promise.all([...this.#others.values()].map((shard) => shard.close()))
   }
 
-  /** Resolves when it is back, or was sent a while ago. Never rejects. */
+  /** Resolves when the refund is done, or after `mostWaitMs`. Never rejects. */
   async refund({ amounts, rows }: FreedAmounts): Promise<void> {
     const { names, cells } = folded(rows)
     const of = JSON.stringify(names)
@@ -125,16 +125,16 @@ function limitsOf(identities: readonly string[]): CellDefinition[] {
   return identities.flatMap((identity) => cellOfIdentity(identity) ?? [])
 }
 
-/** What a hold has in one window: when that was opened, and how much was charged to it. */
+/** A hold's charge in one window: when that opened, and the amount. */
 interface Charged {
   readonly start: number
   readonly tokens: number
 }
 
 /**
- * What a hold has in all rows, though it was charged under several policies: layers and windows of all of them, so that of
- * each window no more goes back than the hold's tokens. As in a record a newer opening takes the place of an older one, which
- * has ended.
+ * A hold's charges in all rows. If they were made under several policies, it merges their layers and windows, so that
+ * each window gets at most the hold's tokens back. As in a record, a newer opening replaces an older one, which has
+ * ended.
  */
 function folded(rows: readonly SharedRows[]): { readonly names: RowNames; readonly cells: readonly Charged[] } {
   const known = new Map<string, Charged>()
@@ -154,7 +154,7 @@ function folded(rows: readonly SharedRows[]): { readonly names: RowNames; readon
       identities.add(window)
     }
   }
-  // Windows of a kind that this version does not know are left out: their tokens are lost.
+  // Windows of an unknown kind are left out: their tokens are lost.
   const windows = inRowOrder(limitsOf([...identities])).map(({ identity }) => identity)
   const cells = [...layers].flatMap((layer) => windows.map((window) => known.get(keyOf(layer, window)) ?? NOTHING))
   return { names: [category, [...layers], windows], cells }
@@ -166,13 +166,13 @@ function keyOf(layer: string, window: string): string {
   return `${layer}\n${window}`
 }
 
-/** The refund to windows with which starts, of each unit. */
+/** A refund to the windows with these starts, per unit. */
 interface Refund {
   readonly back: Amounts
   readonly starts: readonly number[]
 }
 
-/** One refund for each amount of each unit, as a window has at most what it was charged. */
+/** One refund per amount and unit, as each window gets at most what it was charged. */
 function refundsOf([, layers, windows]: RowNames, cells: readonly Charged[], amounts: Amounts): readonly Refund[] {
   const units = layers.flatMap(() => limitsOf(windows).map(({ unit }) => unit))
   const refunds = new Map<string, { readonly back: Amounts; readonly starts: number[] }>()

@@ -1,20 +1,20 @@
 /** A demand on the rows that all subjects share. */
 export interface SharedRequest extends LeaseLimits {
-  /** One number a unit; slots behind them are passed over. */
+  /** One number per unit. Slots after them are ignored. */
   readonly costs: readonly number[]
-  /** Whether the request was charged to its own rows before, and so may open windows. */
+  /** Whether the request already charged its own rows, and so may open windows. */
   readonly mayOpen: boolean
 }
 
-/** What a request is decided under. */
+/** The limits that a request is decided under. */
 export interface LeaseLimits {
-  /** Of the windows of the shared layers. */
+  /** One per window of the shared layers. */
   readonly limits: readonly number[]
-  /** How many tokens come back to each bucket; there where some do. Then the shared layers decide each request. */
+  /** How many tokens return to each bucket. Set if there are buckets; the shared layers then decide each request. */
   readonly rates?: readonly number[] | undefined
-  /** Of the settings that the limits came from; absent where none are followed. */
+  /** The revision of the settings that the limits came from; `undefined` if no settings are followed. */
   readonly settingsRevision: string | undefined
-  /** Where the calendar windows of the shared layers stand, as of a take; absent where there are none. */
+  /** The current calendar periods of the shared layers, as in a take; `undefined` without calendar windows. */
   readonly periods: readonly number[] | undefined
 }
 
@@ -34,22 +34,24 @@ export function areSameLimits(a: LeaseLimits, b: LeaseLimits): boolean {
 }
 
 /**
- * - `charged`: the tokens are this request's, from the shared layers or from a lease.
+ * The shared layers' part of a decision.
+ *
+ * - `charged`: the tokens belong to this request, from the shared layers or from a lease.
  * - `refused`: they do not fit; nothing was charged.
- * - `would-open`: they fit, but in a window that is closed; nothing was charged. The own rows come first then.
- * - `stale`: other settings are in force, or the shared layers' clock is outside of the periods.
+ * - `would-open`: they fit, but in a closed window; nothing was charged. Charge the own rows first.
+ * - `stale`: other settings are in force, or the shared layers' clock is outside the periods.
  */
 export interface SharedAnswer {
   readonly outcome: 'charged' | 'refused' | 'would-open' | 'stale'
   /** By the shared layers' clock, epoch milliseconds. */
   readonly now: number
-  /** Of the shared rows, this request included if it was charged, idle tokens of this process left out. */
+  /** The shared rows, including this request if it was charged, without this process's unspent leases. */
   readonly states: readonly number[]
-  /** Of `stale`: the revision that the shared layers know; absent where it is the periods that are stale. */
+  /** For `stale`: the revision that the shared layers have; absent if the periods are stale. */
   readonly settingsRevision?: string | undefined
 }
 
-/** By the statuses of `grant.lua`. */
+/** Outcomes by the statuses of `grant.lua`. */
 export const OUTCOMES: Readonly<Record<string, SharedAnswer['outcome']>> = {
   a: 'charged',
   r: 'refused',

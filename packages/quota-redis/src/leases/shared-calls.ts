@@ -12,27 +12,27 @@ import { type Lease, MAX_LEASE_MS, type Moment, momentBy } from './lease.ts'
 import { GRANT_SCRIPT, RETURN_SCRIPT } from './scripts.ts'
 import type { LeaseLimits } from './shared-answer.ts'
 
-/** A return is sent when the lease ends: every grant reads and writes all that are remembered, spent ones as well. */
+/** A lease is returned when it ends, even if nothing is left: every grant reads and writes all leases in the book. */
 const TIMES = { keep: 5_000, counted: 5_000, usable: MAX_LEASE_MS }
-/** Pause before a call that was not carried out is made again, in milliseconds. */
+/** The pause before a call is repeated that was not carried out, in milliseconds. */
 const AGAIN_AFTER_MS = 20
-/** The status of a call that met a list of limits which was not known here: nothing was done, and now it is known. */
+/** The status of a call that met an unknown list of limits. Nothing was done, and the list is now known. */
 const UNKNOWN_LIST = 'l'
 const DAMAGED = 'b'
 
-/** Which rows a call is about: those of one category and some shared layers. */
+/** The rows that a call uses: those of one category and some shared layers. */
 export interface SharedRowsAt {
   readonly category: number
   readonly layers: readonly number[]
 }
 
-/** What a grant is requested. */
+/** A request for a grant. */
 export interface GrantRequest extends LeaseLimits {
-  /** Of each request. */
+  /** One entry per request. */
   readonly costs: readonly UnitAmounts[]
-  /** Wanted beyond the costs, at the most. */
+  /** The most that is wanted beyond the costs. */
   readonly wanted: UnitAmounts
-  /** What the process has left in its leases. */
+  /** The unspent amount in this process's leases. */
   readonly idle: UnitAmounts
   readonly mayOpen: boolean
   readonly leaseId: string
@@ -41,23 +41,23 @@ export interface GrantRequest extends LeaseLimits {
 /** The result of a grant, and the state of its call. */
 export interface GrantReply {
   readonly now: number
-  /** One a request: see `lua/grant.lua`. */
+  /** One per request: see `lua/grant.lua`. */
   readonly statuses: string
-  /** Charged and leased in all, of each unit. */
+  /** The total charged and leased, per unit. */
   readonly amounts: UnitAmounts
-  /** What live leases of other processes may have left, of each unit. */
+  /** The amounts that other processes' live leases may still have, per unit. */
   readonly leasedByOthers: UnitAmounts
-  /** Of the settings that the shared layers know, if it was asked. */
+  /** The revision that the shared layers have, if it was requested. */
   readonly settingsRevision: string
   /** Cells of the rows before the grant. */
   readonly cells: Float64Array
   readonly sentAt: Moment
-  /** Whether every replica has it. */
+  /** Whether every replica has received the grant. */
   readonly isReplicated: boolean
 }
 
 export interface SharedCallsDeps {
-  /** Of its own: `WAIT` holds up what comes behind it. */
+  /** A separate connection, because `WAIT` delays the commands behind it. */
   readonly connection: Connection
   /** How many replicas could take the place of the shared layers' server. */
   readonly replicas: (server: Connection) => Promise<number>
@@ -68,7 +68,7 @@ export interface SharedCallsDeps {
   readonly process: string
 }
 
-/** Asks the shared layers' server for tokens, and gives tokens back. */
+/** Requests tokens from the shared layers' server, and returns them. */
 export class SharedCalls {
   readonly #deps: SharedCallsDeps
   readonly #breaker = new Breaker(() => performance.now())
@@ -82,9 +82,9 @@ export class SharedCalls {
   }
 
   /**
-   * Sent until it is carried out or its outcome is unknown; within the deadline.
+   * Requests a grant. It is repeated until it is carried out or its outcome is unknown, within the deadline.
    *
-   * @param late gets a reply that comes after the deadline
+   * @param late receives a reply that arrives after the deadline
    * @throws {QuotaError} `store_error`, `damaged_row`
    */
   async grant(at: SharedRowsAt, request: GrantRequest, late: (reply: GrantReply) => void): Promise<GrantReply> {
@@ -94,7 +94,8 @@ export class SharedCalls {
   }
 
   /**
-   * Sent once, whatever becomes of it.
+   * Returns tokens. It is sent once, even if it fails.
+   *
    * @returns what was credited
    * @throws {QuotaError} `store_error`
    */
@@ -146,7 +147,7 @@ export class SharedCalls {
     }
   }
 
-  /** A batch of the counters with what the scripts of leases read next to it: see `lua/book.lua`. */
+  /** A batch of the counters with the arguments for the scripts of leases: see `lua/book.lua`. */
   #batch({ category, layers }: SharedRowsAt, call: object): Batch {
     const { keys, testClock } = this.#deps
     const batch = new Batch(keys, this.#book, this.#instant, testClock?.now())
@@ -198,7 +199,10 @@ export class SharedCalls {
   }
 }
 
-/** A script's reply, and how many replicas have what it wrote. Both go out together, so that nothing comes between. */
+/**
+ * A script's reply, and how many replicas have received its writes. Both commands go out together, so that nothing
+ * comes between them.
+ */
 async function waited(
   server: Connection,
   { sha, text }: Script,

@@ -2,7 +2,7 @@ import { add, type Instant, type Layout, PERIOD_NUMBERS, periodAt, reanchor, vie
 import type { UnitAmounts } from './amounts.ts'
 import type { SharedRequest } from './shared-answer.ts'
 
-/** The rows that all subjects share as a grant found them, to replay on them what it did. */
+/** The shared rows as a grant found them, to replay the grant on. */
 export class SharedCells {
   readonly #cells: Float64Array
   readonly #layout: Layout
@@ -12,10 +12,10 @@ export class SharedCells {
   readonly #instant: Instant
 
   /**
-   * Rows as they are at an instant; `undefined` where it is outside of the periods.
+   * Rows as seen at an instant; `undefined` if it is outside the periods.
    *
-   * @param terms under which they are charged
-   * @param instant moves there, and stays while the rows are used
+   * @param terms the limits that they are charged under
+   * @param instant is moved to that time, and must not move while the rows are used
    */
   static at(
     cells: Float64Array,
@@ -44,7 +44,7 @@ export class SharedCells {
     this.#each((i, at) => reanchor(cells, i, instant.after[at]!, now))
   }
 
-  /** `[startedAt, used]` of every cell, what lies `idle` left out. */
+  /** `[startedAt, used]` of every cell, without the `idle` amounts. */
   states(idle?: UnitAmounts): number[] {
     const states = new Array<number>(this.#cells.length).fill(0.5)
     this.#each((i, at) => view(this.#cells, i, this.#instant.after[at]!, this.#now, states, i))
@@ -61,7 +61,7 @@ export class SharedCells {
     })
   }
 
-  /** When each cell ends, epoch milliseconds; `Infinity` of windows that are not open, and of slots. */
+  /** When each cell ends, epoch milliseconds; `Infinity` for slots and for windows that are not open. */
   ends(): number[] {
     const { lengthsMs, calendars, size, width } = this.#layout
     const ends = startsOf(this.states()).map((start, index) => {
@@ -78,18 +78,18 @@ export class SharedCells {
     return ends
   }
 
-  /** When the first window that is open ends, epoch milliseconds; `Infinity` where none is. */
+  /** When the first open window ends, epoch milliseconds; `Infinity` if none is open. */
   endsAt(): number {
     return Math.min(...this.ends())
   }
 
-  /** Calls for every cell: where its pair begins, and its place among limits. */
+  /** Calls `visit` for every cell, with the index of its pair and of its limit. */
   #each(visit: (i: number, at: number) => void): void {
     for (let i = 0; i < this.#cells.length; i += 2) visit(i, i / 2)
   }
 }
 
-/** States with so much less in each window. */
+/** States with the given amounts subtracted in each window. */
 export function without({ size, units, width }: Layout, states: readonly number[], amounts: UnitAmounts): number[] {
   return states.map((value, index) => {
     const cell = Math.floor(index / 2) % size

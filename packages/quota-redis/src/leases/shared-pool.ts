@@ -17,14 +17,14 @@ import {
 import type { GrantReply, SharedCalls, SharedRowsAt } from './shared-calls.ts'
 import { SharedCells, startsOf, without } from './shared-cells.ts'
 
-/** Most requests of one script call. */
+/** The most requests in one script call. */
 const MOST_ASKS = 256
-/** Most requests that wait for the shared layers; more fail immediately. */
+/** The most requests that wait for the shared layers. Further requests fail immediately. */
 const MOST_WAITING = 10_000
 
 /**
- * Leases are topped up to the demand when they fall to this share of it: an eighth of a second ahead of need, many
- * times what a grant takes, and so late that grants are few. All of them are one server's work.
+ * Leases are topped up when they fall to this share of the demand. That is an eighth of a second ahead of need, many
+ * times longer than a grant takes, and late enough to keep grants rare. One server handles all grants.
  */
 const RENEWED_AT = 1 / 4
 
@@ -32,7 +32,7 @@ const NOTHING = { states: [], ends: [] } as const
 
 interface Waiter {
   readonly request: SharedRequest
-  /** Asked again after this process returned what it held. */
+  /** Whether it is repeated after this process returned its leases. */
   isAgain: boolean
   readonly resolve: (answer: SharedAnswer) => void
   readonly reject: (error: unknown) => void
@@ -40,32 +40,32 @@ interface Waiter {
 
 export interface SharedPoolDeps {
   readonly calls: Pick<SharedCalls, 'grant' | 'refund'>
-  /** Which rows. */
+  /** The rows that the pool spends. */
   readonly at: SharedRowsAt
   readonly layout: Layout
   /** How many units the schema has. */
   readonly units: number
   readonly newLeaseId: () => string
   readonly moment: () => Moment
-  /** The shared layers' clock now, from what it was at another moment; epoch milliseconds. */
+  /** Converts the shared layers' clock from an earlier moment to now; epoch milliseconds. */
   readonly timeAfter: (seen: Pick<Seen, 'now' | 'at'>, now: Moment) => number
   readonly counts: LeaseCounts
-  /** Gives back to windows with these starts, once; not of a lease's record. */
+  /** Refunds windows with these starts, once. It does not change a lease's record. */
   readonly refund: (starts: readonly number[], amounts: UnitAmounts) => Promise<void>
 }
 
-/** The shared rows of one category as one process has them: its leases, and requests that wait for the shared layers. */
+/** The shared rows of one category in one process: its leases, and the requests that wait for the shared layers. */
 export class SharedPool {
   readonly #deps: SharedPoolDeps
   readonly #waiting: Waiter[] = []
   #leases: Lease[] = []
   #seen: Seen | undefined
-  /** Starts of the windows that refused last. */
+  /** Starts of the windows in the last refusal. */
   #denied: readonly number[] | undefined
   readonly #denials: Denials
   readonly #demand: Demand
   readonly #instant: Instant
-  /** The last grant leased something: there is enough left to ask ahead of need. */
+  /** The last grant included a lease, so there is enough left to prefetch. */
   #isLeasing = false
   #serving: Promise<void> | undefined
   #refreshed: Promise<void> | undefined
@@ -82,7 +82,7 @@ export class SharedPool {
     return this.#leases
   }
 
-  /** Resolves when what was last requested ahead of need is known here; before that it looks as if it were spent. */
+  /** Resolves when the last prefetch has arrived. Until then its tokens look spent. */
   get refreshed(): Promise<void> | undefined {
     return this.#refreshed
   }
@@ -102,8 +102,9 @@ export class SharedPool {
   }
 
   /**
-   * What was charged and is not needed: to a lease that lives, if it is of the same windows; else to the shared layers.
-   * @throws {QuotaError} `store_error`; it stays charged then
+   * Returns charged tokens that are not needed: to a live lease of the same windows, otherwise to the shared layers.
+   *
+   * @throws {QuotaError} `store_error`; the tokens then stay charged
    */
   async putBack(starts: readonly number[], amounts: UnitAmounts): Promise<void> {
     this.#denials.forget()
@@ -119,24 +120,24 @@ export class SharedPool {
     await this.#deps.refund(starts, amounts)
   }
 
-  /** What of this process is debited in windows with these starts and not spent, of each unit. */
+  /** This process's unspent tokens in windows with these starts, per unit. */
   idleIn(starts: readonly number[]): UnitAmounts {
     return this.#idle((lease) => isSame(lease.grant.starts, starts))
   }
 
-  /** Something was charged to the shared layers that no lease and no grant knows of. */
+  /** Call it after a charge to the shared layers outside of leases and grants. */
   forgetDenial(): void {
     this.#denials.forget()
   }
 
-  /** The windows were closed by hand: the leased tokens belong to none that is open. */
+  /** Call it after a reset: the leased tokens belong to windows that are closed now. */
   forget(): void {
     this.#leases = []
     this.#denials.forget()
     this.#seen = undefined
   }
 
-  /** Gives back the leases; ends when they have arrived, or have not. */
+  /** Returns the leases. Resolves when the returns have succeeded or failed. */
   async close(): Promise<void> {
     for (const lease of this.#leases) this.#return(lease)
     this.#leases = []
@@ -153,7 +154,7 @@ export class SharedPool {
     return { outcome: 'charged', now: this.#timeNow(now), states: this.#statesIn(lease.grant.starts) }
   }
 
-  /** Spends what one lease has, or several of the same windows together; which, or one of them. All of them live. */
+  /** Spends one lease, or several of the same windows together. All of them are live. @returns one that was spent */
   #spend(costs: UnitAmounts): Lease | undefined {
     for (const lease of this.#leases) {
       const { amounts } = lease
@@ -161,7 +162,7 @@ export class SharedPool {
       for (let unit = 0; unit < amounts.length; unit++) amounts[unit]! -= costs[unit]!
       return lease
     }
-    // The rest of each would lie idle until it ends, and be missed by others near the limit.
+    // The rest of each would stay unspent until it ends, and other processes near the limit would miss it.
     const newest = this.#leases.at(-1)
     if (newest === undefined || !covers(this.idleIn(newest.grant.starts), costs)) return undefined
     const left = newest.amounts.map((_, unit) => costs[unit]!)
@@ -177,7 +178,7 @@ export class SharedPool {
     return newest
   }
 
-  /** Gives back the leases that may not be used any more: ended ones, and those of other limits. */
+  /** Returns the leases that may no longer be used: ended ones, and those under other limits. */
   #retire(now: Moment, grant?: LeaseLimits): void {
     if (areUsable(this.#leases, now, grant)) return
     const mayStay = (lease: Lease): boolean => areUsable([lease], now, grant)
@@ -189,7 +190,7 @@ export class SharedPool {
   #return(lease: Lease): void {
     const amounts = [...lease.amounts]
     if (isNothing(amounts)) return
-    // Gone from here before it is sent, so that nothing is both spent and credited.
+    // Removed here before it is sent, so that nothing is both spent and credited.
     lease.amounts.fill(0)
     const sent = this.#deps.calls.refund(this.#deps.at, lease.grant, amounts).catch(() => {
       this.#deps.counts.strandedTokens += total(amounts)
@@ -214,7 +215,7 @@ export class SharedPool {
     return states
   }
 
-  /** What leases have left, of each unit. */
+  /** The unspent amounts of leases, per unit. */
   #idle(counts: (lease: Lease) => boolean = () => true): UnitAmounts {
     const idle = new Array<number>(this.#deps.units).fill(0)
     for (const lease of this.#leases) {
@@ -233,7 +234,7 @@ export class SharedPool {
     this.#serving = this.#refreshed.then(() => this.#serve())
   }
 
-  /** Serves those who wait, in order; never rejects. */
+  /** Serves the waiting requests in order; never rejects. */
   async #serve(): Promise<void> {
     // Requests of one tick of the event loop go out together.
     await new Promise((resolve) => setImmediate(resolve))
@@ -244,7 +245,7 @@ export class SharedPool {
     this.#serving = undefined
   }
 
-  /** The next of those who wait, as long as they ask under the same limits; some may be served by a lease by now. */
+  /** The next waiting requests under the same limits. A lease may serve some of them by now. */
   #nextRun(): Waiter[] {
     const run: Waiter[] = []
     const now = this.#deps.moment()
@@ -271,7 +272,7 @@ export class SharedPool {
     const costs = waiters.map(({ request }) => request.costs)
     const idle = this.#idle()
     const requested = costs.reduce<UnitAmounts>(plus, idle)
-    // A bucket has no end that a lease could end with.
+    // A bucket has no end that could end a lease.
     const ahead = rates === undefined ? this.#demand.amounts : idle
     const wanted = ahead.map((amount, unit) => Math.max(0, Math.floor(amount) - requested[unit]!))
     const leaseId = newLeaseId()
@@ -286,10 +287,10 @@ export class SharedPool {
     }
   }
 
-  /** Those who asked were turned away: all of it goes back. */
+  /** Handles a grant that arrived after its callers' deadline: it is returned completely. */
   #grantedLate({ now, amounts, sentAt, cells }: GrantReply, of: LeaseLimits & Pick<LeaseGrant, 'id'>): void {
     if (isNothing(amounts)) return
-    // What was granted was granted within the periods.
+    // The grant was made within the periods.
     const rows = SharedCells.at(cells, this.#deps.layout, now, of, this.#instant)!
     rows.charge(amounts)
     const starts = startsOf(rows.states())
@@ -310,7 +311,7 @@ export class SharedPool {
       const status = statuses[index]
       if (status === 'a') rows.charge(waiter.request.costs)
       const outcome = OUTCOMES[status ?? 'r'] ?? 'refused'
-      // A refusal shows what refused: tokens that lie idle here count as well.
+      // A refusal shows the amounts that caused it, unspent leases of this process included.
       return { outcome, now, states: rows.states(outcome === 'refused' ? undefined : idle) }
     })
     const charged = waiters.filter((_, index) => statuses[index] === 'a').map(({ request }) => request.costs)
@@ -332,13 +333,16 @@ export class SharedPool {
     this.#answer(waiters, answers)
   }
 
-  /** Whether a row is missing that had a window open which has not ended: rows outlive their windows, resets keep them. */
+  /**
+   * Whether a row is missing whose window has not ended. Rows outlive their windows and resets keep them, so this means
+   * a loss.
+   */
   #isLost({ cells, now }: GrantReply): boolean {
     const { states, ends } = this.#seen ?? NOTHING
     return ends.some((end, i) => states[2 * i]! >= 0 && now < end && cells[2 * i]! < 0)
   }
 
-  /** Some replica does not have the grant and could take over without it: it is not used. */
+  /** Handles a grant that some replica lacks. That replica could take over without it, so the grant isn't used. */
   #notReplicated(waiters: readonly Waiter[], answers: readonly SharedAnswer[], lease: Lease): void {
     this.#return(lease)
     const error = storeError('a replica of the shared layers does not follow: what it would forget is not spent')
@@ -363,7 +367,7 @@ export class SharedPool {
       else again.push(waiter)
     }
     if (again.length === 0) return
-    // What this process has leased is missing to itself: it is given back, and the shared layers asked once more.
+    // This process's own leases take the tokens it needs: return them, and request again once.
     for (const waiter of again) waiter.isAgain = true
     for (const lease of this.#leases) this.#return(lease)
     this.#leases = []
@@ -373,11 +377,11 @@ export class SharedPool {
     })
   }
 
-  /** Remembers a refusal and what it shows, or what this process charged since one. */
+  /** Remembers a refusal, or this process's charges since the last one. */
   #note(grant: LeaseLimits, { statuses, leasedByOthers }: GrantReply): void {
     const { counts } = this.#deps
     const seen = this.#seen!
-    // What a bucket has used comes back with time, and so would a refusal be over.
+    // A bucket refills with time, which would end a refusal.
     if (grant.rates !== undefined) {
       this.#denials.forget()
       return

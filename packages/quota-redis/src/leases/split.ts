@@ -1,10 +1,10 @@
 import type { Layout, Quotas, StoreSchema, WindowStates } from '@scoregw/quota/store'
 
-/** The layers of a request, those with keys of their own and those that all subjects share. */
+/** The layers of a request: those with keys per subject ("own") and those that all subjects share. */
 export interface SplitLayers {
   readonly own: readonly number[]
   readonly shared: readonly number[]
-  /** Where they are among the request's layers. */
+  /** Their indexes among the request's layers. */
   readonly ownAt: readonly number[]
   readonly sharedAt: readonly number[]
 }
@@ -17,17 +17,17 @@ export function splitLayers(schema: StoreSchema, layers: readonly number[]): Spl
   return { own: ownAt.map((at) => layers[at]!), shared: sharedAt.map((at) => layers[at]!), ownAt, sharedAt }
 }
 
-/** Quotas taken apart: once for all requests that are decided under them. */
+/** Quotas split into own and shared ones, once for all requests under them. */
 export interface SplitQuotas extends SplitLayers {
   readonly ownQuotas: Quotas
   readonly sharedQuotas: Quotas
-  /** Own quotas that nothing fits into. */
+  /** Own quotas with limits of 0. */
   readonly nothing: Quotas
-  /** Of the periods that came with a request: those of own layers, and of shared ones. */
+  /** Splits the periods of a request into those of own and of shared layers. */
   periodsOf(periods: readonly number[] | undefined): SplitPeriods
 }
 
-/** Periods taken apart; the same arrays each time, as stores compare them to see what requests have in common. */
+/** Split periods. The arrays are the same objects each time, because stores compare them to group requests. */
 export interface SplitPeriods {
   readonly own: readonly number[] | undefined
   readonly shared: readonly number[] | undefined
@@ -75,7 +75,7 @@ function partOf(layout: Layout, { layers, limits, rates }: Quotas, places: reado
   }
 }
 
-/** Slots are counted in own rows alone. Rates are there where something comes back to a bucket. */
+/** Slots are counted in own rows only. Rates are set if there are buckets. */
 function windowsOnly({ size, width }: Layout, { layers, limits, rates }: Quotas): Quotas {
   const windows = limits.map((limit, cell) => (cell % size < width ? limit : Number.POSITIVE_INFINITY))
   return { layers, limits: windows, rates: rates?.some((rate) => rate > 0) ? rates : undefined }
@@ -99,7 +99,7 @@ export function joined(layout: Layout, split: SplitLayers, own: WindowStates, sh
   return states
 }
 
-/** States of windows with these starts, to say which. */
+/** States of windows with these starts and no use, to identify the windows. */
 export function statesOf(starts: readonly number[]): number[] {
   return starts.flatMap((start) => [start, 0])
 }

@@ -1,10 +1,10 @@
 -- Reads an index of holds.
 --
 -- KEYS  1       the index
--- ARGV  1       now (epoch ms; below 0: asks TIME)
+-- ARGV  1       now (epoch ms; below 0: the server's time)
 --       2       'ended' or 'open'
---       3       how many at the most
--- REPLY { now, what records' keys have behind the prefix, the earliest end first, how many are in the index }
+--       3       the most names to return
+-- REPLY { now, the records' keys without the prefix, earliest end first, how many holds the index contains }
 
 local now = tonumber(ARGV[1])
 if now < 0 then

@@ -1,18 +1,18 @@
 /// <reference path="../lua.d.ts" />
 import { createHash } from 'node:crypto'
 
-/** A script as servers know it. */
+/** A script, and the hash that servers know it by. */
 export interface Script {
   readonly text: string
-  /** What EVALSHA calls it. */
+  /** The hash for EVALSHA. */
   readonly sha: string
 }
 
-/** How many bytes of a settings' key are their revision. */
+/** How many bytes of a settings key are their revision. */
 export const REVISION_BYTES = 22
 
 /**
- * A script as it is written, parts standing in place of the lines that name them: `--- @include "name"`.
+ * A script with its parts inserted at the lines `--- @include "name"`.
  *
  * @param parts by those names
  */

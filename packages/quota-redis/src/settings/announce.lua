@@ -1,6 +1,6 @@
--- Announces the revision of settings that are kept elsewhere, and notifies watchers.
+-- Announces the revision of settings that are stored elsewhere, and notifies watchers.
 -- KEYS[1] the revision announced  KEYS[2] the last change, also the channel's name
--- ARGV[1] '1': only over the revision that follows  ARGV[2] the revision expected; '': none
+-- ARGV[1] '1' to compare the revision first  ARGV[2] the expected revision; '' for none
 -- ARGV[3] the revision now in force  ARGV[4] the change's own revision  ARGV[5] the change as JSON
 -- Reply: nothing.
 

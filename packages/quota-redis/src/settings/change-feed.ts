@@ -6,11 +6,11 @@ import { connectionTo, subscribe } from '../connection/connections.ts'
 const POLL_MS = 500
 
 /**
- * Receives the changes made by any process. Each change leaves a unique text in Redis, and is published with the text
- * before it, so that a listener that has seen that one has missed nothing. Messages arrive on a connection of their
- * own; as a message can be lost, the text is also read every half second. A listener that may have missed something is
- * notified that everything may have changed; so are all when the store lost its data or holds an older state, since no
- * text comes twice.
+ * Notifies listeners of changes made by any process. Each change leaves a unique text in Redis, and is published with
+ * the text before it. A listener that has seen that one has missed nothing. Messages arrive on a separate connection. A
+ * message can be lost, so the text is also read every half second. A listener that may have missed something is
+ * notified that everything may have changed. So are all listeners if the store lost its data or has an older state,
+ * since no text comes twice.
  */
 export class ChangeFeed {
   /** Also used for the caller's own commands. */
@@ -21,7 +21,7 @@ export class ChangeFeed {
   #subscriber: Connection | undefined
   #timer: NodeJS.Timeout | undefined
   #polling = false
-  /** How often everything known may have become old, reads in flight included. */
+  /** How often everything known may have become outdated, reads in flight included. */
   #reads = 0
   /** The last reported change, `''` if there was none; `undefined` before the first read. */
   #seen: string | undefined
@@ -66,7 +66,7 @@ export class ChangeFeed {
     this.#notify((isNext && change !== undefined ? parseChange(change) : undefined) ?? { kind: 'everything' })
   }
 
-  /** Messages may have been lost, so everything known may be old. */
+  /** Messages may have been lost, so cached settings may be outdated. */
   #readAgain(): Promise<void> {
     this.#seen = undefined
     this.#reads++

@@ -48,7 +48,7 @@ export function redisBroadcast(options: RedisSettingsOptions): RedisBroadcast {
   let unheard: string | undefined
 
   const feed = new ChangeFeed(client, keys.changes, () => {
-    // If it fails again, it is kept again. If it is outdated by now, processes that know better announce theirs over it.
+    // If it fails again, it is kept again. If it is outdated by now, other processes announce newer revisions over it.
     if (unheard !== undefined) void announceNow(unheard, { kind: 'everything' }).catch(() => undefined)
   })
 

@@ -27,10 +27,10 @@ export interface RedisSettings extends AsyncSettingsStore {
 }
 
 /**
- * Settings in Redis. A change is written whole or not at all, and heard of by every process within a second, also when
- * its message is lost. Calls wait for the first connection, 2 seconds at most. They reject with the client's error or
- * `store_error` while the server does not answer; a write that rejects may have happened all the same, so read before
- * writing again. `by` is not kept.
+ * Settings in Redis. A change is written completely or not at all. Every process is notified within a second, even if
+ * its message is lost. Calls wait up to 2 seconds for the first connection. They reject with the client's error or
+ * `store_error` while the server does not answer. A write that rejects may still have happened, so read before you
+ * write again. `by` is not kept.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */

@@ -5,7 +5,7 @@
  * |---|---|
  * | `{prefix}:settings` | the settings: revision, version and JSON, with a space between; or a revision announced |
  * | `{prefix}:settings:changes` | the last change, of settings or subjects, as random text; also the channel's name |
- * | `{prefix}:subject:<layer>:<key>` | one subject's settings, likewise; the version alone when they are removed |
+ * | `{prefix}:subject:<layer>:<key>` | one subject's settings, likewise; only the version after they are removed |
  */
 export class SettingsKeys {
   readonly settings: string

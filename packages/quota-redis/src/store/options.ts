@@ -41,7 +41,7 @@ export interface RedisStoreOptions {
    */
   readonly connectTimeoutMs?: number | undefined
   /**
-   * What to do if the server may evict counters: `require-noeviction` refuses to work (`unsafe_eviction`), `warn` logs
+   * The reaction to a server that may evict counters: `require-noeviction` refuses to work (`unsafe_eviction`), `warn` logs
    * a warning and works.
    *
    * @default 'require-noeviction'

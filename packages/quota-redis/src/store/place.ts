@@ -1,6 +1,6 @@
 import { isNodeRedis, type RedisClient } from '../connection/connection.ts'
 
-/** What both clients report about their server, as far as it was set. */
+/** The options of both clients that identify their server. */
 interface Given {
   readonly host?: string
   readonly port?: number

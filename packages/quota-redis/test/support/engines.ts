@@ -89,7 +89,7 @@ export async function timedWrite(quota: Quota<Operation>, subject = 'u'): Promis
       throw error
     },
   )
-  const isSpared = why?.includes('is not asked now') === true
+  const isSpared = why?.includes('is not called now') === true
   return { ok: why === undefined, isSpared, ms: ownTime() - began, from, at: performance.now() }
 }
 

@@ -1,27 +1,27 @@
--- Carries out a batch: operations, in order, as one atomic step.
+-- Carries out a batch of operations in order, as one atomic step.
 --
 -- KEYS  1    the settings in force, which begin with their revision; or none
---       2    the lists of limits that rows name, a hash
+--       2    the lists of limits that rows use, a hash
 --       3..  rows, then records, then indexes of holds, each key once
 -- ARGV  1    numbers (doubles): see numbers.lua
 --       2    the policy's own list of limits
---       3    how rows of that list begin
---       4..  texts that the numbers name
--- REPLY      what the rows were, one behind the other, in the policy's own form (zeros: nothing, or it is among the answers);
---            now (a double); a status for each operation, if any is more than an admitted take. Where there are answers:
+--       3    the first bytes of rows of that list
+--       4..  texts that the numbers refer to
+-- REPLY      the rows before the batch, one after the other, in the policy's own form (zeros: no row, or see the answers);
+--            now (a double); one status per operation, unless all are admitted takes. With answers:
 --            { that, answers in pairs }
 --
--- A row is a version byte and the hash of its list of limits (5 bytes), what each cell has used (7 bytes each), when each
--- started (6 bytes each, epoch ms). A record is a mark (8 bytes, another at every write), when it is forgotten (6 bytes, epoch
--- ms), and what only processes read.
+-- A row is a version byte and the hash of its list of limits (5 bytes together), each cell's used amount (7 bytes each), and
+-- each cell's start (6 bytes each, epoch ms). A record is a mark (8 bytes, new at every write), its expiry (6 bytes, epoch ms),
+-- and a part that only processes read.
 --
--- Every key is read, all operations are decided in memory, then every changed key is written once. The first write is one that
--- a full or read-only server refuses: then nothing was done. A server makes every function of a script again at each call; so
--- what most takes do not need is made by `rare`, once it is needed.
+-- The script reads every key, decides all operations in memory, and writes every changed key once. A full or read-only server
+-- rejects the first write, before anything has changed. Redis creates a script's functions again at each call, so functions
+-- that most takes don't need are created by `rare`, on first use.
 
 --- @include "state"
 
--- What few operations need.
+-- Functions that few operations need.
 local made
 local function rare()
   if made then return made end
@@ -38,9 +38,9 @@ end
 
 --- @include "begin"
 
--- By operation: 'a' (admitted, or done), or why not. Nothing while all are admitted takes.
+-- Per operation: 'a' (admitted or done), or why not. Nil while all are admitted takes.
 local statuses
--- Carries out an operation that is made of steps.
+-- Carries out an operation that consists of steps.
 local run
 local done = 0
 while done < n[OPERATIONS] do
@@ -56,7 +56,7 @@ while done < n[OPERATIONS] do
     end
     at = at + length
   else
-    -- The shared rows are charged once, for the whole run, if that is nothing but adding; takes that are not admitted give back.
+    -- The shared rows are charged once for the whole run if additions are enough. Takes that are not admitted are refunded.
     local group, count, total = n[at + 1], n[at + 2], at + 2
     local stale, shared, each = n[group + IS_STALE], n[group + SHARED], units + n[group + OWN]
     local tariffs, charged = group + BEHIND_GROUP, 0

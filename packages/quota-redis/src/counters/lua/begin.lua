@@ -1,4 +1,4 @@
--- Takes in the numbers, and makes ready what operations need: tariffs, groups of takes, the bytes of rows.
+-- Reads the numbers, and prepares tariffs, groups of takes and the bytes of rows.
 
 --- @include "constants"
 n = { unpack_text('<' .. rep('d', #ARGV[1] / 8), ARGV[1]) }

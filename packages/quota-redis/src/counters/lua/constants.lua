@@ -1,7 +1,7 @@
 local CLOSED, MAX_USED, MAX_AHEAD_MS, GRACE_MS = -1, 9007199254740991, 5000, 60000
--- Keys before the rows.
+-- The index of the first row among the keys.
 local FIRST_ROW = 3
--- In place of a row: it is not read yet. Added to its changes: more than used amounts changed.
+-- UNREAD replaces a row that is not read yet. MOVED is added to a row's changes if more than used amounts changed.
 local UNREAD, MOVED = 0, 1048576
 --- @include "numbers"
 

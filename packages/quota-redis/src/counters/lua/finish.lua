@@ -1,11 +1,11 @@
--- Writes rows that changed, then what else did, and replies.
+-- Writes the changed rows, then the other changes, and replies.
 
 local BLANK, USED_OF_ROW = rep('\0', row_bytes), '<' .. rep('i7', size)
 for place = 1, n[ROWS] do
   local row, change = rows[place], changes[place]
   if change >= MOVED or change > 0 and row.is_whole then rare().write_row(row, place, change)
   elseif change > 0 then call('SETRANGE', KEYS[FIRST_ROW - 1 + place], '5', pack(USED_OF_ROW, unpack(row, 1, size))) end
-  -- Of another list, or not read: the process has no use for it.
+  -- The process cannot use a row of another list, or one that was not read.
   if not raw[place] or row == UNREAD then raw[place] = BLANK end
 end
 if made and made.write_others then made.write_others() end

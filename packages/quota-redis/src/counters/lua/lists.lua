@@ -1,8 +1,8 @@
--- Rows that are not there, or are of another list of limits: a policy was changed, here or in processes that still have another.
--- Cells that the policy knows are its counters; the others are carried along until all of them have ended.
+-- Rows that are missing, or use another list of limits: a policy was changed, or other processes still have another one.
+-- Cells of this policy are its counters. Other cells are kept until all of them have ended.
 --
--- Of each other list the numbers have: how rows of it begin; of the list that has the policy's own cells as well, how rows
--- begin and which argument it is; how many cells the one has, and which; how many the other has, and which.
+-- Per other list the numbers contain: the head of its rows; the head and the argument of the list that also has the policy's
+-- own cells; the number of cells in the first list, and the cells; the same for the second.
 
 local lists = {}
 do
@@ -25,8 +25,8 @@ local BLANK = { unpack_text(row_format, rep('\0', row_bytes)) }
 for c = 1, size do BLANK[c] = CLOSED end
 local function new_row() return { is_new = true, is_whole = true, unpack(BLANK, 1, 2 * size) } end
 
--- A row of another list; false where it is damaged, or where the process does not know the list yet: it is answered with that,
--- and sends again all that was not carried out.
+-- A row of another list. False if it is damaged or its list is unknown to the process, which then receives the list and sends
+-- again everything that was not carried out.
 local function row_of_list(text)
   if #text <= 5 then return false end
   local list = lists[unpack_text('<I5', text)]
@@ -49,7 +49,7 @@ local function row_of_list(text)
   return row
 end
 
--- Keys of another type, by place: MGET has nothing of those, as if they were not there.
+-- Keys of another type, by index: MGET returns nothing for them, as for missing keys.
 local wrong_types
 local function is_wrong_type(place)
   if not wrong_types then
@@ -71,7 +71,7 @@ function made.damaged(place)
   return false
 end
 
--- The process reads rows of other lists by itself.
+-- Adds a row of another list to the answers. The process parses it itself.
 function made.read_other(place, text)
   local row
   if text then row = row_of_list(text)

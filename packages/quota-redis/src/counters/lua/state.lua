@@ -1,11 +1,11 @@
--- What all parts know:
+-- State that all parts share:
 local n -- the numbers
-local now, size, units -- epoch ms; how many cells a row of the policy's own has; how many units costs have
-local unit_of, kind_of, length_of -- where the numbers have that of each cell
-local raw, rows, changes -- by place: bytes; rows (UNREAD, or false: cannot be read); how often one changed: see takes.lua
-local row_bytes, row_format -- of a row of the policy's own list: how long it is, its cells
-local latest -- a cell that starts later was opened by a clock that ran ahead
-local lists_at -- where the numbers have other lists
+local now, size, units -- epoch ms; cells of a row of the policy's own list; units of costs
+local unit_of, kind_of, length_of -- indexes of each cell's unit, kind and length among the numbers
+local raw, rows, changes -- by index: bytes; rows (UNREAD, or false if unreadable); number of changes: see takes.lua
+local row_bytes, row_format -- length and cells of a row of the policy's own list
+local latest -- a cell with a later start was opened by a fast clock
+local lists_at -- index of the other lists among the numbers
 local answers = {}
-local is_stopped = false -- an operation met a list that the process does not know: from there on nothing is carried out
+local is_stopped = false -- an operation met a list that the process doesn't know: nothing after it is carried out
 local read, take

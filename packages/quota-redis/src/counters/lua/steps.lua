@@ -1,7 +1,7 @@
--- The steps of an operation. The first that fails ends it with a status, so steps that may fail come before those that change
--- something. To add a kind of step: a function here, its name in `by_code`, the same place in numbers.ts.
+-- The steps of an operation. The first step that fails ends it with a status, so steps that may fail come before those that
+-- change something. To add a step, write a function here and add its name to `by_code` and to numbers.ts, at the same position.
 --
--- Each gets where its numbers stand before the first of them, and returns where they end and, if it failed, a status.
+-- A step receives the index before its first number. It returns the index of its last one and, if it failed, a status.
 
 local first_record = FIRST_ROW - 1 + n[ROWS]
 local first_index = first_record + n[RECORDS]
@@ -12,15 +12,15 @@ if n[RECORDS] > 0 and call('EXISTS', unpack(KEYS, first_record + 1, first_index)
     records[place] = records[place] or call('EXISTS', KEYS[first_record + place]) > 0 and 'damaged' or nil
   end
 end
--- The last take of the operation: where its costs stand, and its group. Whether a record names the policy's list.
+-- The operation's last take: the index of its costs, and its group. Whether a record uses the policy's list.
 local taken, taken_group, has_facts
 
--- An instant, or below 0 so many ms from now on.
+-- An instant; a number below 0 is that many ms from now.
 local function instant_of(number) return number < 0 and now - number or number end
 
 local steps = {}
 
--- EXPECT record, mark ('': there is none). Else 'k', and the record is among the answers.
+-- EXPECT record, mark ('' for no record). Otherwise 'k', and the record is added to the answers.
 function steps.expect(s)
   local text, mark = records[n[s + 1]], ARGV[n[s + 2]]
   if text and #text >= 14 and now >= unpack_text('<I6', text, 9) then text = nil end
@@ -29,7 +29,7 @@ function steps.expect(s)
   return s + 2, 'k'
 end
 
--- OLD record, text ('': there is none): as the version before wrote it. Else 'o', and it is among the answers.
+-- OLD record, text ('' for no record): a record of the version before. Otherwise 'o', and it is added to the answers.
 function steps.old(s)
   local text = records[n[s + 1]] or ''
   if text == ARGV[n[s + 2]] then return s + 2 end
@@ -37,10 +37,10 @@ function steps.old(s)
   return s + 2, 'o'
 end
 
--- WITHIN from, until: else 'w'
+-- WITHIN from, until: otherwise 'w'
 function steps.within(s) return s + 2, (now < n[s + 1] or now >= n[s + 2]) and 'w' or nil end
 
--- FEWER index, most: so many holds at the most are open before this one; else 'h'
+-- FEWER index, most: fewer than `most` holds are open; otherwise 'h'
 function steps.fewer(s)
   local place, most = n[s + 1], n[s + 2]
   if not open_counts[place] then
@@ -51,7 +51,7 @@ function steps.fewer(s)
   return s + 2, open_counts[place] >= most and 'h' or nil
 end
 
--- TAKE, CHARGE, FIT group, costs, own rows: see take; 's' and 't' where the group is stale
+-- TAKE, CHARGE, FIT group, costs, own rows: see take; 's' or 't' if the group is stale
 local function take_as(mode)
   return function(s)
     taken_group, taken = n[s + 1], s + 1
@@ -63,7 +63,7 @@ local function take_as(mode)
 end
 steps.take, steps.charge, steps.fit = take_as('take'), take_as('charge'), take_as('fit')
 
--- READABLE row: else 'b', or 'l' as of a take
+-- READABLE row: otherwise 'b', or 'l' as for a take
 function steps.readable(s)
   if row_at(n[s + 1]) then return s + 1 end
   return s + 1, is_stopped and 'l' or 'b'
@@ -76,7 +76,7 @@ function steps.give(s)
   return s + 5
 end
 
--- REPAIR row: a closed one in place of one that cannot be read
+-- REPAIR row: replaces a row that cannot be read with a closed one
 function steps.repair(s)
   local place = n[s + 1]
   if not row_at(place) then
@@ -86,7 +86,7 @@ function steps.repair(s)
   return s + 1
 end
 
--- KEEP row, instant: a row that is there lives at least so long
+-- KEEP row, instant: an existing row does not expire earlier
 function steps.keep(s)
   local place, instant = n[s + 1], instant_of(n[s + 2])
   local row = row_at(place)
@@ -96,7 +96,7 @@ function steps.keep(s)
   return s + 2
 end
 
--- The facts of the last take: when (6 bytes), how rows begin (5), what each cell was charged (7 bytes each), then the rows.
+-- The facts of the last take: the time (6 bytes), the head of rows (5), each cell's charge (7 bytes each), then the rows.
 local function facts()
   local amounts, parts = {}, {}
   for c = 1, size do amounts[c] = n[taken + n[unit_of + c]] end
@@ -109,7 +109,7 @@ local function facts()
   return pack('<I6', now) .. ARGV[3] .. pack('<' .. rep('i7', size), unpack(amounts)) .. table.concat(parts)
 end
 
--- RECORD record, text, how long it is kept (ms; 0: removed, below 0: for ever), 1: the facts of the last take stand behind it
+-- RECORD record, text, how long to keep it (ms; 0 removes it, below 0 keeps it for ever), 1 to append the last take's facts
 function steps.record(s)
   local place, text, lasts = n[s + 1], ARGV[n[s + 2]], n[s + 3]
   record_writes[place], has_facts = lasts, has_facts or n[s + 4] == 1
@@ -121,7 +121,7 @@ function steps.record(s)
   return s + 4
 end
 
--- INDEX index, name of a record, when it ends (below 0: in so many ms; infinite: it is open no more), change of those open
+-- INDEX index, name of a record, its end (below 0: in that many ms; infinite: no longer open), change of the open count
 function steps.index(s)
   local place = n[s + 1]
   index_writes[#index_writes + 1] = { KEYS[first_index + place], ARGV[n[s + 2]], instant_of(n[s + 3]) }
@@ -129,7 +129,7 @@ function steps.index(s)
   return s + 4
 end
 
--- LIST hash of a list of limits (8 digits): it is among the answers; empty where it is not known
+-- LIST hash of a list of limits (8 digits): the list is added to the answers, empty if it is unknown
 function steps.list(s)
   local stored = redis.pcall('HGET', KEYS[2], ARGV[n[s + 1]])
   answer('list', type(stored) == 'string' and stored or '')
@@ -155,7 +155,7 @@ function made.write_others()
   end
 end
 
--- Carries out an operation whose steps stand behind `before`; returns why not.
+-- Carries out the operation whose steps begin after `before`. Returns the status if it failed.
 return function(before, length)
   local s, status = before, nil
   while not status and s < before + length do s, status = by_code[n[s + 1]](s + 1) end

@@ -1,11 +1,11 @@
--- Rows in memory, and takes: each is charged in all of its rows or in none.
+-- Rows in memory, and takes. A take charges all of its rows or none.
 --
--- A row is what each cell has used (CLOSED: it is not open), then when each started. Few have some of these as well: `is_new`;
--- `list` and `others` (of another list, and its cells that the policy does not have); `is_whole` (one of those: it is written
--- whole, not used amounts alone); `kept_until`.
+-- A row contains each cell's used amount (CLOSED if it is not open), then each cell's start. Few rows also have: `is_new`;
+-- `list` and `others`, for a row of another list and its cells that the policy lacks; `is_whole`, if such a row is written
+-- completely and not just its used amounts; `kept_until`.
 
 raw = n[ROWS] > 0 and call('MGET', unpack(KEYS, FIRST_ROW, FIRST_ROW - 1 + n[ROWS])) or {}
--- Made in one piece: a table that grows costs more than what is written into it.
+-- Allocated in one piece: growing a table costs more than filling it.
 rows, changes = { string.byte(rep('\0', n[ROWS]), 1, -1) }, { string.byte(rep('\0', n[ROWS]), 1, -1) }
 row_bytes, row_format, latest = 5 + 13 * size, '<' .. rep('i7', size) .. rep('I6', size), now + MAX_AHEAD_MS
 
@@ -17,8 +17,8 @@ function read(place)
   return row
 end
 
--- Charges a row if that is nothing but adding: every cell that costs something is open and as it should be. False: one has no
--- room; nothing: it is more than adding. Then the row is as before.
+-- Charges a row if that only needs an addition: every charged cell is open and usable. Returns false if a cost doesn't fit, and
+-- nothing if more than an addition is needed. The row is then unchanged.
 local function add(row, tariff, costs)
   local n, size, unit_of, latest, sinces, full = n, size, unit_of, latest, tariff + size, nil
   for c = 1, size do
@@ -29,7 +29,7 @@ local function add(row, tariff, costs)
       if used > n[tariff + c] or start < n[sinces + c] or before < 0 or start > latest or full then
         local limit, is_unusual = n[tariff + c], false
         if limit < 0 then
-          -- A bucket: what came back since its start is room.
+          -- The tokens that a bucket refilled since its start are room.
           local age, rate, per, back = now - start, n[tariff + 2 * size + c], n[length_of + c] / 2, 0
           if age > 0 and age < per then
             local product = age * rate
@@ -53,14 +53,14 @@ local function take_back(row, costs)
   for c = 1, size do row[c] = row[c] - n[costs + n[unit_of + c]] end
 end
 
--- Charges a take, or says why not: 'r' it does not fit, 'b' a row cannot be read, 'l' nothing is carried out any more.
+-- Charges a take, or returns why not: 'r' it doesn't fit, 'b' a row cannot be read, 'l' the batch is stopped.
 --
--- `costs` is where they stand, before the places of its own rows. `first` is the first row that is checked.
+-- `costs` is their index, followed by the take's own rows. `first` is the first row that is checked.
 function take(group, costs, first)
   local shared, tariffs = n[group + SHARED], group + BEHIND_GROUP
   local all, why = shared + n[group + OWN], nil
   local shared_places, own_places = tariffs + all, costs + units - shared
-  -- Up to which row it was charged, those that have no room left out; whether all have been checked.
+  -- The last row that was checked, and the rows that are full, which aren't charged.
   local last, full = 0, nil
   for r = first, all do
     local place = n[(r > shared and own_places or shared_places) + r]

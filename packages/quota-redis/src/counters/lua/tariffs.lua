@@ -1,4 +1,4 @@
--- Makes tariffs and groups ready: at this instant, by this revision of the settings.
+-- Prepares tariffs and groups for this instant and this revision of the settings.
 
 unit_of, kind_of, length_of = BEGIN, BEGIN + n[CELLS], BEGIN + 2 * n[CELLS]
 local at = BEGIN + 3 * n[CELLS]
@@ -10,12 +10,12 @@ for _ = 1, n[TARIFFS] do
     if kind == CALENDAR then
       local start, ends = n[since], n[opens]
       if now >= ends then start, ends = ends, n[next_end] end
-      -- The clock is in neither of the two periods.
+      -- The clock is outside both periods.
       if now < start or now >= ends then n[tariff] = true end
       n[since], n[opens] = start, start
     else
       n[since] = kind == SLOTS and 0 or now - n[length_of + c] + 1
-      -- A bucket to which nothing comes back is as a rolling window.
+      -- A bucket that never refills works like a rolling window.
       if kind ~= BUCKET or n[opens] == 0 then n[opens], kind = now, nil end
     end
     n[next_end] = n[tariff + c]

@@ -1,4 +1,5 @@
--- Takes that are more than adding: a window opens, a row is new or of another list, something does not fit or cannot be read.
+-- Takes that need more than an addition: a window opens, a row is new or has another list, a cost doesn't fit, or a row
+-- cannot be read.
 
 local max, min = math.max, math.min
 
@@ -11,7 +12,7 @@ local function row_at(place)
   return row
 end
 
--- How many tokens came back to a bucket in a time: age * rate / per, rounded down. Exact beyond 2^53, by digits of 2^14.
+-- The tokens that a bucket refilled in a time: age * rate / per, rounded down. Exact beyond 2^53, in digits of 2^14.
 function made.came_back(age, rate, per)
   age = min(age, 2 * per)
   if age <= 0 then return 0 end
@@ -24,7 +25,7 @@ function made.came_back(age, rate, per)
   return back
 end
 
--- How much of a cell is used now, and whether it goes on with a charge: it is open, and no bucket to which all came back.
+-- The used amount of a cell now, and whether a charge continues it: it is open, and not a bucket that is full again.
 local function used_in(row, tariff, c)
   local used, start = row[c], row[size + c]
   if used < 0 or start < n[tariff + size + c] then return 0, false end
@@ -34,7 +35,7 @@ local function used_in(row, tariff, c)
   return used - back, true
 end
 
--- Whether a row has room for costs.
+-- Whether costs fit in a row.
 local function has_room(row, tariff, costs)
   for c = 1, size do
     local cost = n[costs + n[unit_of + c]]
@@ -43,7 +44,7 @@ local function has_room(row, tariff, costs)
   return true
 end
 
--- Lowers costs to what a row has room for.
+-- Lowers costs to what fits in a row.
 local function lower(row, tariff, costs)
   for c = 1, size do
     local cost, used = costs + n[unit_of + c], used_in(row, tariff, c)
@@ -51,9 +52,9 @@ local function lower(row, tariff, costs)
   end
 end
 
--- Charges a row. A cell that starts in the far future, opened by a fast clock, moves to the present. One that opens starts later
--- than any earlier opening, so that a start identifies a window. A bucket that is older than half its length moves by that: as
--- many tokens as its limit came back, exactly.
+-- Charges a row. A cell that starts in the far future, opened by a fast clock, moves to the present. A cell that opens starts
+-- later than all its earlier openings, so that a start identifies a window. The start of a bucket older than half its length
+-- moves by that half: in this time it refilled exactly its limit.
 local function charge(row, place, tariff, costs)
   for c = 1, size do
     local cost = n[costs + n[unit_of + c]]
@@ -71,7 +72,7 @@ local function charge(row, place, tariff, costs)
   end
 end
 
--- Moves cells that start in the far future: the one write that a refusal may make.
+-- Moves cells that start in the far future. A refusal makes no other write.
 local function reanchor(row, place, costs)
   for c = 1, size do
     if row[size + c] > latest and n[costs + n[unit_of + c]] > 0 and row[c] ~= CLOSED and n[kind_of + c] ~= SLOTS then
@@ -80,7 +81,7 @@ local function reanchor(row, place, costs)
   end
 end
 
--- See take. Modes: 'charge' regardless of the limits, 'fit' as much of each unit as all rows have room for.
+-- See take. Modes: 'charge' ignores the limits; 'fit' charges as much of each unit as fits in all rows.
 function made.take(group, costs, first, mode)
   local why, places = nil, {}
   local shared, tariffs = n[group + SHARED], group + BEHIND_GROUP
@@ -102,8 +103,8 @@ function made.take(group, costs, first, mode)
   return why
 end
 
--- Gives back to a cell, or charges it whatever the limits (an amount below 0).
--- @param start of the opening that it goes to; below 0: which may change
+-- Refunds a cell. An amount below 0 charges it, regardless of the limits.
+-- @param start of the opening that is refunded; below 0 matches any opening
 -- @param closes whether the cell is closed when nothing is left
 local function give_back(row, place, c, start, amount, closes)
   local used, started

@@ -1,5 +1,5 @@
--- Writes what changed. Expiry is garbage collection only: a key goes when all of its cells have ended, and never earlier than it
--- would have gone before.
+-- Writes the changes. Expiry is only garbage collection: a key expires when all of its cells have ended, and never earlier than
+-- it would have before.
 
 -- A test's clock is not the server's.
 local function set(key, text, lasts)
@@ -7,7 +7,7 @@ local function set(key, text, lasts)
   else call('SET', key, text, 'PXAT', string.format('%.0f', now + max(1, lasts))) end
 end
 
--- Lists are there before the first row that names them.
+-- A list is written before the first row that uses it.
 local stored_lists = {}
 local function store_list(head, text)
   if stored_lists[head] then return end
@@ -18,13 +18,13 @@ local function store_list(head, text)
   stored_lists[head] = true
 end
 
--- Whether a cell of another policy counts no more: slots when all are back, by whatever clock.
+-- Whether a cell of another policy has ended. Slots end when all are released, on any clock.
 local function has_ended(c, cell)
   if n[kind_of + c] == SLOTS then return cell[1] <= 0 end
   return cell[2] + n[length_of + c] + GRACE_MS <= now
 end
 
--- The text of a row, and when the last of its cells ends.
+-- A row's text, and when its last cell ends.
 local function text_of(row)
   local ends, is_own = row.kept_until or 0, true
   for c = 1, size do

@@ -1,8 +1,8 @@
--- A script as it is called by HTTP. JSON carries no bytes, so they come as text. An answer says which call it belongs to.
+-- A script as it is called over HTTP. JSON cannot contain bytes, so they arrive as text. Each reply contains its call's tag.
 --
--- KEYS   those of the script, then that of the last change
--- ARGV   those of the script, bytes among them marked (see ../words.ts), then a tag
--- REPLY  { the tag, the last change, what the script replies }
+-- KEYS   the script's keys, then the key of the last change
+-- ARGV   the script's arguments, with bytes marked (see ../words.ts), then a tag
+-- REPLY  { the tag, the last change, the script's reply }
 
 local function carried_out(KEYS, ARGV) -- luacheck: ignore 212
   --- @include "./script"
@@ -16,7 +16,7 @@ for i = 1, #ARGV do
     for number in string.gmatch(text, '[^ ]+') do numbers[#numbers + 1] = INFINITIES[number] or tonumber(number) end
     ARGV[i] = struct.pack('<' .. string.rep('d', #numbers), unpack(numbers))
   elseif mark == '\127b' then
-    -- Each byte came as a character: two bytes of UTF-8 are one again.
+    -- Each byte arrived as a character: two bytes of UTF-8 become one again.
     ARGV[i] = string.gsub(text, '([\194\195])(.)', function(first, second)
       return first == '\194' and second or string.char(string.byte(second) + 64)
     end)

@@ -1,6 +1,6 @@
--- What both scripts of leases begin with: rows as in a batch of the counters, and the book of leases.
+-- The beginning of both scripts of leases: rows as in a batch of the counters, and the book of leases.
 --
--- The book, by cmsgpack: { by process: when it last asked, by lease: { amounts by the names of units, when } }, times in epoch ms.
+-- The book, by cmsgpack: { by process: its last request, by lease: { amounts by unit name, time } }, times in epoch ms.
 
 --- @include "../../counters/lua/state"
 local made = {}
@@ -18,14 +18,14 @@ local book_key = KEYS[#KEYS]
 local stored = call('GET', book_key)
 local seen, leases = unpack(stored and cmsgpack.unpack(stored) or { {}, {} })
 
--- Amounts, one for each unit.
+-- Amounts, one per unit.
 local function in_units(by_name)
   local amounts = {}
   for u, name in ipairs(names) do amounts[u] = by_name and by_name[name] or 0 end
   return amounts
 end
 
--- Answers with amounts as text: JSON would round large ones.
+-- Replies with amounts as text, because JSON would round large ones.
 local function answer_amounts(...)
   local texts = {}
   for _, amounts in ipairs({ ... }) do
@@ -34,7 +34,7 @@ local function answer_amounts(...)
   answer('list', table.concat(texts, ' '))
 end
 
--- @param ttl ms; nothing: as long as before
+-- @param ttl ms; nil keeps the expiry
 local function keep_book(ttl)
   local text = cmsgpack.pack({ seen, leases })
   function made.write_others()

@@ -1,26 +1,28 @@
--- Charges requests on the rows that all subjects share, in order, and leases amounts of each unit to the process that asks.
+-- Charges requests to the shared rows, in order, and leases amounts of each unit to the calling process.
 --
--- KEYS  as of a batch of the counters, and last the book
--- ARGV  as of a batch: its one operation charges nothing in the shared rows, and is filled in here
---       4    JSON: `process`; `lease`, its id; `units`, their names; `may_open`, whether windows may be opened; `costs` of each
---            request; `wanted` beyond these at most; `has`, the rest in the leases of this process; and in ms `keep`, how long a
---            lease is remembered, `counted`, how long a process is counted after it last asked, `usable`, how long a lease is
--- REPLY as of a batch. Statuses, one for each request: a charged  r refused  w fits, but would open a window  s other settings
---       are in force  t the clock is outside of the periods  b a row cannot be read  l as of a batch
---       list: charged and leased in all, then what live leases of others have, each one number a unit
+-- KEYS  as for a batch of the counters, then the book
+-- ARGV  as for a batch: its one operation charges nothing to the shared rows, and is filled in here
+--       4    JSON: `process`; `lease`, its id; `units`, their names; `may_open`, whether windows may be opened; `costs` per
+--            request; `wanted`, the most to lease beyond them; `has`, the unspent rest of this process's leases; and in ms:
+--            `keep`, how long a lease is remembered; `counted`, how long a process counts after its last request; `usable`,
+--            how long a lease may be spent
+-- REPLY as for a batch. One status per request: a charged  r refused  w fits, but would open a window  s other settings are in
+--       force  t the clock is outside the periods  b a row cannot be read  l as for a batch
+--       Then, one number per unit: the total charged and leased, and the amounts in other processes' live leases
 --
--- A lease is granted whole or not at all. No request opens a window unless it may, and one without costs (a refresh) never does.
+-- A lease is granted completely or not at all. A request opens a window only if `may_open`; a refresh has no costs and never
+-- does.
 
 --- @include "book"
 local group, costs = n[at + 3], at + 3
 local shared = n[group + SHARED]
 
--- Which leases and processes still count, how many processes share, and what live leases of others have.
+-- How many processes share the rows, and the amounts in other processes' live leases.
 local live, leased = 1, in_units()
 do
   local process, kept = call_of.process, {}
-  for name, asked in pairs(seen) do
-    if now - asked >= call_of.counted then seen[name] = nil elseif name ~= process then live = live + 1 end
+  for name, last_seen in pairs(seen) do
+    if now - last_seen >= call_of.counted then seen[name] = nil elseif name ~= process then live = live + 1 end
   end
   seen[process] = now
   for id, lease in pairs(leases) do
@@ -37,7 +39,7 @@ local function fill_in(amounts)
   for u = 1, #names do n[costs + u] = amounts[u] end
 end
 
--- Each shared row, its place and its tariff; nothing where one cannot be read.
+-- The shared rows with their indexes and tariffs; nil if one cannot be read.
 local function shared_rows()
   local all = {}
   for r = 1, shared do
@@ -60,7 +62,7 @@ local function has_closed(all)
   return false
 end
 
--- What all rows have room for, of each unit.
+-- The amount of each unit that fits in all rows.
 local function room_of(all)
   local room = {}
   for u = 1, units do n[costs + u] = MAX_USED end
@@ -70,7 +72,7 @@ local function room_of(all)
   return room
 end
 
--- Statuses of requests in order; what they charge, and the most that one of them costs.
+-- The requests' statuses in order, their total charge, and the highest cost of one.
 local function decide(room, may_open)
   local charged, most, refused = in_units(), {}, false
   for u = 1, #names do most[u] = 1 end
@@ -87,13 +89,13 @@ local function decide(room, may_open)
   return charged, most, refused
 end
 
--- What is leased beyond the costs. Nothing where any unit is near its limit, since others would miss what idle leases have; or
--- where there is none of a unit that is wanted.
+-- The amounts leased beyond the costs. Nothing if any unit is near its limit, since other processes would miss the idle tokens,
+-- or if nothing is left of a wanted unit.
 local function lease_of(full, room, charged, most)
   local extra, wanted, has = {}, call_of.wanted, call_of.has
   for u, left in ipairs(full) do
     if left < 100 * live * most[u] then return in_units() end
-    -- A share of the rest, the process's own leases included: repeated requests do not collect all of it.
+    -- A share of the rest, this process's leases included, so that repeated requests don't collect everything.
     local share = min(math.ceil((left + has[u]) / (2 * live)) - has[u], wanted[u] + charged[u])
     extra[u] = max(0, min(share - charged[u], room[u]))
     if wanted[u] > 0 and extra[u] == 0 then return in_units() end

@@ -1,10 +1,10 @@
--- Takes back what a process did not use of a lease: once, and never more than was leased. Without the lease in the book nothing
--- is credited: it was returned before, or forgotten.
+-- Credits the unused part of a lease: once, and never more than was leased. If the book doesn't contain the lease, nothing is
+-- credited: it was returned before, or has expired.
 --
--- KEYS  as of a batch of the counters, and last the book
--- ARGV  as of a batch without operations
---       4    JSON: `lease`, its id; `units`, their names; `amounts`; `starts` of the cells of each row, -1: not open
--- REPLY as of a batch; list: what was credited of each unit, to windows that still have these starts
+-- KEYS  as for a batch of the counters, then the book
+-- ARGV  as for a batch without operations
+--       4    JSON: `lease`, its id; `units`, their names; `amounts`; `starts` of each row's cells, -1 if not open
+-- REPLY as for a batch; the amount credited per unit, to windows that still have these starts
 
 --- @include "book"
 local lease, amounts = leases[call_of.lease], in_units()
