@@ -10,7 +10,7 @@ import { Watched } from '../watch/watched.ts'
 
 /** The options of {@link sqlFactor}. */
 export interface SqlFactorOptions extends WatchOptions {
-  /** A Kysely on the database that has the tables, of either dialect. */
+  /** A Kysely of either dialect, for the database with the tables. */
   readonly db: QueryExecutorProvider
 }
 
@@ -20,21 +20,20 @@ const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ option
   between: watchFaults,
 })
 
-/** A {@link FactorStore} in a database: one factor for all processes that name the same tables. */
+/** A {@link FactorStore} in a database: one factor for all processes that use the same tables. */
 export interface SqlFactor extends FactorStore {
-  /** @throws {QuotaError} `store_error` for a state that is not JSON; otherwise what the database says */
+  /** @throws {QuotaError} `store_error` if the state is not JSON; otherwise the database's error */
   read(): Promise<VersionedFactor | undefined>
   compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean>
-  /** Looks now whether another process has moved the factor, and notifies watchers. */
+  /** Reads whether another process moved the factor, and notifies watchers if so. */
   poll(): Promise<void>
-  /** Nobody is notified of moves any more. */
+  /** Stops notifying watchers. */
   close(): Promise<void>
 }
 
 /**
- * The adaptive factor in the database that has the counters. A move is reported by every process within a second. Calls
- * reject with the database's error while it does not answer; a write that rejects may have happened all the same, and is
- * never made twice.
+ * The adaptive factor in the database that has the counters. Every process reports a move within a second. Calls reject
+ * with the database's error while it does not answer. A write that rejects may have happened, and never happens twice.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */
@@ -51,10 +50,10 @@ interface Row {
 class Store implements SqlFactor {
   readonly #db: QueryExecutorProvider
   readonly #table: string
-  /** Whether the database has messages. */
+  /** Whether the database supports notifications. */
   readonly #notifies: boolean
   readonly #watched: Watched<void>
-  /** The move that listeners know of, `''`: that there is none. */
+  /** The last move that listeners were notified of; `''` for none. */
   #reported = ''
 
   constructor({ db, prefix, pollMs, listen }: ParsedOptions) {
@@ -74,7 +73,7 @@ class Store implements SqlFactor {
   async compareAndSet(expectedVersion: number, minute: number, state: FactorState): Promise<boolean> {
     const text = JSON.stringify(state)
     const table = sql.table(this.#table)
-    // One statement, so that of two processes that tick the same minute one finds its version gone.
+    // A single statement: if two processes tick the same minute, one of them finds another version.
     const write =
       expectedVersion === 0
         ? sql`insert into ${table} (id, version, minute, state) values (1, 1, ${minute}, ${text})
@@ -105,7 +104,7 @@ class Store implements SqlFactor {
       this.#db,
     )
     const found = rows[0] === undefined ? '' : nameOf(rows[0])
-    // What this process wrote meanwhile is newer than this look.
+    // A write of this process in the meantime is newer than this read.
     if (this.#reported === before && found !== before) this.#report(found)
   }
 
@@ -115,7 +114,7 @@ class Store implements SqlFactor {
   }
 }
 
-/** A database that was restored counts versions again, but not in the same minute. */
+/** A restored database repeats versions, but not in the same minute. */
 function nameOf({ version, minute }: Pick<Row, 'version' | 'minute'>): string {
   return `${version} ${minute}`
 }

@@ -12,22 +12,23 @@ import { databaseChecks, databaseFaults } from '../watch/options.ts'
 
 /** The options of {@link sqlOutcomes}. */
 export interface SqlOutcomesOptions {
-  /** A Kysely on the database that has the tables, of either dialect. */
+  /** A Kysely of either dialect, for the database with the tables. */
   readonly db: QueryExecutorProvider
   /**
-   * The beginning of every table's name, the same as of the migrations.
+   * The beginning of every table's name. Use the same as for the migrations.
+   *
    * @default 'quota'
    */
   readonly prefix?: string | undefined
 }
 
-/** An {@link OutcomeStore} in a database: counts of all processes that name the same tables. */
+/** An {@link OutcomeStore} in a database: counts of all processes that use the same tables. */
 export interface SqlOutcomes extends OutcomeStore {
   add(counts: readonly MinuteOutcomes[]): Promise<void>
   read(fromMinute: number, toMinute: number): Promise<MinuteOutcomes[]>
 }
 
-/** Minutes that are added by one statement: SQLite takes no more than 32,766 values. */
+/** How many minutes one statement adds. SQLite accepts at most 32,766 values. */
 const ADDED_AT_ONCE = 500
 /** How often a process deletes rows older than any reader needs, in minutes of its additions. */
 const FORGET_EVERY_MINUTES = 60
@@ -43,8 +44,8 @@ const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ option
 )
 
 /**
- * Counts of outcomes in a database, one row a minute; the process that adds deletes rows older than any reader needs.
- * Calls reject with the database's error while it does not answer.
+ * Counts of outcomes in a database, one row per minute. The process that adds also deletes rows older than any reader
+ * needs. Calls reject with the database's error while it does not answer.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */
@@ -56,7 +57,7 @@ export function sqlOutcomes(options: SqlOutcomesOptions): SqlOutcomes {
 class Store implements SqlOutcomes {
   readonly #db: QueryExecutorProvider
   readonly #table: string
-  /** The newest minute when something was forgotten last. */
+  /** The newest minute at the last deletion. */
   #forgotAt = Number.NEGATIVE_INFINITY
 
   constructor(db: QueryExecutorProvider, table: string) {
@@ -70,7 +71,7 @@ class Store implements SqlOutcomes {
     const newest = minutes.at(-1)?.minute
     if (newest === undefined || newest < this.#forgotAt + FORGET_EVERY_MINUTES) return
     this.#forgotAt = newest
-    // What was requested is done: what could not be forgotten is forgotten in an hour.
+    // The counts are added. A failed deletion is repeated in an hour.
     await this.#forgetBefore(newest - OUTCOMES_KEPT_MINUTES).catch(() => undefined)
   }
 
@@ -99,7 +100,7 @@ class Store implements SqlOutcomes {
   }
 }
 
-/** What the columns of the table hold. */
+/** The columns with counts. */
 const COLUMNS = [
   ['calls', 'calls'],
   ['code_zero', 'codeZero'],
@@ -112,12 +113,12 @@ const COLUMNS = [
 
 const NAMES: RawBuilder<unknown> = /* @__PURE__ */ sql.join(COLUMNS.map(([name]) => sql.ref(name)))
 
-/** A row as drivers give it: 64-bit integers are texts with some. */
+/** A row as drivers return it. Some return 64-bit integers as text. */
 type StoredMinute = Readonly<Record<'minute' | (typeof COLUMNS)[number][0], number | string>>
 
 /**
- * One entry a minute, in order: a statement must not change a row twice, and processes that change the same rows in
- * different orders would wait for each other for ever.
+ * One entry per minute, in order. A statement must not change a row twice, and processes that change the same rows in
+ * different orders would deadlock.
  */
 function byMinute(counts: readonly MinuteOutcomes[]): readonly MinuteOutcomes[] {
   const sums = new Map<number, MinuteOutcomes>()

@@ -25,7 +25,7 @@ class AddedRow {
   /** By cell: how many tokens a bucket refills; 0 for other cells. */
   readonly rates: readonly number[]
   group = 0
-  /** Its numbers after the statement; `undefined`: nothing was added. */
+  /** Its numbers after the statement; `undefined` if nothing was added. */
   pairs: number[] | undefined
 
   constructor(ref: RowRef, slot: number, { places }: SchemaRows, { periods, quotas }: Charge['request']) {
@@ -82,7 +82,7 @@ export class AddBatch {
     return this.#all
   }
 
-  /** Adds a take, unless it cannot fit with the others whatever is stored. */
+  /** Adds a take, unless it can never fit together with the others. */
   add(operation: Operation, charge: Charge): void {
     this.#all.push(operation)
     const { refs, request } = charge
@@ -113,7 +113,7 @@ export class AddBatch {
     return this.#rows.layout
   }
 
-  /** Whether none of its takes can fit, whatever is stored. */
+  /** Whether none of its takes can ever fit. */
   get isEmpty(): boolean {
     return this.#adds.length === 0
   }
@@ -152,8 +152,8 @@ export class AddBatch {
   }
 
   /**
-   * Like {@link answer}, for a statement whose answer was lost, from its rows some time later. A start that came since
-   * is not reported, so that nothing is refunded to a window that was not charged.
+   * Like {@link answer}, for a statement whose answer was lost: from its rows, read some time later. A start from after
+   * the statement is not reported, so that nothing is refunded to a window that was not charged.
    *
    * @param at the instant of the statement
    */

@@ -13,9 +13,10 @@ export interface AddShape {
 }
 
 /**
- * Values of each row that is added to: its key; a group, of which all rows are added to or none (0: it stands alone); then by
- * cell the amount to add (-1: nothing), the least limit of those who add, and of a calendar cell the start of a period,
- * its end and the end of the next; of a bucket how many tokens come back in half its length (0: none do).
+ * Values of each row that is added to. First its key and its group; a group's rows are added to together or not at all,
+ * while group 0 stands for rows without one. Then by cell: the amount to add (-1: nothing) and the lowest limit of its takes. A calendar
+ * cell adds the start of a period, its end and the end of the next; a bucket adds how many tokens refill in half its
+ * length.
  */
 export type AddedValues = readonly (string | number)[]
 
@@ -23,17 +24,18 @@ export type AddedValues = readonly (string | number)[]
 const FIRST = 9
 
 /**
- * Adds to rows in one statement, each guarded by itself: it has room for all that is added, and its cells are open or open
- * now. Rows that are not there are made. What the rows of subjects took is then added to the rows that they share; where
- * one of those has no room any more, nothing was done.
+ * Adds to rows in one statement. Each row is guarded: all additions fit, and its cells are open or open now. Missing
+ * rows are inserted. The amounts added to subjects' rows are then added to the rows that they share. If those don't fit
+ * in one of them, nothing is done.
  *
- * Rows are found one after the other by their keys, in the order of the values, whatever the server knows of the table: an
- * upsert leaves it no other plan. So all processes lock in one order.
+ * Rows are found one after the other by their keys, in the order of the values. An upsert leaves the server no other
+ * plan, regardless of its statistics. So all processes lock in the same order.
  *
- * Values: 1 layout, 2 revision (null: any), 3 lock timeout with its unit, 4 deadline in ms, 5 instant (null: the server's),
- * 6 fence, 7 number of the statement, 8 and 9 first and last of the rows whose sums are what shared rows take; then the columns
- * of subjects' rows, then the values of each shared row, whose sums are those of all. Row: instant; the cells of subjects' rows that
- * were added to; those of shared rows; the keys of subjects' rows where not all of them were added to.
+ * Values: 1 layout, 2 revision (null: any), 3 lock timeout with its unit, 4 deadline in ms, 5 instant (null: the
+ * server's), 6 fence, 7 number of the statement, 8 and 9 first and last of the rows whose sums shared rows take. Then
+ * come the columns of subjects' rows, then the values of each shared row, whose sums are those of all rows. Row:
+ * instant; the cells of subjects' rows that were added to; those of shared rows; the keys of subjects' rows if not all
+ * were added to.
  */
 export function addStatement(shape: AddShape, tables: TableNames): string {
   return new AddStatement(shape, tables).text()
@@ -95,7 +97,7 @@ class AddStatement {
     return this.#upsert(`now n, ${this.#ownRows()}`, (c) => `a.s${c}`, where)
   }
 
-  /** Sums of subjects' rows that were added to, by cell; -1: nothing. */
+  /** Sums of the subjects' rows that were added to, by cell; -1 for nothing. */
   #addedSums(): string {
     const sums = this.#list((c) => `coalesce(sum(a.s${c}) filter (where a.s${c} > 0), -1)::bigint as s${c}`)
     return `select ${sums} from own join ${this.#ownRows()} on a.key = own.key where a.place between $8::int and $9::int`

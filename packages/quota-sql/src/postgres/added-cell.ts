@@ -2,32 +2,35 @@ import { type CellSchema, MAX_AHEAD_MS } from '@scoregw/quota/store'
 
 /** The names of an amount to add to a cell in a statement, and of what its guard reads. */
 export interface Amount {
-  /** Below 0: nothing is added. */
+  /** Below 0 to add nothing. */
   readonly sum: string
   readonly limit: string
   /** The start of a cell that opens now. */
   readonly opensAt: string
-  /** How many tokens a bucket refills in half its length; 0: none. */
+  /** How many tokens a bucket refills in half its length; 0 for none. */
   readonly rate: string
   readonly now: string
 }
 
 /** A stored cell and an amount to add to it, as SQL. */
 export interface AddedCell {
-  /** Whether there is room. */
+  /** Whether the amount fits. */
   readonly fits: string
   /** The cell's start and sum afterwards. */
   readonly start: string
   readonly used: string
 }
 
-/** Where a charge finds a cell. */
+/** A stored cell at the time of a charge. */
 interface Found {
   /** Whether the charge adds to what was used. Otherwise the cell opens now. */
   readonly isOpen: string
   /** How much is used; for a bucket, less what was refilled. */
   readonly used: string
-  /** Of a bucket: when its start moves, by how much, and what came back in that time. So its cell stays small. */
+  /**
+   * For a bucket: when its start moves, by how much, and the refill in that time. Moving the start keeps the cell's
+   * numbers small.
+   */
   readonly move?: { readonly when: string; readonly byMs: number; readonly back: string }
 }
 

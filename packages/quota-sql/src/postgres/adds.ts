@@ -6,9 +6,7 @@ import { BatchTransaction, type TransactionDeps } from './batch-transaction.ts'
 import type { Session, SharedConnection } from './session.ts'
 import { read, requestedBy } from './transaction.ts'
 
-/**
- * How long a statement waits for a row that another transaction has locked, as a part of the deadline; and the maximum.
- */
+/** A statement waits for a locked row at most the deadline divided by this, and at most the maximum below. */
 const LOCK_SHARE = 4
 const MOST_LOCK_MS = 500
 

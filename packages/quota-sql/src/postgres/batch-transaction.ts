@@ -10,7 +10,7 @@ const AGAIN_AFTER_MS = 20
 /** How long to wait for an answer that no caller needs any more, in milliseconds. */
 const LISTEN_MS = 5_000
 
-/** What transactions of a batch need. */
+/** The dependencies of a batch's transactions. */
 export interface TransactionDeps extends SessionDeps, DecisionDeps {
   /** Fences that no transaction uses now. */
   readonly fences: Fence[]
@@ -60,10 +60,11 @@ export abstract class BatchTransaction {
   protected abstract commit(session: Session): Promise<readonly Operation[]>
 
   /**
-   * Answers operations of a transaction that was committed, though its answer was lost. Returns those that were not done.
+   * Answers operations of a transaction that was committed although its answer was lost. Returns those that were not
+   * done.
    *
    * @param at its instant
-   * @param keys of rows that it added to; `undefined`: all
+   * @param keys of rows that it added to; `undefined` for all
    */
   protected abstract found(session: Session, at: number, keys?: readonly string[]): Promise<readonly Operation[]>
 

@@ -3,10 +3,10 @@ import { errorText } from '@scoregw/quota/store'
 import { storeError } from '../step/store-error.ts'
 
 /**
- * What an error before the commit says; nothing was done.
+ * The outcome of an error before the commit; nothing was done.
  *
- * - `again`: it may well be done if it is sent again: another process came between, or the server is away.
- * - `refused`: asking again will not help.
+ * - `again`: another process interfered, or the server is unavailable. Sending it again may succeed.
+ * - `refused`: sending it again won't help.
  */
 export type Verdict = 'again' | 'refused'
 

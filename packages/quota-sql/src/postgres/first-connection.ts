@@ -23,19 +23,22 @@ export class FirstConnection {
     return this.#error
   }
 
-  /** Begins to connect. Set while that goes on and nothing has failed yet; resolves when either is over. */
+  /**
+   * Begins to connect. Set while the first connection is being made and nothing has failed yet; resolves when either is
+   * over.
+   */
   get opening(): Promise<void> | undefined {
     if (this.#isClosed) return undefined
     this.#limit ??= this.#begin()
     return this.#limit.isRunning ? this.#limit.settled : undefined
   }
 
-  /** There is more to prepare: the next call begins again, unless that still goes on or has failed. */
+  /** Adds something to prepare. The next call begins again, unless a preparation is in progress or has failed. */
   prepareMore(): void {
     if (this.#limit?.isRunning === false && this.#error === undefined) this.#limit = undefined
   }
 
-  /** Nothing waits for it any more. */
+  /** Ends all waiting for it. */
   close(): Promise<void> | undefined {
     this.#isClosed = true
     this.#limit?.met()

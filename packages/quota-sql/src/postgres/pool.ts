@@ -52,14 +52,14 @@ export function placeOf({ options }: PostgresPool, prefix: string): string | und
   return `postgres ${url.hostname}:${url.port} ${url.pathname.slice(1)} ${prefix}`
 }
 
-const HEARD = new WeakSet<object>()
+const LISTENED = new WeakSet<object>()
 
 /**
  * Listens to a pool's errors about idle connections. They are made again when needed; without a listener a pool of pg
  * ends the process.
  */
 export function outliveLostConnections(pool: { on?(event: 'error', listener: () => void): unknown }): void {
-  if (HEARD.has(pool)) return
-  HEARD.add(pool)
+  if (LISTENED.has(pool)) return
+  LISTENED.add(pool)
   pool.on?.('error', () => undefined)
 }

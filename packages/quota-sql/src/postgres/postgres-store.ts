@@ -22,17 +22,18 @@ const FORGOTTEN_AT_ONCE = 500
 /** An {@link SqlStore} on PostgreSQL, where many processes share the counters. */
 export interface PostgresStore extends SqlStore {
   /**
-   * Resolves when the tables exist in this version's format and can be written. Calls need not wait for it.
+   * Resolves when the tables exist in this version's format and can be written. Await it at startup; otherwise the
+   * first calls wait for the connection.
    *
-   * @throws {QuotaError} `store_error` if the server cannot be reached now, is read-only, or the role lacks rights;
+   * @throws {QuotaError} `store_error` if the server cannot be reached, is read-only, or the role lacks rights;
    * `store_mismatch` for tables of another format
    */
   ready(): Promise<void>
 }
 
 /**
- * Counters in PostgreSQL, 14 and later, exact for any number of processes: what a process asks in one pass of the event
- * loop is decided in one transaction, on the server's clock, over all windows together.
+ * Counters in PostgreSQL 14 and later, exact for any number of processes. A process's calls in one event-loop tick are
+ * decided in one transaction, on the server's clock, over all windows together.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
@@ -45,7 +46,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   outliveLostConnections(pool)
   const deps = { pool, prefix, deadlineMs, statements: postgresStatements(tableNames(prefix)) }
   const decisions = { layouts: new Layouts(), now: testClock && (() => testClock.now()) }
-  /** How rows of opened counters are laid out. */
+  /** The layouts of opened counters' rows. */
   const opened = new Set<RowLayout>()
   const first = new FirstConnection((over) => prepare(deps, opened, decisions.layouts, over), connectTimeoutMs)
   const transactions = new Transactions({

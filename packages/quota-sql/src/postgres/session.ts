@@ -6,7 +6,7 @@ import type { PostgresStatements } from './statements.ts'
 export type Row = readonly unknown[]
 
 /** Connections with an error listener: without one, a connection that breaks while idle ends the process. */
-const HEARD = new WeakSet<object>()
+const LISTENED = new WeakSet<object>()
 /** Makes the server find rows by their keys, however small it thinks the tables are. */
 const PLANNING = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map(
   (name) => `set local ${name} = off;`,
@@ -31,7 +31,7 @@ export interface StepSession {
   together<const T>(work: () => T): T
 }
 
-/** A pool's connection, as long as it is lent. */
+/** A pool's connection while the store uses it. */
 export class Session implements StepSession {
   readonly #client: PostgresClient
   readonly #deps: SessionDeps
@@ -46,8 +46,8 @@ export class Session implements StepSession {
 
   static async open(deps: SessionDeps): Promise<Session> {
     const client = await deps.pool.connect()
-    if (!HEARD.has(client)) {
-      HEARD.add(client)
+    if (!LISTENED.has(client)) {
+      LISTENED.add(client)
       client.on('error', ignored)
     }
     return new Session(client, deps)
@@ -160,12 +160,12 @@ export async function allOf<const T extends readonly unknown[]>(
   return (await Promise.all(all)) as { -readonly [K in keyof T]: Awaited<T[K]> }
 }
 
-/** What JSON writes differently from a PostgreSQL literal: everything except a quote and a backslash. */
+/** Matches escapes of JSON that a PostgreSQL literal doesn't have: all except those of a quote and a backslash. */
 const OTHERWISE = /\\[^"\\]/
 
 /**
- * A list as a literal of PostgreSQL's, which JSON's is but for its brackets and control characters: Node's own writer is
- * several times as fast as a driver's, which looks at each character. Lists with control characters are left to that.
+ * A list as a PostgreSQL literal, made from JSON. They differ only in brackets and control characters. Node's JSON
+ * writer is several times as fast as a driver's. Lists with control characters are left to the driver.
  */
 export function arrayOf(list: readonly (string | number | null)[]): unknown {
   const text = JSON.stringify(list)

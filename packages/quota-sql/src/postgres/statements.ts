@@ -7,7 +7,7 @@ const NOW = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint'
 /** How long the last statement of a process is kept, in milliseconds. */
 const FENCE_MS = 86_400_000
 
-/** The statements of a step, made once for the names of the tables. Rows come as arrays. */
+/** The statements of a step, created once per set of table names. Rows are arrays. */
 export function postgresStatements(names: TableNames) {
   const { rows, layouts, fences, ids, settings, format } = names
   const keys = 'unnest($1::text[]) with ordinality as a(key, place)'
@@ -22,25 +22,28 @@ export function postgresStatements(names: TableNames) {
        where ${ended} <= coalesce($1::bigint, ${NOW}) limit $2 for update skip locked)`
   return {
     /**
-     * Values: keys of rows, or the columns of ids, in the order of locks. Locks them, and makes those that are not there. Rows:
-     * the keys of those. An upsert has no other plan than one row after the other, and locks those that are there too.
+     * Values: keys of rows, or the columns of ids, in lock order. Locks them, and inserts missing ones. Rows: the
+     * inserted keys. An upsert can only go from row to row, and also locks existing rows.
      */
     lockRows: `insert into ${rows} as r (key, layout, cells) select key, 0, '{}' from ${keys} order by place
       on conflict (key) do update set limits = r.limits where false returning r.key`,
     lockIds: `insert into ${ids} as i (category, owner, id, record) select category, owner, id, '' from ${idKeys} order by place
       on conflict (category, owner, id) do update set record = i.record where false returning i.category, i.owner, i.id`,
-    /** Values: keys. Rows: instant, revision, and place (from 1), layout, cells and end of each row that there is; at least one. */
+    /**
+     * Values: keys. Rows: instant, revision, and for each existing row its index (from 1), layout, cells and end; at
+     * least one row.
+     */
     readRows: `select t.now, t.revision, r.place, r.layout, r.cells, r.ends_at
       from (select ${NOW} as now, ${revisionIn(settings)} as revision) t left join
         (select a.place, r.layout, r.cells::text, r.ends_at from ${keys} join ${rows} r on r.key = a.key) r on true`,
-    /** Values: the columns of ids. Rows: place, record. */
+    /** Values: the columns of ids. Rows: index, record. */
     readIds: `select a.place, i.record from ${idKeys} join ${ids} i on ${isId}`,
-    /** Values: as of {@link lockRows} and {@link lockIds}. */
+    /** Values: as for {@link lockRows} and {@link lockIds}. */
     deleteRows: `delete from ${rows} where key = any($1::text[])`,
     deleteIds: `delete from ${ids} i using ${idKeys} where ${isId}`,
     /** Values: hashes. Rows: hash, list. */
     layouts: `select hash, list from ${layouts} where hash = any($1::bigint[])`,
-    /** Values: hashes in order, lists. Leaves those that there are. */
+    /** Values: hashes in order, lists. Keeps existing ones. */
     keepLayouts: `insert into ${layouts} (hash, list) select * from unnest($1::bigint[], $2::text[]) on conflict do nothing`,
     /** Values: an array of owners. Rows: category, owner, id, record. */
     openHolds: `select category, owner, id, record from ${ids} where owner = any($1::text[]) and hold_ends_at is not null`,
@@ -51,37 +54,37 @@ export function postgresStatements(names: TableNames) {
     updateIds: `update ${ids} i set record = a.record, expires_at = a.expires_at, hold_ends_at = a.hold_ends_at
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
         as a(category, owner, id, record, expires_at, hold_ends_at) where ${isId}`,
-    /** Values: the instant, `null`: the server's; most. Rows: category, owner, id, record. */
+    /** Values: the instant (`null` for the server's), the most rows. Rows: category, owner, id, record. */
     dueHolds: `select category, owner, id, record from ${ids}
       where hold_ends_at is not null and hold_ends_at <= coalesce($1::bigint, ${NOW}) order by hold_ends_at limit $2`,
     /** Rows: how many holds are open. */
     countHolds: `select count(*) from ${ids} where hold_ends_at is not null`,
-    /** Values: the instant, `null`: the server's; most. */
+    /** Values: the instant (`null` for the server's), the most rows. */
     forgetRows: forget(rows, 'key', 'ends_at') as string,
     forgetIds: forget(ids, 'category, owner, id', 'expires_at') as string,
     forgetFences: forget(fences, 'id', `at + ${FENCE_MS}`) as string,
-    /** Values: a fence, the number of a transaction. Fails where the fence was closed for that number. */
+    /** Values: a fence, the number of a transaction. Fails if the fence was closed for that number. */
     raiseFence: `with raised as (${raise(fences, `select $1::text, $2::bigint, ${NOW}, 0, null`)})
       select 1 / count(*) from raised`,
     /**
-     * Values: a fence, the number of a transaction, which is committed by now or never. Rows: the number and the instant of the
-     * last one that was committed, and the keys of the rows that it added to, `null`: all.
+     * Values: a fence, the number of a transaction, which from now on cannot be committed any more. Rows: the number
+     * and the instant of the last committed transaction, and the keys of the rows that it added to, `null` for all.
      */
     closeFence: `insert into ${fences} as f (id, seq, at, closed) values ($1, 0, ${NOW}, $2)
       on conflict (id) do update set closed = greatest(f.closed, excluded.closed) returning f.seq, f.at, f.keys`,
-    /** Rows: the version of the tables, whether the server is read-only, whether the role may write. */
+    /** Rows: the tables' version, whether the server is read-only, whether the role may write. */
     ready: `select version, current_setting('transaction_read_only') = 'on', ${[rows, layouts, fences, ids].map(mayWrite).join(' and ')}
       from ${format}`,
   }
 }
 
-/** The revision in force, `''`: none. */
+/** The revision in force; `''` for none. */
 export function revisionIn(settings: string): string {
   return `coalesce((select s.revision from ${settings} s
     where s.layer = '' and s.subject = '' and s.document is not null), '')`
 }
 
-/** Leaves the number of a transaction in its fence, where that is not closed. @param values of the fence's columns */
+/** Stores a transaction's number in its fence, unless that is closed. @param values of the fence's columns */
 export function raise(fences: string, values: string): string {
   return `insert into ${fences} as f (id, seq, at, closed, keys) ${values}
     on conflict (id) do update set seq = excluded.seq, at = excluded.at, keys = excluded.keys

@@ -8,28 +8,28 @@ import { Step, type StepDeps, type Stored } from '../step/step.ts'
 import type { StoredHold } from '../step/stored.ts'
 import { allOf, arrayOf, type Row, type StepSession } from './session.ts'
 
-/** How often the rows that have to be locked may grow in one transaction, before new rows are left to others. */
+/** How often one transaction may lock more rows before it leaves new rows to others. */
 const MAX_WIDENED = 5
 
-/** What decisions are made with. */
+/** The dependencies of a decision. */
 export interface DecisionDeps extends StepDeps {
-  /** Stands in for the server's clock. */
+  /** Replaces the server's clock. */
   readonly now: (() => number) | undefined
 }
 
 /** The decisions of a transaction, to be written before its operations are answered. */
 export interface Decided {
-  /** `undefined`: the transaction may be rolled back. */
+  /** `undefined` if the transaction may be rolled back. */
   readonly changes: Changes | undefined
   /** Holds that ended. */
   readonly ended: readonly EndedHold[]
-  /** Layouts that are stored when it is committed. */
+  /** Layouts that become stored with the commit. */
   readonly layouts: readonly RowLayout[]
 }
 
 /**
- * Answers the operations that change nothing on the rows as they are, without locks. Returns the others. What only reads
- * changes nothing, also where a write would leave out what has ended.
+ * Answers the operations that change nothing, from unlocked rows. Returns the others. A read changes nothing, even if a
+ * write would remove ended holds.
  */
 export async function answerUnlocked(
   session: StepSession,
@@ -68,7 +68,7 @@ export async function decideOn(
       const layouts = await keepLayouts(session, changes, deps.layouts)
       return { changes: isChanged ? changes : undefined, ended, layouts }
     }
-    // Locked in the one order, or not at all.
+    // Locked in the common order, or not at all.
     await session.rollback()
     requested.add(missing)
   }
@@ -89,7 +89,7 @@ function stepOf(requested: Requested, stored: Stored, { now, ...deps }: Decision
   return new Step(requested, now === undefined ? stored : { ...stored, now: now() }, deps)
 }
 
-/** Locks the rows of operations in the one order of all processes, ids first; inserts missing ones, and reads all. */
+/** Locks the rows of operations in the order that all processes use, ids first. Inserts missing rows, and reads all. */
 async function lock(session: StepSession, requested: Requested, layouts: Layouts): Promise<Stored> {
   const [ids, rows] = [requested.idNames().map((name) => requested.ids.get(name)!.key), requested.rowKeys()]
   const [madeIds, madeRows, stored] = await allOf([
@@ -103,10 +103,10 @@ async function lock(session: StepSession, requested: Requested, layouts: Layouts
   return { ...stored, ids: readIds, rows: readRows }
 }
 
-/** Reads what operations need as it is. */
+/** Reads the rows and records of operations without locking. */
 export async function read(session: StepSession, requested: Requested, layouts: Layouts): Promise<Stored> {
   const [idNames, rowKeys] = [requested.idNames(), requested.rowKeys()]
-  // What owners have open comes when the lock of their number is held.
+  // The open holds of an owner are complete once the lock of their number is held.
   const [ids, rows, holds] = await allOf([
     idNames.length === 0 ? [] : session.run('readIds', columnsOf(idNames.map((name) => requested.ids.get(name)!.key))),
     session.run('readRows', [arrayOf(rowKeys)]),
@@ -136,7 +136,10 @@ export function storedHold([category, owner, id, record]: Row): StoredHold {
   return { key: [String(category), String(owner), String(id)], record: String(record) }
 }
 
-/** Stores what the cells of rows are, before the first row that needs it. Returns those that were not known to be stored. */
+/**
+ * Stores the identities of rows' cells before the first row that uses them. Returns the layouts that were not known to
+ * be stored.
+ */
 async function keepLayouts(session: StepSession, { rows }: Changes, layouts: Layouts): Promise<readonly RowLayout[]> {
   const all = new Set(rows.flatMap(({ layout }) => (layout === undefined || layouts.isKept(layout) ? [] : [layout])))
   const fresh = [...all].sort((a, b) => a.hash - b.hash)
@@ -157,7 +160,7 @@ export async function storeLayouts(session: StepSession, fresh: readonly RowLayo
   for (const layout of fresh) layouts.check(layout, lists.get(layout.hash))
 }
 
-/** Sends what has to be written. Rejects when any of it failed; all of it was answered then. */
+/** Sends all writes. If one fails, it rejects after all were answered. */
 export async function write(session: StepSession, { rows, ids, spareRows, spareIds }: Changes): Promise<void> {
   await allOf([
     rows.length === 0 ? [] : session.run('updateRows', rowColumns(rows)),
@@ -185,7 +188,7 @@ function idColumns(changes: readonly IdChange[]): unknown[] {
   ]
 }
 
-/** The keys of ids as a statement takes them: three arrays. */
+/** The keys of ids as a statement's values: three arrays. */
 function columnsOf(keys: readonly Key[]): unknown[] {
   return [0, 1, 2].map((column) => arrayOf(keys.map((key) => key[column]!)))
 }

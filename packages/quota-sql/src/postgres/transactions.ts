@@ -9,7 +9,7 @@ import type { FirstConnection } from './first-connection.ts'
 import { LockingTransaction } from './locking.ts'
 import { SharedConnection } from './session.ts'
 
-/** Statements that add, in flight at the same time. */
+/** How many adding statements may be in flight at the same time. */
 const ADDS_AT_ONCE = 2
 const REFUSED = 'PostgreSQL gave no answers for a while and gets no calls now'
 
@@ -19,7 +19,7 @@ export interface TransactionsDeps
   readonly first: FirstConnection
 }
 
-/** The calls of a process to a server. One that gives no answers gets few of them. */
+/** A process's calls to a server. While the server does not answer, a breaker limits the calls. */
 export class Transactions {
   readonly #first: FirstConnection
   readonly #deadlineMs: number
@@ -30,13 +30,13 @@ export class Transactions {
   readonly #transactions = new Set<BatchTransaction>()
   /** Whether the last call was answered. */
   #isAnswering = true
-  /** Of a connection, since the last answer. */
+  /** The last error of a connection since the last answer. */
   #lastError: unknown
   /** Why the last calls were not answered. */
   #unanswered: unknown
   /** Calls that wait for the first connection. */
   readonly #waiting = new InFlight()
-  /** Commits that no caller waits for any more, and that may still be answered. */
+  /** Commits whose callers have left, and which may still be answered. */
   readonly #followed = new Set<Promise<void>>()
 
   constructor(deps: TransactionsDeps) {
@@ -67,7 +67,7 @@ export class Transactions {
     )
   }
 
-  /** Answers or fails an operation, within the deadline since the first connection. */
+  /** Answers or fails an operation. Its deadline starts after the first connection. */
   add(operation: Operation): void {
     const { opening } = this.#first
     if (opening === undefined) this.#addNow(operation)

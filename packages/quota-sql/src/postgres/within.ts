@@ -15,13 +15,13 @@ interface KyselyTransaction {
   executeQuery(query: CompiledQuery): Promise<{ readonly rows: unknown[] }>
 }
 
-/** How often a step is tried where another process comes between. */
+/** How often a step is repeated if other processes interfere. */
 const MAX_TRIES = 10
 
 /**
- * Carries out work as a part of a transaction, behind a savepoint: what fails leaves the transaction as it was.
+ * Carries out work as a part of a transaction, behind a savepoint. If it fails, the transaction is as before.
  *
- * @throws {QuotaError} `invalid_options` for a value that is no transaction
+ * @throws {QuotaError} `invalid_options` if the value isn't a transaction
  */
 export function performWithin(transaction: unknown, statements: PostgresStatements, deps: DecisionDeps): Perform {
   if (!isTransaction(transaction)) {
@@ -38,7 +38,7 @@ export function performWithin(transaction: unknown, statements: PostgresStatemen
 async function stepIn(session: StepSession, operation: Operation, deps: DecisionDeps): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      // Whether layouts are stored is known when the caller's transaction has ended, so not here.
+      // The layouts are stored only once the caller's transaction has committed, so they are not remembered here.
       const { changes } = await decideOn(session, [operation], deps)
       if (changes === undefined) await session.rollback()
       else await allOf([write(session, changes), session.commit()])
@@ -50,7 +50,7 @@ async function stepIn(session: StepSession, operation: Operation, deps: Decision
   }
 }
 
-/** Parts of a transaction, one after the other. */
+/** The steps in one transaction, one after the other. */
 function savepoints(transaction: KyselyTransaction, statements: PostgresStatements): StepSession {
   let last: Promise<unknown> = Promise.resolve()
   const send = (text: string, values: unknown[] = []): Promise<{ readonly rows: unknown[] }> => {

@@ -1,10 +1,10 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
 import type { SqlDialect } from './tables.ts'
 
-/** How a Kysely writes a name and a value, which shows its dialect. */
+/** How a Kysely writes a name and a value, by dialect. */
 const WRITTEN: Readonly<Record<string, SqlDialect>> = { '"a" $1': 'postgres', '"a" ?': 'sqlite' }
 
-/** The dialect of a Kysely; `undefined`: none that has the tables. */
+/** The dialect of a Kysely; `undefined` if this package doesn't support it. */
 export function dialectOf(db: QueryExecutorProvider): SqlDialect | undefined {
   return WRITTEN[sql`${sql.ref('a')} ${1}`.compile(db).sql]
 }

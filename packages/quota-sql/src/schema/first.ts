@@ -1,7 +1,7 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { SqlDialect, TableNames } from './tables.ts'
 
-/** A statement that can be executed, and shown. */
+/** A statement that can be executed, or shown as SQL. */
 export interface Statement {
   execute(): Promise<unknown>
   compile(): CompiledQuery
@@ -20,9 +20,9 @@ export function firstStatements(db: Kysely<unknown>, dialect: SqlDialect, names:
 
 function counterTables(db: Kysely<unknown>, dialect: SqlDialect, names: TableNames): Statement[] {
   const { schema } = db
-  // Keys are compared byte by byte, whatever language the database speaks.
+  // Keys are compared byte by byte, independent of the database's language.
   const key = dialect === 'postgres' ? sql`text collate "C"` : sql`text`
-  // Room for the next version of a row beside it: no index has to be touched where only the numbers change.
+  // Leaves space for a row's next version on its page. Updates of numbers then don't touch an index.
   const after = dialect === 'postgres' ? sql`with (fillfactor = 50)` : sql`without rowid`
   return [
     schema.createTable(names.format).addColumn('version', 'integer', (column) => column.notNull()),
@@ -94,7 +94,7 @@ function adaptiveTables({ schema }: Kysely<unknown>, names: TableNames): Stateme
   ]
 }
 
-/** Few ids are those of open holds: the rest is not in the index. */
+/** Only open holds are in the index. Most ids aren't. */
 function partialIndex(db: Kysely<unknown>, table: string, column: string, name: string): Statement {
   return raw(db, `create index ${table}_${name} on ${table} (${column}) where hold_ends_at is not null`)
 }

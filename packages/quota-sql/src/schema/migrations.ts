@@ -19,12 +19,12 @@ import { type SqlDialect, type TableNames, tableNames } from './tables.ts'
 
 type Statements = (db: Kysely<unknown>, dialect: SqlDialect, names: TableNames) => readonly Statement[]
 
-/** One a format, in order. None is changed once it is released. */
+/** One per format, in order. A released format never changes. */
 const FORMATS: readonly Statements[] = [firstStatements, secondStatements]
 
 /**
- * The tables of this package as migrations for kysely's `Migrator`, by names that begin with the prefix: to be spread into
- * an application's own, whose names may come before or after them.
+ * The tables of this package as migrations for kysely's `Migrator`. Their names begin with the prefix, so you can
+ * spread them into your application's own migrations.
  *
  * @throws {QuotaError} `invalid_options`
  */
@@ -43,10 +43,10 @@ export function quotaMigrations(options: SchemaOptions): Record<string, Migratio
 }
 
 /**
- * Brings the tables to this version's format with kysely's `Migrator`, for applications that have no migrations of their
- * own; what was done is kept in `<prefix>_migrations`. Processes that start together wait for each other.
+ * Migrates the tables to this version's format with kysely's `Migrator`, for applications without their own migrations.
+ * Its progress is stored in `<prefix>_migrations`. Processes that start together wait for each other.
  *
- * @throws {QuotaError} `invalid_options`; otherwise what the database says
+ * @throws {QuotaError} `invalid_options`; otherwise the database's error
  */
 export async function migrateQuota<Tables>(db: Kysely<Tables>, options: SchemaOptions): Promise<void> {
   const { prefix, dialect } = parseSchemaOptions(options)
@@ -67,7 +67,7 @@ export async function migrateQuota<Tables>(db: Kysely<Tables>, options: SchemaOp
 }
 
 /**
- * The same as SQL, one statement after the other, for people who migrate with a tool of their own.
+ * The migrations as SQL, for other migration tools.
  *
  * @throws {QuotaError} `invalid_options`
  */
@@ -78,7 +78,7 @@ export function quotaSchemaSql(options: SchemaOptions): string {
   return all.map((statement) => `${statement.compile().sql};\n`).join('')
 }
 
-/** Makes statements of a dialect, and executes none. */
+/** A Kysely that compiles statements of a dialect, and executes none. */
 function compilerOf(dialect: SqlDialect): Kysely<unknown> {
   const isPostgres = dialect === 'postgres'
   return new Kysely({

@@ -1,17 +1,18 @@
 import { type Check, type Checks, oneOf, optionsParser, textLike, withDefault } from '@scoregw/quota/options'
 import type { SqlDialect } from './tables.ts'
 
-/** What migrations take. */
+/** The options of the migrations. */
 export interface SchemaOptions {
   readonly dialect: SqlDialect
   /**
-   * The beginning of every table's name, the same as of the stores.
+   * The beginning of every table's name. Use the same as for the stores.
+   *
    * @default 'quota'
    */
   readonly prefix?: string | undefined
 }
 
-/** Names that stand in statements as they are: nothing has to be quoted. */
+/** Prefixes stand in statements as they are, so they may contain nothing that needs quotes. */
 export function prefixCheck(): Check<string> {
   return textLike(/^[a-z][a-z0-9_]{0,29}$/, '1 to 30 of `a-z 0-9 _`, the first a letter')
 }

@@ -2,12 +2,15 @@ import { type Kysely, sql } from 'kysely'
 import { raw, type Statement } from './first.ts'
 import { FORMAT, type SqlDialect, type TableNames } from './tables.ts'
 
-/** The tables of format 2: one key a row, and its cells as numbers. Counters and ids begin again; the rest stays. */
+/**
+ * The tables of format 2: one key per row, and its cells as numbers. Counters and ids begin again; everything else
+ * stays.
+ */
 export function secondStatements(db: Kysely<unknown>, dialect: SqlDialect, names: TableNames): readonly Statement[] {
   const { schema } = db
   const isPostgres = dialect === 'postgres'
   const key = isPostgres ? sql`text collate "C"` : sql`text`
-  // Room for the next version of a row beside it: no index has to be touched where only the numbers change.
+  // Leaves space for a row's next version on its page. Updates of numbers then don't touch an index.
   const after = isPostgres ? sql`with (fillfactor = 50)` : sql`without rowid`
   const rows = schema
     .createTable(names.rows)

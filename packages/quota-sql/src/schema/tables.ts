@@ -1,38 +1,43 @@
-/** The version of the tables. A process works with this one alone: see the guide on upgrades. */
+/** The version of the tables. A process only works with this version: see the guide on upgrades. */
 export const FORMAT = 2
 
 /** The two kinds of databases. */
 export type SqlDialect = 'postgres' | 'sqlite'
 
-/** The tables of this package, by what their names have behind the prefix. Their columns are in the migrations. */
+/** The tables of this package, by their names without the prefix. The migrations define their columns. */
 const NAMES = [
   'format',
   /**
-   * A row for each layer, category and subject: its key, `layer/category/subject`, the subject empty in shared layers; what its
-   * cells count, the hash of a list in `layouts`; `startedAt` and `used` of each cell in turn; and when it may be deleted, `null`:
-   * not before it was written again. On PostgreSQL the limits that the statement which made the row compared with, too.
+   * One row per layer, category and subject. `key` is `layer/category/subject`, without a subject in shared layers.
+   * `layout` is the hash of its cells' list in `layouts`. `cells` has `startedAt` and `used` of each cell. `ends_at` is
+   * when the row may be deleted, `null` for not before the next write. On PostgreSQL, also the limits that the
+   * inserting statement compared with.
    */
   'rows',
-  /** Lists of limits by their hash, one identity a line. */
+  /** Lists of limits by their hash, one identity per line. */
   'layouts',
   /**
-   * PostgreSQL: the last transaction of each line of transactions, in case its answer is lost: its number, its instant, the
-   * number up to which those that have not been committed never are, and the rows that it added to, in JSON, `null`: all.
+   * PostgreSQL: one row per sequence of transactions, in case an answer is lost. It has the last transaction's number
+   * and instant, and the number up to which uncommitted transactions can no longer commit. It also has the rows that it
+   * added to, in JSON, `null` for all.
    */
   'fences',
   /** The records of ids; those of open holds have a `hold_ends_at`. */
   'ids',
-  /** Settings of all subjects (layer and subject empty) and of subjects. A removed one is null, and its version goes on. */
+  /**
+   * Settings of all subjects (layer and subject empty), and of single subjects. A removed document is null, and keeps
+   * its version.
+   */
   'settings',
   /** Changes of settings, in the order of the commits. */
   'changes',
-  /** One row, whose lock makes writers of settings take turns. */
+  /** One row. Its lock serializes writers of settings. */
   'change_counter',
   'factor',
   'outcomes',
 ] as const
 
-/** The names of the tables: `prefix` and an underscore before each. */
+/** The names of the tables: the prefix, an underscore, and the name. */
 export type TableNames = Readonly<Record<(typeof NAMES)[number], string>>
 
 export function tableNames(prefix: string): TableNames {

@@ -11,10 +11,10 @@ export interface ChangeMark {
 
 export const NO_CHANGE: ChangeMark = { seq: 0, revision: '' }
 
-/** Where a document is stored. The settings of all subjects have neither layer nor subject. */
+/** The place of a document. The settings of all subjects have neither layer nor subject. */
 export interface Place {
   readonly layer: string
-  /** As it is stored. */
+  /** The stored form of the key. */
   readonly subject: string
 }
 
@@ -31,7 +31,7 @@ interface Row extends Place {
 }
 
 /**
- * The changes after the last one that was seen. If a known change is missing, the database has a different past.
+ * The changes after the last seen one. If a known change is missing, the database was restored to an earlier state.
  *
  * @param known another known change: this process made or read it
  */

@@ -12,13 +12,13 @@ export interface SettingsDatabase<Transaction extends QueryExecutorProvider = Qu
 
 /** A write of settings. */
 export interface SettingsWrite {
-  /** The layer and subject; `undefined`: the settings of all subjects. */
+  /** The layer and subject; `undefined` for the settings of all subjects. */
   readonly subject: { readonly layer: string; readonly key: string } | undefined
-  /** Who wrote them; `null`: not given. */
+  /** Who wrote them; `null` if not given. */
   readonly by: string | null
   /** When they were written, epoch milliseconds. */
   readonly at: number
-  /** Documents before and after; `null`: nothing stored. */
+  /** Documents before and after; `null` if nothing is stored. */
   readonly before: unknown
   readonly after: unknown
 }

@@ -22,7 +22,7 @@ import { type ParsedSqlSettingsOptions, parseSqlSettingsOptions, type SqlSetting
 /** Settings in a database: see {@link sqlSettings}. */
 export interface SqlSettings extends AsyncSettingsStore {
   within(transaction: unknown): SettingsReader
-  /** Looks for other processes' changes now, and notifies watchers. */
+  /** Reads other processes' changes now, and notifies watchers. */
   poll(): Promise<void>
   /** Stops notifying watchers. */
   close(): Promise<void>
@@ -40,8 +40,8 @@ export function sqlSettings<Transaction extends QueryExecutorProvider>(
   return new Store(parseSqlSettingsOptions(options))
 }
 
-/** The place of the settings of all subjects. */
-const EVERYBODY: Place = { layer: '', subject: '' }
+/** Where the settings of all subjects are stored. */
+const ALL_SUBJECTS: Place = { layer: '', subject: '' }
 
 interface Row {
   readonly version: number
@@ -49,16 +49,16 @@ interface Row {
   readonly document: string | null
 }
 
-/** A row, present or not, together with the newest change of all, so that its later removal is noticed. */
+/** A row, existing or not, with the newest change of all. With it, a later removal of the row is noticed. */
 interface ReadOut extends Row {
   readonly seq: number | string | null
   /** Its revision; `null` if there is none. */
   readonly newest: string | null
 }
 
-/** A row, present or not, as a transaction reads it. */
+/** A row, existing or not, as a transaction reads it. */
 interface ReadIn extends Row {
-  /** Whether it is the last committed state, and not that of the transaction's first snapshot. */
+  /** Whether it is the last committed state, rather than the transaction's first snapshot. */
   readonly latest: unknown
 }
 
@@ -68,13 +68,16 @@ class Store implements SqlSettings {
   readonly #options: ParsedSqlSettingsOptions
   readonly #names: TableNames
   readonly #watched: Watched<SettingsChange>
-  /** For a pool on PostgreSQL. */
+  /** Set for a pool on PostgreSQL. */
   readonly #first: FirstConnection | undefined
   /** Whether the database supports notifications. */
   readonly #notifies: boolean
   /** The last change that this process reported; unknown before the first read. */
   #seen: ChangeMark | undefined
-  /** The last change that this process made or read. If it was not looked for yet, its removal is noticed too. */
+  /**
+   * The newest change that this process made or read. It may be newer than the last poll, which then still notices its
+   * removal.
+   */
   #known = NO_CHANGE
 
   constructor(options: ParsedSqlSettingsOptions) {
@@ -92,11 +95,11 @@ class Store implements SqlSettings {
   }
 
   read(): Promise<StoredDocument | undefined> {
-    return this.#read(EVERYBODY)
+    return this.#read(ALL_SUBJECTS)
   }
 
   write(document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
-    return this.#write(EVERYBODY, document, options)
+    return this.#write(ALL_SUBJECTS, document, options)
   }
 
   readSubject(layer: string, key: string): Promise<StoredDocument | undefined> {
@@ -110,7 +113,7 @@ class Store implements SqlSettings {
   within(transaction: unknown): SettingsReader {
     const db = transaction as QueryExecutorProvider
     return {
-      read: async () => (await this.#readIn(db, EVERYBODY)).stored,
+      read: async () => (await this.#readIn(db, ALL_SUBJECTS)).stored,
       readSubject: (layer, key) => this.#readIn(db, { layer, subject: keptText(key) }),
     }
   }

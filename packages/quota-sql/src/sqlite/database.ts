@@ -1,14 +1,15 @@
 /**
- * A connection to an SQLite file whose calls answer synchronously: that of better-sqlite3, libsql or `node:sqlite`.
+ * A connection to an SQLite file whose calls answer synchronously, such as one of better-sqlite3, libsql or
+ * `node:sqlite`.
  */
 export interface SqliteConnection {
   prepare(text: string): SqliteStatement
   exec(text: string): unknown
-  /** Does some work in a transaction of its own, for connections that refuse `begin`: that of a Durable Object. */
+  /** Runs work in its own transaction, for connections that reject `begin`, such as a Durable Object's. */
   transactionSync?<T>(work: () => T): T
-  /** Whether a transaction is open, as better-sqlite3 and libsql call it. */
+  /** Whether a transaction is open, as better-sqlite3 and libsql report it. */
   readonly inTransaction?: boolean
-  /** The same, as `node:sqlite` calls it. */
+  /** The same, as `node:sqlite` reports it. */
   readonly isTransaction?: boolean
 }
 
@@ -17,12 +18,12 @@ export interface SqliteStatement {
   run(...values: readonly unknown[]): unknown
 }
 
-/** What a Kysely has, as far as the counters need it: one piece of work on its connection at a time. */
+/** The part of a Kysely that the counters need. It gives the connection to one user at a time. */
 export interface TransactionQueue {
   connection(): { execute<T>(work: () => Promise<T>): Promise<T> }
 }
 
-/** The file and the prefix of a store. `undefined`: it is in memory, or SQLite may not name it. */
+/** The file and the prefix of a store; `undefined` for a store in memory, or if SQLite doesn't report the file. */
 export function placeOf(database: SqliteConnection, prefix: string): string | undefined {
   if (database.transactionSync !== undefined) return undefined
   const rows = database.prepare("select file from pragma_database_list where name = 'main'").all()
@@ -37,7 +38,7 @@ export function isBusy(error: unknown): boolean {
   return code.startsWith('SQLITE_BUSY') || /database is (?:locked|busy)/i.test(error.message)
 }
 
-/** Whether a transaction is open; `undefined`: the connection does not report it. */
+/** Whether a transaction is open; `undefined` if the connection does not report it. */
 export function isOpen({ inTransaction, isTransaction }: SqliteConnection): boolean | undefined {
   return inTransaction ?? isTransaction
 }

@@ -15,7 +15,7 @@ type Row = Readonly<Record<string, unknown>>
 /** How often the rows to read may grow in one step. */
 const MAX_WIDENED = 5
 
-/** How a connection does its work. */
+/** Settings of a connection that the counters change while they use it. */
 export interface ConnectionManner {
   /** How long a statement waits for another process that writes, in milliseconds. */
   readonly busyTimeoutMs: number
@@ -23,13 +23,13 @@ export interface ConnectionManner {
   readonly synchronous: string | number
 }
 
-/** A file with the tables: steps in a transaction that is open already, and small calls. All of it answers synchronously. */
+/** A file with the tables. It runs steps in an open transaction, and small calls, all synchronously. */
 export class SqliteFile {
   readonly #database: SqliteConnection
   readonly #names: TableNames
   readonly layouts: Layouts = new Layouts()
   readonly #deps: StepDeps = { scratch: new Scratch(), layouts: this.layouts }
-  /** Layouts that the transaction at hand has stored. */
+  /** Layouts that the current transaction has stored. */
   #fresh: RowLayout[] = []
   readonly #statements = new Map<string, SqliteStatement>()
 
@@ -39,17 +39,17 @@ export class SqliteFile {
   }
 
   /**
-   * Does some work in a transaction of its own.
+   * Runs work in its own transaction.
    *
-   * @param committing is called when the work is done, and is about to be committed
+   * @param committing is called after the work, just before the commit
    */
   whole<T>(work: () => T, committing?: () => void): T {
     return this.#transacted('begin immediate', work, committing)
   }
 
   /**
-   * Does some work that only reads, in a transaction without the write lock. The lock it needs is taken by `exec`: a prepared
-   * statement that is refused stays in progress in libsql.
+   * Runs work that only reads, in a transaction without the write lock. `exec` takes the read lock: in libsql, a
+   * prepared statement that fails on a lock stays in progress.
    */
   reading<T>(work: () => T): T {
     return this.#transacted('begin; select 1 from sqlite_master limit 1', work)
@@ -78,13 +78,13 @@ export class SqliteFile {
       this.#database.exec('commit')
       return result
     } catch (error) {
-      // SQLite rolls back by itself where it can do nothing else.
+      // SQLite rolls back by itself if it can do nothing else.
       if (isOpen(this.#database) !== false) this.#database.exec('rollback')
       throw error
     }
   }
 
-  /** Does some work behind a savepoint. */
+  /** Runs work behind a savepoint. */
   within(work: () => void): void {
     this.#database.exec('savepoint quota')
     try {
@@ -94,23 +94,23 @@ export class SqliteFile {
       throw error
     } finally {
       this.#database.exec('release savepoint quota')
-      // Whether they are stored is known when the caller's transaction has ended, so not here.
+      // The layouts are stored only once the caller's transaction has committed, so they are not remembered here.
       this.#fresh = []
     }
   }
 
-  /** How the connection does its work now. */
+  /** The connection's current settings. */
   manner(): ConnectionManner {
     const first = (text: string): number => Number(Object.values(this.#all(text)[0] ?? {})[0])
     return { busyTimeoutMs: first('pragma busy_timeout'), synchronous: first('pragma synchronous') }
   }
 
-  /** Has the connection do its work so from here on. Outside of transactions. */
+  /** Changes the connection's settings. Call it outside of transactions. */
   behave({ busyTimeoutMs, synchronous }: ConnectionManner): void {
     this.#database.exec(`pragma busy_timeout = ${busyTimeoutMs}; pragma synchronous = ${synchronous}`)
   }
 
-  /** Takes over what a part of a memory store's snapshot holds, in the transaction that is open. */
+  /** Adds a part of a memory store's snapshot, in the open transaction. */
   restore(part: SnapshotPart, now: number): void {
     const { rows, ids } = restored(part, this.#deps, now)
     const [row, id] = [`select 1 from ${this.#names.rows} where key = ?`, this.#selectId('1')]
@@ -125,7 +125,7 @@ export class SqliteFile {
     return Number(this.#all(`select version from ${this.#names.format}`)[0]?.version)
   }
 
-  /** Decides and writes; the operations are to be answered when the transaction is committed. */
+  /** Decides and writes. Answer the operations after the commit. @returns the holds that ended */
   step(operations: readonly Operation[], now: number): readonly EndedHold[] {
     const step = this.#decided(operations, now)
     this.#write(step.changes())
@@ -146,7 +146,7 @@ export class SqliteFile {
     return step
   }
 
-  /** Holds that have ended, the earliest first. */
+  /** Expired holds, earliest end first. */
   due(now: number, most: number): readonly StoredHold[] {
     return this.#records('where hold_ends_at <= ? order by hold_ends_at limit ?', now, most)
   }
@@ -157,8 +157,8 @@ export class SqliteFile {
   }
 
   /**
-   * Forgets some of what ended long ago. In a transaction, so that only its beginning meets another process that writes:
-   * a prepared statement that is refused stays in progress in libsql, and nothing can be committed beside it.
+   * Deletes some long-ended rows and ids, in a transaction. Only its beginning can then fail on another process's lock.
+   * In libsql a prepared statement that fails on a lock stays in progress, and blocks commits.
    */
   forget(now: number, most: number): void {
     const { rows, ids } = this.#names
@@ -189,7 +189,7 @@ export class SqliteFile {
       const [row] = this.#all(this.#selectId('record, expires_at'), ...key)
       if (row === undefined) continue
       const isOver = row.expires_at !== null && Number(row.expires_at) <= now
-      // What was found expired once does not live again where the clock steps back.
+      // A record that was found expired must not live again if the clock steps back.
       if (isOver) this.#run(`delete from ${ids} where category = ? and owner = ? and id = ?`, ...key)
       else records.set(name, String(row.record))
     }
@@ -204,7 +204,7 @@ export class SqliteFile {
     }
   }
 
-  /** Rows by one statement: a call of the driver costs several times what a row does. */
+  /** Reads rows in one statement: a driver's call costs several times as much as a row. */
   #rowsOf(keys: readonly string[]): ReadonlyMap<string, StoredRow> {
     const [found] = this.#all(
       `select json_group_array(json_array(a.key, r.layout, r.cells, r.ends_at)) as found
@@ -238,7 +238,7 @@ export class SqliteFile {
         on conflict (key) do update set layout = excluded.layout, cells = excluded.cells, ends_at = excluded.ends_at`,
       rows.filter(({ isEndNew }) => isEndNew),
     )
-    // An index is written again where its column is set at all.
+    // SQLite updates an index whenever its column is assigned, even to the same value.
     write(
       `update ${table} set layout = a.value ->> 1, cells = a.value ->> 2
         from json_each(?) a where ${table}.key = a.value ->> 0`,
@@ -247,7 +247,7 @@ export class SqliteFile {
     for (const change of ids) this.#writeId(this.#names.ids, change)
   }
 
-  /** Stores what the cells of a row are, before the first row that needs it. */
+  /** Stores the identities of a row's cells before the first row that uses them. */
   #keepLayout({ layout }: RowChange): void {
     if (layout === undefined || this.layouts.isKept(layout)) return
     const { layouts } = this.#names

@@ -15,15 +15,17 @@ import type { SqliteConnection, TransactionQueue } from './database.ts'
 
 /** The options of {@link syncSqliteStore}. */
 export interface SyncSqliteStoreOptions {
-  /** The connection: that of better-sqlite3, libsql or `node:sqlite`. It stays the caller's to close. */
+  /** The connection, from better-sqlite3, libsql or `node:sqlite`. You close it. */
   readonly database: SqliteConnection
   /**
-   * The beginning of every table's name, the same as of the migrations.
+   * The beginning of every table's name. Use the same as for the migrations.
+   *
    * @default 'quota'
    */
   readonly prefix?: string | undefined
   /**
-   * Where the time comes from.
+   * The clock that decisions use.
+   *
    * @default the machine's clock
    */
   readonly clock?: Clock | undefined
@@ -32,21 +34,23 @@ export interface SyncSqliteStoreOptions {
 /** The options of {@link sqliteStore}. */
 export interface SqliteStoreOptions extends SyncSqliteStoreOptions {
   /**
-   * The Kysely that works on the same connection, where there is one: counters then wait for its transactions, and it for
-   * theirs.
-   * @default the connection is the store's alone
+   * Your Kysely on the same connection, if you have one. The counters and its transactions then wait for each other.
+   *
+   * @default no one else uses the connection
    */
   readonly db?: TransactionQueue | undefined
   /**
-   * How long a call may take, in milliseconds, 10 to 10,000: as long as another process may write. After it the call
-   * rejects with `store_error`, and the engine answers by its failure policy.
+   * Deadline of a call in milliseconds, 10 to 10,000, including the wait for other writing processes. After it the call
+   * rejects with `store_error`, and the failure policy decides.
+   *
    * @default 1000
    */
   readonly deadlineMs?: number | undefined
   /**
-   * How durable charges are, where that differs from the connection's: `normal` outlives a kill of the
-   * process, `full` a power cut as well, at the price of waiting for the disk.
-   * @default as the connection has it
+   * How durable charges are. `normal` survives a kill of the process. `full` also survives a power cut, but waits for
+   * the disk.
+   *
+   * @default the connection's setting
    */
   readonly synchronous?: 'normal' | 'full' | undefined
 }
@@ -55,7 +59,7 @@ type ParsedSync = SyncSqliteStoreOptions & { readonly prefix: string; readonly c
 /** Options after their check, defaults filled in. */
 export type ParsedSqliteStoreOptions = ParsedSync & SqliteStoreOptions & { readonly deadlineMs: number }
 
-/** Names of options of other libraries' stores. */
+/** Names that other libraries' stores use for these options. */
 const WORDS: Readonly<Record<string, string>> = {
   storeClient: 'use `database`',
   client: 'use `database`',

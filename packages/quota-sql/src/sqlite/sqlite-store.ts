@@ -15,27 +15,28 @@ import {
 import { failureOf, instant, SqliteTransactions } from './transactions.ts'
 import { performWithin } from './within.ts'
 
-/** Rows and ids that are deleted at one time. */
+/** How many rows and ids are deleted together. */
 const FORGOTTEN_AT_ONCE = 100
-/** One call in so many of those that answer synchronously deletes a little of what has ended, and settles the holds that are due. */
+/** How many synchronous calls there are per housekeeping, which deletes some ended rows and settles expired holds. */
 const CALLS_PER_CHORE = 64
 const FORGOTTEN_A_CHORE = 8
 
-/** An {@link SqlStore} on an SQLite file, which several processes of one machine may share. */
+/** An {@link SqlStore} on an SQLite file. Several processes of one machine may share the file. */
 export interface SqliteStore extends SqlStore {
   /**
-   * Takes over what a part of a memory store's snapshot holds; rows and ids that are here already stay as they are.
+   * Adds a part of a memory store's snapshot. Existing rows and ids stay unchanged.
+   *
    * @throws {QuotaError} `store_error`
    */
   restore(part: SnapshotPart): Promise<void>
 }
 
 /**
- * Counters in an SQLite file: what a process asks in one pass of the event loop is one transaction, as durable as the
- * connection makes those.
+ * Counters in an SQLite file. A process's calls in one event-loop tick are one transaction, as durable as the connection
+ * makes it.
  *
  * @throws {QuotaError} `invalid_options` naming every fault; `store_mismatch` for tables of another format; `store_error`
- *   where there are none
+ *   without the tables
  * @example
  * const database = new Database('quota.sqlite')
  * const db = new Kysely({ dialect: new SqliteDialect({ database }) })
@@ -52,7 +53,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     name: 'SQLite',
     deadlineMs,
     layouts: file.layouts,
-    // A clock that a test turns turns no timers.
+    // With a manual clock no timers are used.
     isTimed: clock === systemClock,
     transact: (operation) => transactions.add(operation),
     within: (transaction) => performWithin(transaction, database, file, clock),
@@ -71,11 +72,11 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
 }
 
 /**
- * The same, answering synchronously: each call is a transaction of its own, and the process waits for it. For connections that
- * have no other user.
+ * Synchronous counters in an SQLite file. Each call is its own transaction, and blocks the process. Use it for
+ * connections without any other user.
  *
- * @throws {QuotaError} `invalid_options` naming every fault; `store_mismatch` for tables of another format; `store_error`
- *   where there are none
+ * @throws {QuotaError} `invalid_options` naming every fault; `store_mismatch` for tables of another format;
+ * `store_error` without the tables
  */
 export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {
   const parsed = parseSyncSqliteStoreOptions(options)

@@ -8,25 +8,25 @@ import { isBusy } from './database.ts'
 import type { ConnectionManner, SqliteFile } from './file.ts'
 import type { ParsedSqliteStoreOptions } from './options.ts'
 
-/** Pause before a file that another process writes is tried again, in milliseconds. */
+/** The pause before a call is repeated because another process writes, in milliseconds. */
 const AGAIN_AFTER_MS = 1
 
 /** The dependencies of {@link SqliteTransactions}. */
 export interface SqliteTransactionsDeps
   extends Pick<ParsedSqliteStoreOptions, 'clock' | 'db' | 'deadlineMs' | 'synchronous'> {
   readonly file: SqliteFile
-  /** Gets the holds that ended in what was committed. */
+  /** Receives the holds that ended in a committed transaction. */
   readonly ended: (holds: readonly EndedHold[]) => void
 }
 
-/** What a process asks of a file. It never waits for another process without letting others of this one on. */
+/** A process's calls to a file. While another process writes, they wait without blocking this one. */
 export class SqliteTransactions {
   readonly #deps: SqliteTransactionsDeps
   readonly #queue: Queue
-  /** What the connection does where it is not the counters' turn. */
+  /** The connection's settings outside of the counters' turns. */
   readonly #usual: ConnectionManner
   readonly #ours: ConnectionManner
-  /** Whether that is the same. */
+  /** Whether the counters' settings are the same. */
   readonly #isUsual: boolean
 
   constructor(deps: SqliteTransactionsDeps) {
@@ -40,7 +40,7 @@ export class SqliteTransactions {
       deadlineMs: deps.deadlineMs,
       transact: (operations) => this.#turn(operations),
       over: (operations) => {
-        // A step is made without a pause: what has no answer was not begun.
+        // A step runs without a pause, so an unanswered operation was not begun.
         for (const operation of operations) operation.fail(notDone(storeError(late)))
       },
       full: (message) => notDone(storeError(message)),
@@ -58,7 +58,8 @@ export class SqliteTransactions {
   }
 
   /**
-   * Does some work when it is the connection's turn and no other process writes.
+   * Runs small work when it has the connection and no other process writes.
+   *
    * @throws {QuotaError} `store_error`
    */
   async small<T>(work: () => T): Promise<T> {
@@ -83,7 +84,7 @@ export class SqliteTransactions {
     while (operations.some(({ isOver }) => !isOver) && !(await this.#tried(operations))) await pause(AGAIN_AFTER_MS)
   }
 
-  /** Whether everything is answered; `false`: another process writes, and nothing was begun. */
+  /** Whether everything was answered; `false` if another process writes and nothing was begun. */
   async #tried(operations: readonly Operation[]): Promise<boolean> {
     let isCommitting = false
     const committing = (): void => {
@@ -123,7 +124,7 @@ export class SqliteTransactions {
   }
 }
 
-/** @throws {QuotaError} `store_error` for anything but whole milliseconds */
+/** Reads a clock. @throws {QuotaError} `store_error` unless it returns whole milliseconds */
 export function instant(clock: Clock): number {
   const now = clock.now()
   if (Number.isSafeInteger(now)) return now
@@ -134,6 +135,6 @@ export function failureOf(error: unknown): QuotaError {
   if (error instanceof QuotaError) return error
   if (isBusy(error)) return storeError('another process is writing the SQLite file', error)
   const text = error instanceof Error ? error.message : ''
-  const mend = /no such (?:table|column)/i.test(text) ? ': run the migrations, see quotaMigrations()' : ''
-  return storeError(`SQLite refused the work${mend}`, error)
+  const remedy = /no such (?:table|column)/i.test(text) ? ': run the migrations, see quotaMigrations()' : ''
+  return storeError(`SQLite refused the work${remedy}`, error)
 }

@@ -8,9 +8,9 @@ import type { SqliteFile } from './file.ts'
 import { failureOf, instant } from './transactions.ts'
 
 /**
- * Carries out work at once in the transaction that is open, behind a savepoint: what fails leaves that as it was.
+ * Runs work synchronously in the open transaction, behind a savepoint. If it fails, the transaction is as before.
  *
- * @throws {QuotaError} `invalid_options` where no transaction is open on the connection
+ * @throws {QuotaError} `invalid_options` if no transaction is open on the connection
  */
 export function performWithin(
   transaction: unknown,
@@ -19,7 +19,7 @@ export function performWithin(
   clock: Clock,
 ): Perform {
   const isOne = (transaction as { readonly isTransaction?: unknown } | null | undefined)?.isTransaction === true
-  // Where the connection reports it: the charge would not be in a transaction of another connection.
+  // Checked if the connection reports it. The charge would not be in a transaction of another connection.
   if (!isOne || isOpen(database) === false) {
     const message = "expected a transaction on the store's own connection, kysely's Transaction"
     throw refusedOptions('within()', [{ path: '', message }])

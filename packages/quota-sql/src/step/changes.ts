@@ -5,12 +5,12 @@ import type { Layouts, RowLayout, StoredRow } from './row-layout.ts'
 /** A row to be written. */
 export interface RowChange {
   readonly key: string
-  /** `undefined` of the row that keeps the number of an owner's holds, which has no cells. */
+  /** `undefined` for the row that locks the number of an owner's holds. It has no cells. */
   readonly layout: RowLayout | undefined
   readonly pairs: readonly number[]
-  /** When it may be forgotten, epoch milliseconds; `null`: not before it was written again. */
+  /** When it may be deleted, epoch milliseconds; `null` for not before the next write. */
   readonly endsAt: number | null
-  /** Whether that was another instant before. */
+  /** Whether `endsAt` has changed. */
   readonly isEndNew: boolean
 }
 
@@ -18,7 +18,7 @@ export interface RowChange {
 export interface IdChange {
   readonly key: Key
   readonly text: string
-  /** When it may be forgotten, epoch milliseconds; `null`: not while its hold is open. */
+  /** When it may be deleted, epoch milliseconds; `null` while its hold is open. */
   readonly endsAt: number | null
   /** When its open hold ends. */
   readonly holdEndsAt: number | null
@@ -27,22 +27,22 @@ export interface IdChange {
 export interface Changes {
   readonly rows: readonly RowChange[]
   readonly ids: readonly IdChange[]
-  /** Keys of what was not there, and need not be. */
+  /** Keys of rows that were inserted for their lock and aren't needed. */
   readonly spareRows: readonly string[]
   readonly spareIds: readonly Key[]
 }
 
-/** How long the row is kept whose lock keeps the number of an owner's holds, in milliseconds: as one is taken again and again. */
+/** How long the row that locks an owner's number of holds is kept, in milliseconds. It is needed again and again. */
 const COUNTER_KEPT_MS = 600_000
 
-/** The row whose lock keeps the number of an owner's holds: it is there, and seldom written. */
+/** The change of the row that locks an owner's number of holds. It only has to exist, and is seldom written. */
 export function changedCounter(key: string, before: StoredRow | undefined, now: number): RowChange | undefined {
   const endsAt = now + COUNTER_KEPT_MS
   if (before !== undefined && (before.endsAt ?? 0) >= now + COUNTER_KEPT_MS / 2) return undefined
   return { key, layout: undefined, pairs: [], endsAt, isEndNew: true }
 }
 
-/** What a row has become in a scratch. */
+/** Compares rows in a scratch with the stored ones. */
 export class RowChanges {
   readonly #layouts: Layouts
   readonly #scratch: Scratch
@@ -54,7 +54,7 @@ export class RowChanges {
     this.#now = now
   }
 
-  /** @param unknown cells of limits that this version does not know: they are kept */
+  /** @param unknown cells with limits of an unknown kind, which are kept */
   of(row: RequestedRow, before: StoredRow | undefined, unknown: readonly NamedCell[]): RowChange | undefined {
     const { place, key, layouts } = row
     const layout = before === undefined ? layouts[0] : before.layout
@@ -62,19 +62,19 @@ export class RowChanges {
     const made = isPlain ? this.#plain(row, layout) : this.#mixed(row, before, unknown)
     if (made === undefined) return undefined
     if (before === undefined ? made.pairs.every((number) => number === CLOSED) : isSame(made, before)) return undefined
-    // Of cells that this version does not know the ends are unknown, too.
+    // Cells of an unknown kind have an unknown end.
     const lastEnd = unknown.length === 0 ? this.#scratch.rowEndsAt(place) : Number.POSITIVE_INFINITY
     const endsAt = Number.isFinite(lastEnd) ? lastEnd : null
     return { key, ...made, endsAt, isEndNew: endsAt !== before?.endsAt }
   }
 
-  /** A row that has the cells of those who ask for it, and no others. */
+  /** A row with the cells of one requested layout. */
   #plain({ place }: RequestedRow, layout: RowLayout): Pick<RowChange, 'layout' | 'pairs'> | undefined {
     const pairs = this.#scratch.pairs(place, layout.identities)
     return pairs && { layout, pairs }
   }
 
-  /** A row with cells of several policies. What nobody here requests goes when it has ended. */
+  /** A row with cells of several policies. Cells that no operation here requests are dropped when they have ended. */
   #mixed({ place, layouts }: RequestedRow, before: StoredRow | undefined, unknown: readonly NamedCell[]) {
     const known = this.#scratch.row(place)
     if (known === undefined) return undefined

@@ -4,9 +4,9 @@ import type { Layouts } from './row-layout.ts'
 import { Works } from './works.ts'
 
 /**
- * Counters of one policy in a database. Calls reject with `store_error` when they were not answered in time, or their outcome is
- * unknown: but for `read`, `extend`, `list` and `sweep` they may have been carried out all the same. They reject with
- * `damaged_row` when a row or record that they need cannot be read; a reset repairs rows.
+ * Counters of one policy in a database. Calls reject with `store_error` if they were not answered in time, or their
+ * outcome is unknown. Unless they only read or list, they may then have been carried out. They reject with
+ * `damaged_row` if a row or record that they need cannot be read. A reset repairs rows.
  */
 export interface SqlCounters extends AsyncCounters {
   readonly holds: AsyncHolds
@@ -17,7 +17,7 @@ export type Perform = <T>(work: Work<T>) => Promise<T>
 /** The same, answering synchronously. */
 export type PerformNow = <T>(work: Work<T>) => T
 
-/** The counters of a schema, over what carries out work. */
+/** The counters of a schema, which run their work with `perform`. */
 export function countersOf(
   schema: StoreSchema,
   layouts: Layouts,

@@ -3,20 +3,20 @@ import type { Footprint } from './requested.ts'
 import type { Charge } from './schema-rows.ts'
 import type { Step } from './step.ts'
 
-/** What a call does. */
+/** The work of one call. */
 export interface Work<T> {
   readonly footprint: Footprint
   /** Whether it only reads. */
   readonly isRead?: boolean
   /** Decides. Throws before it changes anything. */
   decide(step: Step): T
-  /** There where it may be done by adding to rows. */
+  /** Set if the work can be done by adding to rows. */
   readonly charge?: Charge | undefined
-  /** Called where it was done after its call had failed. */
+  /** Called if the work was done after its call had failed. */
   undo?(answer: T): void
 }
 
-/** One call on its way: decided in a transaction, answered when that is committed. */
+/** One call, decided in a transaction, and answered after the commit. */
 export interface Operation extends Pick<Pending<unknown>, keyof Pending<unknown>> {}
 
 export function operationOf<T>(
@@ -27,7 +27,10 @@ export function operationOf<T>(
   return new Pending(work, resolve, reject)
 }
 
-/** Whether an operation reads rows and nothing else, so that it needs no lock. A list of holds settles those that have ended. */
+/**
+ * Whether an operation only reads rows, so that it needs no lock. A list of holds doesn't qualify, since it settles
+ * expired ones.
+ */
 export function readsRows({ isRead, footprint }: Pick<Operation, 'isRead' | 'footprint'>): boolean {
   return isRead && footprint.shownOwners === undefined
 }
@@ -36,7 +39,7 @@ class Pending<T> {
   readonly footprint: Footprint
   readonly isRead: boolean
   readonly charge: Charge | undefined
-  /** When its deadline began, by `performance.now()`. */
+  /** When its deadline started, by `performance.now()`. */
   queuedAt: number = performance.now()
   readonly #work: Work<T>
   readonly #resolve: (answer: T) => void
@@ -58,12 +61,12 @@ class Pending<T> {
     return this.#isOver
   }
 
-  /** Decided elsewhere, as a take. */
+  /** Stores a decision made by an adding statement. */
   decided(reply: TakeReply): void {
     this.#answer = { value: reply as T }
   }
 
-  /** May be called again, in another transaction. */
+  /** Decides. It may be called again, in another transaction. */
   decide(step: Step): void {
     this.#answer = undefined
     if (this.#isOver) return
@@ -74,7 +77,7 @@ class Pending<T> {
     }
   }
 
-  /** Answers the call: its decision is committed. */
+  /** Answers the call, after the commit. */
   done(): void {
     const answer = this.#answer
     if (answer === undefined) return

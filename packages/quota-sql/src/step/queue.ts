@@ -2,10 +2,10 @@ import type { QuotaError } from '@scoregw/quota'
 import { Deadline, InFlight } from '@scoregw/quota/store'
 import type { Operation } from './operation.ts'
 
-/** Most operations of one transaction. */
+/** The most operations in one transaction. */
 const MOST = 256
 
-/** What was requested in one tick of the event loop, and has one deadline. */
+/** The operations of one event-loop tick, which share a deadline. */
 interface Group {
   readonly operations: Operation[]
   readonly deadline: Deadline
@@ -21,13 +21,13 @@ export interface QueueDeps {
   readonly transact: (operations: readonly Operation[]) => Promise<void>
   /** Fails operations whose deadline has passed. */
   readonly over: (operations: readonly Operation[]) => void
-  /** The error of those for whom there is no room. */
+  /** The error for operations that a full queue rejects. */
   readonly full: (message: string) => QuotaError
 }
 
 /**
- * What a process requests, one transaction at a time: what comes meanwhile makes up the next one. So however many ask,
- * shared rows change hands between processes, and never between the calls of one.
+ * A process's operations, one transaction at a time. Operations that arrive in the meantime form the next one. So
+ * shared rows change hands between processes, but never between the calls of one process.
  */
 export class Queue {
   readonly #deps: QueueDeps
@@ -48,7 +48,7 @@ export class Queue {
     else operation.fail(this.#deps.full(refusal))
   }
 
-  /** Answers or fails operations once more, within the deadline since they were requested. */
+  /** Repeats operations, within the deadline since they were requested. */
   requeue(operations: readonly Operation[]): void {
     const waiting = operations.filter(({ isOver }) => !isOver)
     if (waiting.length === 0) return
@@ -70,7 +70,7 @@ export class Queue {
     this.#schedule()
   }
 
-  /** Requests of one tick go together, and so do the next requests of callers that were just answered. */
+  /** Operations of one tick go together, and so do the next operations of callers that were just answered. */
   #schedule(): void {
     if (this.#isDue || this.#waiting.length === 0 || this.#running.size >= (this.#deps.atOnce ?? 1)) return
     this.#isDue = true
@@ -92,7 +92,7 @@ export class Queue {
       group.left--
       if (group.left > 0) continue
       group.deadline.met()
-      // All of it may be answered in the tick in which it was asked: a deadline that is over takes no more in.
+      // Everything may be answered in the tick in which it was requested. Don't add more to a group past its deadline.
       this.#close(group)
     }
     this.#inFlight.done(taken.length)

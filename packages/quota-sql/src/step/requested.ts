@@ -2,19 +2,19 @@ import type { IdPlace, RowPlace } from '@scoregw/quota/store'
 import { keptText, textOf } from './names.ts'
 import type { RowLayout } from './row-layout.ts'
 
-/** Which row: by names, and as the column of its key has it. */
+/** A row, by names and as its key's column stores it. */
 export interface RowRef {
   readonly place: RowPlace
   readonly key: string
 }
 
-/** What an operation reads, and may change. */
+/** The rows and records that an operation reads, and may change. */
 export interface Footprint {
   readonly rows?: readonly RowRef[] | undefined
-  /** The cells that it knows of these rows; absent: it uses the stored ones. */
+  /** The layout of these rows' cells; without it, the stored one is used. */
   readonly layout?: RowLayout | undefined
   readonly ids?: readonly IdPlace[] | undefined
-  /** Owners of whose open holds the number must not change meanwhile. */
+  /** Owners whose number of open holds must not change until the commit. */
   readonly countedOwners?: readonly string[] | undefined
   /** Owners whose open holds are read. */
   readonly shownOwners?: readonly string[] | undefined
@@ -25,12 +25,12 @@ export interface Footprint {
 /** The key of an id's record, as its three columns hold it. */
 export type Key = readonly [string, string, string]
 
-/** A row that some operations ask for, and the layouts of those that know its cells. */
+/** A row that operations request, and the layouts of those that know its cells. */
 export interface RequestedRow extends RowRef {
   readonly layouts: readonly RowLayout[]
 }
 
-/** Everything that the operations of a step read, each once. */
+/** The rows and records of all operations in a step, each once. */
 export class Requested {
   readonly rows: Map<string, RequestedRow> = new Map()
   readonly ids: Map<string, { readonly place: IdPlace; readonly key: Key }> = new Map()
@@ -48,12 +48,12 @@ export class Requested {
     for (const owner of [...countedOwners, ...shownOwners]) this.owners.add(owner)
   }
 
-  /** The keys of rows in the one order in which all processes lock them. */
+  /** The keys of rows, in the order in which all processes lock them. */
   rowKeys(): readonly string[] {
     return inLockOrder(this.rows.values()).map(({ key }) => key)
   }
 
-  /** In one order as well. */
+  /** The keys of records, also in one order. */
   idNames(): readonly string[] {
     return [...this.ids.keys()].sort()
   }
@@ -65,12 +65,12 @@ export class Requested {
   }
 }
 
-/** No name has a slash. */
+/** Names contain no slash. */
 export function rowRef(place: RowPlace): RowRef {
   return { place, key: `${place.layer}/${place.category}/${keptText(place.key)}` }
 }
 
-/** The row whose lock keeps the number of an owner's open holds: no layer has an empty name, so that it counts nothing. */
+/** The row that locks the number of an owner's open holds. Its layer has an empty name, so no counter uses it. */
 function counterOf(owner: string): RowRef {
   return rowRef({ layer: '', category: '', key: owner })
 }
@@ -84,7 +84,7 @@ export function placeOf([category, owner, id]: Key): IdPlace {
   return { category, owner: textOf(owner), id: textOf(id) }
 }
 
-/** Own rows by their keys, then shared ones, which so are held shortest. */
+/** Rows with their own key, then shared ones, which are locked for the shortest time. */
 function inLockOrder<R extends RowRef>(rows: Iterable<R>): R[] {
   const [own, shared]: [R[], R[]] = [[], []]
   for (const row of rows) (row.place.key === '' ? shared : own).push(row)

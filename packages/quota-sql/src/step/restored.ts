@@ -4,7 +4,7 @@ import { keptText } from './names.ts'
 import { rowRef } from './requested.ts'
 import type { StepDeps } from './step.ts'
 
-/** What a part of a memory store's snapshot holds, as it is stored. */
+/** A part of a memory store's snapshot, as rows and records. */
 export function restored(
   part: SnapshotPart,
   { scratch, layouts }: StepDeps,

@@ -1,14 +1,14 @@
 import { QuotaError } from '@scoregw/quota'
 import { type CellDefinition, CLOSED, cellOfIdentity, hash32 } from '@scoregw/quota/store'
 
-/** What the pairs of a row count, in their order. */
+/** The limits whose pairs a row contains, in order. */
 export interface RowLayout {
   readonly identities: readonly string[]
-  /** As it is stored: one identity a line. */
+  /** The stored form: one identity per line. */
   readonly list: string
-  /** What rows have of it: a hash of {@link list}. */
+  /** The hash of {@link list}, which rows store. */
   readonly hash: number
-  /** The limits; `undefined` for those that this version does not know. */
+  /** The limits; `undefined` for unknown kinds. */
   readonly cells: readonly (CellDefinition | undefined)[]
   readonly isKnown: boolean
 }
@@ -16,28 +16,28 @@ export interface RowLayout {
 /** A row as it is stored. */
 export interface StoredRow {
   readonly layout: RowLayout | undefined
-  /** `[startedAt, used]` of each cell; `undefined` where they cannot be read. */
+  /** `[startedAt, used]` of each cell; `undefined` if they cannot be read. */
   readonly pairs: readonly number[] | undefined
-  /** When it may be forgotten, epoch milliseconds; `null`: not before it was written again. */
+  /** When it may be deleted, epoch milliseconds; `null` for not before the next write. */
   readonly endsAt: number | null
 }
 
-/** The layouts of one database: a row says by a hash which it has, and the lists are stored beside the rows. */
+/** The layouts in one database. Rows store their hash, and a table has the lists. */
 export class Layouts {
   readonly #byList = new Map<string, RowLayout>()
-  /** Those that rows were read with, by their hash. */
+  /** Layouts of rows that were read, by hash. */
   readonly #read = new Map<number, RowLayout>()
-  /** Those that are stored whatever becomes of a transaction at hand. */
+  /** Layouts that are certainly stored, even if the current transaction fails. */
   readonly #kept = new Set<RowLayout>()
   readonly #cells = new Map<string, CellDefinition | undefined>()
 
-  /** The limit that an identity names; `undefined`: this version knows none. */
+  /** The limit of an identity; `undefined` if its kind is unknown. */
   cellOf(identity: string): CellDefinition | undefined {
     if (!this.#cells.has(identity)) this.#cells.set(identity, cellOfIdentity(identity))
     return this.#cells.get(identity)
   }
 
-  /** The same object for the same list. */
+  /** The layout of a list: always the same object for the same list. */
   of(identities: readonly string[]): RowLayout {
     const list = identities.join('\n')
     const known = this.#byList.get(list)
@@ -52,7 +52,7 @@ export class Layouts {
     return this.#kept.has(layout)
   }
 
-  /** Takes note of what was committed. */
+  /** Remembers that a layout was committed. */
   keep(layout: RowLayout): void {
     this.#kept.add(layout)
     this.#read.set(layout.hash, layout)
@@ -72,13 +72,13 @@ export class Layouts {
     return this.#read.get(hash)
   }
 
-  /** Registers a stored list; a list that is not that of its hash makes its rows unreadable. */
+  /** Adds a stored list. A list whose hash doesn't match makes its rows unreadable. */
   learn(hash: number, list: string): void {
     const layout = this.of(list === '' ? [] : list.split('\n'))
     if (layout.hash === hash) this.#read.set(hash, layout)
   }
 
-  /** @param cells as a column has them: numbers in brackets of whatever kind */
+  /** @param cells the column's value: numbers in brackets of any kind */
   row(hash: number, cells: string, endsAt: number | null): StoredRow {
     const layout = this.#read.get(hash)
     return { layout, pairs: layout && pairsOf(cells, layout), endsAt }

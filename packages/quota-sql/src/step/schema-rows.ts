@@ -13,12 +13,12 @@ import { keptText } from './names.ts'
 import type { RowRef } from './requested.ts'
 import type { Layouts, RowLayout } from './row-layout.ts'
 
-/** Where the rows and records of one schema are. */
+/** The keys of one schema's rows and records. */
 export class SchemaRows {
   readonly schema: StoreSchema
   readonly places: Layout
   readonly layout: RowLayout
-  /** What keys begin with, by layer and category. */
+  /** The beginnings of keys, by layer and category. */
   readonly #beginnings: readonly (readonly string[])[]
 
   constructor(schema: StoreSchema, layouts: Layouts) {
@@ -48,7 +48,10 @@ export class SchemaRows {
   }
 }
 
-/** A take that is only a charge of windows: no id, no hold. It may be made by adding to rows without reading them first. */
+/**
+ * A take that only charges windows, without an id or a hold. It can be made by adding to rows without reading them
+ * first.
+ */
 export interface Charge {
   readonly rows: SchemaRows
   readonly refs: readonly RowRef[]

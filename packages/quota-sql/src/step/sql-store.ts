@@ -9,35 +9,38 @@ import { Sweeper, type SweeperDeps } from './sweeper.ts'
 
 export const CAN: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
 
-/** A store in a database that answers later. */
+/** An asynchronous store in a database. */
 export interface SqlStore extends AsyncStore {
   readonly sync: false
   readonly deadlineMs: number
-  /** Counters of a policy. Several may be open together; where names agree, they are the same counters. */
+  /** Counters of a policy. Several can be open at the same time; counters with the same names are the same. */
   open(schema: StoreSchema): SqlCounters
-  /** @param transaction kysely's `Transaction`, on the database or connection that has the tables */
+  /**
+   * Counters that work in your transaction. @param transaction kysely's `Transaction`, on the database or connection
+   * with the tables
+   */
   within(schema: StoreSchema, transaction: unknown): SqlCounters
-  /** Waits for calls in flight, a deadline at most; later ones reject. The pool or connection is left open. */
+  /** Waits for calls in flight, at most one deadline; later calls reject. The pool or connection stays open. */
   close(): Promise<void>
 }
 
-/** The parts of a store. */
+/** The dependencies of {@link sqlStore}. */
 export interface SqlStoreDeps extends Omit<SweeperDeps, 'perform'> {
-  /** Of the database. */
+  /** The database's name. */
   readonly name: string
   readonly deadlineMs: number
   readonly layouts: Layouts
-  /** Whether it sweeps by itself. */
+  /** Whether it sweeps on a timer. */
   readonly isTimed: boolean
-  /** Answers or fails an operation, within the deadline. */
+  /** Answers or fails an operation within the deadline. */
   readonly transact: (operation: Operation) => void
-  /** Works in a transaction of the caller's. */
+  /** Runs work in the caller's transaction. */
   readonly within: (transaction: unknown) => Perform
   /** Resolves when nothing is in flight. */
   readonly idle: () => Promise<void>
 }
 
-/** A store and what sweeps it. */
+/** Creates a store and its sweeper. */
 export function sqlStore(deps: SqlStoreDeps): { readonly store: SqlStore; readonly sweeper: Sweeper } {
   const { deadlineMs, layouts, within, transact } = deps
   let closing: Promise<void> | undefined

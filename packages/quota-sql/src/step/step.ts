@@ -25,23 +25,23 @@ import {
 import type { Layouts, StoredRow } from './row-layout.ts'
 import { readable, recordOf, type StoredHold } from './stored.ts'
 
-/** What a database has of what was requested, locked but for {@link holds}. */
+/** The stored rows and records of a step, all locked except {@link holds}. */
 export interface Stored {
-  /** The instant of the step, epoch milliseconds: read when everything was locked. */
+  /** The step's instant, epoch milliseconds, read after everything was locked. */
   readonly now: number
-  /** Of the settings in force, `''`: none. */
+  /** The revision of the settings in force; `''` for none. */
   readonly revision: string
-  /** The rows that there are, by their keys. */
+  /** The existing rows, by key. */
   readonly rows: ReadonlyMap<string, StoredRow>
-  /** Records of the ids that there are, by {@link nameOf} their keys. */
+  /** The existing records of ids, by {@link nameOf} of their keys. */
   readonly ids: ReadonlyMap<string, string>
   /** Open holds of the owners requested. */
   readonly holds: readonly StoredHold[]
 }
 
-/** What steps are made with. */
+/** The dependencies of a step. */
 export interface StepDeps {
-  /** Where decisions are made, each step without a pause. */
+  /** The memory that decisions are made in, one step at a time. */
   readonly scratch: Scratch
   readonly layouts: Layouts
 }
@@ -56,14 +56,14 @@ export class Step {
   readonly #layouts: Layouts
   /** Rows that cannot be read. */
   readonly #damaged = new Set<string>()
-  /** Cells of limits that this version does not know. */
+  /** Cells with limits of an unknown kind. */
   readonly #unknown = new Map<string, readonly NamedCell[]>()
-  /** Why records that nobody can read cannot. */
+  /** Unreadable records, with the reason. */
   readonly #broken = new Map<string, unknown>()
-  /** Those of them that no sweep is to meet again. */
+  /** Unreadable records that later sweeps must skip. */
   readonly #aside = new Set<string>()
 
-  /** @param parts whose scratch is this step's until the next one begins */
+  /** @param parts the scratch belongs to this step until the next one begins */
   constructor(requested: Requested, stored: Stored, { scratch, layouts }: StepDeps) {
     this.#requested = requested
     this.#stored = stored
@@ -74,8 +74,8 @@ export class Step {
   }
 
   /**
-   * What else has to be locked: what the holds at hand are charged to, and holds that have ended meanwhile, which are settled
-   * first. `undefined`: nothing.
+   * Further rows and records to lock: the rows that holds are charged to, and expired holds, which are settled first.
+   * `undefined` if there are none.
    */
   missing(): Footprint | undefined {
     const rows: RowRef[] = []
@@ -101,7 +101,7 @@ export class Step {
     return this.#scratch.open(schema)
   }
 
-  /** Puts everything that is locked where the counters find it, and settles the holds that have ended by now. */
+  /** Copies everything that is locked to the scratch, and settles holds that have expired by now. */
   load(): void {
     this.#scratch.begin(this.now)
     for (const [key, { place }] of this.#requested.rows) {
@@ -115,19 +115,19 @@ export class Step {
     for (const { key, record } of this.#stored.holds) {
       const name = nameOf(key)
       const isOver = (readable(record).hold?.endsAt ?? 0) <= this.now
-      // One that has ended and is not locked is left to others; nobody counts or shows it.
+      // An expired hold that is not locked is left to others. No count and no list includes it.
       if (!isOver && !this.#requested.ids.has(name)) this.#putRecord(name, placeOf(key), record)
     }
     this.#scratch.endDue()
   }
 
-  /** Whether there is a live record of an id. */
+  /** Whether an id has a live record. */
   hasRecord(place: IdPlace): boolean {
     const record = this.#scratch.record(place)
     return record !== undefined && this.now < record.expiresAt
   }
 
-  /** @throws {QuotaError} `damaged_row` where a row or record of these cannot be read */
+  /** @throws {QuotaError} `damaged_row` if one of these rows or records cannot be read */
   check({ rows = [], ids = [] }: Footprint): void {
     if (this.#broken.size > 0) {
       for (const { category, owner, id } of ids) {
@@ -143,8 +143,8 @@ export class Step {
     }
   }
 
-  /** Makes rows that cannot be read ones whose windows were closed at this instant. */
-  mend({ rows = [] }: Footprint, { cells }: StoreSchema): void {
+  /** Replaces rows that cannot be read with rows whose windows were closed at this instant. */
+  repairRows({ rows = [] }: Footprint, { cells }: StoreSchema): void {
     for (const { place, key } of rows) {
       if (!this.#damaged.delete(key)) continue
       const closed = cells.map(({ identity }): NamedCell => [identity, this.now, -1])
@@ -152,14 +152,14 @@ export class Step {
     }
   }
 
-  /** Sets records aside that cannot be read, so that no sweep meets them again. @returns whether there were such */
+  /** Sets unreadable records aside, so that later sweeps skip them. @returns whether there were any */
   setAside(ids: readonly IdPlace[]): boolean {
     const names = ids.map(idName).filter((name) => this.#broken.has(name))
     for (const name of names) this.#aside.add(name)
     return names.length > 0
   }
 
-  /** Makes records of these ids, and of open holds of these owners, that cannot be read ones of cancelled holds. */
+  /** Replaces unreadable records of these ids, and of these owners' open holds, with records of cancelled holds. */
   repairRecords({ ids = [], shownOwners = [] }: Footprint): void {
     const names = new Set(ids.map(idName))
     const owners = shownOwners.map(keptText)
@@ -171,7 +171,7 @@ export class Step {
     }
   }
 
-  /** What has to be written. */
+  /** The changes to write. */
   changes(): Changes {
     const all = { rows: [] as RowChange[], ids: [] as IdChange[], spareRows: [] as string[], spareIds: [] as Key[] }
     const { rows, ids } = this.#stored
@@ -200,7 +200,7 @@ export class Step {
     return record && changedRecord(key, text, record)
   }
 
-  /** Holds that ended in this step. To be asked before the next one begins. */
+  /** Holds that ended in this step. Read it before the next step begins. */
   ended(): readonly EndedHold[] {
     return this.#scratch.drain()
   }

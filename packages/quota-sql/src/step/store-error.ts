@@ -1,6 +1,6 @@
 import { QuotaError } from '@scoregw/quota'
 
-/** What the engine hears, and answers by its failure policy. */
+/** The error that the engine receives; its failure policy decides. */
 export function storeError(message: string, cause?: unknown): QuotaError {
   return new QuotaError('store_error', message, { cause })
 }

@@ -68,14 +68,14 @@ export interface StoredHold {
   readonly record: string
 }
 
-/** What it takes to settle a hold; `undefined`: it cannot be read. */
+/** The rows and records needed to settle a hold; `undefined` if its record cannot be read. */
 export function readableFootprint({ key, record }: StoredHold): Footprint | undefined {
   const { hold } = readable(record)
   const rows = hold?.rows.map(({ layer, key: owner }) => rowRef({ layer, category: hold.category, key: owner }))
   return rows && { ids: [placeOf(key)], rows }
 }
 
-/** A record, or nothing of one that cannot be read. */
+/** A record; empty if it cannot be read. */
 export function readable(text: string): Partial<NamedRecord> {
   try {
     return recordOf(text)

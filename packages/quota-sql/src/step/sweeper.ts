@@ -5,29 +5,29 @@ import type { Work } from './operation.ts'
 import { placeOf } from './requested.ts'
 import { readableFootprint, type StoredHold } from './stored.ts'
 
-/** How often a process looks for holds that have ended: they are settled within a second of their end. */
+/** How often a process checks for expired holds. They are settled within a second of their end. */
 const SWEEP_EVERY_MS = 500
-/** How often it looks for what may be deleted. */
+/** How often it deletes old rows. */
 const FORGET_EVERY_MS = 5_000
-/** Holds that are settled at one time. */
+/** How many holds are settled together. */
 export const SWEPT_AT_ONCE = 32
-/** Most ended holds that are kept for the next `sweep`. */
+/** The most ended holds that are kept for the next `sweep`. */
 const MAX_ENDED = 1_000
 
 /** The dependencies of a {@link Sweeper}. */
 export interface SweeperDeps {
-  /** Holds that have ended, the earliest first, so many at the most. */
+  /** Reads expired holds, earliest end first, at most so many. */
   readonly due: (most: number) => Promise<readonly StoredHold[]>
   readonly perform: Perform
   /** How many holds are open. */
   readonly count: () => Promise<number>
-  /** Deletes some of what ended long ago. */
+  /** Deletes some long-ended rows. */
   readonly forget: () => Promise<unknown>
 }
 
 /**
- * The end of a hold that was not settled: holds past their end are settled before anything is decided. One that cannot be read
- * is set aside; the answer is whether it was.
+ * Work that settles an expired hold. A hold is settled before any decision after its end. If its record cannot be read,
+ * it is set aside, and the result is `true`.
  */
 export function endWork(hold: StoredHold): Work<boolean> {
   const footprint = readableFootprint(hold)
@@ -36,7 +36,7 @@ export function endWork(hold: StoredHold): Work<boolean> {
   return { footprint: { ids }, decide: (step) => step.setAside(ids) }
 }
 
-/** Warns of a hold that was set aside; the next sweep does not meet it. */
+/** Warns of a hold that was set aside. The next sweep skips it. */
 export function warnOfAside({ key: [category, owner] }: StoredHold): void {
   const which = `a hold of ${JSON.stringify(textOf(owner))} in ${JSON.stringify(category)}`
   process.emitWarning(`${which} cannot be read and was set aside; a reset of the subject removes it`, {
@@ -58,7 +58,7 @@ export class Ended {
   }
 }
 
-/** Gives back what holds had that were not settled, of all processes, and deletes what ended. */
+/** Refunds expired holds of all processes, and deletes old rows. */
 export class Sweeper {
   readonly ended: Ended = new Ended()
   readonly #deps: SweeperDeps
@@ -70,7 +70,7 @@ export class Sweeper {
     this.#deps = deps
   }
 
-  /** From here on it sweeps by itself, and never keeps the process alive. */
+  /** Sweeps on a timer from now on. The timer doesn't keep the process alive. */
   start(): void {
     const every = (ms: number, work: () => Promise<unknown>): void => {
       const timer = setInterval(() => void work().catch(() => undefined), ms)
@@ -85,7 +85,7 @@ export class Sweeper {
     for (const timer of this.#timers) clearInterval(timer)
   }
 
-  /** Settles all holds that have ended. */
+  /** Settles all expired holds. */
   async sweep(): Promise<SweepReply> {
     await this.#settleDue()
     const open = await this.#deps.count()
@@ -104,7 +104,7 @@ export class Sweeper {
     for (;;) {
       const due = await this.#deps.due(SWEPT_AT_ONCE)
       const names = due.map(({ key }) => key.join('\0'))
-      // Where none can be settled, the next sweep goes on.
+      // If none can be settled, the next sweep continues.
       if (names.every((name) => tried.has(name)) || this.#isStopped) return
       for (const name of names) tried.add(name)
       await Promise.all(due.map((hold) => this.#end(hold)))

@@ -23,10 +23,10 @@ import type { Layouts } from './row-layout.ts'
 import { SchemaRows } from './schema-rows.ts'
 import type { Step } from './step.ts'
 
-/** Carries out work to undo what was admitted after its call had failed. */
+/** Runs work that undoes an admission made after its call had failed. */
 export type Undo = (work: Work<unknown>) => void
 
-/** The calls of one schema's counters as work for a step. */
+/** One schema's calls, as work for a step. */
 export class Works {
   readonly #schema: StoreSchema
   readonly #rows: SchemaRows
@@ -49,7 +49,7 @@ export class Works {
       charge: id === undefined ? { rows: this.#rows, refs: rows, request } : undefined,
       decide: (step) => {
         step.check(footprint)
-        // What an id was used for is the answer regardless of the settings.
+        // A known id gets its earlier answer, regardless of the settings.
         const isUsed = ids?.some((place) => step.hasRecord(place)) === true
         return !isUsed && isStale(step, request) ? staleReply(step) : step.counters(this.#schema).take(request)
       },
@@ -79,7 +79,7 @@ export class Works {
     return {
       footprint,
       decide: (step) => {
-        step.mend(footprint, this.#schema)
+        step.repairRows(footprint, this.#schema)
         step.repairRecords(footprint)
         step.counters(this.#schema).reset(request)
       },
@@ -94,7 +94,7 @@ export class Works {
     return checked(this.#footprintOfHold(request), (step) => {
       const holds = this.#holds(step)
       if (!isStale(step, request)) return holds.grow(request)
-      // For all but open holds the answer is the same under any settings: an extension by nothing changes nothing.
+      // Only open holds depend on the settings. Extending by 0 changes nothing.
       const { outcome, now, states } = holds.extend({ ...request, ttlMs: 0 })
       return outcome === 'held' ? staleReply(step) : { outcome, now, states }
     })
@@ -144,7 +144,7 @@ export class Works {
   }
 }
 
-/** Work that fails where what it needs cannot be read. */
+/** Work that fails if a row or record that it needs cannot be read. */
 function checked<T>(footprint: Footprint, decide: (step: Step) => T): Work<T> {
   return {
     footprint,

@@ -1,32 +1,32 @@
 import { outliveLostConnections } from '../postgres/pool.ts'
 
-/** A connection over which a server notifies of changes, as pg's `PoolClient` is. */
+/** A connection that receives a server's notifications, like pg's `PoolClient`. */
 export interface ListenClient {
   query(text: string): PromiseLike<unknown>
   on(event: 'notification', listener: (message: { readonly channel: string }) => void): unknown
   on(event: 'error' | 'end', listener: () => void): unknown
-  /** @param destroy the connection is not to be used again */
+  /** @param destroy the connection must not be used again */
   release(destroy?: boolean): void
-  /** What it reads from, where it shows that. */
+  /** The stream that it reads from, if it exposes it. */
   readonly connection?: { readonly stream?: { destroy?(): void; unref?(): void } }
 }
 
-/** Where it comes from: a `Pool` of pg. */
+/** Provides connections: a `Pool` of pg. */
 export interface ListenPool {
   connect(): Promise<ListenClient>
-  /** Hears of connections that end while nobody has them. */
+  /** Reports idle connections that end. */
   on?(event: 'error', listener: () => void): unknown
 }
 
-/** Pause before a server is sent again for a connection, in milliseconds: twice as long each time. */
+/** The first pause before a new attempt to connect, in milliseconds. It doubles each time. */
 const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 5_000
 
 const LISTENERS = new WeakMap<ListenPool, Listener>()
 
 /**
- * Receives notifications over one connection of a pool, for all listeners in this process. A connection that breaks is
- * made again; all listeners are woken then, since a message may have been lost.
+ * Receives notifications over one connection of a pool, for all listeners in this process. If the connection breaks, it
+ * is made again, and all listeners are woken, since a message may have been lost.
  */
 class Listener {
   readonly #pool: ListenPool
@@ -58,7 +58,7 @@ class Listener {
     this.#wakes.set(channel, wakes)
     wakes.add(wake)
     if (this.#client === undefined) void this.#connect()
-    else if (wakes.size === 1) void this.#ask(this.#client, [channel])
+    else if (wakes.size === 1) void this.#listen(this.#client, [channel])
     return () => {
       wakes.delete(wake)
       if (wakes.size === 0) this.#wakes.delete(channel)
@@ -85,14 +85,14 @@ class Listener {
     client.on('error', lost)
     client.on('end', lost)
     client.on('notification', ({ channel }) => this.#wake(channel))
-    // As long as there is other work: to listen is no reason to live on.
+    // Listening doesn't keep the process alive.
     client.connection?.stream?.unref?.()
     if (this.#wakes.size === 0) this.#rest()
-    else void this.#ask(client, [...this.#wakes.keys()])
+    else void this.#listen(client, [...this.#wakes.keys()])
   }
 
-  /** Those who wait for a channel are woken once it is listened to: earlier notifications are not repeated. */
-  async #ask(client: ListenClient, channels: readonly string[]): Promise<void> {
+  /** Listens to channels, then wakes their listeners, because earlier notifications are not repeated. */
+  async #listen(client: ListenClient, channels: readonly string[]): Promise<void> {
     try {
       await client.query(channels.map((channel) => `listen ${channel}`).join('; '))
       this.#pauseMs = FIRST_PAUSE_MS
@@ -124,12 +124,12 @@ class Listener {
     clearTimeout(this.#timer)
     const client = this.#client
     this.#client = undefined
-    // What it listens to is its own: no one else is to be given it.
+    // The connection listens to channels, so the pool must not reuse it.
     client?.release(true)
   }
 }
 
-/** A function that listens to a channel of a pool; `undefined`: there is no pool. */
+/** A function that listens to a channel of a pool; `undefined` without a pool. */
 export function listenTo(
   pool: ListenPool | undefined,
   channel: string,

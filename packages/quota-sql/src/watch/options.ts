@@ -8,24 +8,27 @@ import type { ListenPool } from './listener.ts'
 const MAX_POLL_MS = 1_000
 const MAX_POLL_BESIDE_LISTENING_MS = 60_000
 
-/** What stores take that are notified of other processes' changes. */
+/** Options of stores that are notified of other processes' changes. */
 export interface WatchOptions {
   /**
-   * The beginning of every table's name, the same as of the migrations and of the counters.
+   * The beginning of every table's name. Use the same as for the migrations and the counters.
+   *
    * @default 'quota'
    */
   readonly prefix?: string | undefined
   /**
    * How often to poll for other processes' changes while there is a watcher, in milliseconds, 10 to 1,000; with
    * {@link listen} to 60,000.
+   *
    * @default 250
    */
   readonly pollMs?: number | undefined
   /**
-   * PostgreSQL alone: a `Pool` of pg, from which one connection is taken while there is a watcher. Changes arrive
-   * together over it (`LISTEN`), and `pollMs` bounds the delay of one whose message was lost. Stores that are given
-   * the same pool share the connection. No pooler in transaction mode may be between.
-   * @default changes are looked for, and not listened for
+   * PostgreSQL only: a `Pool` of pg. While there is a watcher, the store listens (`LISTEN`) on one of its connections,
+   * so changes arrive immediately. `pollMs` then bounds the delay if a message is lost. Stores with the same pool share
+   * the connection. A pooler in transaction mode doesn't work.
+   *
+   * @default changes are only polled
    */
   readonly listen?: ListenPool | undefined
 }
@@ -33,7 +36,7 @@ export interface WatchOptions {
 /** {@link WatchOptions} after their check, defaults filled in. */
 export type ParsedWatchOptions = WatchOptions & { readonly prefix: string; readonly pollMs: number }
 
-/** What all of them take. */
+/** Checks of the options that all of them have. */
 export function databaseChecks(): Checks<{ readonly db: QueryExecutorProvider; readonly prefix: string }> {
   return { db: having<QueryExecutorProvider>(['getExecutor'], 'a Kysely'), prefix: withDefault(prefixCheck(), 'quota') }
 }
@@ -46,23 +49,23 @@ export function watchChecks(): Checks<ParsedWatchOptions & { readonly db: QueryE
   }
 }
 
-/** The faults between options that are each valid alone. */
+/** The faults of combined options that are valid separately. */
 export function watchFaults(
   options: ParsedWatchOptions & { readonly db: QueryExecutorProvider },
 ): { readonly path: string; readonly message: string }[] {
   const { db, pollMs, listen } = options
   const faults = databaseFaults(options)
   if (listen !== undefined && dialectOf(db) === 'sqlite') {
-    faults.push({ path: 'listen', message: 'only PostgreSQL tells of changes: leave it out on SQLite' })
+    faults.push({ path: 'listen', message: 'only PostgreSQL sends notifications: omit it on SQLite' })
   }
   if (listen === undefined && pollMs > MAX_POLL_MS) {
-    const message = `expected at most ${MAX_POLL_MS} milliseconds where nobody listens: give it "listen"`
+    const message = `expected at most ${MAX_POLL_MS} milliseconds without notifications: pass "listen", or poll more often`
     faults.push({ path: 'pollMs', message })
   }
   return faults
 }
 
-/** The fault of a database. */
+/** The fault of a `db` option. */
 export function databaseFaults({ db }: { readonly db: QueryExecutorProvider }): { path: string; message: string }[] {
   if (dialectOf(db) !== undefined) return []
   return [{ path: 'db', message: 'expected a Kysely on PostgreSQL or SQLite' }]

@@ -4,7 +4,7 @@ export interface WatchedDeps {
   readonly pollMs: number
   /** Reads whether there are changes, and reports them. */
   readonly poll: () => Promise<void>
-  /** Calls `wake` when there may be changes, until what it returns is called; absent: there are no notifications. */
+  /** Calls `wake` when there may be changes, until you call the returned function. Absent without notifications. */
   readonly listen?: ((wake: () => void) => () => void) | undefined
 }
 
@@ -24,7 +24,7 @@ export class Watched<Change> {
   }
 
   watch(listener: (change: Change) => void): () => void {
-    // A function of our own, so that one listener may watch twice.
+    // A new function, so that one listener can watch twice.
     const entry = (change: Change): void => listener(change)
     this.#listeners.add(entry)
     this.#timer ??= setInterval(() => void this.poll().catch(ignored), this.#deps.pollMs).unref()
