@@ -2,16 +2,16 @@ import { readFile, stat } from 'node:fs/promises'
 import { CliError, EXIT } from './cli-error.ts'
 import { plain } from './text.ts'
 
-/** Largest file that is read whole, in bytes. */
+/** The largest file that is read whole, in bytes. */
 const MAX_BYTES = 4 * 1_048_576
 
-/** What the system's codes mean to people. */
+/** The system's error codes in words. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
   EACCES: 'it may not be read',
   EPERM: 'it may not be read',
-  ENOTDIR: 'a part of its path is no folder',
+  ENOTDIR: "a part of its path isn't a folder",
   ENOSPC: 'the disk is full',
   EROFS: 'the file system is read-only',
 }
@@ -23,7 +23,7 @@ export function fileError(verb: 'read' | 'write', path: string, error: unknown):
   return new CliError(`cannot ${verb} ${plain(path, 200)}: ${reason}`, { exitCode: EXIT.usage, cause: error })
 }
 
-/** @throws {CliError} `usage` where it cannot be read, or is larger than any such file */
+/** @throws {CliError} `usage` if the file cannot be read or is too large */
 export async function readText(path: string): Promise<string> {
   const size = await stat(path).catch((error: unknown) => {
     throw fileError('read', path, error)
@@ -42,10 +42,10 @@ export function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(source)
   } catch (error) {
-    const mend = 'JSON has no comments, no trailing commas, and double quotes around names'
+    const remedy = 'JSON has no comments, no trailing commas, and double quotes around names'
     throw new CliError(`${plain(path, 200)} is not JSON: ${whereOf(source, error)}`, {
       exitCode: EXIT.usage,
-      mend,
+      remedy,
       cause: error,
     })
   }

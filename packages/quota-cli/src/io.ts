@@ -1,10 +1,10 @@
 import { styleText } from 'node:util'
 
-/** Where a run writes, and what its terminal can show. */
+/** The output of a run, and the abilities of its terminal. */
 export interface Io {
-  /** Findings: text, or one document of JSON. */
+  /** Writes results: text, or one JSON document. */
   out(text: string): void
-  /** Errors, notes and progress, which are no part of the findings. */
+  /** Writes errors, notes and progress. */
   err(text: string): void
   /** Whether {@link out} is a terminal. */
   readonly isTerminal: boolean
@@ -14,11 +14,11 @@ export interface Io {
   /** Columns of the terminal. */
   readonly width: number
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Aborts when the run is to end. */
+  /** Aborts when the run should end. */
   readonly signal: AbortSignal
 }
 
-/** Columns of a terminal that does not report them. */
+/** The width used if the terminal does not report one. */
 const DEFAULT_WIDTH = 100
 
 export function processIo(signal: AbortSignal): Io {
@@ -39,7 +39,7 @@ export function processIo(signal: AbortSignal): Io {
 
 export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
-/** Text in a colour, where there are any. */
+/** Text in a color, if colors are on. */
 export function painted({ hasColor }: Pick<Io, 'hasColor'>, paint: Paint, text: string): string {
   return hasColor ? styleText(paint, text) : text
 }

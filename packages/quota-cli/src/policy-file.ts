@@ -22,7 +22,7 @@ export class FaultyPolicy extends CliError {
     const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`
     super(`${plain(path, 200)} has ${count}`, {
       exitCode: EXIT.found,
-      mend: `quota-cli check ${plain(path, 200)} shows where`,
+      remedy: `quota-cli check ${plain(path, 200)} shows where`,
       cause,
     })
     this.faults = faults
@@ -32,17 +32,17 @@ export class FaultyPolicy extends CliError {
 const MODULE = /\.[cm]?[jt]s$/
 
 /**
- * Reads a policy: JSON as `definePolicy()` takes it, `{ limit, per }` as `simpleQuota()` does, or a module that exports
- * one, as `policy` or by default.
+ * Reads a policy: JSON for `definePolicy()`, `{ limit, per }` for `simpleQuota()`, or a module that exports one as
+ * `policy` or by default.
  *
  * @throws {FaultyPolicy} naming every fault
- * @throws {CliError} `usage` for a file that cannot be read
+ * @throws {CliError} `usage` if the file cannot be read
  */
 export async function readPolicy(path: string): Promise<Policy> {
   const document = MODULE.test(path) ? await exported(path) : parseJson(path, await readText(path))
   try {
     const policy = isSimple(document) ? simpleQuota(document as never).policy : definePolicy(document as never)
-    // Plain data of a row's width, names that a store can distinguish, zones that the calendar knows.
+    // The engine checks what the schema cannot: the width of rows, names that a store can distinguish, known time zones.
     engineOf(policy)
     return policy
   } catch (error) {
@@ -52,7 +52,7 @@ export async function readPolicy(path: string): Promise<Policy> {
   }
 }
 
-/** An engine of a policy in memory. */
+/** An in-memory engine of a policy. */
 function engineOf(policy: Policy): SyncQuota {
   return createQuota({ policy, calendar: luxonCalendar() })
 }
@@ -62,7 +62,7 @@ function isSimple(document: unknown): boolean {
 }
 
 async function exported(path: string): Promise<unknown> {
-  // Read first, so that a missing file is reported as one.
+  // Read first, so that a missing file gets its own message.
   await readText(path)
   let loaded: { readonly default?: unknown; readonly policy?: unknown }
   try {
@@ -71,17 +71,17 @@ async function exported(path: string): Promise<unknown> {
     const message = error instanceof Error ? plain(error.message, 200) : 'it throws'
     throw new CliError(`cannot load ${plain(path, 200)}: ${message}`, {
       exitCode: EXIT.usage,
-      mend: mendOf(error),
+      remedy: remedyOf(error),
       cause: error,
     })
   }
   const policy = loaded.policy ?? loaded.default
   if (policy !== undefined) return policy
-  const mend = 'write `export const policy = definePolicy({ ... })`'
-  throw new CliError(`${plain(path, 200)} exports no policy`, { exitCode: EXIT.usage, mend })
+  const remedy = 'write `export const policy = definePolicy({ ... })`'
+  throw new CliError(`${plain(path, 200)} exports no policy`, { exitCode: EXIT.usage, remedy })
 }
 
-function mendOf(error: unknown): string | undefined {
+function remedyOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown }).code
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION' || error instanceof SyntaxError) {
     return 'TypeScript needs Node 22.18 or later; JSON.stringify(policy) works everywhere'

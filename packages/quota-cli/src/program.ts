@@ -7,7 +7,7 @@ import { type Io, painted } from './io.ts'
 import { type SimulateOptions, simulateLogs } from './simulate/command.ts'
 import { type TopOptions, topSubjects } from './top/command.ts'
 
-/** Runs a command line, without the words before the command; resolves to how the process is to end. */
+/** Runs a command line, given from the command's name on. Resolves to the process's exit code. */
 export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
   let ended: ExitCode = EXIT.ok
   const program = commands(io, (code) => {
@@ -26,9 +26,9 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
   }
 }
 
-function report({ message, mend }: CliError, io: Io): void {
+function report({ message, remedy }: CliError, io: Io): void {
   io.err(`${painted(io, 'red', 'quota-cli:')} ${message}\n`)
-  if (mend !== undefined) io.err(`  ${mend}\n`)
+  if (remedy !== undefined) io.err(`  ${remedy}\n`)
 }
 
 const EXIT_CODES = `

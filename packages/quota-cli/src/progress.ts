@@ -22,7 +22,7 @@ export class Progress {
     this.#io.err(`\r\u001b[K${text()}`)
   }
 
-  /** Leaves the line empty. */
+  /** Clears the line. */
   end(): void {
     if (this.#isShown) this.#io.err('\r\u001b[K')
     this.#isShown = false

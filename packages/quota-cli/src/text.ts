@@ -1,15 +1,17 @@
 import stringWidth from 'string-width'
 
-/** Longest name from outside that a table shows, in characters. */
+/** The longest external name that a table shows, in characters. */
 const MAX_SHOWN = 48
 
-/** A text from outside on one line: no character of it moves a cursor, changes a colour, or turns the reading direction. */
+/**
+ * External text on one line. Characters that move the cursor, change colors or turn the reading direction are removed.
+ */
 export function plain(text: string, most: number = MAX_SHOWN): string {
   const clean = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, '?')
   return clean.length <= most ? clean : `${clean.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
-/** A whole number with thousands apart. */
+/** A whole number with separated thousands. */
 export function counted(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
 }
@@ -19,7 +21,7 @@ export function several(count: number, what: string): string {
   return `${counted(count)} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** A share as per cent, never 0 or 100 unless it is. */
+/** A share in percent. It only shows 0 or 100 if that is exact. */
 export function percent(part: number, whole: number): string {
   if (whole === 0 || part === 0) return '0 %'
   const share = (part / whole) * 100
@@ -34,7 +36,7 @@ const UNITS = [
   [1_000, 's'],
 ] as const
 
-/** A length of time in one or two units. */
+/** A duration in one or two units. */
 export function lasting(ms: number): string {
   const at = UNITS.findIndex(([size]) => ms >= size)
   if (at === -1) return `${Math.round(ms)} ms`
@@ -56,7 +58,7 @@ export interface Column {
   readonly align?: 'left' | 'right'
 }
 
-/** Rows below each other, each column as wide as it needs. */
+/** A table of rows, each column as wide as its widest cell. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const lines = [columns.map(({ title }) => title), ...rows]
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => stringWidth(line[index] ?? ''))))

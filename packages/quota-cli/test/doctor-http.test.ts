@@ -70,7 +70,7 @@ describe.runIf(redisTests)('doctor by HTTP', () => {
     ['https://user:hunter2-secret@db.example', 't', /not the address/],
     ['https://db.example?_token=hunter2-secret', 't', /not the address/],
     ['https://db.example', undefined, /token is missing/],
-    ['https://db.example', 'hunter2-secret\n', /no token/],
+    ['https://db.example', 'hunter2-secret\n', /the token is missing or invalid/],
   ] as const)('shows nothing of a wrong address or token: %s', async (url, token, says) => {
     const { code, out, err } = await runCli(['doctor', url], { env: { UPSTASH_REDIS_REST_TOKEN: token } })
     expect([code, out]).toEqual([2, ''])

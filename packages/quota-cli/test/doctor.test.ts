@@ -36,7 +36,7 @@ describe('what a Redis says of itself', () => {
     ['79 % full', { maxmemory: '1327306' }, []],
     ['80 % full', { maxmemory: '1310720' }, [/^warning memory: .*80/]],
     ['a file that cannot be written', { aof_last_write_status: 'err' }, [/^fault persistence: the append-only file/]],
-    ['snapshots alone', { aof_enabled: '0' }, [/^warning persistence: snapshots alone/]],
+    ['only snapshots', { aof_enabled: '0' }, [/^warning persistence: only snapshots/]],
     ['no snapshots either', { aof_enabled: '0', rdb_last_bgsave_status: 'err' }, [/^fault persistence: the last/]],
     ['a cluster', { cluster_enabled: '1', cluster_state: 'ok' }, []],
     [

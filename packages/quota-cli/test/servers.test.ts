@@ -62,7 +62,7 @@ describe.runIf(redisTests)('on a Redis', () => {
     try {
       expect((await found(replica.url)).role).toMatchObject({
         level: 'fault',
-        mend: `ask its primary, 127.0.0.1:${server.port}`,
+        mend: `connect to its primary, 127.0.0.1:${server.port}`,
       })
     } finally {
       await replica.stop()

@@ -81,7 +81,7 @@ describe('simulate', () => {
       subjects: [{ subject: 'ann', first: 2, second: 1 }],
     })
     const { out } = await runCli(['simulate', POLICY, log, '--against', other])
-    expect(out).toContain('both refuse 1, the first alone 1, the second alone 0')
+    expect(out).toContain('both refuse 1, only the first 1, only the second 0')
   })
 
   it('writes every refusal as a line', async () => {

@@ -7,11 +7,11 @@ import { lint } from './lint.ts'
 
 export interface CheckOptions {
   readonly json?: boolean
-  /** Warnings count as faults. */
+  /** Whether warnings count as faults. */
   readonly strict?: boolean
 }
 
-/** Reports every fault of a policy, and legal entries that are probably mistakes. */
+/** Reports every fault of a policy, and valid entries that are probably mistakes. */
 export async function check(path: string, { json = false, strict = false }: CheckOptions, io: Io): Promise<ExitCode> {
   const findings = await findingsOf(path)
   const count = (level: Level): number => findings.filter((each) => each.level === level).length
@@ -47,7 +47,7 @@ const PAINTS: Readonly<Record<Level, Paint>> = { fault: 'red', warning: 'yellow'
 function shown({ level, path, message, mend }: Finding, io: Io): string {
   const head = painted(io, PAINTS[level], level)
   const at = path === '' ? 'the document' : plain(path, 200)
-  // The message of a fault already names the allowed values.
+  // A fault's message already names the allowed values.
   const line = `${head} ${painted(io, 'bold', at)}: ${plain(message, 400)}\n`
   return level === 'fault' ? line : `${line}  ${painted(io, 'dim', mend)}\n`
 }

@@ -1,14 +1,14 @@
-/** `fault`: not a valid policy. `warning`: almost certainly a mistake. `note`: worth a look. */
+/** `fault`: the policy is invalid. `warning`: almost certainly a mistake. `note`: check whether you meant it. */
 export type Level = 'fault' | 'warning' | 'note'
 
-/** One thing about a policy. */
+/** A fault, warning or note about a policy. */
 export interface Finding {
   readonly level: Level
-  /** Stable, for programs. */
+  /** A stable code for programs. */
   readonly code: string
   /** Dotted path from the document's root. */
   readonly path: string
   readonly message: string
-  /** What to do about it. */
+  /** How to fix it. */
   readonly mend: string
 }

@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts'
 import { spanOf } from './spans.ts'
 
 interface Limited {
-  /** Its burst binds, no matter how much other limits let through. */
+  /** A bucket's burst binds even if its limit never does. */
   readonly isBucket: boolean
   readonly label: string
   readonly unit: string | undefined
@@ -17,8 +17,9 @@ interface Limited {
 type OfLayer = Readonly<Record<string, Readonly<Record<string, Limit>>>>
 
 /**
- * Limits that other limits of the same row reach first. Windows of one row do not overlap themselves, but need not begin
- * together: in the time of one, `ceil(ratio) + 1` of another can be begun, the first of which had begun before.
+ * Finds limits that other limits of the same row always reach first. Windows of one length don't overlap, but two
+ * lengths need not begin together. During one window, `ceil(ratio) + 1` of a shorter kind can be open, the first from
+ * before it.
  *
  * @param path of the layer's limits
  */
@@ -30,7 +31,7 @@ export function idleLimits(policy: Policy, path: string, table: OfLayer): Findin
         ? [{ label: window.label, unit: window.unit, limit, isBucket: window.burst !== undefined, ...spanOf(window) }]
         : []
     })
-    // Limits of two units never reach each other.
+    // Limits of different units never reach each other.
     const ofUnit = (unit: string | undefined): Limited[] => limits.filter((limit) => limit.unit === unit)
     return limits.flatMap((limit) =>
       limit.isBucket ? [] : (idle(limit, ofUnit(limit.unit), `${path}.${category}`) ?? []),
@@ -47,19 +48,19 @@ function idle(one: Limited, limits: readonly Limited[], path: string): Finding |
   for (const other of limits) {
     if (other === one) continue
     const usual = usuallyIn(one, other)
-    // Of two equals the first speaks for both.
+    // If two limits are equal, only the second is reported.
     if (one.limit > usual || (one.limit === usual && isLater(one, other, limits)))
       return hardly(one, other, usual, path)
   }
   return undefined
 }
 
-/** Most tokens that can be charged in a window `one` while `other` has the say. */
+/** The most tokens that can be charged in a window `one` while `other` limits them. */
 function mostIn(one: Limited, other: Limited): number {
   return (Math.ceil(one.longestMs / other.shortestMs) + 1) * other.limit
 }
 
-/** The same where both begin together, as they do after a pause. */
+/** The same if both begin together, as they do after a pause. */
 function usuallyIn(one: Limited, other: Limited): number {
   return Math.ceil(one.longestMs / other.shortestMs) * other.limit
 }

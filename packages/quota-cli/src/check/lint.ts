@@ -4,7 +4,7 @@ import { counted } from '../text.ts'
 import type { Finding } from './finding.ts'
 import { idleLimits } from './idle-limits.ts'
 
-/** Finds what a policy may say but probably does not mean. */
+/** Finds valid entries of a policy that are probably mistakes. */
 export async function lint(policy: Policy): Promise<Finding[]> {
   return [
     ...(await impossible(policy)),
@@ -17,7 +17,7 @@ export async function lint(policy: Policy): Promise<Finding[]> {
 
 const STRICTER: readonly Mode[] = ['normal', 'conservative']
 
-/** Operations that cost more than a limit allows, by the settings' own judgement: as they are, else in a stricter mode. */
+/** Operations that cost more than a limit, as the settings' own check finds them, in its stricter mode if necessary. */
 async function impossible(policy: Policy): Promise<Finding[]> {
   const quota = createQuota({ policy, calendar: luxonCalendar() })
   const found = new Map<string, Finding>()
@@ -42,7 +42,7 @@ async function impossible(policy: Policy): Promise<Finding[]> {
   return [...found.values()]
 }
 
-/** Limits that a plan does not name follow the base, so only those it names are reported. */
+/** Limits missing from a plan come from the base, so only the plan's own limits are reported. */
 function idleInPlans(policy: Policy): Finding[] {
   return Object.entries(policy.plans ?? {}).flatMap(([plan, layers]) =>
     Object.entries(layers).flatMap(([layer, categories]) => {
@@ -83,7 +83,7 @@ function likeBase(policy: Policy, plan: string, layer: string): Finding[] {
   )
 }
 
-/** Finds limits of one subject that are not below the shared limit of all. */
+/** Finds limits of one subject that are not below the limit that all subjects share. */
 function belowShared({ layers, categories, windows, base }: Policy): Finding[] {
   const own = layers.filter(({ shared }) => !shared)
   const shared = layers.filter((layer) => layer.shared)
@@ -111,7 +111,7 @@ function belowShared({ layers, categories, windows, base }: Policy): Finding[] {
   )
 }
 
-/** Of several units a price is an amount each. */
+/** A price in several units has one amount per unit. */
 function isNothing(cost: unknown): boolean {
   const amounts = typeof cost === 'object' && cost !== null ? Object.values(cost) : [cost]
   return amounts.every((amount) => amount === 0 || amount === undefined)

@@ -2,7 +2,7 @@ import type { Policy } from '@scoregw/quota'
 
 type Window = Policy['windows'][number]
 
-/** The shortest and the longest that a window can last, in milliseconds. */
+/** The shortest and longest duration of a window, in milliseconds. */
 export interface Span {
   readonly shortestMs: number
   readonly longestMs: number
@@ -11,7 +11,7 @@ export interface Span {
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Periods of the calendar with what zones do to them: clocks are put back and forth by up to three hours at a time. */
+/** Calendar periods, including changes of the clock by up to three hours. */
 const PERIODS: Readonly<Record<NonNullable<Window['every']>, Span>> = {
   hour: { shortestMs: HOUR / 4, longestMs: 4 * HOUR },
   day: { shortestMs: DAY - 3 * HOUR, longestMs: 2 * DAY },
@@ -22,6 +22,6 @@ const PERIODS: Readonly<Record<NonNullable<Window['every']>, Span>> = {
 
 export function spanOf(window: Window): Span {
   if (window.every === undefined) return { shortestMs: window.lengthMs, longestMs: window.lengthMs }
-  // A subject's own beginning may move, which makes one period shorter.
+  // A subject's own beginning may move, which shortens one period.
   return window.anchor === 'subject' ? { ...PERIODS[window.every], shortestMs: 1 } : PERIODS[window.every]
 }

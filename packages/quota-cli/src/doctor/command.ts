@@ -12,13 +12,13 @@ import { storedKeys } from './stored-keys.ts'
 
 export interface DoctorOptions {
   readonly prefix: string
-  /** How long the server may take for an answer, in seconds. */
+  /** The deadline of each answer, in seconds. */
   readonly timeout: number
   readonly policy?: string | undefined
   readonly json?: boolean
 }
 
-/** Examines a server as a place for counters. */
+/** Checks whether a server is suitable for counters. */
 export async function doctor(
   url: string,
   { prefix, timeout, policy: file, json = false }: DoctorOptions,

@@ -1,10 +1,10 @@
-/** One thing about a server. */
+/** A result about a server. */
 export interface ServerFinding {
   readonly level: 'ok' | 'warning' | 'fault'
-  /** What was checked, for example `eviction`. */
+  /** The subject of the check, for example `eviction`. */
   readonly about: string
   readonly message: string
-  /** What to do about it. */
+  /** How to fix it. */
   readonly mend?: string
 }
 

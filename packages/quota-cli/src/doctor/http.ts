@@ -8,18 +8,18 @@ import { judgeClock, judgeLatency } from './measures.ts'
 import { parseInfo } from './redis-server.ts'
 
 const PINGS = 10
-/** A third of the default deadline of a store by HTTP. */
+/** A third of the default deadline of the HTTP store. */
 const SLOW_MS = 333
-/** Room above the store's own script, in bytes. */
+/** The largest script to try, in bytes. The store's own script is smaller. */
 const SCRIPT_BYTES = 48 * 1024
 
-/** A database that is reached by HTTP. */
+/** A database that is called over HTTP. */
 export interface HttpAddress {
   readonly url: string
   readonly token: string
 }
 
-/** @throws {CliError} `usage`, which shows nothing of an address that cannot be read */
+/** @throws {CliError} `usage`, without any part of an invalid address */
 export function httpAddress(text: string, env: Readonly<Record<string, string | undefined>>): HttpAddress {
   const token = env.UPSTASH_REDIS_REST_TOKEN
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -29,14 +29,15 @@ export function httpAddress(text: string, env: Readonly<Record<string, string | 
   }
   if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) {
     const fix = 'set UPSTASH_REDIS_REST_TOKEN to the token of the database'
-    throw failure(EXIT.usage, 'the token is missing, or is no token', fix)
+    throw failure(EXIT.usage, 'the token is missing or invalid', fix)
   }
   return { url: text, token }
 }
 
 /**
- * Tries a database: Lua libraries, script size and flags. Then it makes decisions under a prefix of their own.
- * @throws {CliError} `server`: it does not answer, or refuses the token
+ * Tries a database: its Lua libraries, script size and flags. Then makes decisions under a separate prefix.
+ *
+ * @throws {CliError} `server` if it does not answer, or rejects the token
  */
 export async function examineHttp(address: HttpAddress, patienceMs: number): Promise<ServerFinding[]> {
   const send = sender(address, patienceMs)
@@ -87,7 +88,7 @@ function serverError({ url, token }: HttpAddress, error: unknown): CliError {
 }
 
 function failure(exitCode: 2 | 3, message: string, fix: string): CliError {
-  return new CliError(message, { exitCode, mend: fix })
+  return new CliError(message, { exitCode, remedy: fix })
 }
 
 async function libraries(send: Send): Promise<ServerFinding[]> {
@@ -117,7 +118,7 @@ async function flags(send: Send): Promise<ServerFinding> {
   return ok('flags', `allow-key-locking is ${'result' in answer ? 'known' : 'unknown'}; the store does not set it`)
 }
 
-/** One decision that is admitted, one that is refused, and settings that are written and read. */
+/** Tries one admitted decision, one refused decision, and a write and read of settings. */
 async function decisions({ url, token }: HttpAddress, deadlineMs: number, send: Send): Promise<ServerFinding> {
   const prefix = `quota-doctor-${randomUUID()}`
   const store = redisHttpStore({ url, token, prefix, deadlineMs: Math.min(10_000, deadlineMs) })
@@ -137,7 +138,7 @@ async function decisions({ url, token }: HttpAddress, deadlineMs: number, send: 
     return fault('decisions', `cannot be made: ${why}`, 'see what is said above of Lua and scripts')
   } finally {
     await quota.close()
-    // The rows expire.
+    // The rows expire by themselves.
     await send('DEL', ...[':settings', ':settings:changes', ':limits'].map((key) => `{${prefix}}${key}`))
   }
 }

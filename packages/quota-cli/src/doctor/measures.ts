@@ -5,10 +5,10 @@ import { fault, ok, type ServerFinding, warning } from './finding.ts'
 const PINGS = 50
 /** A third of a store's default deadline of 150 ms. */
 const SLOW_MS = 50
-/** A difference that people notice: windows follow the server's clock. */
+/** A noticeable difference: windows follow the server's clock. */
 const APART_MS = 1_000
 
-/** How long answers take. */
+/** The latency of answers. */
 export async function latency(redis: Redis): Promise<ServerFinding> {
   const times: number[] = []
   for (let count = 0; count < PINGS; count++) {
@@ -32,7 +32,7 @@ export function judgeLatency(times: readonly number[], slowMs: number = SLOW_MS)
     : warning('latency', text, `a store waits ${3 * slowMs} ms: move closer to the server, or raise deadlineMs`)
 }
 
-/** How far the server's clock is from this machine's. @param now of this machine, epoch milliseconds */
+/** The difference between the server's clock and this machine's. @param now this machine's clock, epoch milliseconds */
 export async function clock(redis: Redis, now: () => number): Promise<ServerFinding> {
   const before = now()
   const [seconds = 0, microseconds = 0] = (await redis.time()).map(Number)
@@ -51,7 +51,7 @@ export function judgeClock(at: number, before: number, after: number): ServerFin
   )
 }
 
-/** Whether scripts may run; every decision is a script. */
+/** Whether scripts are allowed. Every decision is a script. */
 export async function scripts(redis: Redis): Promise<ServerFinding> {
   try {
     await redis.eval('return 1', 0)

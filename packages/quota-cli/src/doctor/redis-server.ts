@@ -12,7 +12,7 @@ export function parseInfo(text: string): ServerInfo {
   return Object.fromEntries(pairs)
 }
 
-/** Judges a server's INFO as a place for counters. */
+/** Judges from a server's INFO whether it is suitable for counters. */
 export function judgeInfo(info: ServerInfo): ServerFinding[] {
   return [version(info), role(info), eviction(info), memory(info), persistence(info), cluster(info)].flatMap(
     (each) => each ?? [],
@@ -30,7 +30,7 @@ function version(info: ServerInfo): ServerFinding {
 
 function role(info: ServerInfo): ServerFinding {
   if (info.role !== 'slave') return ok('role', `primary, ${info.connected_slaves ?? 0} replicas`)
-  return fault('role', 'a replica: it cannot charge', `ask its primary, ${info.master_host}:${info.master_port}`)
+  return fault('role', 'a replica: it cannot charge', `connect to its primary, ${info.master_host}:${info.master_port}`)
 }
 
 function eviction(info: ServerInfo): ServerFinding {
@@ -70,7 +70,7 @@ function persistence(info: ServerInfo): ServerFinding {
   const savedAt = Number(info.rdb_last_save_time ?? 0) * 1_000
   return warning(
     'persistence',
-    `snapshots alone${savedAt > 0 ? `, the last one of ${new Date(savedAt).toISOString().slice(0, 19)}Z` : ''}: a crash forgets what was counted since`,
+    `only snapshots${savedAt > 0 ? `, the last one of ${new Date(savedAt).toISOString().slice(0, 19)}Z` : ''}: a crash loses everything counted since`,
     'appendonly yes, if counters have to outlive a crash',
   )
 }

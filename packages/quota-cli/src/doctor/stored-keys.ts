@@ -5,7 +5,7 @@ import { literally, scanKeys } from '../redis/scan.ts'
 import { counted, several } from '../text.ts'
 import { ok, type ServerFinding, warning } from './finding.ts'
 
-/** Most keys that are checked. */
+/** The most keys that are checked. */
 const MOST = 200_000
 
 /** Counts the keys under a prefix, and those of them that belong to a policy. */

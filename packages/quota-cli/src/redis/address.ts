@@ -1,6 +1,6 @@
 import { CliError, EXIT } from '../cli-error.ts'
 
-/** Where a Redis is, taken from an address. */
+/** A Redis address, parsed. */
 export interface RedisAddress {
   readonly host: string
   readonly port: number
@@ -8,24 +8,24 @@ export interface RedisAddress {
   readonly password: string | undefined
   readonly db: number
   readonly tls: boolean
-  /** The address without credentials, for people. */
+  /** The address without credentials, for display. */
   readonly shown: string
 }
 
-const MEND = 'write redis://host:6379, rediss://user:password@host:6380/0; a password may be in REDIS_PASSWORD'
+const REMEDY = 'write redis://host:6379, rediss://user:password@host:6380/0; a password may be in REDIS_PASSWORD'
 
 /**
- * @param env has `REDIS_PASSWORD`, which keeps it off the command line
- * @throws {CliError} `usage`, which shows nothing of an address that cannot be read
+ * @param env may contain `REDIS_PASSWORD`, which keeps the password off the command line
+ * @throws {CliError} `usage`, without any part of an invalid address
  */
 export function redisAddress(text: string, env: Readonly<Record<string, string | undefined>> = {}): RedisAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !['redis:', 'rediss:'].includes(url.protocol) || url.hostname === '') {
-    throw new CliError('not the address of a Redis', { exitCode: EXIT.usage, mend: MEND })
+    throw new CliError('not the address of a Redis', { exitCode: EXIT.usage, remedy: REMEDY })
   }
   const db = url.pathname.replace(/^\//, '')
   if (!/^\d{0,4}$/.test(db))
-    throw new CliError('the path of the address is not a database number', { exitCode: EXIT.usage, mend: MEND })
+    throw new CliError('the path of the address is not a database number', { exitCode: EXIT.usage, remedy: REMEDY })
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = url.port === '' ? 6379 : Number(url.port)
   return {

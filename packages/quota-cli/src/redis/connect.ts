@@ -3,11 +3,11 @@ import { CliError, EXIT } from '../cli-error.ts'
 import { plain } from '../text.ts'
 import type { RedisAddress } from './address.ts'
 
-/** A connection for reading: no command is retried, and a server that does not answer is reported as such. */
+/** A connection for reading. No command is retried, and a server that does not answer is reported. */
 export interface RedisConnection {
-  /** To the server of the address. */
+  /** Connected to the server of the address. */
   readonly redis: Redis
-  /** What a store takes: the same, or the whole cluster that it belongs to. */
+  /** The client to pass to a store: the same one, or one of the whole cluster. */
   readonly client: Redis | Cluster
   /** Every server that may have keys. */
   servers(): readonly Redis[]
@@ -15,8 +15,8 @@ export interface RedisConnection {
 }
 
 /**
- * @param patienceMs how long the server may take for anything, in milliseconds
- * @throws {CliError} `server`: the fault in one line, without credentials, and how to fix it
+ * @param patienceMs the deadline of every answer, in milliseconds
+ * @throws {CliError} `server` with the fault in one line, without credentials, and the fix
  */
 export async function connectRedis(address: RedisAddress, patienceMs: number): Promise<RedisConnection> {
   const options = {
@@ -32,7 +32,7 @@ export async function connectRedis(address: RedisAddress, patienceMs: number): P
     retryStrategy: () => null,
   }
   const redis = new Redis(options)
-  // ioredis emits the cause as an event; the rejection of the call often hides it.
+  // ioredis emits the cause as an event, and often hides it in the call's rejection.
   const failure: { error?: unknown } = {}
   redis.on('error', (error: unknown) => {
     failure.error ??= error
@@ -107,11 +107,11 @@ const FAULTS: readonly (readonly [RegExp, string, string])[] = [
   ],
 ]
 
-/** The failure of a connection in one line. */
+/** A connection failure in one line. */
 export function connectionError({ shown }: RedisAddress, error: unknown): CliError {
   const text = textOf(error)
-  const [, what, mend] = FAULTS.find(([pattern]) => pattern.test(text)) ?? [undefined, plain(text, 120), undefined]
-  return new CliError(`${shown}: ${what}`, { exitCode: EXIT.server, mend, cause: error })
+  const [, what, remedy] = FAULTS.find(([pattern]) => pattern.test(text)) ?? [undefined, plain(text, 120), undefined]
+  return new CliError(`${shown}: ${what}`, { exitCode: EXIT.server, remedy, cause: error })
 }
 
 function textOf(error: unknown): string {

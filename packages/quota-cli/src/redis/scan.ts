@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 /** How many keys a server visits in one SCAN. */
 const STEP = 1_000
 
-/** Keys of a pattern on some servers, each once, `most` at the most. */
+/** Keys that match a pattern on some servers, each once, at most `most`. */
 export async function scanKeys(
   servers: readonly Redis[],
   pattern: string,
@@ -22,7 +22,7 @@ export async function scanKeys(
   return keys
 }
 
-/** A text as a pattern that nothing else fits. */
+/** A pattern that matches only this text. */
 export function literally(text: string): string {
   return text.replace(/[\\*?[\]]/g, '\\$&')
 }

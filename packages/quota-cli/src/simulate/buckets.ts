@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Lengths that people read well. */
+/** Round durations. */
 const LENGTHS_MS = [
   ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
   ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
@@ -11,18 +11,18 @@ const LENGTHS_MS = [
   ...[1, 2, 7, 14, 28].map((count) => count * DAY),
 ]
 
-/** Most pieces that a log is cut into. */
+/** The most intervals that a log is divided into. */
 const MAX_BUCKETS = 96
 
-/** How many requests came in each piece of a log's time, and how many of them were refused. */
+/** Counts requests and refusals per interval of a log's time. */
 export class Buckets {
-  /** Epoch milliseconds of the first. */
+  /** The start of the first interval, epoch milliseconds. */
   readonly from: number
   readonly lengthMs: number
   readonly asked: Uint32Array
   readonly refused: Uint32Array
 
-  /** @param first and @param last instants that may be counted, epoch milliseconds */
+  /** @param first and @param last the earliest and latest instants, epoch milliseconds */
   constructor(first: number, last: number) {
     const span = last - first + 1
     const usual = LENGTHS_MS.find((lengthMs) => span / lengthMs <= MAX_BUCKETS - 1)

@@ -6,7 +6,7 @@ const ROWS = 8
 /** Columns left of the bars. */
 const AXIS = 9
 
-/** Requests over time, admitted above refused, for a terminal. */
+/** Requests over time for a terminal, with admitted ones above refused ones. */
 export function chart({ time }: PolicyResult, io: Io): string {
   const columns = Math.max(10, io.width - AXIS - 2)
   const pieces = Math.ceil(time.asked.length / columns)
@@ -37,7 +37,7 @@ function summed(numbers: readonly number[], pieces: number): number[] {
   return sums
 }
 
-/** A bar where its middle of the row is reached; whatever was refused shows in the lowest row. */
+/** A bar fills a row if it reaches the row's middle. Any refusal shows in the lowest row. */
 function cell(all: number, refused: number, height: number, top: number, io: Io): string {
   const least = (height - 0.5 / ROWS) * top
   const isLowest = height <= 1 / ROWS

@@ -19,19 +19,19 @@ import { type NamedPolicy, type RefusalListener, simulate } from './simulate.ts'
 export interface SimulateOptions extends MappingInput {
   /** The file of another policy. */
   readonly against?: string
-  /** A file that says how lines become requests. */
+  /** A file that maps lines to requests. */
   readonly map?: string
-  /** How many subjects are named. */
+  /** How many subjects to list. */
   readonly top: number
   readonly maxLines: number
-  /** Where a page goes. */
+  /** The file for an HTML report. */
   readonly html?: string
-  /** Where every refusal goes, one line of JSON each. */
+  /** The file for all refusals, one line of JSON each. */
   readonly refusals?: string | undefined
   readonly json?: boolean
 }
 
-/** Replays logs through policies and prints what these would have refused. */
+/** Replays logs through policies, and prints what they would have refused. */
 export async function simulateLogs(
   policyFile: string,
   logs: readonly string[],
@@ -59,26 +59,26 @@ export async function simulateLogs(
   return EXIT.found
 }
 
-/** A policy with several layers of each subject's own wants a key for each of them. */
+/** A policy with several layers per subject needs a key for each of them. */
 function checkSubject(policy: Policy, file: string, mapping: Mapping): void {
   const own = ownLayers(policy)
   const mapped = namedFields(mapping.subject).map(([layer]) => layer)
   const missing = own.filter((layer) => !mapped.includes(layer))
   if (missing.length === 0 || (mapped.length === 0 && own.length < 2)) return
-  const mend = `--subject ${own.map((layer) => `${layer}=FIELD`).join(',')}`
+  const remedy = `--subject ${own.map((layer) => `${layer}=FIELD`).join(',')}`
   const message = `${plain(file, 200)} needs a key for each of ${own.join(', ')}`
-  throw new CliError(message, { exitCode: EXIT.usage, mend })
+  throw new CliError(message, { exitCode: EXIT.usage, remedy })
 }
 
-/** Costs in several units have a field for each. */
+/** Costs in several units need a field per unit. */
 function checkCost(units: readonly string[], { cost }: Mapping): void {
   const named = namedFields(cost).map(([unit]) => unit)
   const unknown = named.find((unit) => !units.includes(unit))
   const isPlain = cost !== undefined && named.length === 0
   if (unknown === undefined && !(isPlain && units.length > 1)) return
-  const mend = `--cost ${units.map((unit) => `${unit}=FIELD`).join(',')}`
+  const remedy = `--cost ${units.map((unit) => `${unit}=FIELD`).join(',')}`
   const message = unknown === undefined ? 'the policies count several units' : `no policy counts "${plain(unknown)}"`
-  throw new CliError(message, { exitCode: EXIT.usage, mend })
+  throw new CliError(message, { exitCode: EXIT.usage, remedy })
 }
 
 function checkRead({ unknown }: ReadLog): void {
@@ -96,7 +96,7 @@ async function simulated(
 ): Promise<Simulation> {
   if (refusals === undefined) return simulate(logs, read, policies, top, io)
   const file = createWriteStream(refusals)
-  // Heard from the beginning, looked at in the end.
+  // Listens from the beginning; the result is only needed at the end.
   const written = finished(file).catch((error: unknown) => fileError('write', refusals, error))
   const simulation = await simulate(logs, read, policies, top, io, toFile(file, read))
   file.end()

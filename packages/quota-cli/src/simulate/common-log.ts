@@ -1,6 +1,6 @@
 import type { LogRecord } from './fields.ts'
 
-/** Common log format, and what servers add to it: referer, agent and more in the combined one. */
+/** The common log format, and fields that servers append, such as referer and agent. */
 const LINE =
   /^(?<host>\S+) \S+ (?<user>.{1,256}?) \[(?<time>[^\]]{1,64})\] "(?<request>(?:[^"\\]|\\.)*)" (?<status>\d{3}|-) (?<bytes>\d+|-)(?: |$)/
 
@@ -9,7 +9,7 @@ export function commonLogRecord(line: string): LogRecord | undefined {
   return LINE.exec(line)?.groups
 }
 
-/** The names of a record, in the order of the line. */
+/** The names of a record's fields, in the order of the line. */
 export const COMMON_LOG_NAMES = ['host', 'user', 'time', 'request', 'status', 'bytes'] as const
 
 const SPACE = 32
@@ -24,10 +24,10 @@ const LONGEST_TIME = 64
 const NOWHERE = -1
 
 /**
- * Finds the same fields as {@link commonLogRecord}, in a line of ASCII without escapes.
+ * Finds the fields of {@link commonLogRecord} in a line of ASCII without escapes.
  *
- * @param spots where each value begins and ends, in the order of {@link COMMON_LOG_NAMES}
- * @returns whether it was found; where not, the line may be of this format all the same
+ * @param spots receives the beginning and end of each value, in the order of {@link COMMON_LOG_NAMES}
+ * @returns whether they were found. If not, the line may still have this format
  */
 export function scanCommonLog(bytes: Uint8Array, start: number, end: number, spots: Int32Array): boolean {
   const timeStart = scanWho(bytes, start, end, spots)
@@ -35,13 +35,13 @@ export function scanCommonLog(bytes: Uint8Array, start: number, end: number, spo
   return requestStart !== NOWHERE && scanAnswer(bytes, requestStart, end, spots)
 }
 
-/** `10.0.0.1 - ann [`; @returns where the time begins */
+/** `10.0.0.1 - ann [`; @returns the beginning of the time */
 function scanWho(bytes: Uint8Array, start: number, end: number, spots: Int32Array): number {
   const hostEnd = wordEnd(bytes, start, end)
   const identEnd = wordEnd(bytes, hostEnd + 1, end)
   if (hostEnd === start || identEnd === hostEnd + 1) return NOWHERE
   const userStart = identEnd + 1
-  // The shortest user that a time follows.
+  // The shortest user that is followed by a time.
   let userEnd = userStart + 1
   while (userEnd < end && !(bytes[userEnd] === SPACE && bytes[userEnd + 1] === OPEN)) userEnd++
   if (userEnd - userStart > LONGEST_USER || !isPlain(bytes, userStart, userEnd)) return NOWHERE
@@ -52,7 +52,7 @@ function scanWho(bytes: Uint8Array, start: number, end: number, spots: Int32Arra
   return userEnd + 2
 }
 
-/** `06/Aug/2026:12:00:00 +0000] "`; @returns where the request begins */
+/** `06/Aug/2026:12:00:00 +0000] "`; @returns the beginning of the request */
 function scanTime(bytes: Uint8Array, start: number, end: number, spots: Int32Array): number {
   let timeEnd = start
   while (timeEnd < end && bytes[timeEnd] !== CLOSE) timeEnd++
@@ -82,7 +82,7 @@ function scanAnswer(bytes: Uint8Array, start: number, end: number, spots: Int32A
   return true
 }
 
-/** The end of a word of visible ASCII that a space follows; `start` where there is none. */
+/** The end of a visible ASCII word followed by a space; `start` if there is no such word. */
 function wordEnd(bytes: Uint8Array, start: number, end: number): number {
   let at = start
   while (at < end && bytes[at]! > SPACE && bytes[at]! < FIRST_OTHER) at++
@@ -95,7 +95,7 @@ function digitsEnd(bytes: Uint8Array, start: number, end: number): number {
   return at
 }
 
-/** Whether nothing in it is decoded, escaped, or ends a line. */
+/** Whether the text contains no escape, nothing to decode, and no line end. */
 function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const byte = bytes[at]!

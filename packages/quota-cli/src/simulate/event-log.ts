@@ -1,6 +1,6 @@
 import type { Subject } from '@scoregw/quota'
 
-/** One request of a log. */
+/** One request in a log. */
 export interface LoggedEvent {
   /** Epoch milliseconds. */
   readonly at: number
@@ -8,25 +8,25 @@ export interface LoggedEvent {
   readonly subject: number
   /** Index into {@link EventLog.operations}. */
   readonly operation: number
-  /** Amounts in the order of {@link EventLog.units}; `undefined`: as in the operation's price. */
+  /** Amounts in the order of {@link EventLog.units}; `undefined` for the operation's price. */
   readonly costs: readonly (number | undefined)[]
-  /** Index into {@link EventLog.plans}, 0: none. */
+  /** Index into {@link EventLog.plans}; 0 for no plan. */
   readonly plan: number
-  /** Whether its tokens were given back when it ended. */
+  /** Whether its tokens were refunded when it ended. */
   readonly isRefunded: boolean
-  /** Number of the line, from 1 on over all files. */
+  /** Line number from 1, counted over all files. */
   readonly line: number
 }
 
 const NO_COST = -1
 const FIRST_SIZE = 4_096
 
-/** Requests of a log in columns: some 35 bytes each, and each name once. */
+/** A log's requests in columns: about 35 bytes each. Every name is stored once. */
 export class EventLog {
   readonly subjects: Subject[] = []
   readonly plans: string[] = ['']
   readonly operations: readonly string[]
-  /** What the policies count. */
+  /** The units that the policies count. */
   readonly units: readonly string[]
   #length = 0
   #isSorted = true
@@ -34,7 +34,7 @@ export class EventLog {
   #outOfOrder = 0
   #order: Uint32Array | undefined
   #at = new Float64Array(FIRST_SIZE)
-  /** The amounts of all units, request by request. */
+  /** The amounts in all units, request after request. */
   #costs: Float64Array
   #line = new Float64Array(FIRST_SIZE)
   #subject = new Uint32Array(FIRST_SIZE)
@@ -54,12 +54,12 @@ export class EventLog {
     return this.#length
   }
 
-  /** How many were earlier than one before them. */
+  /** How many requests were earlier than one before them. */
   get outOfOrder(): number {
     return this.#outOfOrder
   }
 
-  /** The index of a subject. @param key unique to the subject */
+  /** The index of a subject. @param key unique per subject */
   subjectOf(key: string, make: (key: string) => Subject): number {
     const known = this.#subjectAt.get(key)
     if (known !== undefined) return known
@@ -69,7 +69,7 @@ export class EventLog {
     return at
   }
 
-  /** The place of a plan; `undefined` where there are too many. */
+  /** The index of a plan; `undefined` if there are too many. */
   planOf(name: string): number | undefined {
     const known = this.#planAt.get(name)
     if (known !== undefined) return known
@@ -99,7 +99,7 @@ export class EventLog {
     }
   }
 
-  /** The places of all requests in the order of time; those of one time as they stand in the log. */
+  /** The indexes of all requests, sorted by time. Requests at the same time keep the log's order. */
   order(): Uint32Array {
     this.#order ??= this.#ordered()
     return this.#order
@@ -147,9 +147,9 @@ export class EventLog {
   }
 }
 
-/** A name that is part of a longer text would keep the whole of it. */
+/** A substring would keep the whole original text in memory. */
 function copyOf(name: string): string {
-  // As UTF-8 halves of characters, which JSON can write, would all become the same.
+  // In UTF-8, lone surrogates, which JSON allows, would all become the same.
   const encoding = Buffer.byteLength(name) === name.length ? 'latin1' : 'utf16le'
   return Buffer.from(name, encoding).toString(encoding)
 }

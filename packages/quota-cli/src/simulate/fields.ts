@@ -1,12 +1,12 @@
 import { type Mapping, namedFields } from './mapping.ts'
 
-/** A line of a log by the names of its fields. */
+/** A log line, by field name. */
 export type LogRecord = Readonly<Record<string, unknown>>
 
 /** The fields parsed from a log line. */
 type FieldName = 'time' | 'subject' | 'operation' | 'plan' | 'method' | 'path' | 'request' | 'status'
 
-/** What a field may be called; the first name that a line has is taken. */
+/** The usual names of each field. The first one in the line counts. */
 const USUAL_NAMES: Readonly<Record<FieldName, readonly string[]>> = {
   time: ['time', 'timestamp', '@timestamp', 'ts', 'date', 'datetime', 'time_local', 'time_iso8601', 'start_time'],
   subject: [
@@ -21,16 +21,19 @@ const USUAL_NAMES: Readonly<Record<FieldName, readonly string[]>> = {
   status: ['status', 'statusCode', 'status_code', 'res.statusCode', 'http.status_code', 'response_status'],
 }
 
-/** The same of the cost, where policies count one unit; the amounts of several are under their names, or inside `cost`. */
+/**
+ * The usual names of the cost if policies count one unit. Amounts in several units have the units' names, or are inside
+ * `cost`.
+ */
 const USUAL_COSTS = ['cost', 'tokens']
 
-/** A field's name as written, and the same as a path of nested names, which it may also mean. */
+/** A field's name as written, and the same name as a nested path. */
 export type FieldPath = readonly [name: string, inside: readonly string[]]
 
-/** Looks a field up under its names: the first that the line has. */
+/** Reads a field under its possible names. The first one in the line counts. */
 export class Field {
   readonly names: readonly FieldPath[]
-  /** Its place among all fields of a reader. */
+  /** Its index among all fields of a reader. */
   readonly place: number
 
   constructor(names: readonly string[], place: number) {
@@ -38,7 +41,7 @@ export class Field {
     this.place = place
   }
 
-  /** `undefined` where the line has none. */
+  /** The value; `undefined` if the line has none. */
   of(record: LogRecord): unknown {
     for (const path of this.names) {
       const value = valueAt(record, path)
@@ -53,7 +56,7 @@ export function isNothing(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === '-'
 }
 
-/** What stands under a name. Some loggers write `req.url` as one. */
+/** The value under a name. Some loggers write `req.url` as a single name. */
 function valueAt(record: LogRecord, [name, path]: FieldPath): unknown {
   return record[name] ?? (path.length === 1 ? undefined : inside(record, path))
 }
@@ -71,14 +74,14 @@ export function inside(record: LogRecord, path: readonly string[]): unknown {
 export interface Fields extends Readonly<Record<FieldName, Field>> {
   /** The default subject. */
   readonly host: Field
-  /** By layer, where the subject has a key for each. */
+  /** One field per layer, if the subject has a key for each. */
   readonly layers: readonly (readonly [layer: string, field: Field])[]
-  /** The cost, or the amounts in the order of the units. */
+  /** The cost, or the amounts in the order of units. */
   readonly costs: readonly Field[]
   readonly all: readonly Field[]
 }
 
-/** @param units what the policies count */
+/** @param units that the policies count */
 export function fieldsOf(mapping: Mapping, units: readonly string[]): Fields {
   const all: Field[] = []
   const field = (names: readonly string[]): Field => {

@@ -1,4 +1,4 @@
-/** A piece of HTML; whatever is put into it by {@link html} is escaped, unless it is such a piece. */
+/** A piece of HTML. {@link html} escapes everything that is not such a piece. */
 export class Html {
   readonly text: string
 
@@ -17,7 +17,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Writes HTML: texts are escaped, control characters and what turns the direction of reading are left out. */
+/** Builds HTML. Texts are escaped; control characters and direction marks are removed. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const written = strings.map((text, index) => text + (index < parts.length ? partText(parts[index] ?? '') : ''))
   return new Html(written.join(''))

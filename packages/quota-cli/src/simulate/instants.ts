@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon'
 
-/** The end of the years 1970 to 9999, outside of which a number is not taken for a time. */
+/** The end of the year 9999. Numbers outside 1970 to 9999 are not read as times. */
 const LATEST = Date.UTC(10_000, 0, 1)
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
@@ -8,7 +8,7 @@ const OF_LOG = /^(\d{1,2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})(?:\
 const OF_DIGITS = /^\d{1,19}(?:\.\d{1,9})?$/
 const ISO = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?<zone> ?(?:Z|[+-]\d{2}:?\d{2}))?$/i
 
-/** Reads the times of a log. Lines beside each other often have the same one, so the last is kept. */
+/** Reads the times of a log. Adjacent lines often have the same time, so the last one is cached. */
 export class Instants {
   readonly #timeZone: string
   #lastText: unknown
@@ -18,7 +18,7 @@ export class Instants {
   #serverDayText = '01/Jan/1970'
   #serverDay = 0
 
-  /** @param timeZone of times without a zone */
+  /** @param timeZone for times without a zone */
   constructor(timeZone: string) {
     this.#timeZone = timeZone
   }
@@ -40,7 +40,7 @@ export class Instants {
     return this.#ofIso(value) ?? ofLog(value)
   }
 
-  /** As `toISOString()` writes it, which most loggers do: `undefined` for every other form. */
+  /** Reads the form of `toISOString()`, which most loggers write; `undefined` for all other forms. */
   #ofUtc(text: string): number | undefined {
     if (text.length !== 24 || text[23] !== 'Z' || text[10] !== 'T' || text[19] !== '.') return undefined
     const hour = twoDigits(text, 11)
@@ -52,7 +52,7 @@ export class Instants {
     return this.#dayOf(text) + ((hour * 60 + minute) * 60 + second) * 1_000 + ms
   }
 
-  /** The beginning of the day that a text begins with; `NaN` for none. */
+  /** The start of the day that a text begins with; `NaN` if there is none. */
   #dayOf(text: string): number {
     if (!text.startsWith(this.#dayText)) {
       this.#dayText = text.slice(0, 10)
@@ -61,7 +61,7 @@ export class Instants {
     return this.#day
   }
 
-  /** As servers write it in common log format: `undefined` for every other form, and for seconds that leap. */
+  /** Reads the form of servers in the common log format; `undefined` for all other forms, and for leap seconds. */
   #ofServer(text: string): number | undefined {
     if (text.length !== 26 || text[2] !== '/' || text[11] !== ':' || text[20] !== ' ') return undefined
     const hour = twoDigits(text, 12)
@@ -104,12 +104,12 @@ function twoDigits(text: string, at: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
 }
 
-/** `+0200` is read only by some engines. */
+/** Only some engines read `+0200`. */
 function withColon(iso: string): string {
   return iso.replace(/([+-]\d{2})(\d{2})$/, '$1:$2')
 }
 
-/** Seconds, milliseconds, microseconds or nanoseconds: each is another size from 1973 on. */
+/** Converts seconds, milliseconds, microseconds or nanoseconds. From 1973 on their sizes don't overlap. */
 function ofNumber(value: number): number | undefined {
   if (!Number.isFinite(value)) return undefined
   if (value < 1e11) return value * 1_000

@@ -6,18 +6,18 @@ const DOT = 46
 const ZERO = 48
 const NINE = 57
 
-/** Most values of a line that is remembered as a shape. */
+/** The most values in a line whose shape is learned. */
 export const MAX_VALUES = 128
 
-/** Names with the colon behind them, and values, in valid JSON. */
+/** Names with their colon, and values, in valid JSON. */
 const TOKEN = /"(?:[^"\\]|\\.)*"(?<colon>\s*:)?|-?\d[\d.eE+-]*|true|false|null/g
 
 /**
- * How the lines of one logger are written: what stands around their values. A line with the same around other values is
- * JSON of the same names and nesting, and need not be parsed.
+ * How one logger writes its lines: the text around the values. A line with the same text around other values is JSON
+ * with the same names and nesting, and need not be parsed.
  */
 export class JsonShape {
-  /** Before the first value, between each two, and behind the last; a character is a byte. */
+  /** The texts before the first value, between values, and after the last one; one byte per character. */
   readonly around: readonly string[]
   readonly #around: readonly Uint8Array[]
 
@@ -26,7 +26,10 @@ export class JsonShape {
     this.#around = around.map((text) => Buffer.from(text, 'latin1'))
   }
 
-  /** @param line an object as JSON, each character a byte; `undefined`: it has too many values */
+  /**
+   * @param line a JSON object, one byte per character
+   * @returns `undefined` if it has too many values
+   */
   static of(line: string): JsonShape | undefined {
     const around: string[] = []
     let last = 0
@@ -40,15 +43,15 @@ export class JsonShape {
     return new JsonShape(around)
   }
 
-  /** The same with other values. @param value as JSON; @param place of the value, from 0 on */
+  /** The shape filled with other values. @param value as JSON, by the value's index from 0 */
   filled(value: (place: number) => string): string {
     return this.around.map((text, place) => (place === 0 ? text : `${value(place - 1)}${text}`)).join('')
   }
 
   /**
-   * Whether a line is of this shape. One whose texts have escapes never is.
+   * Whether a line has this shape. A line with escapes in its texts never does.
    *
-   * @param spots where each value begins and ends, a text with its quotes
+   * @param spots receives the beginning and end of each value; texts include their quotes
    */
   fits(bytes: Uint8Array, start: number, end: number, spots: Int32Array): boolean {
     const around = this.#around
@@ -97,7 +100,7 @@ function textEnd(bytes: Uint8Array, start: number, end: number): number {
   return NOWHERE
 }
 
-/** Anything but a JSON number ends too early, so that the characters around it do not match. */
+/** The end of a number. For anything but a JSON number it comes too early, so that the text around it doesn't match. */
 function numberEnd(bytes: Uint8Array, start: number): number {
   let at = bytes[start] === MINUS ? start + 1 : start
   const whole = at
@@ -108,7 +111,7 @@ function numberEnd(bytes: Uint8Array, start: number): number {
     if (fraction === at + 1) return NOWHERE
     at = fraction
   }
-  // "e" or "E": left to a parser.
+  // "e" or "E": left to the parser.
   return (bytes[at]! | 32) === 101 ? NOWHERE : at
 }
 

@@ -16,9 +16,9 @@ export type Read = 'added' | 'unmetered' | 'empty' | SkipReason
 const MAX_SUBJECT_BYTES = 256
 const TOO_MANY_REQUESTS = 429
 
-/** Turns the lines of a log into requests. */
+/** Turns a log's lines into requests. */
 export class LineReader {
-  /** Lines that the routes exclude from metering. */
+  /** How many lines the routes exclude from metering. */
   unmetered = 0
   #lines: number
   readonly #log: EventLog
@@ -30,7 +30,7 @@ export class LineReader {
   readonly #scanned: ScannedLines
   #format: 'ndjson' | 'common' | undefined
 
-  /** @param before how many lines there were in logs before */
+  /** @param before how many lines earlier logs had */
   constructor(log: EventLog, skipped: Skipped, mapping: Mapping, before: number) {
     this.#lines = before
     this.#log = log
@@ -43,17 +43,17 @@ export class LineReader {
     this.#format = mapping.format === 'auto' ? undefined : mapping.format
   }
 
-  /** Lines so far, of logs before and empty ones included. */
+  /** How many lines were read so far, including empty ones and earlier logs. */
   get lines(): number {
     return this.#lines
   }
 
-  /** Operations that routes lead to and no policy has. */
+  /** Operations that routes name but no policy has. */
   get unknown(): readonly string[] {
     return this.#operation.unknown
   }
 
-  /** Reads the line that stands there; @returns true: there may be more */
+  /** Reads one line; @returns true, since more lines may follow */
   read(piece: Piece, start: number, end: number): true {
     this.#lines++
     const line = this.#line(piece, start, end)
@@ -145,13 +145,13 @@ function formatOf(line: string): 'ndjson' | 'common' {
 }
 
 function isBlank(text: string): boolean {
-  // Lines begin with something else, nearly always.
+  // Nearly all lines begin with another character.
   return text === '' || (text.charCodeAt(0) <= SPACE && text.trim() === '')
 }
 
 const SPACE = 32
 
-/** A subject's key; numbers are what some databases call their users. */
+/** A subject's key. It may be a number, as some databases use. */
 function keyOf(value: unknown): string | undefined {
   const key = typeof value === 'number' ? String(value) : value
   if (typeof key !== 'string' || key.length > MAX_SUBJECT_BYTES) return undefined
@@ -162,7 +162,7 @@ function isRight(amount: number | undefined | null): amount is number | undefine
   return amount !== null
 }
 
-/** `null`: it is none. */
+/** `null` if the value is not an amount. */
 function amountOf(value: unknown): number | undefined | null {
   if (value === undefined) return undefined
   const amount = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value

@@ -1,12 +1,12 @@
 import type { Field, LogRecord } from './fields.ts'
 
-/** The result of reading a line of a log. */
+/** A log line that was read. */
 export interface LogLine {
-  /** `undefined` where the line has no such field, or nothing in it. */
+  /** The value of a field; `undefined` if the line has none, or an empty one. */
   of(field: Field): unknown
 }
 
-/** A line that was read as a whole. */
+/** A line that was parsed completely. */
 export class RecordLine implements LogLine {
   readonly #record: LogRecord
 

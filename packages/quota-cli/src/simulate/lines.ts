@@ -6,45 +6,45 @@ import { CliError, EXIT } from '../cli-error.ts'
 import { fileError } from '../files.ts'
 import { plain } from '../text.ts'
 
-/** Longest line that is checked, in bytes; of a longer one nothing is kept. */
+/** The longest line that is checked, in bytes. Longer lines are skipped. */
 const MAX_LINE_BYTES = 65_536
 
-/** Bytes of a log, and the same as a text of which each character is a byte: each is quicker for other things. */
+/** Bytes of a log, and the same as text with one byte per character. Each form is faster for some work. */
 export interface Piece {
   readonly bytes: Buffer
   readonly text: string
 }
 
-/** What stands there, as UTF-8. */
+/** The text of these bytes, as UTF-8. */
 export function textOf({ bytes, text }: Piece, start: number, end: number): string {
   for (let at = start; at < end; at++) if (bytes[at]! >= FIRST_OF_MORE) return bytes.toString('utf8', start, end)
   return text.slice(start, end)
 }
 
-/** Bytes from here on are of characters of several. */
+/** Bytes from this value on belong to multi-byte characters. */
 const FIRST_OF_MORE = 128
 
-/** Receives the lines of a log. */
+/** Receives a log's lines. */
 export interface LineListener {
-  /** A line without its end: bytes from `start` until `end`. @returns whether there may be more */
+  /** Receives a line without its end: the bytes from `start` to `end`. @returns whether to continue */
   line(piece: Piece, start: number, end: number): boolean
-  /** A line was longer than {@link MAX_LINE_BYTES}. @returns whether there may be more */
+  /** Called for a line longer than {@link MAX_LINE_BYTES}. @returns whether to continue */
   tooLong(): boolean
-  /** After each piece; @param read bytes of the file so far; @param size all of them, `undefined`: unknown */
+  /** Called after each piece. @param read bytes of the file so far; @param size all bytes, `undefined` if unknown */
   progress(read: number, size: number | undefined): void
 }
 
-/** How much of a file is read together. */
+/** How many bytes are read together. */
 const PIECE_BYTES = 262_144
 
 const NEWLINE = '\n'
 const RETURN = 13
 
 /**
- * Reads a log line by line: a file, one that gzip made (`.gz`), or `-` for the standard input. Holds a piece and a line at
- * the most.
+ * Reads a log line by line: a file, a gzip file (`.gz`), or `-` for standard input. Only a piece and a line are in
+ * memory.
  *
- * @throws {CliError} `usage` where it cannot be read
+ * @throws {CliError} `usage` if it cannot be read
  */
 export async function readLines(path: string, listener: LineListener, signal: AbortSignal): Promise<void> {
   const size = path === '-' ? undefined : await sizeOf(path)
@@ -81,23 +81,27 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 function halfPacked(path: string, cause: unknown): CliError {
-  const mend = 'gunzip as much as possible, and simulate the result'
-  return new CliError(`${plain(path, 200)} is not a gzip file, or is truncated`, { exitCode: EXIT.usage, mend, cause })
+  const remedy = 'gunzip as much as possible, and simulate the result'
+  return new CliError(`${plain(path, 200)} is not a gzip file, or is truncated`, {
+    exitCode: EXIT.usage,
+    remedy,
+    cause,
+  })
 }
 
-/** Pieces of a file in, lines out. */
+/** Splits pieces of a file into lines. */
 class Splitter {
   readonly #listener: LineListener
-  /** The beginning of the line that goes on in the next piece. */
+  /** The beginning of a line that continues in the next piece. */
   #rest: Buffer | undefined
-  /** Whether the line at hand is too long, and is passed over. */
+  /** Whether the current line is too long and is being skipped. */
   #isPassing = false
 
   constructor(listener: LineListener) {
     this.#listener = listener
   }
 
-  /** @returns whether the listener wants more */
+  /** @returns whether to continue */
   take(bytes: Buffer): boolean {
     const piece = { bytes, text: bytes.toString('latin1') }
     const { text } = piece
@@ -110,7 +114,7 @@ class Splitter {
     return true
   }
 
-  /** The last line, if it has no end of its own. */
+  /** Passes on a last line without an end. */
   end(): void {
     if (this.#isPassing || this.#rest !== undefined) this.#finish(NOTHING, 0, 0)
   }

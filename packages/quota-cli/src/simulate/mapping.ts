@@ -3,22 +3,22 @@ import { CliError, EXIT } from '../cli-error.ts'
 import { parseJson, readText } from '../files.ts'
 import { plain } from '../text.ts'
 
-/** How lines become requests: the options, which override a file of `--map`. */
+/** How lines become requests. Command-line options override the file of `--map`. */
 export interface Mapping {
   readonly format: 'auto' | 'ndjson' | 'common'
-  /** Name of the field, dotted for one inside another; `undefined`: under its usual names. */
+  /** Name of the field, with dots for nested ones; `undefined` to try the usual names. */
   readonly time?: string | undefined
-  /** The same; or `layer=field,layer=field` for a subject with a key for each layer. */
+  /** The same, or `layer=field,layer=field` for a subject with a key per layer. */
   readonly subject?: string | undefined
   readonly operation?: string | undefined
-  /** The same; or `unit=field,unit=field` for costs in several units. */
+  /** The same, or `unit=field,unit=field` for costs in several units. */
   readonly cost?: string | undefined
   readonly plan?: string | undefined
   readonly method?: string | undefined
   readonly path?: string | undefined
   readonly status?: string | undefined
   readonly routes: readonly string[]
-  /** From this status on requests got their tokens back, but for 429. */
+  /** Requests with this status or higher, except 429, got their tokens back. */
   readonly refundFrom?: number | undefined
   /** The zone of times without one. */
   readonly timeZone: string
@@ -31,7 +31,7 @@ const OTHERS = ['format', 'routes', 'refundFrom', 'timeZone'] as const
 const NAMES: readonly string[] = [...FIELDS, ...OTHERS]
 const FORMATS = ['auto', 'ndjson', 'common'] as const
 
-/** @throws {CliError} `usage` naming the first member that is wrong, by its option */
+/** @throws {CliError} `usage` naming the first invalid option */
 export async function mappingOf(options: MappingInput, mapFile: string | undefined): Promise<Mapping> {
   const inFile = mapFile === undefined ? {} : await readMap(mapFile)
   const { routes = inFile.routes ?? [], ...given } = options
@@ -40,7 +40,7 @@ export async function mappingOf(options: MappingInput, mapFile: string | undefin
   return merged
 }
 
-/** Of `name=field,name=field`, the keys of layers or the amounts of units: the names and their fields; else empty. */
+/** The names and fields in `name=field,name=field`, for keys of layers or amounts of units; otherwise empty. */
 export function namedFields(text: string | undefined): (readonly [name: string, field: string])[] {
   if (text?.includes('=') !== true) return []
   return text.split(',').map((each) => {

@@ -6,13 +6,13 @@ import type { SkipReason } from './skipped.ts'
 /** Most methods whose operation is cached. */
 const MAX_METHODS = 100
 
-/** Finds the operation of a line, as an index into the names of operations. */
+/** Finds the operation of a line, as an index into the operations' names. */
 export class OperationOfLine {
   readonly #operations: readonly string[]
   readonly #routes: Routes
   readonly #fields: Fields
   readonly #placeOf: ReadonlyMap<string, number>
-  /** Without routes: by the method as written in the log. */
+  /** Without routes: operations by the method in the log. */
   readonly #usual = new Map<string | undefined, number | SkipReason>()
 
   /** @param routes see {@link Routes} */
@@ -23,7 +23,7 @@ export class OperationOfLine {
     this.#placeOf = new Map(operations.map((name, place) => [name, place]))
   }
 
-  /** Operations that routes lead to and no policy has. */
+  /** Operations that routes name but no policy has. */
   get unknown(): string[] {
     return this.#routes.operations.filter((name) => !this.#placeOf.has(name))
   }
@@ -52,7 +52,7 @@ export class OperationOfLine {
     return routed.operation === undefined ? 'unmetered' : (this.#placeOf.get(routed.operation) ?? 'unknown_operation')
   }
 
-  /** Of `GET /v1 HTTP/1.1` the words. */
+  /** The words of a request line such as `GET /v1 HTTP/1.1`. */
   #request(line: LogLine): readonly string[] {
     return textOf(line.of(this.#fields.request))?.split(' ', 2) ?? NO_REQUEST
   }

@@ -5,7 +5,7 @@ import { chart } from './chart.ts'
 import type { Difference, LimitResult, PolicyResult, Simulation } from './result.ts'
 import { SKIP_TEXTS } from './skipped.ts'
 
-/** A simulation for people who read it in a terminal. */
+/** A simulation as text for a terminal. */
 export function printed(simulation: Simulation, io: Io): string {
   const parts = [
     ofLog(simulation, io),
@@ -15,7 +15,7 @@ export function printed(simulation: Simulation, io: Io): string {
   return parts.join('\n')
 }
 
-/** The counts of lines and requests, and the skipped lines by reason. */
+/** The counts of lines and requests, and of skipped lines by reason. */
 function ofLog({ lines, requests, unmetered, outOfOrder, skipped, isCut, from, until }: Simulation, io: Io): string {
   const span = from === null || until === null ? '' : `, ${instant(from)} to ${instant(until)}`
   const notes = [
@@ -124,7 +124,7 @@ function ofDifference(
   io: Io,
 ): string {
   const [first = '', second = ''] = policies.map(({ policy }) => plain(policy, 60))
-  const head = `${painted(io, 'bold', `${first} against ${second}`)}: both refuse ${counted(both)}, the first alone ${counted(firstAlone)}, the second alone ${counted(secondAlone)}\n`
+  const head = `${painted(io, 'bold', `${first} against ${second}`)}: both refuse ${counted(both)}, only the first ${counted(firstAlone)}, only the second ${counted(secondAlone)}\n`
   if (subjects.length === 0) return head
   const columns = [
     { title: 'subjects that fare otherwise' },
@@ -135,12 +135,12 @@ function ofDifference(
   return `${head}\n${table(columns, rows)}`
 }
 
-/** An amount with its unit, where policies count several. */
+/** An amount, with its unit if policies count several. */
 export function amountText(amount: number, unit = ''): string {
   return `${counted(amount)} ${unit}`.trimEnd()
 }
 
-/** Who it is, on one line. */
+/** A subject on one line. */
 export function subjectText(subject: Subject): string {
   if (typeof subject === 'string') return plain(subject)
   return plain(

@@ -7,20 +7,23 @@ import { readLines } from './lines.ts'
 import type { Mapping } from './mapping.ts'
 import { Skipped, type SkippedLines } from './skipped.ts'
 
-/** What was read of some logs. */
+/** The requests read from logs. */
 export interface ReadLog {
   readonly log: EventLog
   readonly lines: number
-  /** Lines that the routes exclude from metering. */
+  /** How many lines the routes exclude from metering. */
   readonly unmetered: number
   readonly skipped: readonly SkippedLines[]
-  /** Whether there were more lines than may be read. */
+  /** Whether there were more lines than `--max-lines`. */
   readonly isCut: boolean
-  /** Operations that routes lead to and no policy has. */
+  /** Operations that routes name but no policy has. */
   readonly unknown: readonly string[]
 }
 
-/** Reads logs one after the other. @param known what the policies have @param maxLines of all of them together */
+/**
+ * Reads logs one after the other. @param known the operations and units of the policies @param maxLines of all logs
+ * together
+ */
 export async function readLog(
   paths: readonly string[],
   known: Pick<EventLog, 'operations' | 'units'>,
@@ -35,7 +38,7 @@ export async function readLog(
   let unmetered = 0
   let isCut = false
   let unknown: readonly string[] = []
-  // Logs of several servers are read as one; each may be of another format.
+  // Logs of several servers are read as one. Each may have another format.
   for (const path of paths) {
     const reader = new LineReader(log, skipped, mapping, lines)
     const isOver = (): boolean => {

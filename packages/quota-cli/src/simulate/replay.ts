@@ -12,22 +12,21 @@ import { luxonCalendar } from '@scoregw/quota/calendar'
 import { unitNames } from '@scoregw/quota/store'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 
-/** Receives the results of a replay, request by request. */
+/** Receives a replay's results, request by request. */
 export interface ReplayListener {
   admitted(event: LoggedEvent, cost: Counting['amount'], index: number): void
   refused(event: LoggedEvent, decision: RefusedDecision<Counting>, index: number): void
-  /** The policy does not have the operation. */
+  /** Called if the policy does not have the operation. */
   unknown(event: LoggedEvent, index: number): void
-  /** After so many requests, and after the last. */
+  /** Called after a batch of requests, and after the last. @returns whether to continue */
   progress(done: number): Promise<boolean>
 }
 
-/** How many requests are decided in one go. */
+/** How many requests are decided without a pause. */
 const STRIDE = 50_000
 
 /**
- * Runs each request of a log through the real engine, in the order of time, on an embedded store whose clock follows the
- * log.
+ * Runs a log's requests through the real engine, sorted by time, on an embedded store whose clock follows the log.
  *
  * @param policy without concurrency, see {@link withoutConcurrency}
  */
@@ -56,7 +55,7 @@ export async function replay(log: EventLog, policy: Policy, listener: ReplayList
   await quota.close()
 }
 
-/** A request whose tokens came back when it ended is refused like any other, and leaves nothing charged. */
+/** A request whose tokens were refunded is decided like any other, and leaves no charge. */
 function decided(
   quota: SyncQuota<string, Counting>,
   own: readonly string[],
@@ -74,7 +73,7 @@ function decided(
   return isRefunded ? quota.peekSync(request) : quota.consumeSync(request)
 }
 
-/** A log may have amounts of more units than a policy counts. */
+/** The costs in a policy's units. A log may contain others as well. */
 function costUnder(units: readonly string[], log: EventLog, costs: LoggedEvent['costs']): Counting['cost'] | undefined {
   if (units.length === 1) return costs[log.units.indexOf(units[0]!)]
   const given = units.map((unit) => [unit, costs[log.units.indexOf(unit)]] as const)
@@ -82,17 +81,17 @@ function costUnder(units: readonly string[], log: EventLog, costs: LoggedEvent['
   return named.length === 0 ? undefined : Object.fromEntries(named)
 }
 
-/** The names of the layers in which each subject has windows of its own. */
+/** The names of the layers with separate windows per subject. */
 export function ownLayers({ layers }: Policy): string[] {
   return layers.filter(({ shared }) => !shared).map(({ name }) => name)
 }
 
-/** A log may name keys of more layers than a policy has. */
+/** The subject's keys in a policy's layers. A log may contain others as well. */
 function subjectUnder(own: readonly string[], subject: Subject): Subject {
   return typeof subject === 'string' ? subject : Object.fromEntries(own.map((layer) => [layer, subject[layer]!]))
 }
 
-/** The same policy without its limit of concurrency: a log does not show how long requests ran. */
+/** The policy without its concurrency limit, since a log does not show how long requests ran. */
 export function withoutConcurrency(policy: Policy): Policy {
   const { concurrency, ...rest } = policy
   if (concurrency === undefined) return policy

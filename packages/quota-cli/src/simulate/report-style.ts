@@ -1,6 +1,6 @@
 import { Html } from './html.ts'
 
-/** The look of a report, light and dark, on screens of any width. */
+/** The style of a report, light and dark, for all screen widths. */
 export const STYLE: Html = new Html(`
 :root { color-scheme: light dark; --text: #1f2430; --soft: #5b6472; --line: #d9dde4; --back: #fff; --good: #4c8bd8; --bad: #c8322b; }
 @media (prefers-color-scheme: dark) {

@@ -7,7 +7,7 @@ import type { Difference, PolicyResult, Simulation } from './result.ts'
 import { SKIP_TEXTS } from './skipped.ts'
 import { timeChart } from './time-chart.ts'
 
-/** A simulation as one page that needs nothing else: no script, no address. */
+/** A simulation as one self-contained page, without scripts and links. */
 export function report(simulation: Simulation): string {
   const title = `What ${simulation.policies.map(({ policy }) => policy).join(' and ')} would have done`
   const page = html`<!doctype html>
@@ -120,8 +120,8 @@ function ofDifference(
 <h2>${first} against ${second}</h2>
 <dl>
 <div><dt>Both refuse</dt><dd>${counted(both)}</dd></div>
-<div><dt>${first} alone</dt><dd>${counted(firstAlone)}</dd></div>
-<div><dt>${second} alone</dt><dd>${counted(secondAlone)}</dd></div>
+<div><dt>Only ${first}</dt><dd>${counted(firstAlone)}</dd></div>
+<div><dt>Only ${second}</dt><dd>${counted(secondAlone)}</dd></div>
 </dl>
 ${table(
   'Both',
@@ -132,7 +132,7 @@ ${table(
 </section>`
 }
 
-/** @param of names the table, for screen readers */
+/** @param of labels the table for screen readers */
 function table(of: string, caption: string, titles: readonly string[], rows: readonly (readonly string[])[]): Html {
   if (rows.length === 0) return html``
   const head = titles.map((title) => html`<th scope="col">${title}</th>`)

@@ -2,41 +2,41 @@ import type { Counting, Subject } from '@scoregw/quota'
 import type { SkippedLines } from './skipped.ts'
 import type { LimitName, Tally } from './tally.ts'
 
-/** What a policy would have done to a log: the JSON of `--json`. Instants are epoch milliseconds. */
+/** A policy's effect on a log: the JSON of `--json`. Instants are epoch milliseconds. */
 export interface PolicyResult {
-  /** Its file. */
+  /** The policy's file. */
   readonly policy: string
   readonly requests: number
   readonly admitted: number
   readonly refused: number
-  /** Of these, refusals that waiting cannot help. */
+  /** How many of the refusals no waiting would have helped. */
   readonly hopeless: number
-  /** Requests for operations that this policy does not have: not decided. */
+  /** Requests for operations that this policy does not have. They were not decided. */
   readonly unknownOperations: number
-  /** What the policy counts. */
+  /** The units that the policy counts. */
   readonly units: readonly string[]
-  /** Where that is one unit. */
+  /** Set if it counts one unit. */
   readonly tokens?: Totals | undefined
-  /** Where it is several, by unit. */
+  /** Set if it counts several, by unit. */
   readonly cost?: Totals | undefined
   readonly subjects: { readonly all: number; readonly refused: number }
-  /** By the limit that binds, the most frequent first. */
+  /** By the binding limit, most frequent first. */
   readonly limits: readonly LimitResult[]
   readonly operations: readonly OperationResult[]
-  /** Those who were refused most. */
+  /** The subjects with the most refusals. */
   readonly refusedMost: readonly SubjectResult[]
-  /** Pieces of time, the first from `from` on. */
+  /** Equal intervals of time, starting at `from`. */
   readonly time: {
     readonly from: number
     readonly lengthMs: number
     readonly asked: readonly number[]
     readonly refused: readonly number[]
   }
-  /** Limits of concurrency are left out: a log does not show how long requests ran. */
+  /** Whether concurrency limits were left out, because a log does not show how long requests ran. */
   readonly withoutConcurrency: boolean
 }
 
-/** What was charged, and the cost of what was refused. */
+/** The charged amount, and the cost of refused requests. */
 interface Totals {
   readonly charged: Counting['amount']
   readonly refused: Counting['amount']
@@ -63,22 +63,22 @@ interface SubjectResult {
   readonly firstRefusedAt: number
 }
 
-/** Counts of the log, and the result of each policy. */
+/** The log's counts, and each policy's result. */
 export interface Simulation {
   readonly logs: readonly string[]
   readonly lines: number
   readonly requests: number
   readonly unmetered: number
-  /** Requests that stood below a later one: they were put into order. */
+  /** Requests that came after a later one in the log. They were sorted. */
   readonly outOfOrder: number
   readonly skipped: { readonly count: number; readonly reasons: readonly SkippedLines[] }
   /** Whether there were more lines than `--max-lines`. */
   readonly isCut: boolean
-  /** First and last instant, `null` without requests. */
+  /** The first and last instant; `null` without requests. */
   readonly from: number | null
   readonly until: number | null
   readonly policies: readonly PolicyResult[]
-  /** Of two policies: how many requests one alone refuses. */
+  /** For two policies: how many requests only one of them refuses. */
   readonly difference?: Difference
 }
 
@@ -86,11 +86,11 @@ export interface Difference {
   readonly both: number
   readonly firstAlone: number
   readonly secondAlone: number
-  /** Those whom the second refuses more, or less, by how much; the largest first. */
+  /** The subjects whose refusals differ, largest difference first. */
   readonly subjects: readonly { readonly subject: Subject; readonly first: number; readonly second: number }[]
 }
 
-/** @param top how many subjects are named */
+/** @param top how many subjects to list */
 export function policyResult(policy: string, tally: Tally, top: number, hadConcurrency: boolean): PolicyResult {
   const { requests, refused, hopeless, unknown, log, buckets } = tally
   return {
@@ -142,7 +142,7 @@ function mostRefused(tally: Tally, top: number): SubjectResult[] {
   }))
 }
 
-/** The places of the largest numbers above 0, the largest first. */
+/** The indexes of the largest numbers above 0, largest first. */
 function largest(numbers: ArrayLike<number>, count: number): number[] {
   const places = Array.from(numbers, (_, place) => place).filter((place) => numbers[place]! > 0)
   return places.sort((a, b) => numbers[b]! - numbers[a]! || a - b).slice(0, count)

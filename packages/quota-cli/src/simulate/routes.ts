@@ -1,30 +1,30 @@
 import { CliError, EXIT } from '../cli-error.ts'
 import { plain } from '../text.ts'
 
-/** Which requests are which operation. */
+/** Matches requests, and names their operation. */
 interface Route {
   readonly method: string
   readonly path: RegExp
-  /** `undefined`: they are not metered. */
+  /** `undefined` if they are not metered. */
   readonly operation: string | undefined
 }
 
-/** What a request is by its method and path: an operation, not metered, or unknown. */
+/** The operation of a request by method and path; or not metered; or unknown. */
 export type Routed = { readonly operation: string | undefined } | undefined
 
 const ROUTE = /^(?<method>\*|[A-Za-z]{1,16}) +(?<path>\/\S*|\*) *(?:=|->| ) *(?<operation>[A-Za-z0-9_.:-]{1,64})$/
 
-/** Most routes of one simulation, and most paths whose operation is cached. */
+/** The most routes of a simulation, and the most cached paths. */
 const MAX_ROUTES = 1_000
 const MAX_REMEMBERED = 10_000
 
-/** Routes in order: the first that fits decides. */
+/** Routes in order. The first match decides. */
 export class Routes {
   readonly #routes: readonly Route[]
   readonly #known = new Map<string, Routed>()
 
   /**
-   * @param written `GET /v1/* = read`; `*` is any method, or any text; `-` as the operation: not metered
+   * @param written `GET /v1/* = read`. `*` matches any method or any text; `-` as the operation means not metered
    * @throws {CliError} `usage`
    */
   constructor(written: readonly string[]) {
@@ -36,7 +36,7 @@ export class Routes {
     return this.#routes.length === 0
   }
 
-  /** Names of all operations that the routes lead to. */
+  /** The operations that the routes name. */
   get operations(): string[] {
     return this.#routes.flatMap(({ operation }) => operation ?? [])
   }
@@ -59,8 +59,8 @@ function fits(route: Route, method: string, path: string): boolean {
 function routeOf(written: string): Route {
   const { groups } = ROUTE.exec(written.trim()) ?? {}
   if (groups === undefined) {
-    const mend = 'write it as "GET /v1/* = read", or "GET /health = -" for requests that are not metered'
-    throw new CliError(`not a route: ${plain(written, 100)}`, { exitCode: EXIT.usage, mend })
+    const remedy = 'write it as "GET /v1/* = read", or "GET /health = -" for requests that are not metered'
+    throw new CliError(`not a route: ${plain(written, 100)}`, { exitCode: EXIT.usage, remedy })
   }
   const { method = '', path = '', operation = '' } = groups
   const parts = path.split('*').map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, '\\$&'))
@@ -73,7 +73,7 @@ function routeOf(written: string): Route {
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Without routes: the one operation of a policy, or its `read` and `write` by the method. */
+/** Without routes: a policy's only operation, or its `read` and `write` by the method. */
 export function usualOperation(operations: readonly string[], method: string | undefined): string | undefined {
   if (operations.length === 1) return operations[0]
   if (method === undefined) return undefined

@@ -4,29 +4,29 @@ import { type JsonShape, MAX_VALUES } from './json-shape.ts'
 import type { LogLine } from './line.ts'
 import { type Piece, textOf } from './lines.ts'
 
-/** Of a field: it has to be looked for in the whole line. */
+/** For a field that has to be searched in the whole line. */
 const UNUSUAL = -1
 
-/** The shape of a line: finds where values are, and parses only the needed ones. */
+/** The shape of a line. It finds the values, so that only needed ones are parsed. */
 interface Writing {
-  /** @returns whether the line is written like this, with its values at these places */
+  /** @returns whether the line has this shape, with its values at these positions */
   scan(bytes: Uint8Array, start: number, end: number, spots: Int32Array): boolean
   value(piece: Piece, start: number, end: number): unknown
-  /** The whole line as a record. */
+  /** Parses the whole line as a record. */
   parse(line: string): LogRecord
 }
 
-/** Lines that are all written alike: it is the one that it took last. */
+/** Lines of one shape. It reads the line that was last taken. */
 export class ScannedLine implements LogLine {
   readonly #writing: Writing
-  /** By the place of a field: the places of the values that it may be; the first that is something is it. */
+  /** By a field's index: the indexes of its possible values. The first one with a value counts. */
   readonly #places: readonly (readonly number[])[]
   readonly #spots = new Int32Array(2 * MAX_VALUES)
   #piece: Piece = { bytes: Buffer.alloc(0), text: '' }
   #start = 0
   #end = 0
 
-  /** @param marked a record of such a line, with {@link marker} in place of each value */
+  /** @param marked a record of this shape, with a {@link marker} in place of each value */
   private constructor(writing: Writing, fields: Fields, marked: LogRecord) {
     this.#writing = writing
     this.#places = fields.all.map((field) => placesIn(marked, field))
@@ -40,7 +40,7 @@ export class ScannedLine implements LogLine {
     return new ScannedLine({ scan: scanCommonLog, value: textOf, parse }, fields, marked)
   }
 
-  /** Lines that are objects as JSON of one shape. */
+  /** Lines that are JSON objects of one shape. */
   static json(shape: JsonShape, fields: Fields): ScannedLine {
     const marked = Buffer.from(
       shape.filled((place) => JSON.stringify(marker(place))),
@@ -50,7 +50,7 @@ export class ScannedLine implements LogLine {
     return new ScannedLine({ scan, value: jsonValue, parse: JSON.parse }, fields, JSON.parse(marked.toString()))
   }
 
-  /** @returns whether the line has this shape; if not, it must not be read by it */
+  /** @returns whether the line has this shape; if not, don't read its fields */
   take(piece: Piece, start: number, end: number): boolean {
     this.#piece = piece
     this.#start = start
@@ -78,7 +78,7 @@ function jsonValue(piece: Piece, start: number, end: number): unknown {
   return first < LETTER ? Number(text) : (JSON.parse(text) as unknown)
 }
 
-/** The placeholder of a value. Every value of a line is replaced by one, so anything else is not a value. */
+/** The placeholder of a value. A record of placeholders shows which fields are values. */
 function marker(place: number): string {
   return `#${place}`
 }

@@ -15,10 +15,10 @@ export interface NamedPolicy {
   readonly policy: Policy
 }
 
-/** Hears of every refusal; @param policy its file */
+/** Called for every refusal; @param policy its file */
 export type RefusalListener = (policy: string, event: LoggedEvent, decision: RefusedDecision<Counting>) => void
 
-/** What each policy would have done to a log. @param top how many subjects are named */
+/** Replays a log under each policy. @param top how many subjects to list */
 export async function simulate(
   logs: readonly string[],
   read: ReadLog,
@@ -73,7 +73,7 @@ async function played(
     },
     async progress(done) {
       progress.show(() => `replaying ${file} ${percent(done, log.length)}`)
-      // A turn of the event loop, in which signals are handled.
+      // Yields to the event loop, so that signals are handled.
       await new Promise<void>((resolve) => setImmediate(resolve))
       return !io.signal.aborted
     },
@@ -81,7 +81,7 @@ async function played(
   progress.end()
 }
 
-/** The first and the last instant. */
+/** The first and last instant. */
 function spanOf(log: EventLog): [number, number] | [null, null] {
   const order = log.order()
   const [first] = order

@@ -1,6 +1,6 @@
 import { plain } from '../text.ts'
 
-/** Why a line is no request. */
+/** Why a line was skipped. */
 export type SkipReason =
   | 'not_json'
   | 'not_an_object'
@@ -15,7 +15,7 @@ export type SkipReason =
   | 'wrong_cost'
   | 'wrong_plan'
 
-/** The name of the reasons for people. */
+/** The reasons as text. */
 export const SKIP_TEXTS: Readonly<Record<SkipReason, string>> = {
   not_json: 'not JSON, or half written',
   not_an_object: 'JSON, but not an object',
@@ -31,18 +31,18 @@ export const SKIP_TEXTS: Readonly<Record<SkipReason, string>> = {
   wrong_plan: 'an invalid plan name, or more than 1,000 plans',
 }
 
-/** Lines of one reason. */
+/** Skipped lines with the same reason. */
 export interface SkippedLines {
   readonly reason: SkipReason
   readonly count: number
-  /** The first of them. */
+  /** The first such lines. */
   readonly examples: readonly { readonly line: number; readonly text: string }[]
 }
 
 const MAX_EXAMPLES = 3
 const MAX_EXAMPLE = 80
 
-/** Counts lines that are passed over, by the reason. */
+/** Counts skipped lines by reason. */
 export class Skipped {
   readonly #lines = new Map<SkipReason, { count: number; examples: { line: number; text: string }[] }>()
   #count = 0
@@ -59,7 +59,7 @@ export class Skipped {
     if (known.examples.length < MAX_EXAMPLES) known.examples.push({ line, text: plain(text, MAX_EXAMPLE) })
   }
 
-  /** The most frequent first. */
+  /** The counts, most frequent reason first. */
   all(): SkippedLines[] {
     return [...this.#lines].map(([reason, lines]) => ({ reason, ...lines })).toSorted((a, b) => b.count - a.count)
   }

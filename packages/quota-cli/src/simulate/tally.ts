@@ -3,12 +3,12 @@ import { ofUnit } from '@scoregw/quota/store'
 import { Buckets } from './buckets.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 
-/** Which limit it is, for people and programs. */
+/** Identifies a limit. */
 export interface LimitName {
   readonly layer: string
   readonly category: string
   readonly window: string
-  /** What it counts; of policies of several units. */
+  /** The unit, for policies with several units. */
   readonly unit?: string | undefined
 }
 
@@ -18,21 +18,21 @@ interface LimitTally extends LimitName {
   refusals: number
   /** How many subjects it refused at least once. */
   subjects: number
-  /** Whether it did, a bit for each subject. */
+  /** Whether it refused each subject, one bit per subject. */
   readonly hasRefused: Uint8Array
   readonly firstAt: number
   lastAt: number
 }
 
-const NOBODY = -1
+const NEVER = -1
 
 /** Counts the results of a replay. */
 export class Tally {
   readonly buckets: Buckets
-  /** Which requests were refused, by their place in the log. */
+  /** Which requests were refused, by their index in the log. */
   readonly refusedAt: Uint8Array
   readonly limits: LimitTally[] = []
-  /** The same by layer, category and window, each of which is looked up at every refusal. */
+  /** The same by layer, category and window, which is looked up at every refusal. */
   readonly #byName = new Map<string, Map<string, Map<string, LimitTally>>>()
   readonly requestsBy: Uint32Array
   readonly refusedBy: Uint32Array
@@ -40,7 +40,7 @@ export class Tally {
   readonly requestsOf: number[]
   readonly refusedFor: number[]
   readonly log: EventLog
-  /** What the policy counts. */
+  /** The units that the policy counts. */
   readonly units: readonly string[]
   requests = 0
   refused = 0
@@ -49,10 +49,10 @@ export class Tally {
   /** Amounts in the order of the units. */
   readonly charged: number[]
   readonly refusedCosts: number[]
-  /** Refusals that waiting cannot help: the limit is below the cost. */
+  /** Refusals that waiting cannot help, because the limit is below the cost. */
   hopeless = 0
 
-  /** @param first and @param last of the log's instants */
+  /** @param first and @param last the log's earliest and latest instants */
   constructor(log: EventLog, units: readonly string[], first: number, last: number) {
     this.log = log
     this.units = units
@@ -62,7 +62,7 @@ export class Tally {
     this.refusedAt = new Uint8Array(log.length)
     this.requestsBy = new Uint32Array(log.subjects.length)
     this.refusedBy = new Uint32Array(log.subjects.length)
-    this.firstRefusal = new Float64Array(log.subjects.length).fill(NOBODY)
+    this.firstRefusal = new Float64Array(log.subjects.length).fill(NEVER)
     this.requestsOf = log.operations.map(() => 0)
     this.refusedFor = log.operations.map(() => 0)
   }
@@ -81,7 +81,7 @@ export class Tally {
     if (!decision.retryable) this.hopeless++
     this.refusedAt[index] = 1
     this.refusedBy[subject]!++
-    if (this.firstRefusal[subject] === NOBODY) this.firstRefusal[subject] = at
+    if (this.firstRefusal[subject] === NEVER) this.firstRefusal[subject] = at
     this.refusedFor[operation]!++
     this.buckets.add(at, true)
     this.#ofLimit(decision, subject)

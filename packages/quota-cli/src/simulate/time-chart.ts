@@ -8,7 +8,7 @@ const LEFT = 64
 const BOTTOM = 28
 const TOP = 12
 
-/** Requests over time as an image of the page: admitted stands on refused. */
+/** Requests over time as an image for the page: admitted ones on top of refused ones. */
 export function timeChart({ policy, time, requests, refused }: PolicyResult): Html {
   const { asked, from, lengthMs } = time
   const top = niceTop(Math.max(1, ...asked))
@@ -41,7 +41,7 @@ function fixed(value: number): string {
   return Math.max(0, value).toFixed(1)
 }
 
-/** What the chart's height stands for: a number that people read well, even, so that its half is whole. */
+/** The value at the top of the chart: a round, even number, so that its half is whole. */
 function niceTop(most: number): number {
   const size = 10 ** Math.floor(Math.log10(most))
   const tops = [1, 1.2, 1.6, 2, 3, 4, 6, 8, 10].map((each) => Math.round(each * size))

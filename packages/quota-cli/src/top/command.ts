@@ -15,21 +15,21 @@ import { readUsage, type Usage } from './usage.ts'
 export interface TopOptions {
   readonly policy: string
   readonly prefix: string
-  /** How long the server may take for an answer, in seconds. */
+  /** The deadline of each answer, in seconds. */
   readonly timeout: number
-  /** An address of metrics. */
+  /** The address of a metrics page. */
   readonly metrics?: string
-  /** Most rows that are checked. */
+  /** The most rows to check. */
   readonly sample: number
-  /** How many limits are named. */
+  /** How many limits to list. */
   readonly top: number
-  /** Between two looks, in seconds. */
+  /** The pause between two readings, in seconds. */
   readonly interval: number
   readonly once?: boolean
   readonly json?: boolean
 }
 
-/** Shows the use of limits; refreshed on a terminal. */
+/** Shows how much of limits is used. On a terminal it refreshes. */
 export async function topSubjects(url: string, options: TopOptions, io: Io): Promise<ExitCode> {
   const address = redisAddress(url, io.env)
   const policy = await readPolicy(options.policy)
@@ -49,7 +49,7 @@ export async function topSubjects(url: string, options: TopOptions, io: Io): Pro
   }
 }
 
-/** An engine on the counters and the settings of the policy; used for statuses only. */
+/** An engine with the stored counters and the policy's settings, used only for statuses. */
 function engineOn({ client }: RedisConnection, policy: Policy, prefix: string): Quota {
   return createQuota({
     policy,
@@ -63,7 +63,7 @@ function storeError({ shown }: RedisAddress, error: QuotaError): CliError {
   const cause = error.cause instanceof Error ? `: ${plain(error.cause.message, 160)}` : ''
   return new CliError(`${shown}: ${plain(error.message, 200)}${cause}`, {
     exitCode: EXIT.server,
-    mend: 'run quota-cli doctor for more about this server',
+    remedy: 'run quota-cli doctor for more about this server',
     cause: error,
   })
 }
@@ -92,7 +92,7 @@ async function watch(
   }
 }
 
-/** Empties a terminal. */
+/** Clears a terminal. */
 const CLEARED = '\u001b[2J\u001b[H'
 
 function asJson({ shown }: RedisAddress, seen: Usage, refusals: Refusals | undefined): string {

@@ -5,7 +5,7 @@ import type { SeenLimit, Usage } from './usage.ts'
 
 const BAR = 20
 
-/** The use of limits as text. @param before refusals at the previous reading, and how long ago that was */
+/** The use of limits as text. @param before refusals at the previous reading, and the time since */
 export function printedUsage(
   server: string,
   usage: Usage,

@@ -1,18 +1,18 @@
 import { CliError, EXIT } from '../cli-error.ts'
 
-/** Refusals of a process since it started, by the limit that binds. */
+/** A process's refusals since it started, by binding limit. */
 export type Refusals = ReadonlyMap<string, number>
 
 const PATIENCE_MS = 3_000
-/** Largest page of metrics that is read, in characters. */
+/** The largest metrics page that is read, in characters. */
 const MAX_TEXT = 8_000_000
 const LINE = /^\w*refusals_total\{(?<labels>[^}]*)\} (?<value>[0-9.e+]+)/gm
 const SHADOWED = /^\w*shadowed_refusals_total/
 
 /**
- * Reads refusals from a page of metrics in Prometheus' format.
+ * Reads refusals from a page in Prometheus' format.
  *
- * @throws {CliError} `server` for a page that is missing, or has no refusals
+ * @throws {CliError} `server` if the page is missing, or has no refusals
  */
 export async function readRefusals(url: string): Promise<Refusals> {
   const address = URL.canParse(url) ? new URL(url) : undefined
@@ -24,11 +24,11 @@ export async function readRefusals(url: string): Promise<Refusals> {
     async (response) => (response.ok ? (await response.text()).slice(0, MAX_TEXT) : undefined),
     () => undefined,
   )
-  const mend = 'serve the prom-client registry that registerQuotaMetrics() fills'
-  if (text === undefined) throw new CliError(`${shown}: not a metrics page`, { exitCode: EXIT.server, mend })
+  const remedy = 'serve the prom-client registry that registerQuotaMetrics() fills'
+  if (text === undefined) throw new CliError(`${shown}: not a metrics page`, { exitCode: EXIT.server, remedy })
   const refusals = refusalsOf(text)
   if (refusals.size === 0)
-    throw new CliError(`${shown}: no metric name ends with refusals_total`, { exitCode: EXIT.server, mend })
+    throw new CliError(`${shown}: no metric name ends with refusals_total`, { exitCode: EXIT.server, remedy })
   return refusals
 }
 

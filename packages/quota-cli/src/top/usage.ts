@@ -6,10 +6,10 @@ import { ownLayers } from '../simulate/replay.ts'
 
 /** A limit of one subject, or of a shared layer. */
 export interface SeenLimit extends Pick<WindowStatus, 'layer' | 'category' | 'window' | 'used' | 'resetAt' | 'kind'> {
-  /** `''`: everybody shares it. */
+  /** `''` if all subjects share it. */
   readonly subject: string
   readonly limit: number
-  /** Used of the limit, 0 and more. */
+  /** The used share of the limit, from 0. */
   readonly share: number
 }
 
@@ -17,34 +17,34 @@ export interface SeenLimit extends Pick<WindowStatus, 'layer' | 'category' | 'wi
 export interface Usage {
   /** By the store's clock, epoch milliseconds; `null` without a row. */
   readonly at: number | null
-  /** Rows that were checked. */
+  /** How many rows were checked. */
   readonly rows: number
   /** Whether there are more rows than were checked. */
   readonly isSample: boolean
-  /** What everybody shares. */
+  /** Limits that all subjects share. */
   readonly shared: readonly SeenLimit[]
-  /** The limits of single subjects of which most is used. */
+  /** The limits of single subjects with the highest use. */
   readonly hottest: readonly SeenLimit[]
 }
 
 /** How many statuses are read together. */
 const AT_ONCE = 250
-/** Stands for a subject in layers that are not read; no subject has this key. */
-const NOBODY = '\u0000quota-cli'
+/** A subject key for layers that are not read. No subject has this key. */
+const NO_SUBJECT = '\u0000quota-cli'
 
 export interface UsageOptions {
   readonly policy: Policy
   readonly quota: Quota
   readonly connection: RedisConnection
   readonly prefix: string
-  /** Most rows that are checked. */
+  /** The most rows to check. */
   readonly sample: number
-  /** How many limits are named. */
+  /** How many limits to list. */
   readonly top: number
   readonly signal: AbortSignal
 }
 
-/** Looks at the rows of a policy, and changes nothing. */
+/** Reads a policy's rows, and changes nothing. */
 export async function readUsage(options: UsageOptions): Promise<Usage> {
   const { policy, quota, connection, prefix, sample, top, signal } = options
   const tables = rowTables(prefix, policy).filter(({ shared }) => !shared)
@@ -58,9 +58,9 @@ export async function readUsage(options: UsageOptions): Promise<Usage> {
   const limits: SeenLimit[] = []
   let at: number | null = null
   let shared: SeenLimit[] = []
-  const asked = [...owners].flatMap(([layer, names]) => [...names].map((subject) => [layer, subject] as const))
+  const wanted = [...owners].flatMap(([layer, names]) => [...names].map((subject) => [layer, subject] as const))
   // Shared layers are the same for every subject.
-  const all = asked.length > 0 ? asked : [[ownLayers(policy)[0] ?? '', NOBODY] as const]
+  const all = wanted.length > 0 ? wanted : [[ownLayers(policy)[0] ?? '', NO_SUBJECT] as const]
   for (let from = 0; from < all.length && !signal.aborted; from += AT_ONCE) {
     const statuses = await Promise.all(
       all.slice(from, from + AT_ONCE).map(async ([layer, key]) => ({
@@ -96,7 +96,7 @@ function addOwners(owners: Map<string, Set<string>>, table: RowTable, keys: Iter
 
 function subjectWith(policy: Policy, layer: string, key: string): Subject {
   const own = ownLayers(policy)
-  return own.length < 2 ? key : Object.fromEntries(own.map((each) => [each, each === layer ? key : NOBODY]))
+  return own.length < 2 ? key : Object.fromEntries(own.map((each) => [each, each === layer ? key : NO_SUBJECT]))
 }
 
 function isShared({ layers }: Policy, layer: string): boolean {
