@@ -8,7 +8,10 @@ const HELP =
 
 let found: Promise<Program> | undefined
 
-/** `CHROMIUM_BIN`, else a browser on PATH, else Debian's package unpacked without root, else a clear error. */
+/**
+ * Finds Chromium: `CHROMIUM_BIN`, else a browser on PATH, else Debian's package unpacked without root. Throws a clear
+ * error if all fail.
+ */
 export function chromiumBinary(): Promise<Program> {
   found ??= find()
   return found
@@ -17,10 +20,10 @@ export function chromiumBinary(): Promise<Program> {
 async function find(): Promise<Program> {
   const program = await findProgram({
     variable: 'CHROMIUM_BIN',
-    // The headless shell takes half the processor's time of the whole browser.
+    // The headless shell needs half the CPU time of the whole browser.
     names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
     debianPackage: 'chromium-headless-shell',
-    // The program itself: the one in `usr/bin` is a script that expects it in its installed place.
+    // The program itself. The script in `usr/bin` expects it in its installed place.
     packagedPath: 'usr/lib/chromium/chromium-headless-shell',
     help: HELP,
   })
@@ -28,7 +31,7 @@ async function find(): Promise<Program> {
   return root === undefined ? program : { ...program, env: { ...env, FONTCONFIG_FILE: await fontSettings(root) } }
 }
 
-/** The fonts that were unpacked with Chromium, and the machine's own. */
+/** Uses the fonts that were unpacked with Chromium, and the machine's own. */
 const FONT_SETTINGS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig>
@@ -38,10 +41,10 @@ const FONT_SETTINGS = `<?xml version="1.0"?>
 </fontconfig>
 `
 
-/** Writes the settings of fonts for Chromium, which ends when a machine has no font at all. */
+/** Writes the font settings for Chromium, which exits on a machine without fonts. */
 async function fontSettings(root: string): Promise<string> {
   const path = join(root, 'fonts.conf')
-  // Test processes write it at the same time: each a file of its own, moved to its place whole.
+  // Test processes write it concurrently: each writes its own file, and renames it.
   const own = `${path}.${randomUUID()}`
   await writeFile(own, FONT_SETTINGS)
   await rename(own, path)

@@ -1,10 +1,10 @@
 import { type Browser, chromium } from 'playwright-core'
 import { chromiumBinary } from './chromium-binary.ts'
 
-/** Whether tests with a browser run; `BROWSER_TESTS=off` leaves them out, for `describe.runIf(browserTests)`. */
+/** Whether browser tests run, for `describe.runIf(browserTests)`. `BROWSER_TESTS=off` skips them. */
 export const browserTests: boolean = process.env.BROWSER_TESTS !== 'off'
 
-/** For containers: without a sandbox and without much shared memory; and no request that a page did not request. */
+/** For containers: without a sandbox, with little shared memory, and without requests of the browser's own. */
 const ARGS = [
   '--no-sandbox',
   '--disable-dev-shm-usage',
@@ -17,13 +17,13 @@ const ARGS = [
 
 let shared: Promise<Browser> | undefined
 
-/** The browser of this process: started by the first call, never closed, gone with the process. */
+/** This process's browser. The first call starts it; it ends with the process. */
 export function sharedBrowser(): Promise<Browser> {
   shared ??= launchBrowser()
   return shared
 }
 
-/** Starts Chromium without windows, in half a second or so; gone with this process. */
+/** Starts headless Chromium in about half a second. It ends with this process. */
 export async function launchBrowser(): Promise<Browser> {
   const { path, env } = await chromiumBinary()
   return chromium.launch({ executablePath: path, args: ARGS, env: definedOnly(env) })

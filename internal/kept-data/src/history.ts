@@ -1,19 +1,19 @@
 import type { Counting, Quota } from '@scoregw/quota'
 import type { ManualClock } from '@scoregw/quota-testkit'
 
-/** The engine that the history is played on. Its clock, and that of its store, stands still until it is advanced. */
+/** The engine that the history is played on. Its clock, and its store's, stands still until it is advanced. */
 export interface Party {
   readonly quota: Quota<'read' | 'write' | 'export', Counting>
   readonly clock: ManualClock
 }
 
-/** When every history begins: 20 November 2026, 10:00 UTC. */
+/** The beginning of every history: 20 November 2026, 10:00 UTC. */
 export const BEGIN: number = Date.UTC(2026, 10, 20, 10)
 
 const MINUTE_MS = 60_000
 const SUBJECTS = ['ann', 'ben', 'dan', 'eve', 'fay', 'gil', 'hal'] as const
 
-/** Tokens of the history's holds, by what became of them. */
+/** Tokens of the history's holds, by how the holds end. */
 export type HoldTokens = Readonly<Record<string, string>>
 
 /** Plays the history, and leaves its clock 21 minutes after {@link BEGIN}. @returns tokens of its holds */
@@ -61,7 +61,7 @@ export async function play({ quota, clock }: Party): Promise<HoldTokens> {
   return tokens
 }
 
-/** What an engine answers on the history's data: plain JSON, by the name of the question. */
+/** An engine's answers on the history's data: plain JSON, by the name of the question. */
 export interface Answers {
   /** By counters and settings. */
   readonly rows: Readonly<Record<string, unknown>>
@@ -69,12 +69,12 @@ export interface Answers {
   readonly records: Readonly<Record<string, unknown>>
 }
 
-/** Goes on with the history, and reports each answer. The clock stands where {@link play} left it. */
+/** Continues the history, and reports each answer. The clock stands where {@link play} left it. */
 export async function goOn({ quota, clock }: Party, tokens: HoldTokens): Promise<Answers> {
   const severalUnits = quota.policy.units !== undefined && quota.policy.units.length > 1
   const amount = (count: number) => (severalUnits ? { tokens: count } : count)
 
-  /** What each limit of a layer has used, and when its window ends. */
+  /** The used amount and the end of each of a layer's windows. */
   async function used(subject: string, ofLayer = 'person') {
     const { windows } = await quota.status(subject)
     const limits = Object.entries(windows).flatMap(([category, of]) => of.map((each) => ({ ...each, category })))

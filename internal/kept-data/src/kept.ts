@@ -6,12 +6,12 @@ import { KINDS, type Kind } from './kinds.ts'
 import type { Place, PolicyName } from './places/place.ts'
 import { POLICIES } from './policies.ts'
 
-/** Folders of data, one a version, named by the commit that wrote it. */
+/** Folders of data, one per version, named by the commit that wrote it. */
 export const DATA: string = join(import.meta.dirname, '..', 'data')
 
-/** What one kind of store had after the history, and what its own version answered on it. */
+/** The data of one kind of store after the history, and the answers of the version that wrote it. */
 export interface Kept {
-  /** Where the history's clock stood, epoch milliseconds. */
+  /** The history's clock at the end, epoch milliseconds. */
   readonly at: number
   readonly tokens: Readonly<Record<PolicyName, HoldTokens>>
   readonly stored: unknown
@@ -29,7 +29,7 @@ export function readKept(version: string, kind: Kind): Kept {
 
 export const POLICY_NAMES: readonly PolicyName[] = Object.keys(POLICIES) as PolicyName[]
 
-/** Starts this version's stores on kept data, and reports what they answer. */
+/** Starts this version's stores on kept data, and returns their answers. */
 export async function answersOn(kind: Kind, { at, tokens, stored }: Omit<Kept, 'answers'>): Promise<Kept['answers']> {
   const place: Place = await KINDS[kind]()
   try {

@@ -4,7 +4,7 @@ import { postgresPlace } from './places/postgres.ts'
 import { redisPlace } from './places/redis.ts'
 import { sqlitePlace } from './places/sqlite.ts'
 
-/** Every kind of store, with what makes an empty place for it. */
+/** Every kind of store, with a function that creates an empty place for it. */
 export const KINDS = {
   memory: memoryPlace,
   redis: () => redisPlace('redis'),

@@ -64,5 +64,5 @@ const units = definePolicy({
   },
 })
 
-/** The policies under which the history is played, by the name that keeps their counters apart. */
+/** The policies of the history. Their names keep their counters apart. */
 export const POLICIES: Readonly<Record<'one' | 'units', HistoryPolicy>> = { one, units }

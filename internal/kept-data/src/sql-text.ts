@@ -4,8 +4,8 @@ import type Database from 'libsql'
 import pg from 'pg'
 
 /**
- * A PostgreSQL database as plain SQL. Needs `pg_dump` on PATH, of the server's version or later; {@link loadPostgres} needs
- * nothing.
+ * A PostgreSQL database as plain SQL. Needs `pg_dump` on PATH, of the server's version or later. {@link loadPostgres}
+ * doesn't.
  */
 export async function dumpPostgres(url: string): Promise<string> {
   const { stdout } = await promisify(execFile)('pg_dump', ['--inserts', '--no-owner', '--no-privileges', url])
@@ -13,7 +13,7 @@ export async function dumpPostgres(url: string): Promise<string> {
   return `${stdout.split('\n').filter(isSql).join('\n')}\n`
 }
 
-/** Runs what {@link dumpPostgres} gave in an empty database. */
+/** Runs the result of {@link dumpPostgres} in an empty database. */
 export async function loadPostgres(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

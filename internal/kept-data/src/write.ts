@@ -30,7 +30,7 @@ async function write(kind: Kind): Promise<Omit<Kept, 'answers'>> {
       tokens[name] = await play(await place.open(name, clock, 'first'))
       at = clock.now()
     }
-    // Before the stores are closed, as after a kill: leases are still out.
+    // Before the stores are closed, as after a kill: leases are still open.
     return { at, tokens: tokens as Kept['tokens'], stored: await place.dump() }
   } finally {
     await place.close()

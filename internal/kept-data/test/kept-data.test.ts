@@ -5,9 +5,9 @@ import { answersOn, type Kept, POLICY_NAMES, readKept, versions } from '../src/k
 import { KINDS, type Kind } from '../src/kinds.ts'
 
 /**
- * Where this version answers otherwise than the one that wrote the records of ids and holds, by kind of store, name of the
- * policy and question. Counters have no such list: they always go on exactly. A store that reads old records by another
- * rule has the answers of that rule here, and the page of upgrades has the rule.
+ * Answers on records of ids and holds that differ from the version that wrote them, by kind of store, policy and
+ * question. Counters have no such list: they always continue exactly. If a store reads old records by a new rule, its
+ * answers are here, and the rule is on the page about upgrades.
  */
 const CHANGED_RECORDS: Partial<Record<Kind, Record<(typeof POLICY_NAMES)[number], Record<string, unknown>>>> = {}
 
@@ -63,7 +63,7 @@ describe.each(versions())('data of %s', (version) => {
   })
 })
 
-/** How much of a shared limit is leased at a moment depends on demand: it is compared by the test of leases. */
+/** How much of a shared limit is leased at a moment depends on demand. The test of leases compares it. */
 function withoutShared(answers: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(answers).filter(([question]) => !question.startsWith('the site has used')))
 }

@@ -2,22 +2,22 @@ import { expect, it } from 'vitest'
 
 /** A programmer's mistake, and the error it must cause. */
 export interface Mistake {
-  /** As they write it. */
+  /** The call as programmers write it. */
   readonly written: string
-  /** Makes it: throws, or rejects. */
+  /** Makes the mistake: throws, or rejects. */
   readonly make: () => unknown
   /** The code of the error. */
   readonly code: string
-  /** What its message has to say: where it is, and what to do. */
+  /** Parts that its message must contain: the place, and the fix. */
   readonly says: readonly string[]
 }
 
-/** Longest message that a programmer is shown. */
+/** The longest message that a programmer sees. */
 const MAX_MESSAGE = 500
 
 /**
- * One test a mistake (the right code, one line that says where and what to do, never too long), and one that keeps all
- * texts in a file beside the test, to be read as a whole.
+ * Registers a test per mistake: the right code, one line with the place and the fix, never too long. Another test keeps
+ * all texts in a file next to the test, so that you can read them together.
  *
  * @param file for example `./mistakes.txt`
  */

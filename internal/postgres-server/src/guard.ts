@@ -3,15 +3,15 @@ import { once } from 'node:events'
 
 /** Removes a server and its folder on request, or when this process has ended. */
 export interface Guard {
-  /** From now on the server is this process; none for `undefined`. */
+  /** Watches this server process from now on; `undefined` for none. */
   watch(pid: number | undefined): void
-  /** Resolves when everything is gone. */
+  /** Resolves when everything is removed. */
   finish(): Promise<void>
 }
 
-// A shell that waits for the end of its standard input, so at the latest for the end of this process. SIGQUIT makes
-// the server end at once and give back its shared memory, for which the machine has few places; `postmaster.pid` goes
-// last. A server that was killed has left that file and the memory: its seventh line names the segment.
+// A shell that waits for the end of its standard input, which comes at the latest when this process ends. SIGQUIT ends
+// the server immediately and releases its shared memory, of which the machine has few segments. `postmaster.pid` is
+// removed last. A killed server leaves that file and the memory behind; the file's seventh line names the segment.
 const SCRIPT = `
   while read -r line; do pid=$line; done
   file=$1/data/postmaster.pid
@@ -27,7 +27,7 @@ const SCRIPT = `
   rm -rf "$1"
 `
 
-/** `folder` holds the data folder `data`, and may be empty as yet. */
+/** `folder` contains the data folder `data`, and may still be empty. */
 export function startGuard(folder: string): Guard {
   const guard = spawn('sh', ['-c', SCRIPT, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   guard.unref()

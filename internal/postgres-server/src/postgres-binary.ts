@@ -7,12 +7,12 @@ import { isExecutable, pathFolders, unpackDebianPackage } from '@scoregw/server-
 
 const run = promisify(execFile)
 
-/** The server's programs, the environment that they need, and who runs them. */
+/** The server's programs, their environment, and the user who runs them. */
 export interface PostgresBinary {
   readonly postgres: string
   readonly initdb: string
   readonly env: NodeJS.ProcessEnv
-  /** For the options of a process: empty, or another user than root, as whom PostgreSQL refuses to run. */
+  /** For the options of a process: empty, or a user other than root, since PostgreSQL refuses to run as root. */
   readonly user: { readonly uid?: number; readonly gid?: number }
 }
 
@@ -20,12 +20,12 @@ const HELP =
   'No PostgreSQL server for the tests: install postgresql, or name the folder of its programs postgres and initdb in ' +
   'POSTGRES_BIN_DIR. POSTGRES_TESTS=off leaves these tests out.'
 
-/** What was found, by what the environment named. */
+/** Found programs, by the environment variable's value. */
 const found = new Map<string | undefined, Promise<PostgresBinary>>()
 
 /**
- * `POSTGRES_BIN_DIR`, else a folder of PATH, else the newest where Debian installs it, else Debian's package unpacked
- * without root, else a clear error.
+ * Finds PostgreSQL: `POSTGRES_BIN_DIR`, else a folder of PATH, else the newest version where Debian installs it, else
+ * Debian's package unpacked without root. Throws a clear error if all fail.
  */
 export function postgresBinary(): Promise<PostgresBinary> {
   const named = process.env.POSTGRES_BIN_DIR
@@ -39,7 +39,7 @@ async function find(): Promise<PostgresBinary> {
   return {
     postgres: join(folder, 'postgres'),
     initdb: join(folder, 'initdb'),
-    // What they print is checked, so it is English everywhere.
+    // Tests read their output, so it is in English everywhere.
     env: { ...env, LC_ALL: 'C' },
     user: await userOfServers(),
   }
@@ -63,7 +63,7 @@ async function findFolder(): Promise<{ folder: string; env: NodeJS.ProcessEnv }>
   }
 }
 
-/** Debian keeps every major version in a folder of its own, and none of them on PATH. */
+/** Debian installs every major version in its own folder, none of them on PATH. */
 async function newestBelow(root: string): Promise<string | undefined> {
   const versions = join(root, 'usr/lib/postgresql')
   if (!existsSync(versions)) return undefined

@@ -8,37 +8,37 @@ import { launch } from './postmaster.ts'
 import { makeServerFolder } from './server-folder.ts'
 import { giveTo, newDataFolder } from './template.ts'
 
-/** Whether tests with real servers run; `POSTGRES_TESTS=off` leaves them out, for `describe.runIf(postgresTests)`. */
+/** Whether tests with real servers run, for `describe.runIf(postgresTests)`. `POSTGRES_TESTS=off` skips them. */
 export const postgresTests: boolean = process.env.POSTGRES_TESTS !== 'off'
 
 export interface PostgresOptions {
-  /** Commits outlive a kill: the log is synced before a commit is answered. @default false */
+  /** Whether commits survive a kill: the log is synced before a commit is answered. @default false */
   readonly durable?: boolean
-  /** More settings of the server, for example `{ max_connections: '5' }`. */
+  /** Further settings of the server, for example `{ max_connections: '5' }`. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** A private server on a free loopback port; gone with this process, however that ends. */
+/** A private server on a free loopback port. It ends with this process, even if that is killed. */
 export interface PostgresServer {
   readonly port: number
-  /** Of the database `postgres`, as a superuser. */
+  /** The address of the database `postgres`, as a superuser. */
   readonly url: string
-  /** Makes an empty database with a name of its own, and gives its URL: about 30 ms. */
+  /** Creates an empty database under a new name, and returns its URL. Takes about 30 ms. */
   createDatabase(): Promise<string>
   /** Ends the server and removes its temporary folder. */
   stop(): Promise<void>
-  /** SIGKILL to all of its processes: as when the machine is lost. */
+  /** Sends SIGKILL to all of its processes, as if the machine were lost. */
   kill(): Promise<void>
-  /** Starts it again on the same port and files, after ending it and its connections if it runs. */
+  /** Starts it again on the same port and files. Ends it first, with its connections, if it runs. */
   restart(): Promise<void>
-  /** SIGSTOP to all of its processes: connections stay open and nothing is answered. */
+  /** Sends SIGSTOP to all of its processes: connections stay open, and nothing is answered. */
   pause(): void
-  /** SIGCONT to all of its processes. */
+  /** Sends SIGCONT to all of its processes. */
   resume(): void
-  /** The end of what it has logged since it was last started: errors and their statements, deadlocks in full. */
+  /** The end of its log since the last start: errors and their statements, and complete deadlock reports. */
   log(): string
   /**
-   * Runs SQL over a connection of its own, and gives the rows of the last statement.
+   * Runs SQL over a separate connection, and returns the rows of the last statement.
    *
    * @param databaseUrl from `createDatabase()`; by default the database `postgres`
    */
@@ -49,7 +49,7 @@ const SETTINGS = {
   listen_addresses: '127.0.0.1',
   max_connections: '60',
   shared_buffers: '16MB',
-  // In its folder, and gone with it: shared memory of the machine would outlive a kill.
+  // In its folder, which is removed with it. The machine's shared memory would survive a kill.
   dynamic_shared_memory_type: 'mmap',
   timezone: 'GMT',
   log_timezone: 'GMT',
@@ -57,7 +57,7 @@ const SETTINGS = {
 
 const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
-/** Starts a server and resolves when it accepts connections: about 100 ms, and a second when it is the machine's first. */
+/** Starts a server, and resolves when it accepts connections: in about 100 ms, or a second for the machine's first. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const binary = await postgresBinary()
   const dir = await makeServerFolder()
@@ -81,7 +81,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
 
   const end = async (name: 'SIGINT' | 'SIGQUIT') => {
-    // One that is paused would hear nothing but SIGKILL.
+    // A paused process only reacts to SIGKILL.
     running.signalAll('SIGCONT')
     running.signal(name)
     await running.gone
@@ -116,11 +116,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
-  // The query rejects with the same news.
+  // The query rejects with the same error.
   client.on('error', () => undefined)
   try {
     await client.connect()
-    // Several statements give several results.
+    // Several statements return several results.
     return [await client.query(text)].flat().at(-1)?.rows ?? []
   } finally {
     await client.end()

@@ -3,19 +3,19 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { Guard } from './guard.ts'
 import type { PostgresBinary } from './postgres-binary.ts'
 
-/** A server's first process, and with it the processes that it has started. */
+/** A server's first process, and the processes that it starts. */
 export interface Postmaster {
-  /** To all of its processes. */
+  /** Signals all of its processes. */
   signalAll(name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void
-  /** SIGINT ends open connections and then the server. */
+  /** SIGINT closes open connections and ends the server. */
   signal(name: 'SIGINT' | 'SIGQUIT'): void
-  /** The end of what it has logged. */
+  /** The end of its log. */
   log(): string
-  /** Resolves when all of its processes are gone. */
+  /** Resolves when all of its processes have ended. */
   readonly gone: Promise<void>
 }
 
-/** Characters of its log that are kept. */
+/** How many characters of its log are kept. */
 const LOG_LENGTH = 100_000
 
 /** Starts the server and resolves when it accepts connections. */
@@ -30,8 +30,8 @@ export async function launch(
   guard.watch(server.pid)
   let running = true
   const gone = new Promise<void>((resolve) => {
-    // `close` follows an exit once no process holds the standard error open, as its children do until their end. It also
-    // follows a program that could not be started.
+    // `close` follows an exit once no process holds standard error open, as its children do until they end. It also
+    // follows a failed start.
     server.once('close', () => {
       running = false
       guard.watch(undefined)
@@ -55,7 +55,7 @@ export async function launch(
   }
 }
 
-/** Resolves when the server says that it is ready (after it has recovered), rejects when it ends before. */
+/** Resolves when the server reports that it is ready, after recovery. Rejects if it ends before. */
 function accepting(server: ChildProcess, log: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.stderr?.on('data', () => {
@@ -66,7 +66,7 @@ function accepting(server: ChildProcess, log: () => string): Promise<void> {
   })
 }
 
-/** The server stands still while its children are looked up, so that it cannot start one that is missed. */
+/** The server is stopped while its children are listed, so that it cannot start another one. */
 function signalTree(pid: number, name: NodeJS.Signals): void {
   send(pid, 'SIGSTOP')
   for (const child of childrenOf(pid)) send(child, name)
@@ -87,7 +87,7 @@ function send(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch (error) {
-    // One that has just ended by itself needs no signal.
+    // A process that has just ended needs no signal.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }

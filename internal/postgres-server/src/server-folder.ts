@@ -6,8 +6,9 @@ const MEMORY = '/dev/shm'
 const ENOUGH_BYTES = 1024 ** 3
 
 /**
- * Makes a temporary folder, in memory where that is large. A server has a thousand files, and some file systems become
- * slow when that many come and go. Files outlive a kill in memory as on a disk: only a restart of the machine differs.
+ * Creates a temporary folder, in memory if that is large enough. A server has a thousand files, and some file systems
+ * slow down when so many are created and removed. Files in memory survive a kill as on a disk, but not a restart of the
+ * machine.
  */
 export async function makeServerFolder(): Promise<string> {
   return await mkdtemp(join((await hasRoom()) ? MEMORY : tmpdir(), 'scoregw-postgres-'))

@@ -9,19 +9,19 @@ import type { PostgresBinary } from './postgres-binary.ts'
 
 const run = promisify(execFile)
 
-/** Small files of the log make a small copy; nothing depends on the machine's locale. */
+/** // Small log files make the copy small. Nothing depends on the machine's locale. */
 const INITDB_ARGS = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--no-locale', '--wal-segsize=1']
 
 let made: Promise<string> | undefined
 
-/** Copies the data folder of a new server to `data`: some 40 ms, where `initdb` takes 700 ms. */
+/** Copies a new server's data folder to `data` in about 40 ms; `initdb` takes 700 ms. */
 export async function newDataFolder(binary: PostgresBinary, data: string): Promise<void> {
   made ??= template(binary)
-  // `-p` keeps the owner, which the server insists on.
+  // `-p` keeps the owner, which the server requires.
   await run('cp', ['-pPR', await made, data])
 }
 
-/** The folder that is copied, made once for every version, user and set of arguments, and kept between runs. */
+/** The folder to copy, created once per version, user and arguments, and kept between runs. */
 async function template(binary: PostgresBinary): Promise<string> {
   const version = (await run(binary.postgres, ['--version'], { env: binary.env })).stdout.trim()
   const key = JSON.stringify([version, binary.user, INITDB_ARGS])
@@ -33,7 +33,7 @@ async function template(binary: PostgresBinary): Promise<string> {
 
 async function makeTemplate(binary: PostgresBinary, cache: string, folder: string): Promise<void> {
   await mkdir(cache, { recursive: true })
-  // Made beside its place and moved there whole, so that two tests that do it at once cannot meet half a folder.
+  // Created next to its place and renamed, so that concurrent tests never see half a folder.
   const work = await mkdtemp(join(cache, 'postgres-data-'))
   try {
     await giveTo(binary.user, work)
@@ -48,7 +48,7 @@ async function makeTemplate(binary: PostgresBinary, cache: string, folder: strin
   }
 }
 
-/** Makes a folder the property of the servers' user, where that is not the user of this process. */
+/** Gives a folder to the servers' user, if that isn't this process's user. */
 export async function giveTo({ uid, gid }: PostgresBinary['user'], folder: string): Promise<void> {
   if (uid !== undefined && gid !== undefined) await chown(folder, uid, gid)
 }

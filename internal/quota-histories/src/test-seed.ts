@@ -1,4 +1,4 @@
-// A setup file of all tests: `QUOTA_TEST_SEED` is the seed of everything random that has none of its own.
+// A setup file of all tests: `QUOTA_TEST_SEED` seeds everything random without a seed of its own.
 import * as fc from 'fast-check'
 
 const { QUOTA_TEST_SEED } = process.env

@@ -5,28 +5,28 @@ import { until } from './waiting.ts'
 export interface RedisClusterOptions {
   /** @default 3 */
   readonly primaries?: number
-  /** Of each primary. @default 1 */
+  /** Per primary. @default 1 */
   readonly replicas?: number
-  /** After this time without an answer a node counts as gone, in milliseconds. @default 1_000 */
+  /** How long a node may be silent before it counts as gone, in milliseconds. @default 1_000 */
   readonly nodeTimeoutMs?: number
-  /** More arguments for every server. */
+  /** Further arguments for every server. */
   readonly args?: readonly string[]
 }
 
 export interface ClusterNode extends RedisServer {
-  /** As the cluster names it. */
+  /** The cluster's name for it. */
   readonly id: string
 }
 
 /** A cluster on loopback whose nodes can fail, and whose slots can move. */
 export interface RedisCluster {
-  /** The primaries as they were at the start, then their replicas. */
+  /** The original primaries, then their replicas. */
   readonly nodes: readonly ClusterNode[]
   /** Addresses for a client. */
   readonly seeds: readonly { readonly host: string; readonly port: number }[]
-  /** Resolves to the slot that a key is in. */
+  /** Resolves to a key's slot. */
   slotOf(key: string): Promise<number>
-  /** Resolves to the node that serves a slot, as the first node sees it that answers and is not left out. */
+  /** Resolves to the node that serves a slot, according to the first node that answers, except `leftOut`. */
   primaryOf(slot: number, leftOut?: ClusterNode): Promise<ClusterNode>
   /** Resolves to a replica of a node. */
   replicaOf(primary: ClusterNode): Promise<ClusterNode>
@@ -68,7 +68,7 @@ async function startNode(nodeTimeoutMs: number, args: readonly string[]): Promis
   const server = await startRedis({
     args: [
       ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', `${nodeTimeoutMs}`],
-      // A replica may take over whatever the state of its copy, as in most clusters; and starts its copy at once.
+      // A replica may take over regardless of the age of its copy, as in most clusters, and starts to copy immediately.
       ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync', 'yes', '--repl-diskless-sync-delay', '0'],
       ...args,
     ],
@@ -111,7 +111,7 @@ interface Seen {
   readonly slots: readonly string[]
 }
 
-/** The cluster as a node sees it. */
+/** The cluster as one node sees it. */
 async function view(node: RedisServer): Promise<Seen[]> {
   const lines = String(await node.cli('CLUSTER', 'NODES'))
     .trim()

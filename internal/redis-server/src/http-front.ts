@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { Redis } from 'ioredis'
 
 /**
- * A fault of one request: the connection breaks before the command is carried out (`broken`) or after it (`lost`); 502
- * after it; the answer ends in its middle; it is sent twice; the command is carried out twice, as by a proxy that repeats
- * requests; a redirect to the front itself, after it; the answer to the request before; no JSON; an error that repeats the token.
+ * A fault of one request. The connection breaks before the command is carried out (`broken`) or after it (`lost`); a
+ * 502 after it; the answer ends in the middle; it is sent twice; the command is carried out twice, as by a repeating
+ * proxy; a redirect to the front itself, after it; the answer to the previous request; invalid JSON; an error that
+ * repeats the token.
  */
 export type FrontFault =
   | 'broken'
@@ -20,15 +21,15 @@ export type FrontFault =
   | 'no-json'
   | 'repeats-token'
 
-/** A front that speaks Upstash's REST protocol before a real Redis. */
+/** A front for a real Redis that speaks Upstash's REST protocol. */
 export interface HttpFront {
   readonly url: string
   readonly token: string
-  /** Faults of the next requests, in turn; `undefined`: none. */
+  /** Faults of the next requests in order; `undefined` for none. */
   readonly faults: (FrontFault | undefined)[]
-  /** Names of the commands that were carried out, and bytes of bodies. */
+  /** Names of the executed commands, and bytes of bodies. */
   readonly seen: { commands: string[]; requests: number; bytesIn: number; bytesOut: number }
-  /** From now on nothing is carried out or answered. */
+  /** Stops executing and answering from now on. */
   silence(): void
   stop(): Promise<void>
 }
@@ -36,9 +37,9 @@ export interface HttpFront {
 const TOKEN = 'secret-token'
 
 export interface HttpFrontOptions {
-  /** Lua before each script, for example `local struct = nil`: a database without that library. */
+  /** Lua before each script, such as `local struct = nil` for a database without that library. */
   readonly lua?: string
-  /** Longest script, in characters. */
+  /** The longest script, in characters. */
   readonly maxScript?: number
 }
 

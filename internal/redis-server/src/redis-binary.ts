@@ -4,10 +4,13 @@ const HELP =
   'No Redis server for the tests: install redis-server or valkey-server, or name one in REDIS_SERVER_BIN. ' +
   'REDIS_TESTS=off leaves these tests out.'
 
-/** What was found, by what the environment named. */
+/** Found programs, by the environment variable's value. */
 const found = new Map<string | undefined, Promise<Program>>()
 
-/** `REDIS_SERVER_BIN`, else a server on PATH, else Debian's package unpacked without root, else a clear error. */
+/**
+ * Finds Redis: `REDIS_SERVER_BIN`, else a server on PATH, else Debian's package unpacked without root. Throws a clear
+ * error if all fail.
+ */
 export function redisBinary(): Promise<Program> {
   const named = process.env.REDIS_SERVER_BIN
   const program =

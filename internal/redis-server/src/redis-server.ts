@@ -6,43 +6,43 @@ import { type Program, startOnFreePort } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { redisBinary } from './redis-binary.ts'
 
-/** Whether tests with real servers run; `REDIS_TESTS=off` leaves them out, for `describe.runIf(redisTests)`. */
+/** Whether tests with real servers run, for `describe.runIf(redisTests)`. `REDIS_TESTS=off` skips them. */
 export const redisTests: boolean = process.env.REDIS_TESTS !== 'off'
 
 export interface RedisOptions {
-  /** More arguments for the server, for example `['--maxmemory', '2mb']`. */
+  /** Further arguments for the server, for example `['--maxmemory', '2mb']`. */
   readonly args?: readonly string[]
-  /** Writes an append-only file, synced before every reply. @default false */
+  /** Whether it writes an append-only file, synced before every reply. @default false */
   readonly aof?: boolean
-  /** Where it keeps its files. @default a temporary folder, removed with the server */
+  /** The folder of its files. @default a temporary folder, removed with the server */
   readonly dir?: string
-  /** A file of settings, which the server may write to. */
+  /** A configuration file, which the server may write to. */
   readonly configFile?: string
   /** A program that runs the server, and its arguments, for example `['valgrind', '--tool=callgrind']`. */
   readonly under?: readonly string[]
 }
 
-/** A private server on a free loopback port; gone with this process, however that ends. */
+/** A private server on a free loopback port. It ends with this process, even if that is killed. */
 export interface RedisServer {
   readonly port: number
-  /** Of the server's process, as long as it is not restarted. */
+  /** The server's process id until a restart. */
   readonly pid: number
   readonly url: string
   /** Ends the server and removes its temporary folder. */
   stop(): Promise<void>
-  /** SIGKILL: as when the machine is lost. */
+  /** Sends SIGKILL, as if the machine were lost. */
   kill(): Promise<void>
-  /** Starts it again on the same port and files, after ending it if it runs. */
+  /** Starts it again on the same port and files. Ends it first if it runs. */
   restart(): Promise<void>
-  /** SIGSTOP: connections stay open and nothing is answered. */
+  /** Sends SIGSTOP: connections stay open, and nothing is answered. */
   pause(): void
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   resume(): void
-  /** Sends one command over a connection of its own, for example `cli('GET', 'k')`. */
+  /** Sends one command over a separate connection, for example `cli('GET', 'k')`. */
   cli(...args: string[]): Promise<unknown>
 }
 
-/** Starts a server and resolves when it accepts connections: 10 to 30 ms. */
+/** Starts a server, and resolves when it accepts connections: in 10 to 30 ms. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const binary = await redisBinary()
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'scoregw-redis-')))
@@ -87,7 +87,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 interface Running {
   readonly pid: number
   signal(name: NodeJS.Signals): void
-  /** Resolves when the process is gone; at once when it is. */
+  /** Resolves when the process has ended. */
   end(name: NodeJS.Signals): Promise<void>
 }
 
@@ -95,7 +95,7 @@ async function launch(binary: Program, args: readonly string[], ownDir: string |
   const server = spawn(binary.path, args, { env: binary.env, stdio: ['ignore', 'pipe', 'pipe'] })
   const guard = startGuard(server, ownDir)
   const gone = new Promise<void>((resolve) => {
-    // `close` follows both an exit and a program that could not be started.
+    // `close` follows both an exit and a failed start.
     server.once('close', () => {
       guard.kill('SIGKILL')
       resolve()
@@ -108,7 +108,7 @@ async function launch(binary: Program, args: readonly string[], ownDir: string |
       server.kill(name)
     },
     async end(name) {
-      // One that is paused would hear nothing but SIGKILL.
+      // A paused process only reacts to SIGKILL.
       if (name !== 'SIGKILL') server.kill('SIGCONT')
       server.kill(name)
       await gone
@@ -116,7 +116,7 @@ async function launch(binary: Program, args: readonly string[], ownDir: string |
   }
 }
 
-/** Resolves when the server says that it is ready (after it has loaded its files), rejects when it ends before. */
+/** Resolves when the server reports that it is ready, after loading its files. Rejects if it ends before. */
 function accepting(server: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let output = ''
@@ -127,12 +127,12 @@ function accepting(server: ChildProcess): Promise<void> {
       })
     }
     server.once('error', reject)
-    // Not at `exit`: what it has said may still be on its way then.
+    // Not at `exit`: its last output may not have arrived by then.
     server.once('close', () => reject(new Error(`The Redis server ended while starting:\n${output}`)))
   })
 }
 
-/** A shell that waits for the end of its standard input, so for the end of this process, and then cleans up. */
+/** A shell that waits for the end of its standard input, and so of this process, and then cleans up. */
 function startGuard(server: ChildProcess, ownDir: string | undefined): ChildProcess {
   const script = 'cat >/dev/null; kill -9 "$1"; [ -z "$2" ] || rm -rf "$2"'
   const guard = spawn('sh', ['-c', script, 'sh', String(server.pid), ownDir ?? ''], {
@@ -146,7 +146,7 @@ function startGuard(server: ChildProcess, ownDir: string | undefined): ChildProc
 async function command(port: number, [name, ...args]: readonly string[]): Promise<unknown> {
   if (name === undefined) throw new TypeError('No command was given')
   const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => null })
-  // The command rejects with the same news.
+  // The command rejects with the same error.
   client.on('error', () => undefined)
   try {
     await client.connect()

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { until } from './waiting.ts'
 
-/** A primary with one replica, and a Sentinel that puts the replica in its place when it is gone. */
+/** A primary with one replica, and a Sentinel that promotes the replica if the primary fails. */
 export interface ReplicaPair {
   readonly primary: RedisServer
   readonly replica: RedisServer
-  /** The name of the group, which a client needs beside the address of the Sentinel. */
+  /** The name of the group. A client needs it and the Sentinel's address. */
   readonly name: string
   readonly sentinels: readonly { readonly host: string; readonly port: number }[]
   /** Resolves when the replica has taken over. */
@@ -18,7 +18,7 @@ export interface ReplicaPair {
 
 const NAME = 'quota'
 
-/** @param downAfterMs silence after which the Sentinel counts the primary as gone, in milliseconds */
+/** @param downAfterMs how long the primary may be silent before the Sentinel counts it as gone, in milliseconds */
 export async function startReplicaPair(downAfterMs = 500): Promise<ReplicaPair> {
   const dir = await mkdtemp(join(tmpdir(), 'scoregw-sentinel-'))
   const servers: RedisServer[] = []

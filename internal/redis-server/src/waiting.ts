@@ -1,4 +1,4 @@
-/** Asks again every few milliseconds until the answer is yes. */
+/** Repeats a check every few milliseconds until it passes. */
 export async function until(what: string, isSo: () => Promise<boolean>, timeoutMs = 20_000): Promise<void> {
   const latest = performance.now() + timeoutMs
   while (!(await isSo().catch(() => false))) {

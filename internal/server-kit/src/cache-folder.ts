@@ -2,8 +2,8 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * The folder that caches costly files between runs. Root's is outside its home, which is closed to the other users that
- * root starts servers as.
+ * The folder that caches costly files between runs. For root it is outside the home folder, which other users of
+ * servers cannot read.
  */
 export function cacheFolder(): string {
   const own = process.getuid?.() === 0 ? '/var/cache' : join(homedir(), '.cache')

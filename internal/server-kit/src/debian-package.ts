@@ -8,19 +8,19 @@ import { cacheFolder } from './cache-folder.ts'
 
 const run = promisify(execFile)
 
-/** A package outside its place. */
+/** A Debian package, unpacked outside its place. */
 export interface Unpacked {
-  /** The folder that stands for `/`. */
+  /** The folder that replaces `/`. */
   readonly root: string
   /** The environment in which its programs find their libraries. */
   readonly env: NodeJS.ProcessEnv
 }
 
 /**
- * Unpacks a Debian package, with those of its dependencies that the machine lacks, into a cache folder: without root,
- * and without installing anything. Some seconds the first time, none afterwards.
+ * Unpacks a Debian package, and missing dependencies, into a cache folder, without root and without installing
+ * anything. It takes some seconds the first time.
  *
- * @throws when the machine has no apt, or apt cannot reach its servers
+ * @throws if the machine has no apt, or apt cannot reach its servers
  */
 export async function unpackDebianPackage(name: string): Promise<Unpacked> {
   const cache = cacheFolder()
@@ -38,13 +38,13 @@ export async function unpackDebianPackage(name: string): Promise<Unpacked> {
 }
 
 /**
- * Waits until no other process is in here with the same file: the processes of a run would all download the same.
- * `flock` is in every Debian. Its lock ends with `cat`, and so with this process, however that ends.
+ * Waits until no other process works with this file: all processes of a run would download the same. Every Debian has
+ * `flock`. Its lock ends with `cat`, and so with this process.
  */
 async function exclusively(file: string, work: () => Promise<void>): Promise<void> {
   const holder = spawn('flock', [file, 'cat'], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(holder, 'exit')
-  // Where there is no `flock`, `ended` rejects; what was written says nothing more.
+  // Without `flock`, `ended` rejects, and the write error adds nothing.
   holder.stdin.on('error', () => undefined)
   try {
     holder.stdin.write('locked')
@@ -57,7 +57,7 @@ async function exclusively(file: string, work: () => Promise<void>): Promise<voi
 }
 
 async function unpackInto(cache: string, name: string, root: string): Promise<void> {
-  // Moved to its place whole, so that a process that is killed leaves no half of a folder there.
+  // Renamed when complete, so that a killed process leaves no half folder.
   const work = await mkdtemp(join(cache, `${name}-`))
   try {
     const debs = await download(name, work)
@@ -69,7 +69,7 @@ async function unpackInto(cache: string, name: string, root: string): Promise<vo
   }
 }
 
-/** Downloads the packages with an apt state of our own; apt checks their signatures as always. */
+/** Downloads the packages with a separate apt state. apt verifies their signatures as usual. */
 async function download(name: string, work: string): Promise<string[]> {
   for (const folder of ['lists/partial', 'archives/partial']) await mkdir(join(work, folder), { recursive: true })
   const options = [

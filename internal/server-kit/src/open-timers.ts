@@ -2,11 +2,11 @@ type Call = (...args: unknown[]) => unknown
 type TimerCalls = Record<'setInterval' | 'setTimeout' | 'clearInterval' | 'clearTimeout', Call>
 
 /**
- * Watches the timers that some sources set from now on, while a test's fake timers are on. A count of all fake timers would
- * also count those of other test files: they share a process, and their programs may still be at work.
+ * Counts the timers that some sources set from now on, while a test's fake timers are on. A count of all fake timers
+ * would include other test files, which share the process.
  *
  * @param sources the ends of the sources' paths: `['http/metered-request.ts']`
- * @returns how many of those timers are neither cleared nor, set once, over
+ * @returns how many of those timers are still open
  */
 export function openTimers(sources: readonly string[]): () => number {
   const timers = globalThis as unknown as TimerCalls
@@ -36,7 +36,7 @@ export function openTimers(sources: readonly string[]): () => number {
     })
   }
 
-  /** A proxy has all that the fake has, by which the real one comes back. */
+  /** A proxy has all members of the fake, including those that restore the real one. */
   function replace(name: keyof TimerCalls, call: (fake: Call, args: unknown[]) => unknown): void {
     timers[name] = new Proxy(timers[name], { apply: (fake, _, args) => call(fake, args) })
   }

@@ -1,13 +1,13 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 
-/** As long as timers and what they set off need on a machine that has nothing else to do. */
+/** As long as timers and their callbacks need on an idle machine. */
 const STEP_MS = 10
-/** How often a check is made again, in milliseconds. */
+/** How often a check is repeated, in milliseconds. */
 const LOOK_MS = 5
 
 let ownMs: number | undefined
 
-/** A step counts as one however long it took. Keeps no process alive. */
+/** A step counts once, even if it took longer. It keeps no process alive. */
 async function count(): Promise<never> {
   for (;;) {
     await setTimeout(STEP_MS, undefined, { ref: false })
@@ -17,9 +17,9 @@ async function count(): Promise<never> {
 }
 
 /**
- * Milliseconds that this process has had, in steps of ten: what it was kept from running by others is not among them. Never
- * ahead of the clock. A timer has fired once its delay has passed in own time too, however busy the machine is: so upper
- * bounds of tests are judged by it, and lower ones by the clock.
+ * Milliseconds that this process was running, in steps of ten, without the time that other processes took. Never ahead
+ * of the clock. A timer has fired once its delay has passed in own time, even on a busy machine. So tests compare upper
+ * bounds with it, and lower bounds with the clock.
  */
 export function ownTime(): number {
   if (ownMs === undefined) {
@@ -29,7 +29,7 @@ export function ownTime(): number {
   return ownMs
 }
 
-/** Makes a check again and again until it passes; fails as it does where that takes longer in own time. */
+/** Repeats a check until it passes. Fails with its error if that takes longer in own time. */
 export async function withinOwnTime<T>(limitMs: number, check: () => T | PromiseLike<T>): Promise<T> {
   const began = ownTime()
   for (;;) {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
-/** Another process may take the port between the look and the server's start: then looks again. */
+/** Another process may take the port between the check and the server's start. Then another port is tried. */
 export async function startOnFreePort<T>(start: (port: number) => Promise<T>): Promise<{ port: number; running: T }> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()

@@ -1,7 +1,7 @@
-/** For packages in a bundle that ask for others as CommonJS does. */
+/** For bundled packages that require others as CommonJS. */
 const REQUIRE = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
 
-/** How esbuild makes a program of the workspace's sources, in one file, which starts soonest. */
+/** esbuild's options for a program from the workspace's sources, in a single file, which starts fastest. */
 export const PROGRAM_OPTIONS = {
   bundle: true,
   banner: { js: REQUIRE },

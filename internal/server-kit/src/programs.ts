@@ -3,30 +3,30 @@ import { join } from 'node:path'
 import { unpackDebianPackage } from './debian-package.ts'
 import { isExecutable, pathFolders } from './executables.ts'
 
-/** A program and the environment that it needs. */
+/** A program, and the environment that it needs. */
 export interface Program {
   readonly path: string
   readonly env: NodeJS.ProcessEnv
-  /** The folder that stands for `/`, if the program was unpacked from a Debian package. */
+  /** The folder that replaces `/`, if the program was unpacked from a Debian package. */
   readonly root?: string
 }
 
 export interface ProgramSource {
-  /** The environment variable that may name another program. Unset: none does. */
+  /** The environment variable that may name another program, if there is one. */
   readonly variable?: string
   /** The program's names on PATH, the preferred one first. */
   readonly names: readonly string[]
   readonly debianPackage: string
   /** The program's path in that package. */
   readonly packagedPath: string
-  /** What to install, for the message when nothing was found. */
+  /** The package to install, for the message if nothing is found. */
   readonly help: string
 }
 
 /**
  * Finds a program: the one that the variable names, else on PATH, else in Debian's package, unpacked without root.
  *
- * @throws when the variable names no program, or nothing was found
+ * @throws if the variable names no program, or nothing was found
  */
 export async function findProgram(source: ProgramSource): Promise<Program> {
   const { variable = '' } = source

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheFolder } from './cache-folder.ts'
-// The packages whose one program is a runtime, without the scripts that packages for every platform need.
+// The packages with only a runtime's program, without the scripts that packages for all platforms need.
 import PACKAGES from './runtimes.json' with { type: 'json' }
 
 const run = promisify(execFile)
@@ -12,8 +12,8 @@ const run = promisify(execFile)
 export type Runtime = keyof typeof PACKAGES
 
 /**
- * The program of a runtime: the one that `BUN_BIN`, `DENO_BIN` or `WORKERD_BIN` names, else from npm, in a cache outside
- * of this folder. Some seconds the first time.
+ * Finds a runtime: `BUN_BIN`, `DENO_BIN` or `WORKERD_BIN`, else from npm, cached outside this folder. It takes some
+ * seconds the first time.
  */
 export async function runtimeBinary(runtime: Runtime): Promise<string> {
   const named = process.env[`${runtime.toUpperCase()}_BIN`]
@@ -26,7 +26,7 @@ export async function runtimeBinary(runtime: Runtime): Promise<string> {
   return join(folder, 'package', runtime === 'deno' ? '' : 'bin', runtime)
 }
 
-/** Fetched beside its place and moved there whole, so that two tests that do it at once cannot meet half a folder. */
+/** Downloaded next to its place and renamed, so that concurrent tests never see half a folder. */
 async function fetchPackage(name: string, folder: string): Promise<void> {
   await mkdir(cacheFolder(), { recursive: true })
   const work = await mkdtemp(join(cacheFolder(), 'runtime-'))

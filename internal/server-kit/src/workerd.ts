@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { runtimeBinary } from './runtime-binary.ts'
 
-/** A Worker that workerd, the runtime of Cloudflare Workers, serves. */
+/** A Worker for workerd, the runtime of Cloudflare Workers. */
 export interface WorkerOptions {
   /** The bundled Worker, one ES module. */
   readonly script: string
@@ -15,8 +15,9 @@ export interface WorkerOptions {
   /** Classes of Durable Objects with SQLite, by their bindings. */
   readonly objects?: Readonly<Record<string, string>>
   /**
-   * The folder that keeps the objects' storage.
-   * @default one that goes with the runtime
+   * The folder of the objects' storage.
+   *
+   * @default a temporary one
    */
   readonly storage?: string
 }
@@ -29,12 +30,12 @@ export interface RunningWorker {
   stop(): Promise<void>
 }
 
-/** Where storage costs no wait for a disk, if there is such a place. */
+/** A place where storage doesn't wait for a disk, if there is one. */
 function temporary(): string {
   return existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 }
 
-/** Starts workerd, which is fetched from npm the first time. */
+/** Starts workerd, which is downloaded from npm the first time. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const [binary, folder] = [await runtimeBinary('workerd'), await mkdtemp(join(temporary(), 'quota-workerd-'))]
   await writeFile(join(folder, 'worker.mjs'), options.script)

@@ -1,7 +1,7 @@
 import { type MemoryStore, memorySettings, memoryStore } from '@scoregw/quota'
 import { engineOf, type Place, type PolicyName } from './place.ts'
 
-/** Snapshots of memory stores. Their settings are gone with the process. */
+/** Snapshots of memory stores. Their settings end with the process. */
 export async function memoryPlace(): Promise<Place> {
   const stores = new Map<PolicyName, MemoryStore>()
   let loaded: Readonly<Partial<Record<PolicyName, readonly unknown[]>>> = {}

@@ -4,14 +4,14 @@ import { startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
 import { engineOf, type Place } from './place.ts'
 
-/** A key, with its bytes in base64; Redis' own dumps are not read by every version of Redis and Valkey. */
+/** A key, with its bytes in base64. Some versions of Redis and Valkey cannot read each other's dumps. */
 interface StoredKey {
   readonly key: string
   readonly value:
     | { readonly string: string }
     | { readonly hash: readonly (readonly [field: string, value: string])[] }
     | { readonly zset: readonly (readonly [member: string, score: string])[] }
-  /** When the key expires, in milliseconds from now; without: never. */
+  /** When the key expires, in milliseconds from now; unset for never. */
   readonly ttlMs?: number
 }
 

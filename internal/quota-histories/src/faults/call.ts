@@ -1,25 +1,25 @@
 /** One call of a history as its caller saw it, repeats included. */
 export interface Call {
-  /** When the first attempt was made and the last answered, by a counter that all callers share. */
+  /** When the first attempt was made and the last one answered, on a counter that all callers share. */
   readonly from: number
   readonly until: number
   /**
-   * - `admitted`: a take was charged its one token.
+   * - `admitted`: a take was charged its token.
    * - `refused`: it was not.
-   * - `withdrawn`: an attempt without an answer was charged for a while at most, and the engine gave it back.
-   * - `doubtful`: an attempt without an answer was charged; the engine may give it back later.
-   * - `cancelled`: the token of an admitted take was given back.
+   * - `withdrawn`: an attempt without an answer was charged at most for a while, and the engine refunded it.
+   * - `doubtful`: an attempt without an answer was charged; the engine may refund it later.
+   * - `cancelled`: the token of an admitted take was refunded.
    */
   readonly outcome: 'admitted' | 'refused' | 'withdrawn' | 'doubtful' | 'cancelled'
-  /** Tokens used after a take, as its decision says. */
+  /** Tokens used after a take, according to its decision. */
   readonly used?: number | undefined
 }
 
-/** How many calls ended so, before and after an instant of a take that nobody knows. */
+/** How many calls had each outcome, before and after the unknown instant of a take. */
 interface Others {
-  /** Those that were answered before the take was requested. */
+  /** Calls that were answered before the take was sent. */
   readonly before: Readonly<Record<Call['outcome'], number>>
-  /** Those that were requested before the take was answered. */
+  /** Calls that were sent before the take was answered. */
   readonly begun: Readonly<Record<Call['outcome'], number>>
 }
 
@@ -34,7 +34,7 @@ function othersOf(take: Call, calls: readonly Call[]): Others {
   return others
 }
 
-/** Least and most tokens that can have been in use at some instant of a take, by all that is known of other calls. */
+/** The fewest and most tokens that can have been used at some instant during a take, judged by the other calls. */
 function boundsAt(take: Call, calls: readonly Call[]): readonly [least: number, most: number] {
   const own = take.outcome === 'admitted' ? 1 : 0
   const { before, begun } = othersOf(take, calls)
@@ -44,8 +44,8 @@ function boundsAt(take: Call, calls: readonly Call[]): readonly [least: number, 
 }
 
 /**
- * What is wrong with a history of takes of one token and their cancels under one limit; empty where nothing is. Takes
- * time in proportion to the square of the calls.
+ * Checks a history of one-token takes and cancels under one limit. @returns the violations. It takes time proportional
+ * to the square of the calls
  */
 export function violationsOf(calls: readonly Call[], limit: number): string[] {
   return calls.flatMap((take) => {

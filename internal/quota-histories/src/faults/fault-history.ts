@@ -4,13 +4,13 @@ import { type Policy, type Quota, QuotaError, type Reservation, type ReserveRequ
 import { type Call, violationsOf } from './call.ts'
 
 const CALLERS = 16
-/** Between two attempts of one call, in milliseconds. */
+/** The pause between two attempts of one call, in milliseconds. */
 const PAUSE_MS = 20
 
-/** How long to wait for what the engine gives back, in milliseconds. */
+/** How long to wait for the engine's refunds, in milliseconds. */
 const GIVEN_BACK_MS = 30_000
 
-/** One limit of an hour for each subject. */
+/** A limit per hour and subject. */
 export function faultPolicy(limit: number): Policy<'take'> {
   return {
     windows: [{ label: '1h', lengthMs: 3_600_000 }],
@@ -22,20 +22,20 @@ export function faultPolicy(limit: number): Policy<'take'> {
 }
 
 /**
- * Has a server fail and come back, while all callers go on.
+ * Makes a server fail and return while all callers continue.
  *
- * @param unanswered resolves when a call has had no answer
+ * @param unanswered resolves when a call got no answer
  */
 export type Fault = (unanswered: Promise<void>) => Promise<unknown>
 
 interface FaultHistoryOptions {
-  /** Whom nothing has been charged yet. */
+  /** A subject without charges. */
   readonly subject: string
   /** The limit of {@link faultPolicy}. */
   readonly limit: number
-  /** Takes of all callers together. */
+  /** How many takes all callers make together. */
   readonly takes: number
-  /** Whether every fourth take is cancelled when it is admitted. */
+  /** Whether every fourth take is cancelled after its admission. */
   readonly cancels: boolean
   /** Called when a third of the takes have begun. */
   readonly fault: Fault
@@ -43,16 +43,16 @@ interface FaultHistoryOptions {
 
 interface FaultHistory {
   readonly calls: readonly Call[]
-  /** Attempts without an answer. */
+  /** How many attempts got no answer. */
   readonly unanswered: number
   /**
-   * Resolves to the tokens that all callers together have to be charged. What the engine gives back for want of an answer
-   * may be on its way still: ask until the server agrees.
+   * Resolves to the tokens that the server should have charged for all callers together. Refunds of unanswered attempts
+   * may still be on their way, so call it until the server agrees.
    */
   charged(): Promise<number>
 }
 
-/** A promise and what resolves it. */
+/** A promise, and the function that resolves it. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => undefined
   const opened = new Promise<void>((resolve) => {
@@ -68,12 +68,12 @@ const OUTCOMES = {
   duplicate: 'doubtful',
 } as const
 
-function heard({ status, decision }: Reservation): Pick<Call, 'outcome' | 'used'> {
+function resultOf({ status, decision }: Reservation): Pick<Call, 'outcome' | 'used'> {
   assert(status !== 'expired', 'nothing here is a hold')
   return { outcome: OUTCOMES[status], used: decision?.windows[0]?.used ?? undefined }
 }
 
-/** Callers of one engine that repeat what had no answer until it has one. */
+/** Callers of one engine that repeat a call until it is answered. */
 class Callers {
   readonly #quota: Quota
   readonly #options: FaultHistoryOptions
@@ -116,7 +116,7 @@ class Callers {
     }
   }
 
-  /** Takes under an id; once the engine has withdrawn that, under another one. */
+  /** Takes under an id, or under another one after the engine withdrew it. */
   async #take(take: number): Promise<Reservation> {
     for (let ids = 0; ; ids++) {
       const request = {
@@ -124,13 +124,13 @@ class Callers {
         operation: 'take',
         id: `${this.#options.subject}: ${take}.${ids}`,
       }
-      const reservation = await this.#call(() => this.#quota.reserve(request), heard)
+      const reservation = await this.#call(() => this.#quota.reserve(request), resultOf)
       if (reservation.status === 'duplicate') this.#doubtful.push(request)
       if (reservation.status !== 'cancelled') return reservation
     }
   }
 
-  /** How many attempts without an answer are charged. */
+  /** How many unanswered attempts are charged. */
   async #stillCharged(): Promise<number> {
     const again = this.#doubtful.map((request) => this.#answer(() => this.#quota.reserve(request)))
     return (await Promise.all(again)).filter(({ status }) => status === 'duplicate').length
@@ -157,7 +157,7 @@ class Callers {
   }
 }
 
-/** The history agrees with the server in the end, and no answer was wrong. */
+/** Checks that the history finally agrees with the server, and that no answer was wrong. */
 async function check(quota: Quota, { calls, charged }: FaultHistory, subject: string, limit: number): Promise<void> {
   assert.deepEqual(violationsOf(calls, limit), [], subject)
   const until = performance.now() + GIVEN_BACK_MS
@@ -171,20 +171,19 @@ async function check(quota: Quota, { calls, charged }: FaultHistory, subject: st
 }
 
 export interface FaultHistories {
-  /** Histories, one after the other, each of a subject of its own; every second one cancels some of its takes. */
+  /** The number of histories. They run in turn, each for a new subject; every second one cancels some takes. */
   readonly runs: number
-  /** Of each history, by callers side by side; the limit is half of it. */
+  /** The takes in each history, by concurrent callers. The limit is half as many. */
   readonly takes: number
   readonly fault: Fault
 }
 
 /**
- * Plays takes of many callers while the server fails and comes back, once in each history. A call without an answer is
- * made again under its id until it has one. Every answer is judged by what all callers saw, and so is the count in the
- * end.
+ * Plays takes of many callers while the server fails and returns once per history. An unanswered call is repeated under
+ * its id until it is answered. Every answer, and the final count, is judged by what all callers saw.
  *
  * @param quota an engine of {@link faultPolicy} with half of the takes as its limit
- * @returns how many calls were answered, how many of them with a refusal, and how many attempts were not
+ * @returns how many calls were answered, how many of those were refused, and how many attempts got no answer
  * @throws {AssertionError} at the first history with a wrong answer
  */
 export async function runFaultHistories(

@@ -4,15 +4,18 @@ import type { StoreFactory, StoreHarness } from '@scoregw/quota-testkit'
 import { SEED } from './run-history.ts'
 import { asAnotherProcess } from './world.ts'
 
-/** Histories of a kind, and what is compared. */
+/** The kinds of histories, and their checks. */
 export type BucketKind =
-  /** One limit: each decision is that of the ideal bucket, and each refusal names the millisecond. */
+  /** One limit: each decision matches an ideal bucket, and each refusal names the exact millisecond. */
   | 'one limit'
-  /** Reservations that are given back, and holds that end: charges less refunds are within burst and limit. */
+  /** Refunded reservations and ended holds: charges minus refunds stay within burst and limit. */
   | 'given back'
-  /** Clocks that step back: as much as in all time that went forward, and no longer wait than two lengths and 5 seconds. */
+  /**
+   * Clocks that step back: never more than all forward time allows, and no wait is longer than two lengths and 5
+   * seconds.
+   */
   | 'clock steps'
-  /** Limits and bursts change, in time or between two processes: at most 0.28 of the larger limit above. */
+  /** Limits and bursts change, in time or between two processes: at most 0.28 of the larger limit above it. */
   | 'changing limits'
 
 export const BUCKET_KINDS: readonly BucketKind[] = ['one limit', 'given back', 'clock steps', 'changing limits']
@@ -20,9 +23,9 @@ export const BUCKET_KINDS: readonly BucketKind[] = ['one limit', 'given back', '
 export interface BucketCounts {
   requests: number
   admitted: number
-  /** Refusals that came again 1 ms before the instant that they name, and at it. */
+  /** Refusals that were repeated 1 ms before the instant that they name, and at it. */
   waited: number
-  /** The most above burst and limit, as a share of the limit. */
+  /** The largest excess above burst and limit, as a share of the limit. */
   excess: number
 }
 
@@ -30,7 +33,7 @@ const KEPT_AHEAD_MS = 5_000
 const LENGTHS_MS = [1_000, 9_973, 60_000, 86_400_000, 366 * 86_400_000]
 const LIMITS = [1, 2, 3, 7, 10, 97, 1_000, 999_983, 1e9, 99_999_999_977]
 const SMALL = [1, 2, 3, 7, 10, 97]
-/** Subjects of a history, who request in one batch. */
+/** The subjects of a history, who request in one batch. */
 const SUBJECTS = 12
 const ROUNDS = 40
 
@@ -39,7 +42,7 @@ interface BucketLimits {
   readonly burst: number
 }
 
-/** Tokens in fractions of a token: `perMs` of them make one. Nothing of the library is in it. */
+/** An ideal bucket in fractions of a token, where `perMs` fractions are one token. It uses no code of the library. */
 class Ideal {
   readonly #perMs: bigint
   #level: bigint
@@ -68,14 +71,14 @@ class Ideal {
     return rest >= 0n
   }
 
-  /** When a cost fits, if nothing else is charged. */
+  /** When a cost fits, without other charges. */
   fitsAt(cost: number, { limit }: BucketLimits): number {
     const missing = BigInt(cost) * this.#perMs - this.#level
     return missing <= 0n ? this.#at : this.#at + Number((missing + BigInt(limit) - 1n) / BigInt(limit))
   }
 }
 
-/** The most that was charged in any time, beyond what the limit lets through in it: fractions as of {@link Ideal}. */
+/** The largest charge in any period beyond what the limit allows in it, in fractions as in {@link Ideal}. */
 class Excess {
   readonly #perMs: bigint
   #sum = 0n
@@ -108,7 +111,7 @@ interface Given {
 }
 
 /**
- * Plays buckets on a store, two processes at work together, and compares with an ideal one of exact fractions.
+ * Plays buckets on a store as two concurrent processes, and compares with an ideal one of exact fractions.
  *
  * @throws {Error} at the first difference, with the seed
  */
@@ -165,7 +168,7 @@ function engineOf({ store, peer, clock }: StoreHarness, perMs: number, limits: B
   })
 }
 
-/** Who charges one bucket, and what is known of that. */
+/** A subject of one bucket, and its expected state. */
 interface Subject {
   readonly name: string
   readonly ideal: Ideal
@@ -180,7 +183,7 @@ class History {
   readonly #limits: readonly [BucketLimits, BucketLimits]
   readonly #engines: readonly [Quota, Quota]
   readonly #subjects: readonly Subject[]
-  /** The larger of both. */
+  /** The larger of both limits. */
   readonly #most: BucketLimits
   readonly #changesAt: number
   readonly #refused: { quota: Quota; subject: string; operation: string; cost: number; resetAt: number }[] = []
@@ -214,7 +217,7 @@ class History {
     const now = harness.clock.now()
     await Promise.all(
       this.#subjects.map(async (subject) => {
-        // A change in time, or two processes at work together.
+        // A change in time, or two concurrent processes.
         const at = this.#changesAt < 0 ? int(2) : Number(round >= this.#changesAt)
         await this.#request(subject, at === 0 ? 0 : 1, now)
       }),
@@ -222,7 +225,7 @@ class History {
     await this.#wait(now)
   }
 
-  /** Repeats the first that may come again, a millisecond before it may and then. */
+  /** Repeats the first refusal that is due: a millisecond before its instant, and at it. */
   async #wait(now: number): Promise<void> {
     const { harness, counts } = this.#given
     const [first] = this.#refused.splice(0).sort((a, b) => a.resetAt - b.resetAt)
@@ -255,7 +258,7 @@ class History {
     if (kind === 'clock steps' && int(6) === 0) await harness.stepClock?.(-pick(int, [1, 3, 700, 4_000, 6_000, 50_000]))
   }
 
-  /** Ends holds, those that are due and some others. */
+  /** Ends expired holds, and some others. */
   async #refund(): Promise<void> {
     const { int, harness } = this.#given
     for (const engine of this.#engines) await engine.holds.sweep()
@@ -332,7 +335,7 @@ function pick<T>(int: (below: number) => number, list: readonly T[]): T {
   return list[int(list.length)] as T
 }
 
-/** Random whole numbers below another, the same for the same seed. */
+/** Random whole numbers below a bound, reproducible by the seed. */
 function numbersFrom(seed: number): (below: number) => number {
   let state = seed >>> 0
   return (below) => {

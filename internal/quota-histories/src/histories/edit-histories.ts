@@ -6,7 +6,7 @@ import { playAll, Requests } from './requests.ts'
 
 const TICK_MS = 60_000
 
-/** One row under two policies: each has a window that the other does not know. */
+/** One row under two policies, each with a window that the other lacks. */
 function lasting(...ticks: number[]): StoreSchema {
   const windows = ticks.map((each) => windowCell({ label: `${each}m`, lengthMs: each * TICK_MS }))
   const layers = [{ name: 'personal', shared: false }]
@@ -16,7 +16,7 @@ function lasting(...ticks: number[]): StoreSchema {
 const NAMES = ['old', 'young'] as const
 type Name = (typeof NAMES)[number]
 const SCHEMAS: Readonly<Record<Name, StoreSchema>> = { old: lasting(1, 2), young: lasting(2, 5) }
-/** Nothing here is ever refused. */
+/** High enough that nothing is refused. */
 const LIMITS = [99, 99]
 
 const MOVES = [
@@ -31,10 +31,10 @@ const MOVES = [
 ] as const
 type Move = (typeof MOVES)[number]
 
-/** How far back the clock steps: less than any store's grace. In milliseconds. */
+/** How far back the clock steps, in milliseconds: less than the grace period of any store. */
 const STEP_BACK_MS = 3_000
 
-/** Every history of a length; the clock steps back only where the harness can turn it. */
+/** Every history of a length. The clock only steps back if the harness can set it. */
 function* histories(depth: number, moves: readonly Move[]): Generator<readonly Move[]> {
   if (depth === 0) {
     yield []
@@ -43,13 +43,13 @@ function* histories(depth: number, moves: readonly Move[]): Generator<readonly M
   for (const rest of histories(depth - 1, moves)) for (const move of moves) yield [move, ...rest]
 }
 
-/** Plays one history with a subject of its own, and compares every window with the model after every move. */
+/** Plays one history for a new subject, and compares every window with the model after every move. */
 class EditHistory {
   readonly #harness: StoreHarness
   readonly #requests: Readonly<Record<Name, Requests>>
   readonly #subject: string
   readonly #windows: ModelWindows
-  /** Where the tokens are that a policy took last. */
+  /** Which windows a policy's last tokens are in. */
   readonly #taken = new Map<Name, readonly number[]>()
 
   constructor(harness: StoreHarness, requests: Readonly<Record<Name, Requests>>, subject: string) {
@@ -62,7 +62,7 @@ class EditHistory {
   async play(move: Move): Promise<void> {
     if (move === 'time passes') await this.#harness.advance(TICK_MS)
     else if (move === 'the clock steps back') await this.#harness.stepClock?.(-STEP_BACK_MS)
-    else await this.#ask(...(move.split(/ (.*)/) as [Name, string]))
+    else await this.#request(...(move.split(/ (.*)/) as [Name, string]))
     for (const name of NAMES) {
       const expected = SCHEMAS[name].cells.flatMap(({ identity, lengthMs }) => {
         const { startedAt, used } = this.#windows.open(identity, { lengthMs }) ?? { startedAt: -1, used: 0 }
@@ -76,7 +76,7 @@ class EditHistory {
     }
   }
 
-  async #ask(name: Name, what: string): Promise<void> {
+  async #request(name: Name, what: string): Promise<void> {
     const { cells } = SCHEMAS[name]
     if (what === 'takes') {
       const { outcome, states } = await this.#requests[name].take(this.#store(name), this.#subject, 1)
@@ -99,7 +99,7 @@ class EditHistory {
       this.#windows.refund(identity, states[2 * at] ?? -1, 1)
   }
 
-  /** The young policy is another process's. */
+  /** The young policy belongs to another process. */
   #store(name: Name): StoreHarness['store'] {
     return name === 'old' ? this.#harness.store : (this.#harness.peer ?? this.#harness.store)
   }
@@ -107,11 +107,11 @@ class EditHistory {
 
 /**
  * Plays every history of some moves in which two policies write one row: charges, refunds, resets, ends of windows, and
- * a clock that steps back where the harness can turn it. After each move both policies have to see what windows that follow
- *  names alone would be.
+ * a clock that steps back if the harness can set it. After each move both policies must see windows that depend on
+ * names only.
  *
- * @param depth how many moves; 4 are 4,096 histories
- * @returns how many histories there were
+ * @param depth the number of moves; 4 make 4,096 histories
+ * @returns the number of histories
  * @throws {Error} at the first difference, with the history that shows it
  */
 export async function runEditHistories(factory: StoreFactory, { depth = 4 }: { depth?: number } = {}): Promise<number> {

@@ -42,10 +42,10 @@ const WITHOUT: StoreSchema = {
 }
 const WITH_SLOTS: StoreSchema = { ...WITHOUT, cells: cellsIn(['tokens'], [WINDOW_CELL, slotsCell('running')]) }
 
-/** What can be seen: the window's start and tokens, the slots that are taken, the open holds with their ends. */
+/** The visible state: the window's start and tokens, the used slots, the open holds with their ends. */
 type View = readonly unknown[]
 
-/** Moves that say nothing new are left out: a party that has no hold and never had one has little to do. */
+/** Skips moves that show nothing new: a party that never had a hold has little to do. */
 function isWorthwhile(history: readonly HoldMove[], move: HoldMove): boolean {
   const [party, what] = move.split(' ')
   const earlier = (name: HoldMove): number => history.filter((each) => each === name).length
@@ -54,7 +54,7 @@ function isWorthwhile(history: readonly HoldMove[], move: HoldMove): boolean {
   return what !== 'sweeps' || history.at(-1) !== 'peer sweeps'
 }
 
-/** Every history of a length that can be played, and is worth it. */
+/** Every playable and worthwhile history of a length. */
 function* histories(depth: number, moves: readonly HoldMove[]): Generator<readonly HoldMove[]> {
   function* longer(history: readonly HoldMove[], state: ModelState, now: number): Generator<readonly HoldMove[]> {
     if (history.length === depth) {
@@ -73,15 +73,13 @@ function* histories(depth: number, moves: readonly HoldMove[]): Generator<readon
   yield* longer([], { windows: {}, slots: {}, records: {} }, 1_000_000)
 }
 
-/** Plays one history with a subject of its own, and looks at everything after every move. */
+/** Plays one history for a new subject, and reads everything after every move. */
 class HoldHistory {
   readonly #harness: StoreHarness
   readonly #requests: Requests
   readonly #subject: string
   readonly #slot: boolean
-  /**
-   * The states that the store may be in: a hold past its end may have ended or not, until a sweep or a call on it decides.
-   */
+  /** The possible states of the store. A hold past its end may have ended or not, until a sweep or call decides. */
   #candidates: readonly ModelCounters[]
 
   constructor(harness: StoreHarness, requests: Requests, subject: string) {
@@ -96,7 +94,7 @@ class HoldHistory {
     const [expected] = this.#candidates
     if (expected === undefined) throw new RangeError('no model is left')
     await this.#turn(turnOf(expected, move) ?? 0)
-    const answer = await this.#ask(move)
+    const answer = await this.#request(move)
     const view = await this.#record()
     const seen = JSON.stringify([answer, view])
     const possible = eachEnded(this.#candidates).flatMap((candidate) => {
@@ -106,7 +104,7 @@ class HoldHistory {
     })
     const agreeing = possible.filter(({ due }) => JSON.stringify(due) === seen)
     if (agreeing.length === 0) assert.deepEqual([answer, view], possible.at(-1)?.due, `after "${move}"`)
-    // Looking at the holds may have ended those that were due, after what was seen of the windows.
+    // Reading the holds may have ended expired ones, after the windows were read.
     this.#candidates = eachEnded(agreeing.slice(0, 4).map(({ model }) => model))
   }
 
@@ -119,7 +117,7 @@ class HoldHistory {
     return this.#harness.peer ?? this.#harness.store
   }
 
-  async #ask(move: HoldMove): Promise<MoveAnswer> {
+  async #request(move: HoldMove): Promise<MoveAnswer> {
     const subject = this.#subject
     if (move === 'peer sweeps') await this.#sweep()
     if (move === 'peer resets') await this.#requests.reset(this.#peer, subject)
@@ -162,7 +160,7 @@ class HoldHistory {
     return holds
   }
 
-  /** Until nothing is left to be ended. */
+  /** Sweeps until no hold is left to end. */
   async #sweep(): Promise<void> {
     while ((await this.#holds(this.#peer).sweep()).ended.length > 0);
   }
@@ -180,7 +178,7 @@ function cloneOf({ clock, state }: ModelCounters): ModelCounters {
   return new ModelCounters(clock, copyOf(state))
 }
 
-/** Models as they are, and with all ended that is past its end. */
+/** Models unchanged, and with all expired holds ended. */
 function eachEnded(models: readonly ModelCounters[]): readonly ModelCounters[] {
   return models.flatMap((model) => {
     const isDue = model.open().some(([, , endsAt]) => model.clock.now() >= endsAt)
@@ -199,12 +197,12 @@ function viewOf(model: ModelCounters, slot: boolean): View {
 }
 
 /**
- * Plays every history of some moves in which two processes take, extend, grow, commit and cancel holds on one window and
- * its slots, while holds and windows end, a peer sweeps and resets, and a clock steps back where the harness can turn
- * it. Each answer and everything that can be seen after it have to be the model's.
+ * Plays every history of some moves in which two processes take, extend, grow, commit and cancel holds on one window
+ * and its slots. Meanwhile holds and windows end, a peer sweeps and resets, and the clock steps back if the harness can
+ * set it. Each answer, and the visible state after it, must match the model.
  *
- * @param depth how many moves
- * @returns how many histories there were; 0 on a store that has no holds
+ * @param depth the number of moves
+ * @returns the number of histories; 0 on a store without holds
  * @throws {Error} at the first difference, with the history that shows it
  */
 export async function runHoldHistories(factory: StoreFactory, { depth = 4 }: { depth?: number } = {}): Promise<number> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AdmittedDecision, Policy, Subject, UncountedWindow, WindowStatus } from '@scoregw/quota'
 
-/** Adds up what was admitted in each window instance, from nothing but the decisions. */
+/** Adds up the admissions of each window instance, using only the decisions. */
 export class Ledger {
   readonly #sharedLayers: ReadonlySet<string>
   readonly #admitted = new Map<string, number>()
@@ -10,7 +10,7 @@ export class Ledger {
     this.#sharedLayers = new Set(policy.layers.filter(({ shared }) => shared).map(({ name }) => name))
   }
 
-  /** Enters an admission: no window may hold more than its limit, nor other than what was admitted in it. */
+  /** Adds an admission. No window may exceed its limit, or show another amount than was admitted. */
   admitted(decision: AdmittedDecision): void {
     for (const window of decision.windows) {
       if (!isCounted(window)) continue
@@ -22,7 +22,7 @@ export class Ledger {
     }
   }
 
-  /** Enters what went back, into the windows that it came from. */
+  /** Adds a refund to the windows of its admission. */
   gaveBack(decision: AdmittedDecision, tokens: number): void {
     for (const window of decision.windows) {
       if (!isCounted(window)) continue
@@ -31,7 +31,7 @@ export class Ledger {
     }
   }
 
-  /** A window's name with its start, by which it differs from those before and after. */
+  /** A window's name and start, which distinguish it from earlier and later ones. */
   #instance(subject: Subject, { layer, category, window, startedAt }: WindowStatus): string {
     assert.notEqual(startedAt, null, `${layer} ${category} ${window}: a window that was charged is open`)
     const key = this.#sharedLayers.has(layer) ? 'everybody' : keyOf(subject, layer)
@@ -43,7 +43,7 @@ function keyOf(subject: Subject, layer: string): string {
   return typeof subject === 'string' ? subject : (subject[layer] ?? '')
 }
 
-/** Free operations read no counter; slots are not tokens; tokens of a bucket come back while it is open. */
+/** Free operations read no counter, slots are not tokens, and a bucket refills while it is open. */
 function isCounted(window: WindowStatus | UncountedWindow): window is WindowStatus {
   return window.used !== null && window.kind !== 'concurrency' && window.kind !== 'bucket'
 }

@@ -2,15 +2,15 @@ import type { Limit, LimitTable, Policy, Subject } from '@scoregw/quota'
 import type { BucketWindow, CalendarWindow } from '@scoregw/quota/store'
 import type { StoreAbility } from '@scoregw/quota-testkit'
 
-/** Policies that random histories are played under, and the subjects that appear in them. */
+/** Policies for random histories, and the subjects in them. */
 export interface Scene {
   readonly name: string
-  /** What both processes begin with. */
+  /** The policy that both processes begin with. */
   readonly policy: Policy
-  /** How the policy changes while its counters live on. */
+  /** The changes of the policy while its counters continue. */
   readonly edits: readonly Policy[]
   readonly subjects: readonly Subject[]
-  /** What a store has to be able to do; on others the scene is left out. */
+  /** The abilities that a store needs; other stores skip the scene. */
   readonly needs: readonly StoreAbility[]
 }
 
@@ -27,18 +27,18 @@ const OPERATIONS = {
   rule: { category: 'admin', cost: 2 },
 }
 
-/** What takes slots, and what a commit may overrun. */
+/** Operations that take slots, and what their commits may overrun. */
 const HELD_OPERATIONS = {
   stream: { category: 'write', cost: 3, overrun: 'charge', maxOverrun: 4 },
   render: { category: 'read', cost: 2, overrun: 'charge', maxOverrun: 6 },
 } as const
 const FITTING = { shape: { category: 'read', cost: 4, overrun: 'fit', maxOverrun: 5 } } as const
 
-/** A limit of concurrent writes: low in own layers, and in shared layers on request. */
+/** A limit of concurrent writes: low in per-subject layers, and in shared layers on request. */
 const RUNNING = { label: 'running', operations: ['stream'] }
 type SlotsOf = 'own' | 'all' | undefined
 
-/** Plans of all histories; those of labels and categories that a policy does not have are left out. */
+/** The plans of all histories. Labels and categories that a policy lacks are left out. */
 const PLAN_LIMITS: Readonly<Record<string, readonly [category: string, label: string, limit: Limit][]>> = {
   small: [
     ['read', '1h', 3],
@@ -52,7 +52,7 @@ const PLAN_LIMITS: Readonly<Record<string, readonly [category: string, label: st
   ],
 }
 
-/** Limits that a handful of requests fill, longer windows a little larger. */
+/** Limits that a few requests fill, slightly larger for longer windows. */
 function tight(policy: Pick<Policy, 'windows' | 'categories' | 'layers'>, slots: SlotsOf): LimitTable {
   const limitOf = (layer: number, window: number): Limit => (window === 3 ? 'unlimited' : 8 + 6 * layer + 5 * window)
   return Object.fromEntries(
@@ -75,7 +75,7 @@ function tight(policy: Pick<Policy, 'windows' | 'categories' | 'layers'>, slots:
 
 interface Shape extends Pick<Policy, 'windows' | 'layers'> {
   readonly categories?: readonly string[]
-  /** Whether work is held, where slots are limited, and whether an overrun may have to fit. */
+  /** Whether there are holds, where slots are limited, and whether an overrun may have to fit. */
   readonly held?: boolean
   readonly slots?: SlotsOf
   readonly fits?: boolean
@@ -131,11 +131,11 @@ const WEEK: CalendarWindow = { label: 'week', every: 'week', timeZone: 'UTC', we
 const MONTH: CalendarWindow = { label: 'month', every: 'month', timeZone: 'UTC', anchor: { day: 31, time: '06:30' } }
 const BILLING: CalendarWindow = { label: 'billing', every: 'month', timeZone: 'UTC', anchor: 'subject' }
 
-/** Buckets whose limits are those of windows. */
+/** Buckets with the limits of windows. */
 const FEW: BucketWindow = { label: '1m', lengthMs: 60_000, burst: 4 }
 const SHARE: BucketWindow = { label: '7s', lengthMs: 7_000, burst: { share: 0.6 } }
 
-/** The default shape, the least, many windows and layers, and limits of every kind. */
+/** The default shape, the smallest, many windows and layers, and limits of every kind. */
 export const SCENES: readonly Scene[] = [
   scene(
     'personal and site, 1h 5h 1d',
@@ -232,7 +232,7 @@ export const SCENES: readonly Scene[] = [
   ),
 ]
 
-/** A subject in the form that a policy requires: one string for a single own layer, else a key for each of them. */
+/** A subject as a policy requires it: a string for a single per-subject layer, otherwise a key for each. */
 export function subjectIn({ layers }: Policy, subject: Subject): Subject {
   const own = layers.filter(({ shared }) => !shared).map(({ name }) => name)
   if (typeof subject === 'string' && own.length === 1) return subject
@@ -240,7 +240,7 @@ export function subjectIn({ layers }: Policy, subject: Subject): Subject {
   return Object.fromEntries(keys) as Subject
 }
 
-/** The member at an index that may be too large: the list goes round. */
+/** The member at an index, which wraps around. */
 export function pick<T>(list: readonly T[], index: number): T {
   const member = list[index % list.length]
   if (member === undefined) throw new RangeError('an empty list')

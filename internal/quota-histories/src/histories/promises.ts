@@ -27,15 +27,15 @@ const retry: fc.Arbitrary<Retry> = fc.record({
   cost: fc.nat({ max: 40 }),
 })
 
-/** What was seen while the promises were checked: a check that saw nothing proves nothing. */
+/** How much the checks saw. A check that saw nothing proves nothing. */
 export interface PromiseCounts {
   admitted: number
   refused: number
-  /** Refusals that were waited for. */
+  /** Refusals whose wait was tried. */
   retried: number
 }
 
-/** Plays one history without any model, and checks what can be seen of the promises directly. */
+/** Plays one history without a model, and checks the visible promises directly. */
 class Witness {
   readonly #scene: Scene
   readonly #world: World
@@ -89,7 +89,7 @@ class Witness {
     else this.#world.reservations.pop()
   }
 
-  /** Commits a part, or cancels; a second settlement has to do nothing. */
+  /** Commits a part, or cancels. A second settlement must have no effect. */
   async #settle(index: number, percent: number | undefined): Promise<void> {
     const { reservations } = this.#world
     if (reservations.length === 0) return
@@ -119,7 +119,9 @@ class Witness {
     await this.#world.engine(engine).reset(pick(this.#scene.subjects, subject), { layer: name })
   }
 
-  /** With no other traffic: refused until just before the end it names, admitted when the seconds have passed. */
+  /**
+   * Without other traffic, a request is refused until just before the named end, and admitted after the named seconds.
+   */
   async #retry(step: Retry): Promise<void> {
     const request = this.#request(step)
     const first = await this.#world.consume(step.engine, request)
@@ -136,11 +138,11 @@ class Witness {
 }
 
 /**
- * Plays random histories without a model and checks two promises directly: no window instance ever admits more than
- * its limit, and a refusal that names a time is true.
+ * Plays random histories without a model, and checks two promises directly: no window instance admits more than its
+ * limit, and the time in a refusal is accurate.
  *
  * @returns how many decisions of each kind were seen
- * @throws {Error} at the first broken promise, with the shortest history found that shows it, and the seed
+ * @throws {Error} at the first broken promise, with the seed and the shortest history found that shows it
  */
 export async function checkPromises(factory: StoreFactory, options: HistoryOptions = {}): Promise<PromiseCounts> {
   const counts: PromiseCounts = { admitted: 0, refused: 0, retried: 0 }

@@ -1,12 +1,12 @@
 import type { Counters, QuotaStore, ReservationId, StoreSchema, TakeReply, TakeRequest } from '@scoregw/quota/store'
 
-/** Requests to the one row of a subject in schemas of one layer, one category and tokens. */
+/** Requests to a subject's only row, in schemas with one layer, one category and tokens. */
 export class Requests {
   readonly schema: StoreSchema
   readonly #limits: readonly number[]
   readonly #opened = new Map<QuotaStore, Counters>()
 
-  /** @param limits of each cell */
+  /** @param limits per cell */
   constructor(schema: StoreSchema, limits: readonly number[]) {
     this.schema = schema
     this.#limits = limits
@@ -19,7 +19,7 @@ export class Requests {
     return counters
   }
 
-  /** What every request about tokens has. */
+  /** The members that every request about tokens has. */
   of(subject: string, tokens: number, slot = false): Pick<TakeRequest, 'subject' | 'category' | 'quotas' | 'costs'> {
     return { subject, category: 0, quotas: { layers: [0], limits: this.#limits }, costs: [tokens, Number(slot)] }
   }
@@ -39,12 +39,12 @@ export class Requests {
   }
 }
 
-/** An id of a process, which is known long after its hold. */
+/** The id of a process, remembered long after its hold. */
 export function idOf(party: string): ReservationId {
   return { id: party, nonce: party, fingerprint: 'hold', ttlMs: 600_000 }
 }
 
-/** Plays the moves of a history; what goes wrong names all of them. */
+/** Plays a history's moves. Errors include all of them. */
 export async function playAll<Move extends string>(
   of: string,
   history: readonly Move[],

@@ -4,25 +4,29 @@ import { SCENES, type Scene } from './policies.ts'
 import { type Step, stepsOf } from './steps.ts'
 import { Trial } from './trial.ts'
 
-/** How many random histories, and which. */
+/** The number of random histories, and their seed. */
 export interface HistoryOptions {
   /**
-   * How many histories.
+   * The number of histories.
+   *
    * @default 1_000
    */
   readonly runs?: number | undefined
   /**
-   * The seed of a run that failed, to play it again; it is in the message of every failure.
+   * The seed of a failed run, to repeat it. Every failure's message contains it.
+   *
    * @default {@link SEED}
    */
   readonly seed?: number | undefined
   /**
-   * Most steps of a history.
+   * The most steps of a history.
+   *
    * @default 40
    */
   readonly maxSteps?: number | undefined
   /**
-   * Whether to look for the shortest history that fails.
+   * Whether to search for the shortest failing history.
+   *
    * @default true
    */
   readonly shrink?: boolean | undefined
@@ -30,10 +34,10 @@ export interface HistoryOptions {
 
 type CheckParameters = Pick<fc.Parameters, 'numRuns' | 'endOnFailure' | 'seed'>
 
-/** Of all random histories of a process: what `QUOTA_TEST_SEED` names, or a new one each time. */
+/** The seed of a process's random histories: `QUOTA_TEST_SEED`, or a new one each time. */
 export const SEED: number = Number(process.env.QUOTA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
-/** The options as fast-check knows them. */
+/** The options in fast-check's form. */
 export function checkParameters(options: HistoryOptions): CheckParameters {
   const { runs = 1_000, seed = SEED, shrink = true } = options
   return { numRuns: runs, endOnFailure: !shrink, seed }
@@ -65,7 +69,7 @@ class StepCommand implements QuotaCommand {
 /**
  * Random commands on two engines that share a store: requests, settlements, resets, settings, the clock.
  *
- * @param canHold whether there are holds, which are extended, grow and end
+ * @param canHold whether holds are made, extended, grown and ended
  */
 export function quotaCommands(maxSteps = 40, canHold = true): fc.Arbitrary<Iterable<QuotaCommand>> {
   const commands = stepsOf(canHold).map((steps) => steps.map((step): QuotaCommand => new StepCommand(step)))
@@ -73,8 +77,8 @@ export function quotaCommands(maxSteps = 40, canHold = true): fc.Arbitrary<Itera
 }
 
 /**
- * Plays one history on a new store and on the model. After each command every member of the decision and the status
- * have to be the same.
+ * Plays one history on a new store and on the model. After each command, the decision and the status must be the same
+ * in every member.
  *
  * @throws {AssertionError} at the first difference
  */
@@ -89,7 +93,7 @@ export async function runHistory(factory: StoreFactory, scene: Scene, commands: 
   }
 }
 
-/** What a store supports in histories: the scenes it can play, and whether it has holds. */
+/** The abilities of a store in histories: the scenes it can play, and whether it has holds. */
 export async function playable(
   factory: StoreFactory,
 ): Promise<{ readonly scenes: readonly Scene[]; readonly canHold: boolean }> {
@@ -105,7 +109,7 @@ export async function playable(
 /**
  * Plays random histories on new stores and on the model.
  *
- * @throws {Error} at the first difference, with the shortest history found that shows it, and the seed
+ * @throws {Error} at the first difference, with the seed and the shortest history found that shows it
  */
 export async function runHistories(factory: StoreFactory, options: HistoryOptions = {}): Promise<void> {
   const { scenes, canHold } = await playable(factory)

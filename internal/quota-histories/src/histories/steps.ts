@@ -1,27 +1,31 @@
 import type { CalendarAnchor, Threshold } from '@scoregw/quota/store'
 import * as fc from 'fast-check'
 
-/** Indices are taken modulo the number of items, so that every step fits every scene. */
+/** Indexes wrap around the number of items, so that every step fits every scene. */
 interface Who {
   readonly engine: number
   readonly subject: number
 }
 
-interface Asking extends Who {
+interface RequestFields extends Who {
   readonly operation: number
-  /** Tokens instead of the operation's price. */
+  /** Tokens that replace the operation's price. */
   readonly cost?: number | undefined
   readonly plan?: string | undefined
 }
 
-/** What ends at some time. */
+/** The things that end at some time. */
 type EndOf = 'window' | 'id' | 'hold'
 
-/** What happens next in a history: plain data. */
+/** The next event of a history, as plain data. */
 export type Step =
-  | ({ readonly kind: 'consume' } & Asking)
-  | ({ readonly kind: 'peek' } & Asking)
-  | ({ readonly kind: 'reserve'; readonly id?: string | undefined; readonly ttlMs?: number | undefined } & Asking)
+  | ({ readonly kind: 'consume' } & RequestFields)
+  | ({ readonly kind: 'peek' } & RequestFields)
+  | ({
+      readonly kind: 'reserve'
+      readonly id?: string | undefined
+      readonly ttlMs?: number | undefined
+    } & RequestFields)
   | { readonly kind: 'again'; readonly engine: number; readonly reservation: number }
   | { readonly kind: 'commit'; readonly reservation: number; readonly percent: number }
   | { readonly kind: 'cancel'; readonly reservation: number }
@@ -41,7 +45,7 @@ export type Step =
   | {
       readonly kind: 'thresholds'
       readonly engine: number
-      /** `null`: the engine's own. */
+      /** `null` for the engine's own. */
       readonly thresholds: readonly Threshold[] | null
     }
   | ({
@@ -57,9 +61,9 @@ export type Step =
       readonly limit: number | 'unlimited' | null
       readonly bypass: boolean
       readonly plan: string | null
-      /** From now, in milliseconds; `null`: without an end. */
+      /** Milliseconds from now; `null` for no end. */
       readonly until: number | null
-      /** Where the subject's own periods begin. */
+      /** The beginning of the subject's own periods. */
       readonly anchor: CalendarAnchor | null
     } & Who)
   | ({ readonly kind: 'forget' } & Who)
@@ -73,16 +77,16 @@ const index = fc.nat({ max: 3 })
 const who = { engine, subject: index }
 const cost = fc.option(fc.nat({ max: 12 }), { nil: undefined, freq: 3 })
 const plan = fc.constantFrom(undefined, undefined, 'small', 'large', 'unknown')
-const asking = { ...who, operation: fc.nat({ max: 6 }), cost, plan }
+const requestFields = { ...who, operation: fc.nat({ max: 6 }), cost, plan }
 const until = fc.option(fc.nat({ max: 4_000_000 }), { nil: null })
 const ttlMs = fc.constantFrom(1, 5_000, 60_000, 900_000, 7_200_000)
 const limit = fc.oneof(fc.nat({ max: 30 }), fc.constant('unlimited' as const))
 const kind = <K extends string>(name: K): fc.Arbitrary<K> => fc.constant(name)
 
-const consume = fc.record({ kind: kind('consume'), ...asking })
+const consume = fc.record({ kind: kind('consume'), ...requestFields })
 const reserve = fc.record({
   kind: kind('reserve'),
-  ...asking,
+  ...requestFields,
   id: fc.constantFrom(undefined, 'i', 'j'),
   ttlMs: fc.option(ttlMs, { nil: undefined }),
 })
@@ -122,12 +126,12 @@ const site = fc.record({
 
 const policy = fc.record({ kind: kind('policy'), engine, policy: fc.nat({ max: 9 }) })
 
-/** What happens to limits of every kind, also on stores that know rolling windows alone; the ordinary more often. */
+/** Steps about limits of every kind, also for stores with only rolling windows. Common steps appear more often. */
 const USUAL_STEPS: readonly fc.Arbitrary<Step>[] = [
   consume,
   consume,
   consume,
-  fc.record({ kind: kind('peek'), ...asking }),
+  fc.record({ kind: kind('peek'), ...requestFields }),
   reserve,
   reserve,
   fc.record({ kind: kind('again'), engine, reservation: fc.nat({ max: 20 }) }),
@@ -180,7 +184,7 @@ const planChange = fc.record({
   limit,
 })
 
-/** Everything that can happen; where nothing can be held, without what holds alone can do. */
+/** All possible steps, without those that need holds if there are none. */
 export function stepsOf(canHold: boolean): readonly fc.Arbitrary<Step>[] {
   if (!canHold) return USUAL_STEPS
   return [
@@ -196,7 +200,7 @@ export function stepsOf(canHold: boolean): readonly fc.Arbitrary<Step>[] {
   ]
 }
 
-/** What happens where time only goes forward and no id is used: enough to see the promises directly. */
+/** The steps with a forward-running clock and without ids, which suffice to see the promises directly. */
 export const PLAIN_STEPS: readonly fc.Arbitrary<Step>[] = [
   consume,
   consume,

@@ -20,29 +20,32 @@ import { pick, type Scene, subjectIn } from './policies.ts'
 import type { Step } from './steps.ts'
 import { HOLD_TTL_MS, ID_TTL_MS, World } from './world.ts'
 
-/** How far all steps back of one history may lead together: less than any store's grace for ended windows. */
+/**
+ * How far back all steps of one history together may turn the clock: less than the grace of any store for ended
+ * windows.
+ */
 const MOST_BACK_MS = 30_000
 
 type AskingStep = StepOf<'consume' | 'peek' | 'reserve' | 'again' | 'commit' | 'cancel' | 'extend' | 'add'>
 type ManagingStep = Exclude<Step, AskingStep>
 type SettingsStep = StepOf<'mode' | 'custom' | 'site' | 'price' | 'shadow' | 'plan' | 'thresholds'>
-/** The methods of a hold, of any engine. */
+/** The methods of a hold, on any engine. */
 type AnyHeld = Pick<HeldReservation, 'extend' | 'add'> | Synchronous
 type Synchronous = Pick<Extract<World['reservations'][number], { status: 'reserved' }>, 'extend' | 'add'>
 
 type StepOf<K extends Step['kind']> = Extract<Step, { readonly kind: K }>
 
-/** A reservation that was tried under an id: by whom, of what. */
+/** An attempted reservation under an id: by which engine, of what. */
 interface Attempt {
   readonly subject: number
   readonly request: ReserveRequest
 }
 
-/** A history that is being played: the real thing and the model side by side. */
+/** A history in progress, on the store and on the model. */
 export class Trial {
   readonly #scene: Scene
   readonly #world: World
-  /** One for each engine, under its policy. */
+  /** One per engine, under its policy. */
   readonly #models: [QuotaModel, QuotaModel]
   readonly #reservations: ModelReservation[] = []
   readonly #attempts: Attempt[] = []
@@ -64,14 +67,14 @@ export class Trial {
     if (step.kind === 'to-end') return this.#models[0].ends(step.of).length > 0
     if (step.kind === 'policy') return this.#canRestart(step)
     if (step.kind !== 'step-back') return true
-    // No store has to remember an id again that it was free to forget.
+    // A store need not remember an id again after it was free to forget it.
     if (this.#models[0].remembersAgain(step.ms)) return false
     return this.#world.harness.stepClock !== undefined && this.#backMs + step.ms <= MOST_BACK_MS
   }
 
-  /** Plays a step on both sides and compares what they answer, and the status afterwards. */
+  /** Plays a step on both sides, and compares the answers and then the status. */
   async play(step: Step): Promise<void> {
-    if (step.kind === 'consume' || step.kind === 'peek') await this.#ask(step)
+    if (step.kind === 'consume' || step.kind === 'peek') await this.#decide(step)
     else if (step.kind === 'reserve') await this.#reserveAnew(step)
     else if (step.kind === 'again') await this.#again(step)
     else if (step.kind === 'commit' || step.kind === 'cancel') await this.#settle(step)
@@ -83,7 +86,7 @@ export class Trial {
     )
   }
 
-  /** What administrators do, and time. */
+  /** Plays steps of administrators, and of time. */
   async #manage(step: ManagingStep): Promise<void> {
     if (step.kind === 'reset') await this.#reset(step)
     else if (step.kind === 'policy') this.#restart(step)
@@ -92,7 +95,7 @@ export class Trial {
     else await this.#changeSettings(step)
   }
 
-  /** Compares what can be seen of every subject, by both engines. */
+  /** Compares the visible state of every subject on both engines. */
   async compareAll(): Promise<void> {
     for (const [index] of this.#scene.subjects.entries()) {
       await this.#compareStatus(index)
@@ -134,7 +137,7 @@ export class Trial {
     return { subject: this.#subject(step.engine, step.subject), operation, cost: step.cost, plan: step.plan }
   }
 
-  async #ask(step: StepOf<'consume' | 'peek'>): Promise<void> {
+  async #decide(step: StepOf<'consume' | 'peek'>): Promise<void> {
     const request = this.#request(step)
     const model = this.#model(step.engine)
     if (step.kind === 'consume' && model.takesSlot(request.operation))
@@ -186,7 +189,7 @@ export class Trial {
     return pick([this.#scene.policy, ...this.#scene.edits], policy)
   }
 
-  /** Not every store goes on with own counters when they become several. */
+  /** Not every store continues its own counters when their number changes. */
   #canRestart(step: StepOf<'policy'>): boolean {
     const own = ({ layers }: Policy): number => layers.filter(({ shared }) => !shared).length
     const regroups = own(this.#edited(step)) > 1 !== own(this.#scene.policy) > 1
@@ -212,7 +215,7 @@ export class Trial {
     assert.deepEqual(await answerOf(() => real.commit(actual)), this.#models[0].commit(model, actual), 'a commit')
   }
 
-  /** A reservation that has not been refused, with the model's. */
+  /** A reservation that was not refused, and the model's. */
   #heldAt(index: number): readonly [real: AnyHeld, model: ModelReservation] | undefined {
     const { reservations } = this.#world
     if (reservations.length === 0) return undefined
@@ -314,20 +317,20 @@ function flatTable({ base }: Policy, limit: Limit): LimitTable {
   return each(base, (layer) => each(layer, (category) => each(category, () => limit)))
 }
 
-/** Which limits of a layer are in shadow from now on. */
+/** The limits of a layer that become shadow limits. */
 function shadowOf({ layers, windows }: Policy, { layer, limits }: StepOf<'shadow'>): Settings['shadow'] {
   const shadows = { all: 'all', one: [pick(windows, layer).label], none: [] } as const
   return { [pick(layers, layer).name]: shadows[limits] }
 }
 
-/** A plan's limit for one window of the subject's own. */
+/** A plan's limit for one per-subject window. */
 function planOf({ layers, categories, windows }: Policy, { plan, subject, window, limit }: StepOf<'plan'>) {
   const own = layers.filter(({ shared }) => !shared)
   const ofCategory = { [pick(windows, window).label]: limit }
   return { [plan]: { [pick(own, subject).name]: { [pick(categories, subject)]: ofCategory } } }
 }
 
-/** The value of a call, or the code of what it threw. */
+/** The value of a call, or the code of its error. */
 async function answerOf<T>(call: () => T | PromiseLike<T>): Promise<{ value: T } | { code: QuotaErrorCode }> {
   try {
     return { value: await call() }
@@ -341,7 +344,7 @@ function compareDecisions(real: Decision, model: ModelDecision): void {
   assert.deepEqual(real.toJSON(), model, 'decision')
 }
 
-/** The earliest end first; those that end together stand in any order in a list. */
+/** Earliest end first. Holds with the same end may come in any order. */
 function inOrder<H extends { readonly endsAt: number; readonly tokens: number }>(holds: readonly H[]): H[] {
   return [...holds].sort((a, b) => a.endsAt - b.endsAt || a.tokens - b.tokens)
 }

@@ -7,7 +7,7 @@ import { checkParameters, type HistoryOptions } from './run-history.ts'
 
 const UNITS = ['requests', 'tokens', 'money'] as const
 type Unit = (typeof UNITS)[number]
-/** Amounts of some units: what a caller writes, and of all: what is shown. */
+/** The amounts of some units, as a caller writes them; results show all units. */
 type Cost = { readonly [unit in Unit]?: number }
 type Held = Extract<Reservation<UnitsOf<Unit>>, { readonly status: 'reserved' }>
 
@@ -62,7 +62,7 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** What of a record is said. */
+/** The visible part of a record. */
 function said(record: { readonly [unit in Unit]?: number | undefined }): Cost {
   return Object.fromEntries(UNITS.flatMap((unit) => (record[unit] === undefined ? [] : [[unit, record[unit]]])))
 }
@@ -71,18 +71,18 @@ function whole(record: Cost, missing: Cost = {}): Record<Unit, number> {
   return Object.fromEntries(UNITS.map((unit) => [unit, record[unit] ?? missing[unit] ?? 0])) as Record<Unit, number>
 }
 
-/** A reservation beside that of the model. */
+/** A reservation with the model's. */
 interface Pair {
   readonly real: Held
   readonly operation: Operation
   readonly user: string
   readonly costs: Record<Unit, number>
-  /** Of a hold; else the starts of what was charged. */
+  /** Set for a hold; for a reservation, the starts of its charges. */
   readonly id?: ModelId | undefined
   readonly starts: readonly (readonly [name: string, startedAt: number])[]
 }
 
-/** One engine over several units and what it has to answer, by counters that are plain objects. */
+/** One engine over several units, and its expected answers, from counters that are plain objects. */
 class UnitHistory {
   readonly #harness: StoreHarness
   readonly #quota
@@ -225,10 +225,10 @@ function windowsOf(user: string): ModelLimit[] {
 }
 
 /**
- * Plays random histories of one engine over several units on a store and on the model's counters. Every answer and every
- * counter has to be the same.
+ * Plays random histories of one engine over several units, on a store and on the model's counters. Every answer and
+ * every counter must be the same.
  *
- * @returns how many steps were played; 0 on a store without holds
+ * @returns the number of steps played; 0 on a store without holds
  * @throws the shortest history that differs, and its seed
  */
 export async function runUnitHistories(factory: StoreFactory, options: HistoryOptions = {}): Promise<number> {

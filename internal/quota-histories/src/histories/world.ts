@@ -19,15 +19,18 @@ import type { StoreHarness } from '@scoregw/quota-testkit'
 import { utcCalendar } from '@scoregw/quota-testkit/model'
 import { pick, type Scene } from './policies.ts'
 
-/** How long ids are remembered in histories, in milliseconds: shorter than the windows of most scenes. */
+/** How long ids are remembered in histories, in milliseconds: less than the windows of most scenes. */
 export const ID_TTL_MS = 600_000
 
-/** How long holds last that do not say so, in milliseconds. */
+/** The default duration of holds, in milliseconds. */
 export const HOLD_TTL_MS = 60_000
 
 type AnyReservation = Reservation | SyncReservation
 
-/** The same store as an object of its own: engines of one store object must agree in their limits, those of processes need not. */
+/**
+ * The same store as a separate object. Engines of one store object must agree in their limits, those of separate
+ * processes need not.
+ */
 export function asAnotherProcess<S extends StoreHarness['store']>(store: S): S {
   return new Proxy(store, {
     get(target, name) {
@@ -37,15 +40,15 @@ export function asAnotherProcess<S extends StoreHarness['store']>(store: S): S {
   })
 }
 
-/** Two engines, as of two processes, on one store and one set of settings. Uses the `...Sync` calls where it can. */
+/** Two engines, as in two processes, on one store and one set of settings. Uses the `...Sync` calls if possible. */
 export class World {
   readonly harness: StoreHarness
   readonly reservations: AnyReservation[] = []
-  /** Events of limits that are near, since they were last taken. */
+  /** Events of nearly used limits since the last read. */
   near: NearLimit[] = []
   readonly #settingsStore: MemorySettings = memorySettings()
   readonly #engines: [Quota, Quota]
-  /** To end holds as soon as their time has come, as their stores do by themselves a little later. */
+  /** Ends expired holds immediately. The stores do so by themselves a little later. */
   readonly #sweepers: readonly Counters[]
 
   constructor(harness: StoreHarness, { policy }: Scene) {
@@ -62,7 +65,7 @@ export class World {
     return pick(this.#engines, index)
   }
 
-  /** Another process takes the place of one, with a policy of its own; the old one still settles what it holds. */
+  /** Replaces a process by another one with another policy. The old one can still settle its holds. */
   restart(index: number, policy: Policy): void {
     this.#engines[index === 0 ? 0 : 1] = this.#start(index, policy)
   }
@@ -77,7 +80,7 @@ export class World {
       calendar: utcCalendar,
       idTtlMs: ID_TTL_MS,
       holdTtlMs: HOLD_TTL_MS,
-      // Some of its limits are below prices, on purpose.
+      // Some limits are below prices on purpose.
       logger: false,
     })
     quota.on('nearLimit', (near) => this.near.push(near))
@@ -94,7 +97,7 @@ export class World {
     return isSyncQuota(quota) ? quota.peekSync(request) : quota.peek(request)
   }
 
-  /** Reserves and keeps the handle; a conflict, which the engine throws, is a status here. */
+  /** Reserves, and keeps the handle. A conflict, which the engine throws, becomes a status. */
   async reserve(engine: number, request: ReserveRequest): Promise<AnyReservation | { readonly status: 'conflict' }> {
     const quota = this.engine(engine)
     try {
@@ -112,12 +115,12 @@ export class World {
     return isSyncQuota(quota) ? quota.statusSync(subject, { plan }) : quota.status(subject, { plan })
   }
 
-  /** Ends the holds whose time has come. */
+  /** Ends expired holds. */
   async sweep(): Promise<void> {
     for (const { holds } of this.#sweepers) await holds?.sweep()
   }
 
-  /** Turns the clock to an instant that is not before now. */
+  /** Sets the clock to an instant, now or later. */
   async turnTo(instant: number): Promise<void> {
     const ms = instant - this.harness.clock.now()
     if (ms > 0) await this.harness.advance(ms)

@@ -4,15 +4,14 @@ import { HttpClient, type HttpHarness } from '@scoregw/quota-testkit/http'
 import * as fc from 'fast-check'
 import { type MadeRequest, madeRequest } from './made-request.ts'
 
-/** Made-up requests of one test: as many as are answered long before a runner gives a test up. */
+/** Random requests per test: few enough to finish long before a runner's time limit. */
 const REQUESTS_A_TEST = 500
 
 /**
- * Registers tests that send made-up requests, and count: every status is as expected, exactly the tokens are charged that
- * ought to be, neither tokens nor slots are held at the end, and no promise of this process was rejected unheard. Each
- * names its seed.
+ * Registers tests that send random requests, and check: every status is as expected, exactly the expected tokens are
+ * charged, neither tokens nor slots are held at the end, and no rejected promise stays unhandled. Each names its seed.
  *
- * @param seed for made-up requests that shall be the same again
+ * @param seed repeats the same requests
  */
 export function describeHttpFuzz(
   { describe, it }: TestRunner,
@@ -25,8 +24,8 @@ export function describeHttpFuzz(
     for (let from = 0; from < requests; from += REQUESTS_A_TEST) {
       const numRuns = Math.ceil(Math.min(REQUESTS_A_TEST, requests - from) / 2)
       it(`${2 * numRuns} made-up requests get their statuses and leave their charges (seed ${seed + from})`, async () => {
-        const { statuses, charged } = await playHeard(harness, fc.sample(madeRequest, { numRuns, seed: seed + from }))
-        // Else there was nothing to count. A quarter of a sample is charged, so that chance alone does not fail it.
+        const { statuses, charged } = await playHandled(harness, fc.sample(madeRequest, { numRuns, seed: seed + from }))
+        // Otherwise there was nothing to check. A quarter of a sample is charged, so chance alone does not fail it.
         ok(
           numRuns < 50 || (Object.keys(statuses).length > 2 && charged > 0),
           `only ${JSON.stringify({ statuses, charged })}`,
@@ -36,31 +35,31 @@ export function describeHttpFuzz(
   })
 }
 
-/** The result of made-up requests: answers by status, and the tokens that were charged. */
+/** The result of random requests: answers by status, and the charged tokens. */
 interface Played {
   readonly statuses: Readonly<Record<number, number>>
   readonly charged: number
 }
 
-/** Plays a sample with both kinds of store; fails where a promise of this process is rejected meanwhile. */
-async function playHeard(harness: HttpHarness, sample: readonly MadeRequest[]): Promise<Played> {
+/** Plays a sample with both kinds of store. Fails if a promise is rejected and not handled. */
+async function playHandled(harness: HttpHarness, sample: readonly MadeRequest[]): Promise<Played> {
   const statuses: Record<number, number> = {}
   let charged = 0
-  const unheard: unknown[] = []
-  const hear = (reason: unknown): void => void unheard.push(reason)
-  process.on('unhandledRejection', hear)
+  const unhandled: unknown[] = []
+  const collect = (reason: unknown): void => void unhandled.push(reason)
+  process.on('unhandledRejection', collect)
   try {
     for (const store of ['now', 'later'] as const) charged += await playAll(harness, store, sample, statuses)
-    // Node reports them after the turn in which they stayed unhandled.
+    // Node reports them after the tick in which they stayed unhandled.
     await new Promise((resolve) => setImmediate(resolve))
   } finally {
-    process.off('unhandledRejection', hear)
+    process.off('unhandledRejection', collect)
   }
-  deepEqual(unheard, [], 'rejections that nobody heard')
+  deepEqual(unhandled, [], 'unhandled rejections')
   return { statuses, charged }
 }
 
-/** @returns tokens that were charged */
+/** @returns the charged tokens */
 async function playAll(
   harness: HttpHarness,
   store: 'now' | 'later',

@@ -1,7 +1,7 @@
 import type { HttpReply } from '@scoregw/quota-testkit/http'
 import * as fc from 'fast-check'
 
-/** One made-up request, and the tokens that it ought to leave charged. */
+/** A random request, and the tokens that should stay charged. */
 export interface MadeRequest {
   readonly method: string
   readonly path: string
@@ -11,12 +11,12 @@ export interface MadeRequest {
 }
 
 const COST = 5
-/** Of the suite's `chat`. */
+/** The maximum overrun of the suite's `chat`. */
 const MAX_OVERRUN = 20
 const chunks = fc.array(fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' }), { minLength: 1, maxLength: 4 })
 const junk = fc.stringMatching(/^[\x21-\x7e]{0,60}$/)
 
-/** An ordinary value, `times` as often as an odd one: most requests should get as far as a charge. */
+/** An ordinary value, `times` as often as an unusual one, since most requests should get as far as a charge. */
 function mostly<T>(ordinary: readonly T[], odd: readonly T[], times: number): fc.Arbitrary<T> {
   return fc.oneof(
     { arbitrary: fc.constantFrom(...ordinary), weight: times },
@@ -65,7 +65,7 @@ export const madeRequest: fc.Arbitrary<MadeRequest> = fc
     return { method, path, headers, ...expectedOf(method, path, reply, cost, user) }
   })
 
-/** What a made-up request ought to get, and to leave charged. */
+/** The expected status and charge of a random request. */
 function expectedOf(
   method: string,
   path: string,
@@ -87,7 +87,7 @@ function chargedBy(path: string, { fails, settles }: HttpReply, tokens: number, 
   if (path === '/first') return tokens
   if (settles === undefined || fails === 'now') return byOutcome
   if (settles === 'cancel') return 0
-  // An amount that is none, or too much, leaves the outcome to decide; `chat` charges what was too little.
+  // An invalid or too large amount is left to the outcome; `chat` charges the difference.
   const most = path === '/chat' ? tokens + MAX_OVERRUN : tokens
   const isRight = Number.isSafeInteger(settles.commit) && settles.commit >= 0 && settles.commit <= most
   return isRight ? settles.commit : byOutcome

@@ -3,25 +3,25 @@ import { createHash } from 'node:crypto'
 /** A small machine whose every state can be checked. States are plain JSON. */
 export interface Machine<State, Action extends string> {
   readonly initial: State
-  /** What can happen next. */
+  /** The possible next actions. */
   actions(state: State): readonly Action[]
-  /** The state after it; the one before is left as it was. */
+  /** The state after an action. It leaves the given state unchanged. */
   next(state: State, action: Action): State
   /** The promise that a state breaks. */
   broken(state: State): string | undefined
 }
 
-/** The result of looking at every state. */
+/** The result of an exploration. */
 export interface Exploration<Action extends string> {
   /** How many different states there were. */
   readonly states: number
-  /** How many actions led to them, and to others that were there already. */
+  /** How many actions led to them, or to states seen before. */
   readonly steps: number
-  /** The first promise found broken, and one of the shortest histories that break it. */
+  /** The first broken promise, and one of the shortest histories that break it. */
   readonly broken?: { readonly promise: string; readonly history: readonly Action[] } | undefined
 }
 
-/** What to report on the way. */
+/** How to report progress. */
 export interface ExploreOptions {
   onProgress?(states: number, length: number): void
 }
@@ -37,7 +37,7 @@ const PROGRESS_EVERY = 50_000
 /** A state, and a shortest history that leads to it. */
 type Reached<State, Action> = readonly [state: State, path: Path<Action> | undefined]
 
-/** Looks at every state that some number of actions leads to, the shortest histories first. */
+/** Checks every state that some number of actions leads to, shortest histories first. */
 export function explore<State, Action extends string>(
   machine: Machine<State, Action>,
   depth: number,
@@ -63,7 +63,7 @@ export function explore<State, Action extends string>(
   return { states: seen.size, steps }
 }
 
-/** What one action more leads to. */
+/** The states one action further. */
 function* successors<State, Action extends string>(
   machine: Machine<State, Action>,
   edge: readonly Reached<State, Action>[],
@@ -73,7 +73,7 @@ function* successors<State, Action extends string>(
   }
 }
 
-/** Of a million states the names take less memory than the states. */
+/** For a million states, names need less memory than the states. */
 function nameOf(state: unknown): string {
   const text = JSON.stringify(state)
   return text.length < 32 ? text : createHash('sha1').update(text).digest('base64')

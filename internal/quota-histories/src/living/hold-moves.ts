@@ -1,17 +1,17 @@
 import type { ModelCounters, ModelId, ModelLimit } from '@scoregw/quota-testkit/model'
 
-/** One window of two minutes, and a limit of concurrency. */
+/** One window of two minutes, and a concurrency limit. */
 export const WINDOW_MS = 120_000
 export const TOKENS = 10
 export const SLOTS = 1
 
-/** Holds last less than the window; an extension leads beyond it. In milliseconds. */
+/** Holds are shorter than the window, and an extension goes beyond it. In milliseconds. */
 export const HOLD_MS = 90_000
 export const EXTENSION_MS = 150_000
-/** How far back the clock steps: less than any store's grace. In milliseconds. */
+/** How far back the clock steps, in milliseconds: less than the grace of any store. */
 const STEP_BACK_MS = 3_000
 
-/** What each of two processes holds, and what its work costs in the end. */
+/** The holds of the two processes, and the final cost of their work. */
 export const PARTIES = {
   one: { cost: 4, actual: 8, maxOverrun: 2 },
   other: { cost: 3, actual: 1, maxOverrun: 0 },
@@ -40,7 +40,7 @@ export const HOLD_MOVES = [
 ] as const
 export type HoldMove = (typeof HOLD_MOVES)[number]
 
-/** The names of the one window and of its slots, as a model has them. */
+/** A model's names for the window and its slots. */
 const WINDOW_NAME = 'window'
 const UNIT = 'tokens'
 export const SLOTS_NAME = 'slots'
@@ -53,7 +53,7 @@ function idOfParty(party: PartyName): ModelId {
 /** The comparable part of an answer, as short as possible; empty for moves without an answer. */
 export type MoveAnswer = readonly (string | number | undefined)[]
 
-/** How far a move turns the clock, in milliseconds; `undefined`: it is not possible in this state. */
+/** How far a move turns the clock, in milliseconds; `undefined` if it is impossible in this state. */
 export function turnOf(model: ModelCounters, move: HoldMove): number | undefined {
   const now = model.clock.now()
   if (move === 'the clock steps back') return -STEP_BACK_MS
@@ -66,7 +66,7 @@ export function turnOf(model: ModelCounters, move: HoldMove): number | undefined
   return end === undefined || end <= now ? undefined : end - now
 }
 
-/** Makes a move on a model; the clock has been turned already. */
+/** Makes a move on a model, after the clock was turned. */
 export function moveModel(model: ModelCounters, move: HoldMove): MoveAnswer {
   if (move === 'peer sweeps') {
     model.sweep()
@@ -95,7 +95,7 @@ function moveHold(model: ModelCounters, party: PartyName, what: string): MoveAns
     return movedAnswer(moved.outcome, moved.endsAt, what)
   }
   if (what === 'cancels') {
-    // A cancel has no answer: it does not matter whether it was the first.
+    // A cancel has no answer, so it doesn't matter whether it was the first.
     model.settleHold(id, { as: 'cancelled', actual: {}, overrun: 'charge', maxOverrun: {}, windows: [WINDOW] })
     return []
   }
@@ -109,13 +109,13 @@ function moveHold(model: ModelCounters, party: PartyName, what: string): MoveAns
   return commitAnswer(outcome, charged?.[UNIT], uncharged?.[UNIT])
 }
 
-/** Of an extension or a growth. */
+/** The comparable part of an extension's or growth's answer. */
 export function movedAnswer(outcome: string, endsAt: number | undefined, what: string): MoveAnswer {
   if (outcome !== 'held') return [outcome]
   return what === 'adds' ? [outcome, endsAt, GROWTH] : [outcome, endsAt]
 }
 
-/** The comparable part of a commit: both answers are right for an id that was cancelled before it was held. */
+/** The comparable part of a commit's answer. Both answers are right for an id that was cancelled before it was held. */
 export function commitAnswer(outcome: string, charged?: number, uncharged?: number): MoveAnswer {
   if (outcome === 'settled') return [outcome, charged, uncharged]
   return [outcome === 'unknown' || outcome === 'cancelled' ? 'nothing' : outcome]

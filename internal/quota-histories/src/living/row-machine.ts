@@ -3,7 +3,7 @@ import { type ModelSpan, type ModelWindow, ModelWindows } from '@scoregw/quota-t
 import type { Machine } from './explore.ts'
 import { ROW_RULES, type RowRules } from './row-rules.ts'
 
-/** Windows by name, with their lengths in ticks: each policy has one that the other does not know. */
+/** Windows by name, with their lengths in ticks. Each policy has one that the other lacks. */
 const LENGTHS: Readonly<Record<string, number>> = { a: 1, b: 2, c: 5 }
 const POLICIES = { old: ['a', 'b'], young: ['b', 'c'] } as const
 type PolicyName = keyof typeof POLICIES
@@ -18,12 +18,12 @@ interface Cell {
 
 type Cells = Readonly<Record<string, Cell>>
 
-/** The stored rows, and the expected ones: a loss of both is no fault of the rules. */
+/** The stored rows, and the expected ones. If both are lost, the rules aren't at fault. */
 interface Stored {
-  /** By name, or by number; nothing where the row is gone. */
+  /** By name or by number; absent if the row is gone. */
   readonly row: Cells
   readonly keptUntil: number
-  /** Which windows numbers stand for, where they are assigned. */
+  /** Which windows the numbers stand for, if they are assigned. */
   readonly registry: readonly string[]
   /** The model's windows. */
   readonly truth: Readonly<Record<string, ModelWindow>>
@@ -33,11 +33,11 @@ interface RowState extends Stored {
   readonly now: number
   /** How many steps back the clock may still make. */
   readonly stepsBack: number
-  /** What a server has that takes over. */
+  /** The state of the server that takes over. */
   readonly replica: Stored
-  /** Starts of what each policy charged last and may give back. */
+  /** Starts of each policy's last charge, which it may refund. */
   readonly held: Readonly<Partial<Record<PolicyName, Readonly<Record<string, number>>>>>
-  /** The numbers that each process knows by heart. */
+  /** The numbers that each process remembers. */
   readonly known: Readonly<Record<PolicyName, Readonly<Record<string, string>>>>
 }
 
@@ -75,14 +75,14 @@ function spanOf(window: string): ModelSpan {
   return { lengthMs: LENGTHS[window] ?? 0 }
 }
 
-/** What ought to be stored after a step of the model. */
+/** The expected state after a step of the model. */
 function truthAfter({ now, truth }: Pick<RowState, 'now' | 'truth'>, step: (model: ModelWindows) => void) {
   const after = Object.fromEntries(Object.entries(truth).map(([name, window]) => [name, { ...window }]))
   step(new ModelWindows({ now: () => now }, after))
   return after
 }
 
-/** A cell after one of the stores' functions: they write pairs. */
+/** A cell after one of the stores' functions, which write pairs. */
 function after(cell: Cell | undefined, write: (pair: number[]) => void): Cell {
   const pair = [cell?.start ?? CLOSED, cell?.used ?? CLOSED]
   write(pair)
@@ -105,18 +105,18 @@ function mapCells(cells: Cells, map: (cell: Cell, name: string) => Cell): Cells 
 const refunded = (cell: Cell): Cell => after(cell, (pair) => refund(pair, 0, cell.start, 1))
 const closed = (cell: Cell): Cell => after(cell, (pair) => close(pair, 0))
 
-/** One row that two policies write, as its rules have it, beside what each window ought to be. */
+/** One row that two policies write by the given rules, with the expected state of each window. */
 export function rowMachine(left: Partial<RowRules> = {}): Machine<RowState, RowAction> {
   const rules = { ...ROW_RULES, ...left }
   const graceTicks = rules.grace === 'none' ? 0 : 1
 
-  /** What a process calls a window in the row. */
+  /** A process's name for a window in the row. */
   function nameOf(state: RowState, policy: PolicyName, window: string): string {
     if (rules.name === 'identity') return window
     return state.known[policy][window] ?? String(state.registry.indexOf(window))
   }
 
-  /** Assigns numbers to what a process has none for. */
+  /** Assigns numbers to windows for which a process has none. */
   function knowing(state: RowState, policy: PolicyName): RowState {
     if (rules.name === 'identity') return state
     let { registry } = state
@@ -129,7 +129,7 @@ export function rowMachine(left: Partial<RowRules> = {}): Machine<RowState, RowA
     return { ...state, registry, known: { ...state.known, [policy]: known } }
   }
 
-  /** The row after a write by a policy, with the time for which it is kept. */
+  /** The row after a write by a policy, and how long it is kept. */
   function written(state: RowState, policy: PolicyName, row: Cells): RowState {
     const own = new Set<string>(POLICIES[policy].map((window) => nameOf(state, policy, window)))
     const kept = Object.entries(row).filter(([name]) => own.has(name) || rules.unknown === 'carried')

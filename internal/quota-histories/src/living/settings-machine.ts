@@ -1,18 +1,18 @@
 import type { Machine } from './explore.ts'
 
-/** How processes learn of settings: each member's first value is right, the others are wrong. */
+/** How processes learn of settings. Each member's first value is right, the others are wrong. */
 export interface SettingsRules {
-  /** What a process adopts of what it reads. */
+  /** Which of the documents it reads a process adopts. */
   readonly adopts: 'whatever is stored' | 'higher versions alone'
-  /** By what a process recognises a document that it knows already. */
+  /** How a process recognizes a document that it already has. */
   readonly sameness: 'revision' | 'version'
-  /** What a process makes of nothing being stored. */
+  /** How a process reacts if nothing is stored. */
   readonly absence: 'followed' | 'ignored'
-  /** When a process that was stale announces what it read. */
+  /** When a stale process announces what it read. */
   readonly announces: 'over what it saw' | 'over anything' | 'over lower versions' | 'never'
-  /** When the look begins that follows a stale answer. */
+  /** When the read after a stale answer begins. */
   readonly looks: 'after the answer' | 'before the answer'
-  /** What the look asks. */
+  /** Which server the read goes to. */
   readonly asks: 'the primary' | 'a replica'
 }
 
@@ -25,24 +25,26 @@ const SETTINGS_RULES: SettingsRules = {
   asks: 'the primary',
 }
 
-/** Where the documents are: with the counters as one key, or elsewhere, so that their revision has to be announced. */
+/**
+ * The place of the documents: in one key with the counters, or elsewhere, so that their revision has to be announced.
+ */
 export type Place = 'with the counters' | 'elsewhere'
 
-/** A document by its number and its mark; mark 0: nothing is stored. */
+/** A document by its number and its mark; mark 0 if nothing is stored. */
 interface Document {
   readonly version: number
   readonly revision: number
 }
 
 const NOTHING: Document = { version: 0, revision: 0 }
-/** No document's mark. */
+/** A mark that no document has. */
 const NONE = -1
 
 interface Process {
   readonly knows: Document
-  /** What it wrote and has not yet announced. */
+  /** The document that it wrote and has not announced yet. */
   readonly announcing?: Document | undefined
-  /** What it read after a stale answer, and the document that the answer named. */
+  /** The document that it read after a stale answer, and the one that the answer named. */
   readonly caught?: { readonly read: Document; readonly saw: Document } | undefined
 }
 
@@ -50,13 +52,13 @@ interface SettingsState {
   readonly stored: Document
   readonly replica: Document
   readonly backup: Document
-  /** What the counters know. */
+  /** The document that the counters know. */
   readonly announced: Document
   readonly written: number
   readonly processes: readonly [Process, Process]
-  /** The mark of what was announced after it was stored, as long as nothing was lost since. */
+  /** The mark of the announced document after it was stored, while nothing has been lost since. */
   readonly settled: number
-  /** What went wrong in the step that led here. */
+  /** The fault in the last step. */
   readonly fault?: string | undefined
 }
 
@@ -74,10 +76,10 @@ type SettingsAction =
   | 'the backup is put back'
   | 'the replica catches up'
 
-/** Rounds in which nothing goes wrong: more than enough for all subjects to learn of everything. */
+/** Rounds without faults: more than enough for all processes to learn of everything. */
 const QUIET_ROUNDS = 4
 
-/** Two processes under settings that are written, lost and put back, as the rules have it. */
+/** Two processes under settings that are written, lost and restored by the given rules. */
 export function settingsMachine(
   place: Place,
   left: Partial<SettingsRules> = {},
@@ -121,7 +123,7 @@ export function settingsMachine(
     return changed({ ...state, announced: announcing, settled }, index, { knows })
   }
 
-  /** A decision, and after a stale answer the look that follows it. */
+  /** A decision and, after a stale answer, the read that follows it. */
   function decide(state: SettingsState, index: number): SettingsState {
     const process = processAt(state, index)
     const saw = known(state)
@@ -174,7 +176,7 @@ export function settingsMachine(
     return undefined
   }
 
-  /** What happens to the stores. */
+  /** The effect of an action on the stores. */
   function befallen({ stored, backup }: SettingsState, action: SettingsAction): Partial<SettingsState> | undefined {
     if (action === 'all is lost') return { stored: NOTHING, announced: NOTHING, settled: NONE }
     if (action === 'the counters are lost') return { announced: NOTHING, settled: NONE }
@@ -191,7 +193,7 @@ export function settingsMachine(
     if (action.endsWith('writes')) return write(state, index)
     if (action.endsWith('announces')) return announce(state, index)
     if (action.endsWith('decides')) return decide(state, index)
-    // Another process takes its place, and begins with a look.
+    // Another process replaces it, and begins with a read.
     if (action.endsWith('dies')) return changed(state, index, { knows: state.stored })
     return announceAgain(state, index)
   }

@@ -11,16 +11,16 @@ const WINDOWS = [
 const STEP_BACK_MS = 3_000
 const JUMP_MS = 3_600_000
 
-/** The functions of a row, and what a take makes of them: a variant has another one in the place of one. */
+/** The functions of a row, and how a take uses them. A variant replaces one of them. */
 export interface WindowRules {
   readonly usedIn: typeof usedIn
   readonly roll: typeof roll
   readonly reanchor: typeof reanchor
   readonly refund: typeof refund
   readonly close: typeof close
-  /** Windows that a take looks at before it charges. */
+  /** The windows that a take checks before it charges. */
   readonly looks: 'every window' | 'the first window'
-  /** What a refusal charges. */
+  /** The charge of a refusal. */
   readonly refusal: 'nothing' | 'what has room'
   /** When a window is over. */
   readonly end: 'at its millisecond' | 'a millisecond later'
@@ -42,7 +42,7 @@ interface WindowState {
   /** Pairs `[startedAt, used]`. */
   readonly cells: readonly number[]
   readonly truth: Readonly<Record<string, ModelWindow>>
-  /** What was charged last and may be given back. */
+  /** The last charge, which may be refunded. */
   readonly held?: { readonly starts: readonly number[]; readonly cost: number }
   readonly stepsBack: number
   readonly isAhead: boolean
@@ -62,7 +62,7 @@ type WindowAction =
   | 'the clock jumps ahead'
   | 'the clock is put right'
 
-/** What an action does, where it is possible. */
+/** An action's effect, if it is possible. */
 interface Move {
   can(state: WindowState): boolean
   make(state: WindowState): WindowState
@@ -70,7 +70,7 @@ interface Move {
 
 const always = (): boolean => true
 
-/** The functions that all stores decide with, on one row of two windows, beside the model of windows. */
+/** The functions that all stores decide with, on one row of two windows, compared with the model of windows. */
 export function windowMachine(left: Partial<WindowRules> = {}): Machine<WindowState, WindowAction> {
   const rules = { ...RULES, ...left }
   const late = rules.end === 'at its millisecond' ? 0 : 1
@@ -103,7 +103,7 @@ export function windowMachine(left: Partial<WindowRules> = {}): Machine<WindowSt
     return { ...next, ...brokenWait(next, cost) }
   }
 
-  /** Whether what was refused is admitted after the time that the refusal names, and not a millisecond before. */
+  /** Whether a refused request is admitted after the named time, and not a millisecond before. */
   function brokenWait({ cells, now }: WindowState, cost: number): Pick<WindowState, 'broken'> {
     const full = WINDOWS.flatMap(({ lengthMs }, i) =>
       hasRoom(cells, i, cost, now) ? [] : [Number(cells[2 * i]) + lengthMs],
@@ -180,7 +180,7 @@ function turned(state: WindowState, ms: number): WindowState {
   return { ...state, now: state.now + ms }
 }
 
-/** What a request ought to be answered, and what ought to be stored after it. */
+/** The expected answer to a request, and the expected state after it. */
 function taken(state: WindowState, cost: number): { readonly isDue: boolean; readonly truth: WindowState['truth'] } {
   const model = modelOf(state)
   const isDue = WINDOWS.every(({ name, lengthMs, limit }) => {
@@ -205,7 +205,7 @@ function truthAfter({ now, truth }: WindowState, step: (model: ModelWindows) => 
   return after
 }
 
-/** When the first of the open windows ends. */
+/** The end of the first open window. */
 function nextEnd(state: WindowState): number | undefined {
   const ends = modelOf(state)
     .ends()
@@ -213,7 +213,7 @@ function nextEnd(state: WindowState): number | undefined {
   return ends.length === 0 ? undefined : Math.min(...ends)
 }
 
-/** What a caller reads of the row, beside what it ought to be. */
+/** Compares a caller's view of the row with the expected one. */
 function brokenView(state: WindowState, afterOf: (lengthMs: number, now: number) => number): string | undefined {
   const model = modelOf(state)
   for (const [i, { name, lengthMs }] of WINDOWS.entries()) {

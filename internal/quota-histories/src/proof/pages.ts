@@ -2,7 +2,7 @@ import type { Counterexample, Proof, ProofResult } from './proof.ts'
 
 const WORLD = 'all'
 
-/** The pages of some proofs by their file names: an overview, and one for each. */
+/** The pages of proofs by file name: an overview, and one page per proof. */
 export function proofPages(
   proofs: readonly Proof[],
   results: readonly ProofResult[],
@@ -69,7 +69,7 @@ function drawn({ promise, history }: Pick<Counterexample, 'promise' | 'history'>
   return ['```text', ...timelineOf(history, promise, actors), '```'].join('\n')
 }
 
-/** A history drawn from left to right, a line for each who acts; the promise is broken at its end. */
+/** A history drawn from left to right, with one line per actor. The promise breaks at its end. */
 export function timelineOf(history: readonly string[], promise: string, actors: readonly string[]): readonly string[] {
   const acted = history.map((action) => {
     const actor = actors.find((each) => action.startsWith(`${each} `)) ?? WORLD

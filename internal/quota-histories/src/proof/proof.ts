@@ -1,8 +1,8 @@
 import { type Exploration, explore, type Machine } from '../living/explore.ts'
 
-/** A rule, and what goes wrong without it. */
+/** A rule, and the effect of leaving it out. */
 export interface LeftOut {
-  /** What is done in the rule's place. */
+  /** The behavior in place of the rule. */
   readonly fault: string
   /** The machine without the rule. */
   readonly machine: Machine<unknown, string>
@@ -12,21 +12,21 @@ export interface LeftOut {
 
 /** A machine whose every state is checked, and its rules. */
 export interface Proof {
-  /** Of its page. */
+  /** The slug of its page. */
   readonly slug: string
   readonly title: string
-  /** What it explores, in a sentence or two. */
+  /** The content of its exploration, in a sentence or two. */
   readonly about: string
-  /** What every state is checked for. */
+  /** The promises that every state is checked for. */
   readonly promises: readonly string[]
   readonly machine: Machine<unknown, string>
   /** By rule: at least one variant that breaks a promise. */
   readonly rules: Readonly<Record<string, readonly LeftOut[]>>
-  /** Who acts: an action belongs to the first whose name it begins with; the others are what happens to all. */
+  /** The actors. An action belongs to the first one whose name it begins with; all other actions happen to everyone. */
   readonly actors: readonly string[]
-  /** What the shortest histories break that break anything; an exploration ends there. */
+  /** The first known break. An exploration ends there. */
   readonly known?: KnownBreak | undefined
-  /** Actions of a history: in every run of the tests, and by default in `npm run prove`. */
+  /** Actions per history: in every test run, and by default in `npm run prove`. */
   readonly depths: { readonly quick: number; readonly usual: number }
 }
 
@@ -37,7 +37,7 @@ export interface KnownBreak {
   readonly because: string
 }
 
-/** What a variant without a rule breaks, by one of the shortest histories. */
+/** The promise that a variant breaks, and one of the shortest histories. */
 export interface Counterexample {
   readonly rule: string
   readonly fault: string
@@ -55,7 +55,7 @@ export interface ProofResult {
   readonly counterexamples: readonly Counterexample[]
 }
 
-/** Explores a machine; one that breaks another promise than is known is an error. */
+/** Explores a machine. It throws if another promise breaks than the known one. */
 export function checkMachine(
   { title, machine, known }: Proof,
   depth: number,
@@ -69,7 +69,7 @@ export function checkMachine(
   return found
 }
 
-/** Leaves each rule out in turn; a rule that no history needs is an error. */
+/** Leaves out each rule in turn. It throws if no history needs a rule. */
 export function counterexamples({ title, rules }: Proof, depth: number): readonly Counterexample[] {
   return Object.entries(rules).flatMap(([rule, variants]) => {
     if (variants.length === 0) throw new Error(`${title}: no variant leaves out the rule "${rule}"`)
