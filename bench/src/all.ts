@@ -6,8 +6,8 @@ import { read } from './results.ts'
 import { suites } from './suites.ts'
 
 /**
- * Runs every suite in a process of its own, one after the other, leaves what each found in a folder, and reports for
- * every goal whether it was reached. A suite that fails does not keep the others from being measured.
+ * Runs every suite in a separate process, one after the other, writes each report to a folder, and prints for every
+ * goal whether it was reached. If a suite fails, the others still run.
  */
 export async function runAll(folder: string, quick: boolean): Promise<void> {
   const names = Object.keys(suites)

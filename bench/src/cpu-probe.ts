@@ -1,4 +1,4 @@
-// Loaded into a measured process: at its end, reports to the parent the processor time it took, in seconds.
+// Loaded into a measured process. At its end it reports its processor time to the parent, in seconds.
 process.once('beforeExit', () => {
   const { user, system } = process.cpuUsage()
   process.send?.((user + system) / 1e6)

@@ -1,4 +1,4 @@
-// One process of a fleet: `fleet-process.ts OPTIONS`. Reports its contestants, then the rate of each turn it is sent.
+// One process of a fleet: `fleet-process.ts OPTIONS`. It reports its contestants, then the rate of each turn it is sent.
 import { contestantOf, type Decider } from './deciders/decider.ts'
 import type { FleetOptions, Turn, TurnAnswer } from './processes/fleet.ts'
 import { floor as redisFloor, quotasOn as redisQuotas } from './redis/deciders.ts'

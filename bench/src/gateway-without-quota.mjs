@@ -1,5 +1,5 @@
-// Loaded into a gateway's process (`--import`): its meter becomes one that lets every request pass. The gateway itself has
-// no such option, and is not changed.
+// Loaded into a gateway's process (`--import`). It replaces the meter with one that lets every request pass, since the
+// gateway has no such option.
 import { register } from 'node:module'
 
 const METER = new URL('gateway-meter-that-passes.ts', import.meta.url).href

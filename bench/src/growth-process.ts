@@ -1,4 +1,4 @@
-// Lets a keeper grow: `growth-process.ts KEEPER USERS`, what that was like goes to the parent.
+// Lets a keeper grow: `growth-process.ts KEEPER USERS`. It reports its call times to the parent.
 
 import { type Keeper, keepers } from './memory/keepers.ts'
 import type { Growth } from './report.ts'
@@ -6,7 +6,7 @@ import type { Growth } from './report.ts'
 const [, , keeper, users] = process.argv
 const count = Number(users)
 const keep = keepers[keeper as Keeper](count)
-// Outside of the heap whose garbage is collected meanwhile.
+// Outside the heap that is being measured.
 const durationsMs = new Float32Array(count)
 for (let index = 0; index < count; index++) {
   const user = `user-${index}`

@@ -1,5 +1,5 @@
-// Serves one app of a suite: `http-process.ts http|single FRAMEWORK CONTESTANT`. Its port goes to the parent, and whenever the
-// parent asks, the time its processor has worked, in microseconds. Ends with the parent.
+// Serves one app of a suite: `http-process.ts http|single FRAMEWORK CONTESTANT`. It reports its port to the parent and,
+// on request, its processor time in microseconds. It ends with the parent.
 import type { AddressInfo } from 'node:net'
 import { type AppStart, FRAMEWORKS as HTTP } from './http/apps.ts'
 import { FRAMEWORKS as SINGLE } from './single/apps.ts'
@@ -9,7 +9,7 @@ const frameworks: Readonly<Record<string, Readonly<Record<string, AppStart>>>> =
 const start = frameworks[framework]?.[contestant]
 if (start === undefined) throw new Error(`no ${contestant} of ${framework}`)
 const server = await start()
-// Connections wait for their turns.
+// Connections stay open while other contestants have their turn.
 server.keepAliveTimeout = 600_000
 process.send?.((server.address() as AddressInfo).port)
 process.on('message', () => {

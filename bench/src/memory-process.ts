@@ -1,5 +1,6 @@
-// One process of the memory suite: `memory-process.ts ROUNDS ROUND_MS WARM_UP_MS [TRAFFIC]`, the rates go to the parent.
-// With the name of some ordinary traffic: that beside the floor, and nothing that shapes the compiler's code besides.
+// One process of the memory suite: `memory-process.ts ROUNDS ROUND_MS WARM_UP_MS [TRAFFIC]`. It reports the rates to the
+// parent. With the name of ordinary traffic, it only measures that and the floor, so that no other code influences the
+// compiler.
 
 import { ordinary } from './memory/ordinary.ts'
 import { floods, ours } from './memory/ours.ts'

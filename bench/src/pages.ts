@@ -12,7 +12,7 @@ const PAGES = ['bench/RESULTS.md', 'docs/guide/benchmarks.md', 'docs/guide/scale
 
 type Reports = Readonly<Record<string, Report | undefined>>
 
-/** What the pages and the picture are to be by the committed results, by their paths. */
+/** The current content of the pages and the picture, from the committed results, by path. */
 export function pagesNow(): Readonly<Record<string, string>> {
   const reports = Object.fromEntries(Object.keys(suites).map((suite) => [suite, read(suite)]))
   const pages = PAGES.map((page) => [page, filled(readFileSync(join(ROOT, page), 'utf8'), reports, page)])
@@ -23,7 +23,7 @@ export function writePages(): void {
   for (const [page, content] of Object.entries(pagesNow())) writeFileSync(join(ROOT, page), content)
 }
 
-/** A page with what the results say in each of its places. */
+/** A page with each of its tables filled in from the results. */
 function filled(text: string, reports: Reports, page: string): string {
   return text.replaceAll(/(<!-- bench: (\w+) (\w+) -->\n)[\s\S]*?(<!-- \/bench -->)/g, (_, start, suite, kind, end) => {
     const tableOf = Object.hasOwn(TABLES, kind) ? TABLES[kind] : undefined

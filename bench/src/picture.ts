@@ -5,7 +5,7 @@ interface Texts {
   readonly title: string
   readonly memory: string
   readonly redis: string
-  /** Of a framework. */
+  /** By framework. */
   readonly request: (framework: string) => string
   readonly less: string
 }
@@ -37,16 +37,18 @@ const GROUPS: readonly (readonly [title: (texts: Texts) => string, what: string]
   [(texts) => texts.redis, 'Redis, 64 callers'],
 ]
 
-/** As wide as a phone, nearly: at 342 pixels the texts are 11 pixels high. */
+/** Nearly as wide as a phone. At 342 pixels, text is 11 pixels high. */
 const WIDTH = 460
 const LABEL = 168
 const ROW = 28
-/** For the figure behind a bar. */
+/** The space for a bar's figure. */
 const FIGURE = 70
 
 type Reports = Readonly<Record<string, Report | undefined>>
 
-/** One limit compared with those of others, as bars: SVG files by their paths, which follow the reader's light or dark. */
+/**
+ * One limit compared with those of other libraries, as bars: SVG files by path, in the reader's light or dark colors.
+ */
 export function pictures(reports: Reports): Readonly<Record<string, string>> {
   return {
     'docs/guide/benchmarks.svg': picture(reports.single, ENGLISH),
@@ -82,7 +84,7 @@ interface Bar {
   readonly us: number
 }
 
-/** Ours first, then the libraries; what one writes by hand is on the page. */
+/** Ours first, then the libraries. The hand-written limiter is only on the page. */
 function barsOf(rows: readonly Comparison[]): Bar[] {
   const others = rows.flatMap(({ other, otherUs }) => {
     const library = /^(\S+) \d/.exec(other)?.[1]
@@ -91,7 +93,7 @@ function barsOf(rows: readonly Comparison[]): Bar[] {
   return [...rows.slice(0, 1).map(({ oursUs }) => ({ label: OURS, us: oursUs })), ...others]
 }
 
-/** The longest has the whole width. */
+/** Draws bars. The longest has the full width. */
 function drawn(bars: readonly Bar[], top: number): string[] {
   const longest = Math.max(...bars.map(({ us }) => us))
   return bars.flatMap(({ label, us }, index) => {
@@ -110,7 +112,7 @@ function timeOf(us: number): string {
   return us < 1 ? `${Math.round(us * 1_000)} ns` : `${Number(us.toPrecision(3))} µs`
 }
 
-/** Each rule names the picture: on the site its source stands in the page. */
+/** Each rule includes the picture's id, because on the site the SVG is part of the page. */
 const STYLE = [
   '.factors text{font:15px system-ui,sans-serif;fill:#1f2328}',
   '.factors .title,.factors .name{font-weight:600}',

@@ -1,6 +1,6 @@
 import type { Comparison, Findings, Target } from './report.ts'
 
-/** Findings as tables on the standard output. */
+/** Prints findings as tables on standard output. */
 export function print(findings: Findings): void {
   const { compared, results, ordinary, instructions, heap, growth, server, latency, calls, loads, queues, targets } =
     findings
@@ -71,7 +71,7 @@ function printCompared(compared: readonly Comparison[]): void {
   )
 }
 
-/** Each goal in a line: reached or missed, and why. */
+/** Prints each goal in a line: reached or missed, and why. */
 export function printTargets(targets: readonly Target[]): void {
   for (const target of targets) console.log(lineOf(target))
 }
@@ -81,7 +81,7 @@ function lineOf({ name, target, wanted, reached, ok, because }: Target): string 
   return `${ok ? 'reached' : 'missed '} ${name}: ${rounded(reached)}, wanted at ${wanted} ${target}${reason}`
 }
 
-/** To three digits behind the point. */
+/** Rounds to three decimals. */
 export function rounded(value: number): number {
   return Number(value.toFixed(3))
 }

@@ -1,4 +1,4 @@
-/** Shows the current measurement on standard error, so that standard output has the findings alone. */
+/** Shows the current measurement on standard error, so that standard output only has the findings. */
 export function progress(what: string): void {
   const { stderr } = process
   if (!stderr.isTTY) {
@@ -10,7 +10,7 @@ export function progress(what: string): void {
   stderr.write(what)
 }
 
-/** The line of {@link progress} is over. */
+/** Ends the line of {@link progress}. */
 export function progressEnds(): void {
   progress('')
 }

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { arch, cpus, loadavg, totalmem, type } from 'node:os'
 
-/** How fast one contestant was. */
+/** The speed of one contestant. */
 export interface Rate {
   readonly name: string
   /** Median over the rounds. */
   readonly perSecond: number
-  /** To the first contestant: the median of the ratios within each round. */
+  /** Compared with the first contestant: the median of the ratios within each round. */
   readonly ratio: number
   /** 10th and 90th percentile of the ratio over the rounds. */
   readonly spread: readonly [low: number, high: number]
@@ -14,19 +14,19 @@ export interface Rate {
 
 /** One limit compared with one of another library, by processor time. */
 export interface Comparison {
-  /** What is decided, in which framework or on which store: `Express, by address`. */
+  /** The decision that is compared, with its framework or store: `Express, by address`. */
   readonly what: string
   /** The other library, with its version. */
   readonly other: string
-  /** Microseconds of the process that decides, for a decision or a request. */
+  /** Microseconds of the deciding process, per decision or request. */
   readonly otherUs: number
   readonly oursUs: number
-  /** The same without any limit. */
+  /** The same without a limit. */
   readonly bareUs?: number
   /** Microseconds of the Redis server. */
   readonly otherRedisUs?: number
   readonly oursRedisUs?: number
-  /** How often as fast ours is: the median of the rounds. */
+  /** How many times faster ours is: the median of the rounds. */
   readonly ratio: number
   /** 10th and 90th percentile of the ratio over the rounds. */
   readonly spread: readonly [low: number, high: number]
@@ -37,52 +37,52 @@ export interface QueueUse {
   readonly where: 'memory' | 'redis' | 'slots'
   /** The library, with its version. */
   readonly name: string
-  /** Microseconds of the processes that wait, for each that is admitted. */
+  /** Microseconds of the waiting processes per admitted caller. */
   readonly cpuUs: number
   /** How much later than possible the last 1 % started, in milliseconds. */
   readonly lateP99Ms?: number
-  /** Which share of the limit, or of the slots, was used. */
+  /** The used share of the limit, or of the slots. */
   readonly use?: number
-  /** Scripts of Redis for each that is admitted. */
+  /** Redis scripts per admitted caller. */
   readonly scripts?: number
-  /** The last 1 % waited so long, in milliseconds. */
+  /** The wait of the last 1 %, in milliseconds. */
   readonly waitP99Ms?: number
 }
 
-/** What one contestant keeps in memory. */
+/** The memory of one contestant. */
 export interface HeapUse {
   readonly name: string
-  /** Everything that was added for a user, its key included. */
+  /** Everything added per user, including its key. */
   readonly bytesPerUser: number
-  /** The text of the key alone, the same for all. */
+  /** The text of the key, which is the same for all. */
   readonly keyBytes: number
   /** The difference of the two. */
   readonly besideKeyBytes: number
 }
 
-/** What it is like for callers when a contestant's memory grows by one user with each call. */
+/** The effect on callers when a contestant's memory grows by one user per call. */
 export interface Growth {
   readonly name: string
-  /** How many there are at last. */
+  /** The final number of users. */
   readonly users: number
-  /** One call in a thousand took so many microseconds, or more. */
+  /** One call in a thousand took this long or longer, in microseconds. */
   readonly p999Us: number
-  /** The longest call, in milliseconds: tables that double, and garbage that is collected. */
+  /** The longest call, in milliseconds, because of growing tables and garbage collection. */
   readonly longestPauseMs: number
 }
 
-/** What one contestant costs the processors for a decision, and the server's memory for a user. */
+/** Processor time per decision, and the server's memory per user, for one contestant. */
 export interface ServerUse {
   readonly name: string
-  /** Microseconds of the server's processor a decision. */
+  /** Microseconds of the server's processor per decision. */
   readonly redisUs: number
-  /** Microseconds of this process's processor a decision. */
+  /** Microseconds of this process's processor per decision. */
   readonly nodeUs: number
   /** Bytes that a new user with one category adds, keys included. */
   readonly bytesPerUser: number
 }
 
-/** What one script call costs under a load. */
+/** The cost of one script call under a load. */
 export interface CallCost {
   readonly callers: number
   /** Decisions that shared a call, on average. */
@@ -90,12 +90,12 @@ export interface CallCost {
   /** Microseconds of the server's processor, and of this process's. */
   readonly serverUs: number
   readonly nodeUs: number
-  /** Bytes to the server and back, for each decision. */
+  /** Bytes to the server and back per decision. */
   readonly sentBytes: number
   readonly receivedBytes: number
 }
 
-/** What a decision costs a server, in instructions: the same on a busy machine. */
+/** A decision's cost on a server in instructions, which a busy machine does not change. */
 export interface Instructions {
   readonly name: string
   readonly perDecision: number
@@ -103,7 +103,7 @@ export interface Instructions {
   readonly decisionsACall: number
 }
 
-/** A load that was simulated, and what came of it. */
+/** A simulated load, and its result. */
 export interface SimulatedLoad {
   readonly name: string
   readonly perSecond: number
@@ -112,48 +112,48 @@ export interface SimulatedLoad {
   readonly primaries: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Shares of their time that the busiest worked. */
+  /** The share of time that the busiest one worked. */
   readonly busiestPrimary: number
   readonly busiestProcess: number
   readonly decisionsACall: number
   readonly grantsPerSecond: number
 }
 
-/** How long answers of one contestant took. */
+/** The answer times of one contestant. */
 export interface Latency {
   readonly name: string
-  /** The worst 1 % took as long or longer, in milliseconds. */
+  /** The slowest 1 % took this long or longer, in milliseconds. */
   readonly p99Ms: number
 }
 
-/** A figure that is to be reached. */
+/** A goal for a figure. */
 export interface Target {
   readonly name: string
   readonly target: number
-  /** Whether it is to be so much at least, or at most. */
+  /** Whether the figure should be at least or at most the target. */
   readonly wanted: 'least' | 'most'
   readonly reached: number
   readonly ok: boolean
-  /** Where it is missed and that is known: why. */
+  /** Why a known miss happens. */
   readonly because?: string
 }
 
-/** What figures were found on. */
+/** The machine that was measured. */
 export interface Machine {
   readonly cpu: string
   readonly cores: number
   readonly memoryGiB: number
   readonly system: string
   readonly node: string
-  /** How many processes wanted a core when the suite began, over a minute: far above 0, others were at work. */
+  /** How many processes wanted a core in the minute before the suite. Far above 0, others were using the machine. */
   readonly load: number
 }
 
-/** What a suite found. */
+/** The results of a suite. */
 export interface Findings {
   readonly compared?: readonly Comparison[]
   readonly results: readonly Rate[]
-  /** Policies as services have them, to the contestant that each group of them begins with. */
+  /** Ordinary policies, compared with the first contestant of each group. */
   readonly ordinary?: readonly Rate[]
   readonly instructions?: readonly Instructions[]
   readonly heap?: readonly HeapUse[]
@@ -175,7 +175,7 @@ export interface Report extends Findings {
   readonly machine: Machine
 }
 
-/** @param machine as it was before anything was measured */
+/** @param machine its state before the measurements */
 export function reportOf(suite: string, machine: Machine, findings: Findings): Report {
   return { suite, commit: commit(), date: new Date().toISOString().slice(0, 10), machine, ...findings }
 }
@@ -221,7 +221,7 @@ export function resultOf<T extends { readonly name: string }>(results: readonly 
   return found
 }
 
-/** The commit at hand, with `-dirty` where files differ from it that are no results; `none` outside a repository. */
+/** The current commit, with `-dirty` if files other than results differ from it; `none` outside a repository. */
 function commit(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' }).trim()

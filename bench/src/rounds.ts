@@ -2,16 +2,16 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Rate } from './report.ts'
 
-/** Something that is measured beside others. */
+/** Something to measure and compare. */
 export interface Contestant {
   readonly name: string
-  /** Works for about so many milliseconds; resolves to how much it did in a second. */
+  /** Works for about so many milliseconds. Resolves to its rate per second. */
   perSecondOver(durationMs: number): Promise<number>
 }
 
 export interface RoundOptions {
   readonly rounds: number
-  /** How long each contestant works in a round, in milliseconds. */
+  /** How long each contestant works per round, in milliseconds. */
   readonly roundMs: number
   /** How long each works before the first round, in milliseconds. */
   readonly warmUpMs: number
@@ -20,8 +20,8 @@ export interface RoundOptions {
 }
 
 /**
- * Lets the contestants work in turn, over many short rounds, so that what slows the machine slows all of them. The
- * first is what the others are compared to, round by round. Each round begins with another contestant.
+ * Lets the contestants take turns over many short rounds, so that interference slows all of them. In each round the
+ * others are compared with the first. Each round begins with another contestant.
  */
 export async function interleave(contestants: readonly Contestant[], options: RoundOptions): Promise<Rate[]> {
   const collectGarbage = options.collectsGarbage === false ? () => undefined : garbageCollector()
@@ -47,7 +47,7 @@ export async function interleave(contestants: readonly Contestant[], options: Ro
   })
 }
 
-/** The value below which so large a share of the values lies, by the nearest one that there is. */
+/** A quantile, as the nearest of the values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN

@@ -1,5 +1,6 @@
-// One limiter in a process of its own: `single-process.ts memory|redis NAME LIMIT CPU_MS [PORT]`. The processor time of
-// a decision goes to the parent. A limit of 1 is used up before: then every answer is to be a refusal, otherwise none.
+// One limiter in a separate process: `single-process.ts memory|redis NAME LIMIT CPU_MS [PORT]`. It reports the processor
+// time per decision to the parent. A limit of 1 is used up first, so that every answer must be a refusal; otherwise none
+// may be.
 import { Redis } from 'ioredis'
 import { batches, USERS } from './memory/users.ts'
 import { redisCpuUs } from './redis/info.ts'
@@ -13,7 +14,7 @@ const isRefused = Number(limit) === 1
 const CALLERS = 64
 let batch = 0
 
-/** Each caller asks again as soon as it is answered. */
+/** Each caller sends its next request as soon as it is answered. */
 async function decide(): Promise<number> {
   const users = batches[batch++ % batches.length] as Uint32Array
   let next = 0
@@ -28,13 +29,13 @@ async function decide(): Promise<number> {
   return users.length
 }
 
-/** Microseconds of this process' processor. */
+/** This process's processor time in microseconds. */
 function cpuUs(): number {
   const { user, system } = process.cpuUsage()
   return user + system
 }
 
-/** Decides for so long by the processor's time, so that a busy machine warms up no less. */
+/** Decides for some processor time, so that a busy machine warms up equally. */
 async function decideFor(ms: number): Promise<number> {
   const untilUs = cpuUs() + ms * 1_000
   let decisions = 0

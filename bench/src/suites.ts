@@ -1,12 +1,12 @@
 import type { Findings } from './report.ts'
 
 /**
- * Measures, and prints what it measures. `quick`: only whether it runs, too short for figures that say anything. `full`:
- * with as much stored as the suite knows of, which may take many minutes.
+ * Measures, and returns its findings. `quick` only checks that it runs, too short for meaningful figures. `full` stores
+ * as much as the suite supports, which may take many minutes.
  */
 export type Suite = (quick: boolean, full: boolean) => Promise<Findings>
 
-/** Every suite by its name on the command line. Loaded when it is to run: each brings much with it. */
+/** Every suite by its name on the command line. Suites are loaded on demand, since each has many dependencies. */
 export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   cluster: async () => (await import('./cluster/suite.ts')).cluster,
   gateway: async () => (await import('./gateway/suite.ts')).gateway,
@@ -16,7 +16,6 @@ export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   memory: async () => (await import('./memory/suite.ts')).memory,
   redis: async () => (await import('./redis/suite.ts')).redis,
   scale: async () => (await import('./scale/suite.ts')).scale,
-  simulate: async () => (await import('./simulate/suite.ts')).simulate,
   single: async () => (await import('./single/suite.ts')).single,
   sql: async () => (await import('./sql/suite.ts')).sql,
   sync: async () => (await import('./sync/suite.ts')).sync,

@@ -1,4 +1,4 @@
-// Loaded into the gateway's process beside it: answers its parent how long its event loop was blocked, and its heap.
+// Loaded into the gateway's process. It reports the longest block of the event loop, and the heap.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { garbageCollector } from './rounds.ts'
 import type { Question } from './sync/gateway.ts'

@@ -3,7 +3,7 @@ import type { Rate, Report } from './report.ts'
 
 type Cell = string | number
 
-/** What a page can show of a suite's results, by its name in the page. */
+/** The tables that a page can show, by their names in the page. */
 export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
   requests: ({ compared = [] }) =>
     table(
@@ -138,7 +138,7 @@ function ratioTable(rates: readonly Rate[]): string {
   )
 }
 
-/** Three digits say all that a time can. */
+/** Three digits are as precise as the times. */
 function digits(value: number): string {
   return value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)))
 }
@@ -155,7 +155,7 @@ function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 
-/** A Markdown table as the formatters of Markdown leave it. */
+/** A Markdown table, formatted as Markdown formatters do. */
 export function table(head: readonly Cell[], rows: readonly (readonly Cell[])[]): string {
   const lines = [head, ...rows].map((row) => row.map(String))
   const widths = head.map((_, column) => Math.max(3, ...lines.map((line) => line[column]?.length ?? 0)))

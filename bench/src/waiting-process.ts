@@ -1,5 +1,6 @@
-// One of the processes that wait: `waiting-process.ts memory|redis|slots NAME CALLERS SECONDS PORT`. It says `ready`, begins when
-// its parent answers, and sends what it saw. In memory each caller comes once, elsewhere again and again for so many seconds.
+// One of the waiting processes: `waiting-process.ts memory|redis|slots NAME CALLERS SECONDS PORT`. It sends `ready`,
+// begins when its parent answers, and reports its figures. In memory each caller comes once, elsewhere repeatedly for so
+// many seconds.
 import { delay, MEMORY, OF_SLOTS, REDIS, WORK_MS } from './waiting/queues.ts'
 import type { Seen } from './waiting/suite.ts'
 
@@ -9,7 +10,7 @@ if (make === undefined) throw new Error(`no ${name} in ${where}`)
 const start = await make(Number(port))
 const work = where === 'slots' ? () => delay(WORK_MS) : () => undefined
 
-/** By the clock that all processes share. */
+/** The clock that all processes share. */
 const now = (): number => performance.timeOrigin + performance.now()
 
 process.once('message', async () => {

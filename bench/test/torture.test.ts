@@ -30,7 +30,7 @@ describe('the torture suite on this project', () => {
       await server.stop()
     })
 
-    // Keys expire by the server's clock and holds by a timer, which a test cannot turn.
+    // A server's clock expires keys and a timer expires holds, and a test can turn neither.
     const byThemselves = ['subjects whose windows have ended are forgotten', "a killed caller's reservation comes back"]
     const cases = TORTURE_CASES.filter((name) => !byThemselves.includes(name))
     it.each(cases)('%s', async (name) => {

@@ -4,14 +4,14 @@ import { redisStore } from '@scoregw/quota-redis'
 import { type LeasedRedisStore, leasedRedisStore } from '@scoregw/quota-redis/leases'
 import { Cluster } from 'ioredis'
 
-/** Tokens a decision. */
+/** Tokens per decision. */
 const COST = 15
 const ONE_KEY = "return redis.call('INCRBY', KEYS[1], ARGV[1])"
 
-/** Something that decides on a cluster whether a user may go on. */
+/** Decides on a cluster whether a user may continue. */
 export interface ClusterDecider {
   readonly name: string
-  /** Where it spends from leases. */
+  /** Set if it spends from leases. */
   readonly store?: LeasedRedisStore
   admit(user: string): Promise<boolean>
   stop(): Promise<void>
@@ -23,12 +23,12 @@ const SCRIPT = 'script on one key'
 export const LEASED = 'quota, leased: six counters'
 export const LOCAL = 'quota, leased: the site alone'
 
-/** The first is the one to compare with. */
+/** All deciders. The others are compared with the first. */
 export function deciders(seeds: Seeds): ClusterDecider[] {
   return [script(seeds), leased(seeds, 'leased', MAX_LIMIT), exact(seeds)]
 }
 
-/** A counter of each user, by one script call, auto-pipelined by the client. */
+/** A counter per user, in one script call, auto-pipelined by the client. */
 function script(seeds: Seeds): ClusterDecider {
   const client = new Cluster([...seeds], {
     enableAutoPipelining: true,
@@ -71,7 +71,7 @@ export function leased(
   return { name: LEASED, store, ...engine(store, policyOf(site)) }
 }
 
-/** Decisions that ask no server, as nothing but the leased site is counted. */
+/** Decisions without a server call: only the leased site is counted. */
 export function local(seeds: Seeds): ClusterDecider {
   const { windows, layers, ...policy } = policyOf(MAX_LIMIT)
   const store = leasedRedisStore({ client: client(seeds), prefix: 'local', deadlineMs: 1_000 })
@@ -92,7 +92,7 @@ function exact(seeds: Seeds): ClusterDecider {
   return { name: 'quota, exact: six counters in one slot', ...engine(store, policyOf(MAX_LIMIT)) }
 }
 
-/** Never used itself: stores connect by its pattern. */
+/** Only a pattern for stores, which open their own connections. */
 function client(seeds: Seeds): Cluster {
   return new Cluster([...seeds], { lazyConnect: true })
 }

@@ -8,7 +8,7 @@ import { type ClusterDecider, deciders, LEASED, LOCAL, leased, local, type Seeds
 
 const CALLERS = [64, 512]
 const MEMORY = 'quota: memoryStore'
-/** Processes' worth of stores that share a site until it refuses, and its tokens. */
+/** How many stores, as in separate processes, share a site and its tokens until it refuses. */
 const SHARERS = 4
 const SITE_LIMIT = 1_500_000
 
@@ -18,7 +18,7 @@ const BECAUSE = {
   share: 'the first who is refused cannot see what others have leased and not spent yet',
 } as const
 
-/** Decisions on a cluster of six servers where the site is leased, beside scripts on one key of each user. */
+/** Decisions on a cluster of six servers with a leased site, compared with scripts on one key per user. */
 export async function cluster(quick: boolean): Promise<Findings> {
   console.log(`cluster: six counters a decision, ${description}, three primaries with a replica each, on this machine`)
   const servers = await startCluster()
@@ -60,7 +60,7 @@ function contestantOf(callers: number): (decider: ClusterDecider) => Contestant 
   })
 }
 
-/** Nothing else answers without a server: beside the embedded store. */
+/** Compares leases with the embedded store, the only other one that decides without a server. */
 function localRates(alone: ClusterDecider, options: RoundOptions): Promise<Rate[]> {
   const quota = engine(MAX_LIMIT)
   const memory: ClusterDecider = {
@@ -71,7 +71,7 @@ function localRates(alone: ClusterDecider, options: RoundOptions): Promise<Rate[
   return interleave([memory, alone].map(contestantOf(64)), options)
 }
 
-/** Keeps each caller sending one request after the other while `goesOn()` is true. All must be admitted. */
+/** Each caller sends one request after the other while `goesOn()` is true. All must be admitted. */
 async function decide({ name, admit }: ClusterDecider, callers: number, goesOn: () => boolean): Promise<number> {
   let decisions = 0
   const call = async (): Promise<void> => {
@@ -84,7 +84,9 @@ async function decide({ name, admit }: ClusterDecider, callers: number, goesOn: 
   return decisions
 }
 
-/** How much of a limit several processes' worth of stores have used when one of them is first refused. */
+/**
+ * The used share of a limit that several stores, as in separate processes, share, when one of them is first refused.
+ */
 async function shareAtFirstDenial(seeds: Seeds, limit: number): Promise<number> {
   const sharers = Array.from({ length: SHARERS }, () => leased(seeds, `share-${limit}`, limit))
   let admitted = 0

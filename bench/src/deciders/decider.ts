@@ -1,21 +1,21 @@
 import { names as USERS } from '../memory/users.ts'
 import type { Contestant } from '../rounds.ts'
 
-/** Something that decides by a server or a file whether a user may go on. */
+/** Decides by a server or a file whether a user may continue. */
 export interface Decider {
   readonly name: string
-  /** Resolves to whether the answer was the expected one: all others end the suite, since no decision was measured. */
+  /** Resolves to whether the answer was the expected one. Any other answer ends the suite. */
   admit(user: string): Promise<boolean>
   stop(): void | Promise<void>
 }
 
 interface Span {
   readonly durationMs?: number
-  /** Each of them once, instead of some for a while. */
+  /** Requests each of these users once, instead of running for a while. */
   readonly users?: ReadonlySet<string>
 }
 
-/** Lets callers ask, each as soon as it was answered. */
+/** Callers send requests, each the next one as soon as it is answered. */
 export async function decide(
   { name, admit }: Decider,
   callers: number,

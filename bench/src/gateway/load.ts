@@ -4,7 +4,7 @@ import { chartOf, type SeedOptions, tokenOf } from './seed.ts'
 
 const CONNECTIONS = 32
 const ENTRIES_AN_UPSERT = 20
-/** Players that ask; of more, some. The load prepares every request before a turn begins. */
+/** The most players that send requests. The load prepares every request before a turn begins. */
 const MOST_ASKING = 1_000
 /** How often the load checks whether its time is over. */
 const SAMPLE_MS = 100
@@ -17,13 +17,13 @@ interface Sent {
   readonly body: string
 }
 
-/** A contestant that also measures how long answers took. */
+/** A contestant that also measures response times. */
 export interface TimedContestant extends Contestant {
-  /** The worst 1 % of a turn took as long or longer, in milliseconds; the median of the turns so far. */
+  /** The slowest 1 % of a turn took this long or longer, in milliseconds; the median of the turns so far. */
   p99Ms(): number
 }
 
-/** Requests of one kind; each connection sends those of players of its own, again and again. */
+/** Requests of one kind. Each connection repeats those of its own players. */
 export function requestsTo(name: string, url: string, operation: Operation, seeded: SeedOptions): TimedContestant {
   const asking = Math.min(seeded.players, MOST_ASKING)
   const requests = Array.from({ length: asking * 2 }, (_, index) => requestOf(operation, index, asking, seeded))
@@ -53,7 +53,7 @@ export function requestsTo(name: string, url: string, operation: Operation, seed
   }
 }
 
-/** Each player comes twice in a row, with other scores: an upsert of unchanged scores would write nothing. */
+/** Each player appears twice in a row, with other scores, because an upsert of unchanged scores would write nothing. */
 function requestOf(operation: Operation, index: number, asking: number, { players, scoresEach }: SeedOptions): Sent {
   const player = Math.floor(index / 2) * Math.floor(players / asking)
   const headers = { Authorization: `Bearer ${tokenOf(player)}`, 'Content-Type': 'application/json' }

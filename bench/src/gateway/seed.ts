@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import Database from 'libsql'
 
-/** Levels of each music of the seeded charts. */
+/** Levels per song in the seeded charts. */
 const LEVELS = 5
 const FIRST_MUSIC_ID = 1_000
 const NOTES = 700
@@ -22,7 +22,7 @@ export function tokenOf(player: number): string {
   return `gw_bench-player-${String(player).padStart(6, '0')}`
 }
 
-/** Puts players, charts and scores straight into the database of a gateway, which has made its tables. */
+/** Writes players, charts and scores directly to the database of a gateway, which has created its tables. */
 export function seed(dataDir: string, { players, scoresEach }: SeedOptions): void {
   const file = new Database(join(dataDir, 'gateway.sqlite'))
   file.pragma('busy_timeout = 5000')
@@ -38,12 +38,12 @@ export function seed(dataDir: string, { players, scoresEach }: SeedOptions): voi
   const chart = `${FIRST_MUSIC_ID} + n / ${LEVELS}, n % ${LEVELS}`
   file.exec(`${numbers} insert into charts (music_id, level, title, type, notes)
     select ${chart}, 'Music ' || n, 'standard', ${NOTES} from numbers`)
-  // In the order of the table's key, as it grows fastest.
+  // In the order of the table's key, which is the fastest.
   file.exec(`${numbers} insert into scores (user_id, music_id, level, achievement, dx_score, dx_score_source,
     combo_status, sync_status, play_count, source, played_at, updated_at) select users.id, ${chart}, 950000 + n,
     1000 + n % 1000, 'exact', n % 5, n % 6, null, 'api', null, 0 from users, numbers where users.id like 'player-%' order by users.id, n`)
   file.exec('commit')
-  // Nobody has to read it out of the write-ahead log.
+  // Empties the write-ahead log, so that no reader has to search it.
   file.pragma('wal_checkpoint(truncate)')
   file.close()
 }

@@ -1,8 +1,9 @@
+import type { GatewayProcess } from '../processes/gateway.ts'
 import { atLeast, type Findings, type Latency, type Rate, resultOf } from '../report.ts'
 import { interleave, type RoundOptions } from '../rounds.ts'
 import { type Operation, requestsTo, type TimedContestant } from './load.ts'
 import type { SeedOptions } from './seed.ts'
-import { type GatewayServer, startGateway } from './server.ts'
+import { startGateway } from './server.ts'
 
 const NAMES: Readonly<Record<Operation, string>> = { read: 'read scores', upsert: 'upsert 20' }
 
@@ -26,14 +27,14 @@ function sizesOf(quick: boolean, full: boolean): Sizes {
   }
 }
 
-/** Requests through the whole gateway: what the quota costs of them, and whether more players cost more. */
+/** Requests through the whole gateway: the cost of the quota, and whether more players cost more. */
 export async function gateway(quick: boolean, full = false): Promise<Findings> {
   const { rounds, usual, few, many } = sizesOf(quick, full)
-  const servers: GatewayServer[] = []
+  const servers: GatewayProcess[] = []
   const start = async (seeded: SeedOptions, isMetered: boolean): Promise<string> => {
     const server = await startGateway({ ...seeded, isMetered })
     servers.push(server)
-    return server.url
+    return server.gatewayUrl
   }
   try {
     console.log(`gateway: a process of its own under load from this one; ${described(usual)}, then ${described(many)}`)

@@ -1,9 +1,9 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
-/** A request that is made to cost more than it should. */
+/** A request made to cost more than it should. */
 export interface HostileRequest {
   readonly name: string
-  /** Who may send it: a player of the gateway, or a bot of score sync. */
+  /** The sender: a player of the gateway, or a bot of score sync. */
   readonly by: 'user' | 'bot'
   readonly encoding?: 'gzip' | 'br'
   readonly body: Buffer
@@ -16,7 +16,7 @@ function filled(text: string, bytes: number): string {
   return text.repeat(Math.floor(bytes / text.length))
 }
 
-/** Of every shape one for each of the two, as large as may be sent at all. */
+/** One request of every shape for each of the two senders, as large as is allowed. */
 export function hostileRequests(): HostileRequest[] {
   return (['user', 'bot'] as const).flatMap((by) => {
     const most = (by === 'user' ? MIB : 8 * MIB) - 64
@@ -59,7 +59,7 @@ export function hostileRequests(): HostileRequest[] {
 
 const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } }
 
-/** The largest request that a bot may send, as bots send it. */
+/** The largest valid request of a bot, as bots send it. */
 export function largestPush(qq: number): Buffer {
   const records = Array.from({ length: 10_000 }, (_, index) => ({
     song_id: 1 + Math.floor(index / 5),

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 
-/** How long the event loop was held at most since the last call, in milliseconds; the most memory so far. */
-export interface Held {
-  /** As the clock has it: on a machine that has other work, that is in it. */
+/** The longest block of the event loop since the last call, in milliseconds, and the peak of memory. */
+export interface LongestBlock {
+  /** By the clock, which includes the time of other processes. */
   readonly wallMs: number
-  /** Of the main thread's processor time. */
+  /** By the main thread's processor time. */
   readonly cpuMs: number
   /** Peak of the resident set. */
   readonly peakBytes: number
 }
 
-/** What the kernel says that a process' main thread has run, in milliseconds. */
+/** How long a process's main thread has run according to the kernel, in milliseconds. */
 export function mainThreadMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6
 }

@@ -1,12 +1,12 @@
-// Loaded into the gateway's process beside it: answers its parent how long its event loop was held, and its memory.
-import { type Held, mainThreadMs } from './main-thread.ts'
+// Loaded into the gateway's process. It reports the longest block of the event loop, and the memory.
+import { type LongestBlock, mainThreadMs } from './main-thread.ts'
 
 const TICK_MS = 1
 
 let held = { wallMs: 0, cpuMs: 0 }
 let last = { wallMs: performance.now(), cpuMs: mainThreadMs(process.pid) }
 
-/** Between two ticks is one turn of the event loop, and nothing where there is nothing to do. */
+/** One turn of the event loop lies between two ticks; nothing, while it is idle. */
 setInterval(() => {
   const now = { wallMs: performance.now(), cpuMs: mainThreadMs(process.pid) }
   held = {
@@ -17,7 +17,7 @@ setInterval(() => {
 }, TICK_MS).unref()
 
 process.on('message', () => {
-  const answer: Held = { ...held, peakBytes: process.resourceUsage().maxRSS * 1024 }
+  const answer: LongestBlock = { ...held, peakBytes: process.resourceUsage().maxRSS * 1024 }
   held = { wallMs: 0, cpuMs: 0 }
   process.send?.(answer)
 })

@@ -1,18 +1,19 @@
 import { connect, type Socket } from 'node:net'
 
-/** A request as it goes over the wire. */
+/** A request in its wire format. */
 export interface Wire {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
-/** Longest that an answer is waited for, in milliseconds. */
+/** The longest wait for an answer, in milliseconds. */
 const PATIENCE_MS = 120_000
 
 /**
- * Sends so many requests together, each over a connection of its own: all are connected before the first byte leaves.
- * @returns the statuses, and how often each came; 0: no answer
+ * Sends requests together, each over a separate connection. All connections are open before the first byte is sent.
+ *
+ * @returns how often each status came; 0 is no answer
  */
 export async function sendAtOnce(requests: readonly Wire[]): Promise<Record<number, number>> {
   const sockets = await Promise.all(requests.map(({ url }) => connected(new URL(url))))

@@ -1,4 +1,4 @@
-// Sends the attacks in a process of its own, so that they do not slow the process that measures.
+// Sends the attacks from a separate process, so that they do not slow the measuring process.
 import { hostileRequests, largestPush } from './bodies.ts'
 import { CREDENTIALS } from './gateway.ts'
 import { sendAtOnce, type Wire } from './send.ts'

@@ -8,10 +8,13 @@ import { OTHER_USER, startVictim, type Victim } from './gateway.ts'
 import type { Order } from './sender.ts'
 
 const MIB = 1_048_576
-/** Pause between two looks of the other user, in milliseconds. */
-const LOOK_EVERY_MS = 5
+/** The pause between two requests of the other user, in milliseconds. */
+const EVERY_MS = 5
 
-/** Hostile requests, one by one and hundreds at once: memory, how long the event loop is held, what others notice. */
+/**
+ * Hostile requests, one by one and hundreds together: memory, how long the event loop is blocked, and the effect on
+ * others.
+ */
 export async function hostile(quick: boolean): Promise<Findings> {
   console.log('hostile: requests that are made to cost, the gateway and who attacks it in processes of their own')
   const sender = fork(fileURLToPath(new URL('./sender.ts', import.meta.url)), [], { execArgv: process.execArgv })
@@ -50,18 +53,18 @@ async function send(
   return statuses
 }
 
-/** How long a single request of each shape holds the event loop, the median of some. */
+/** How long a single request of each shape blocks the event loop: the median of some. */
 async function oneByOne(victim: Victim, sender: ChildProcess, quick: boolean): Promise<Target[]> {
   const times = quick ? 1 : 7
   const worst = { user: { name: '', cpuMs: 0 }, bot: { name: '', cpuMs: 0 } }
   const shapes = [...hostileRequests(), { name: 'push', by: 'bot' as const }]
   for (const { name, by } of shapes) {
     const cpuMs: number[] = []
-    // The first ones are of code that was never run.
+    // The first requests run code that was not compiled yet.
     for (let time = 0; time < times + 2; time++) {
-      await victim.held()
+      await victim.longestBlock()
       await send(sender, victim, { shape: name, by, count: 1 })
-      cpuMs.push((await victim.held()).cpuMs)
+      cpuMs.push((await victim.longestBlock()).cpuMs)
     }
     const median = cpuMs.slice(2).sort((a, b) => a - b)[Math.floor(times / 2)] ?? Number.NaN
     console.log(`  ${by}, ${name}: ${median.toFixed(1)} ms`)
@@ -73,7 +76,7 @@ async function oneByOne(victim: Victim, sender: ChildProcess, quick: boolean): P
   ]
 }
 
-/** What others notice while hundreds come together, again and again. */
+/** The effect on others while hundreds of requests arrive together, repeatedly. */
 async function atOnce(how: string, victim: Victim, sender: ChildProcess, quick: boolean): Promise<Target[]> {
   const rounds = quick ? 1 : 5
   const orders: Sent[] = [
@@ -82,13 +85,16 @@ async function atOnce(how: string, victim: Victim, sender: ChildProcess, quick: 
     { shape: 'gzip: members', by: 'bot', count: quick ? 36 : 400 },
     { shape: 'a text of 1 MiB', by: 'user', count: quick ? 36 : 400 },
   ]
-  const quiet = await looked(victim, () => new Promise<void>((resolve) => setTimeout(resolve, quick ? 100 : 3_000)))
-  await victim.held()
+  const quiet = await answersDuring(
+    victim,
+    () => new Promise<void>((resolve) => setTimeout(resolve, quick ? 100 : 3_000)),
+  )
+  await victim.longestBlock()
   const answers: Answered[] = []
   for (let round = 0; round < rounds; round++) {
     for (const order of orders) {
       answers.push(
-        ...(await looked(victim, async () => {
+        ...(await answersDuring(victim, async () => {
           const statuses = await send(sender, victim, order)
           progress(`${how}: ${order.count} of ${order.shape}: ${JSON.stringify(statuses)}`)
           if (statuses[500] !== undefined) throw new Error(`${order.shape}: an answer was 500`)
@@ -96,7 +102,7 @@ async function atOnce(how: string, victim: Victim, sender: ChildProcess, quick: 
       )
     }
   }
-  const { cpuMs, wallMs, peakBytes } = await victim.held()
+  const { cpuMs, wallMs, peakBytes } = await victim.longestBlock()
   console.log(
     `  ${how}: event loop held ${cpuMs.toFixed(0)} ms of processor time, ${wallMs.toFixed(0)} by the clock; ` +
       `others' p99 ${p99(answers, 'tookMs').toFixed(1)} ms of ${answers.length}, ${p99(quiet, 'tookMs').toFixed(1)} in peace; ` +
@@ -110,31 +116,31 @@ async function atOnce(how: string, victim: Victim, sender: ChildProcess, quick: 
 
 const TWO_CORES = 'who sends the 500 shares the cores with who is asked: 91 ms in a run on a quieter machine'
 
-/** How the other user was answered. */
+/** The answers to the other user. */
 interface Answered {
   readonly tookMs: number
-  /** How long the gateway's main thread ran meanwhile: on a machine that has other work, that is not in it. */
+  /** How long the gateway's main thread ran meanwhile, without the time of other processes. */
   readonly ranMs: number
 }
 
-/** Asks for the other user again and again while something is going on. */
-async function looked(victim: Victim, during: () => Promise<void>): Promise<Answered[]> {
+/** Sends the other user's requests repeatedly while something happens. */
+async function answersDuring(victim: Victim, during: () => Promise<void>): Promise<Answered[]> {
   const answers: Answered[] = []
   let isOver = false
-  const looking = (async () => {
+  const answering = (async () => {
     while (!isOver) {
       const [startedAt, ranBefore] = [performance.now(), victim.ranMs()]
       const answer = await fetch(`${victim.gatewayUrl}/me/quota`, { headers: OTHER_USER })
       await answer.arrayBuffer()
       if (answer.status !== 200) throw new Error(`the other user was answered with ${answer.status}`)
       answers.push({ tookMs: performance.now() - startedAt, ranMs: victim.ranMs() - ranBefore })
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+      await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
     }
   })()
   await during().finally(() => {
     isOver = true
   })
-  await looking
+  await answering
   return answers
 }
 

@@ -19,14 +19,14 @@ const HOUR_MS = 3_600_000
 /** A limit that is never reached, the same for all. */
 const NO_LIMIT = 10 ** 9
 
-/** An app that is measured, on a port of its own. */
+/** An app to measure, on its own port. */
 export type AppStart = () => Promise<Server>
 
-/** What a framework's apps are called. */
+/** The names of a framework's apps. */
 export const CONTESTANTS = ['bare', 'quota, draft-10 fields', 'quota, no fields', 'its own limiter, one limit'] as const
 export type ContestantName = (typeof CONTESTANTS)[number]
 
-/** The apps by framework, the bare one first: each answers `POST /` with the same few bytes. */
+/** The apps by framework, starting with the bare one. Each answers `POST /` with the same few bytes. */
 export const FRAMEWORKS: Readonly<Record<string, Readonly<Record<ContestantName, AppStart>>>> = {
   Express: {
     bare: () => expressApp(),

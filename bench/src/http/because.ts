@@ -1,10 +1,10 @@
-/** Why a framework's goals may be missed, in a sentence each, after three ways were tried. */
+/** Why a framework's goals may be missed, one sentence each, after three attempts. */
 interface Because {
-  /** With the `RateLimit` fields, beside the bare framework. */
+  /** With the `RateLimit` fields, compared with the bare framework. */
   readonly fields: string
   /** Without them. */
   readonly metering: string
-  /** With them, beside the framework's own limiter. */
+  /** With them, compared with the framework's usual limiter. */
   readonly limiter: string
 }
 
@@ -16,7 +16,7 @@ const METERING = 'Six counters are found and charged, a dozen objects made and t
 
 const LIMITER = 'It counts one limit; here six counters are found, charged and compared.'
 
-/** Express gives each request and response the prototype of its app, after which no shape of one is ever known before. */
+/** Express replaces the prototype of each request and response by its app's, so the engine never knows their shapes. */
 const SHAPES =
   'A middleware that reads a header costs 0.05 already. A request has two properties more and a response one, and each is ' +
   'slow on objects whose shapes are all different.'

@@ -2,18 +2,17 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { USER_HEADER } from './apps.ts'
 
-/** The callers of an app, and how they are answered. */
+/** The callers of an app, and the expected answer. */
 export interface Load {
-  /** Callers by the header that names them. */
+  /** Callers, distinguished by a header. */
   readonly users: number
-  /** Every answer is to have this status. */
+  /** The status that every answer must have. */
   readonly status: number
 }
 
 /**
- * Connections that stay open and ask one request after the other, each as soon as it is answered. A load generator that
- * reconnects for each turn has the server accept connections in place of answering requests. Each has a loopback address
- * of its own, as callers have.
+ * Connections that stay open and send one request after the other. A load generator that reconnects each turn would
+ * measure the accepting of connections. Each connection has its own loopback address, as real callers have.
  */
 export class Connections {
   readonly #lines: readonly Line[]
@@ -37,7 +36,7 @@ export class Connections {
     return new Connections(sockets, load)
   }
 
-  /** Asks so many requests over each connection; an error when any was answered with another status. */
+  /** Sends so many requests over each connection. Throws if an answer has another status. */
   async ask(each: number, { anyStatus = false } = {}): Promise<void> {
     const start = anyStatus ? 'HTTP/1.1 ' : this.#status
     await Promise.all(this.#lines.map((line) => line.ask(each, start)))
@@ -47,7 +46,7 @@ export class Connections {
     for (const line of this.#lines) line.close()
   }
 
-  /** The next user's. */
+  /** The next user's request. */
   #request(): Buffer {
     this.#next = (this.#next + 1) % this.#requests.length
     return this.#requests[this.#next] as Buffer
@@ -72,7 +71,7 @@ class Line {
     socket.on('close', () => this.#failed(new Error('the server closed a connection')))
   }
 
-  /** @param start what every response begins with */
+  /** @param start the first bytes of every response */
   ask(count: number, start: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#done = resolve
@@ -98,7 +97,7 @@ class Line {
   }
 }
 
-/** Whether a response has ended: of a length that its head names, or with the last chunk. */
+/** Whether a response is complete: by the length in its head, or by its last chunk. */
 function isWhole(text: string): boolean {
   const bodyAt = text.indexOf('\r\n\r\n') + 4
   if (bodyAt < 4) return false

@@ -6,27 +6,28 @@ import { Connections, type Load } from './connections.ts'
 
 export const CONNECTIONS = 32
 
-/** How much is measured of one framework. */
+/** How much is measured per framework. */
 export interface Size {
-  /** How often its apps are restarted: the compiler's inlining differs between processes. */
+  /** How often its apps are restarted, since the compiler inlines differently in each process. */
   readonly sittings: number
   readonly rounds: number
-  /** Turns of each app in a round, side by side; a round has one ratio. */
+  /** Turns of each app per round, alternating. A round has one ratio. */
   readonly turns: number
   /** Requests over each connection in a turn. */
   readonly each: number
-  /** The same before anything is measured. */
+  /** The same before the measurement. */
   readonly warmUp: number
 }
 
-/** An app to measure, and what it is sent. */
+/** An app to measure, and its load. */
 export interface Measured {
   readonly name: string
   readonly load: Load
 }
 
 /**
- * Processor time of each app in each round, in microseconds a request: apps in processes of their own, in turn.
+ * Processor time of each app in each round, in microseconds per request. The apps run in separate processes and take
+ * turns.
  *
  * @param suite of the apps, for `http-process.ts`
  */
@@ -53,7 +54,7 @@ export async function cpuOfRounds(
   return cpuUs
 }
 
-/** Microseconds of each app's processor in the turns of a round, garbage collection included. */
+/** Each app's processor time in the turns of a round, in microseconds, including garbage collection. */
 async function roundOf(served: readonly Served[], { turns, each }: Size): Promise<number[]> {
   const totals = served.map(() => 0)
   collectGarbage()
@@ -68,7 +69,7 @@ async function roundOf(served: readonly Served[], { turns, each }: Size): Promis
 
 const collectGarbage = garbageCollector()
 
-/** An app in a process of its own, and the connections to it. */
+/** An app in a separate process, and the connections to it. */
 class Served {
   readonly #child: ChildProcess
   readonly #connections: Connections
@@ -86,12 +87,12 @@ class Served {
     return new Served(child, await Connections.to(port, CONNECTIONS, load))
   }
 
-  /** Asks so many requests over each connection, however they are answered. */
+  /** Sends so many requests over each connection, and ignores their status. */
   async warmUp(each: number): Promise<void> {
     await this.#connections.ask(each, { anyStatus: true })
   }
 
-  /** Microseconds of its processor that so many requests over each connection took. */
+  /** The processor time of so many requests over each connection, in microseconds. */
   async cpuUsOf(each: number): Promise<number> {
     const before = await this.#cpuUs()
     await this.#connections.ask(each)

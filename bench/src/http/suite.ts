@@ -10,15 +10,15 @@ const SIZE: Size = { sittings: 3, rounds: 6, turns: 10, each: 20, warmUp: 500 }
 const QUICK: Size = { sittings: 1, rounds: 1, turns: 1, each: 5, warmUp: 5 }
 
 /**
- * Requests that a framework answers in a second of its process' processor time, each app in a process of its own and the
- * load from this one. The wall's clock says little where both share processors, and a turn of some 20 ms meets the same
- * neighbours as the next one: many short turns side by side are one round.
+ * Requests that a framework answers per second of its process's processor time. Each app has a separate process, and
+ * the load comes from this one. Wall-clock time says little if both share processors. A turn of about 20 ms meets the
+ * same interference as the next one, so many short alternating turns form a round.
  */
 export async function http(quick: boolean): Promise<Findings> {
   console.log(`http: ${CONNECTIONS} connections, ${USERS} users; requests a second of the server's processor time`)
   const found: { readonly results: Rate[]; readonly targets: Target[] } = { results: [], targets: [] }
   const frameworks = Object.keys(FRAMEWORKS)
-  // Whether the suite runs is seen by one of them.
+  // One framework is enough to check that the suite runs.
   for (const framework of quick ? frameworks.slice(0, 1) : frameworks) {
     const results = await measured(framework, quick ? CONTESTANTS.slice(0, 2) : CONTESTANTS, quick ? QUICK : SIZE)
     found.results.push(...results)
@@ -43,7 +43,7 @@ async function measured(framework: string, names: readonly ContestantName[], siz
   })
 }
 
-/** With the fields as they are by default, of bare. */
+/** With the default fields, compared with the bare framework. */
 const GOALS: Readonly<Record<string, number>> = { Express: 0.9, Fastify: 0.84, Hono: 0.82 }
 
 function targetsOf(framework: string, results: readonly Rate[]): Target[] {

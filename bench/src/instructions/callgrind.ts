@@ -10,12 +10,12 @@ const run = promisify(execFile)
 /** A Redis server whose instructions are counted by callgrind. */
 export interface CountedServer {
   readonly server: RedisServer
-  /** Resolves to the instructions of the server while the work is done. */
+  /** Resolves to the server's instructions while the work runs. */
   during(work: () => Promise<void>): Promise<number>
   stop(): Promise<void>
 }
 
-/** @throws where valgrind is not installed */
+/** @throws if valgrind is not installed */
 export async function startCounted(): Promise<CountedServer> {
   await run('callgrind_control', ['--version']).catch((error: unknown) => {
     throw new Error('no valgrind on PATH, which counts the instructions: install the package valgrind', {
@@ -24,7 +24,7 @@ export async function startCounted(): Promise<CountedServer> {
   })
   const folder = await mkdtemp(join(tmpdir(), 'bench-callgrind-'))
   const under = ['valgrind', '--tool=callgrind', `--callgrind-out-file=${join(folder, 'out')}`, '--instr-atstart=no']
-  // The server's own timer fires once a second, so that it hardly counts.
+  // The server's own timer fires once per second, so it hardly counts.
   const server = await startRedis({ under, args: ['--hz', '1', '--dynamic-hz', 'no'] })
   const control = (...words: string[]) => run('callgrind_control', [...words, String(server.pid)])
   return {
@@ -46,7 +46,7 @@ export async function startCounted(): Promise<CountedServer> {
   }
 }
 
-/** Reads what was dumped and removes it. */
+/** Reads the dumped counts, and removes the files. */
 async function dumped(folder: string): Promise<number> {
   const files = (await readdir(folder)).filter((file) => /^out\.\d+$/.test(file))
   let total = 0

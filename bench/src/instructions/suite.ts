@@ -10,15 +10,15 @@ import { EIGHT_PRICES, MIXED, ORDINARY, USUAL } from '../traffic/ordinary.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import { type CountedServer, startCounted } from './callgrind.ts'
 
-/** Callers that ask at the same time, so that their decisions share a call or two. */
+/** Concurrent callers, whose decisions share a call or two. */
 const CALLERS = 128
-/** Of holds, which take a server longest. */
+/** Callers of holds, which take a server longest. */
 const HOLDING_CALLERS = 16
 const DECISIONS = 1_536
 const MOST_TRIES = 20
 const USERS = 2_000
 
-/** Most instructions a decision may take, by case. */
+/** The most instructions per decision, by case. */
 const TARGETS = [
   [USUAL, 38_000],
   [EIGHT_PRICES, 38_000],
@@ -28,7 +28,7 @@ const TARGETS = [
   [MIXED, 85_000],
 ] as const
 
-/** What a decision costs the server, counted in instructions, which other work on the machine does not change. */
+/** A decision's cost on the server in instructions, which other work on the machine does not change. */
 export async function instructions(quick: boolean): Promise<Findings> {
   console.log(`instructions: redis-server under callgrind, ${CALLERS} decisions at a time, ${HOLDING_CALLERS} holds`)
   const traffic = [...ORDINARY, EIGHT_PRICES, FULL, NEW_SUBJECTS, NEW_IDS]
@@ -53,7 +53,10 @@ function targetsOf(found: readonly Instructions[]): Findings['targets'] {
   })
 }
 
-/** A counted server takes some fifty times as long, and may miss the store's deadline on a busy machine: then once more. */
+/**
+ * A counted server is about fifty times slower, and may miss the store's deadline on a busy machine. Then it is
+ * repeated once.
+ */
 async function patiently<T>(count: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -64,7 +67,7 @@ async function patiently<T>(count: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Counts one kind of traffic, by an engine of its own on a server that is empty. */
+/** Counts one kind of traffic, with a new engine on an empty server. */
 async function countOf(counted: CountedServer, admin: Redis, traffic: Traffic, quick: boolean): Promise<Instructions> {
   await admin.flushall()
   const [decider] = (await quotasOn(counted.server.port, [traffic], 'q')) as [Decider]
@@ -83,7 +86,7 @@ async function countOf(counted: CountedServer, admin: Redis, traffic: Traffic, q
 
 let next = 0
 
-/** One decision for each caller is made in one turn of the event loop. */
+/** Makes one decision per caller in the same event-loop tick. */
 async function ask({ name, admit }: Decider, callers: number, decisions: number): Promise<void> {
   for (let left = decisions; left > 0; left -= callers) {
     const users = Array.from({ length: Math.min(callers, left) }, () => `user-${(next++ * 7) % USERS}`)

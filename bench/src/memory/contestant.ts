@@ -2,16 +2,16 @@ import type { Contestant } from '../rounds.ts'
 import { type Batches, batches } from './users.ts'
 
 export interface DecidingOptions {
-  /** Whether it is to admit all of them or none; anything else is an error, since no decision was measured. */
+  /** Whether it must admit all of them or none. Otherwise it throws, since no decision was measured. */
   readonly expected?: 'all' | 'none'
-  /** Whom it decides for. */
+  /** The users that it decides for. */
   readonly asked?: Batches
 }
 
 /**
  * A contestant that decides for one batch of users after another.
  *
- * @param admit decides for each of the users, and returns how many it admitted
+ * @param admit decides for each user, and returns how many it admitted
  */
 export function deciding(
   name: string,
@@ -32,7 +32,7 @@ export function deciding(
         admitted += typeof answer === 'number' ? answer : await answer
         decisions += users.length
       } while (performance.now() - startedAt < durationMs)
-      // The processor's time, garbage collection included: the wall's clock would count what else the machine does.
+      // Processor time, including garbage collection. Wall-clock time would include other work on the machine.
       const { user, system } = process.cpuUsage(cpu)
       if (admitted !== (expected === 'all' ? decisions : 0)) {
         throw new Error(`${name} admitted ${admitted} of ${decisions}, expected ${expected}`)

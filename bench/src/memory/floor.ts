@@ -1,17 +1,17 @@
-/** What the fastest code of a good engineer keeps for three windows: `[startedAt, used]` each. */
+/** The state that fast hand-written code keeps for three windows: `[startedAt, used]` each. */
 export type FloorRow = number[]
 
 const HOUR_MS = 3_600_000
 const LENGTHS_MS = [HOUR_MS, 5 * HOUR_MS, 24 * HOUR_MS]
 
 export function floorRow(): FloorRow {
-  // An array of fractions is kept as plain doubles; one of whole numbers would be copied at the first instant.
+  // An array of fractions is stored as plain doubles. One of whole numbers would be copied at the first instant.
   return [0.5, 0.5, 0.5, 0.5, 0.5, 0.5].fill(0)
 }
 
 /**
- * The floor: six counters a decision, written by hand for this case alone. It knows one category, one price list and
- * fixed limits; it checks no argument, gives no reason, and forgets no user.
+ * The floor: six counters per decision, hand-written for this case only. It supports one category, one price list and
+ * fixed limits. It checks no argument, gives no reason, and forgets no user.
  */
 export class Floor {
   readonly #limits: readonly number[]
@@ -22,7 +22,7 @@ export class Floor {
     this.#limits = LENGTHS_MS.map(() => limit)
   }
 
-  /** Charges a cost to the three windows of a user and of the site: 0, or the milliseconds to wait. */
+  /** Charges the three windows of a user and of the site. @returns 0, or the milliseconds to wait */
   take(user: string, cost: number): number {
     const now = Date.now()
     let row = this.#users.get(user)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Growth } from '../report.ts'
 import { NAMES } from './heap.ts'
 
-/** What it is like to grow to so many users, each keeper in a process of its own. */
+/** The effect of growing to so many users, each keeper in a separate process. */
 export async function growths(users: number): Promise<Growth[]> {
   const found: Growth[] = []
   for (const keeper of ['quota', 'array'] as const) {

@@ -11,7 +11,7 @@ export const NAMES: Readonly<Record<Exclude<Keeper, 'keys'>, string>> = {
   'rate-limiter-flexible': 'rate-limiter-flexible: three limiters',
 }
 
-/** Bytes a user with three windows, each keeper in a process of its own. */
+/** Bytes per user with three windows, each keeper in a separate process. */
 export async function heapUses(users: number): Promise<HeapUse[]> {
   let keyBytes = 0
   const uses: HeapUse[] = []

@@ -2,7 +2,7 @@ import { floorRow } from './floor.ts'
 import { engine } from './ours.ts'
 import { expressWindows, flexibleLimiters } from './peers.ts'
 
-/** Those whose memory is measured, the keys alone first. `later`: as `quota`, when a first window has ended. */
+/** The measured keepers, starting with only the keys. `later` is `quota` after a first window has ended. */
 export const KEEPERS = ['keys', 'quota', 'later', 'array', 'express-rate-limit', 'rate-limiter-flexible'] as const
 export type Keeper = (typeof KEEPERS)[number]
 
@@ -11,10 +11,10 @@ const AN_HOUR_MS = 3_600_000
 /** Keeps something for a user. */
 export type Keep = (user: string) => unknown
 
-/** All by name; each takes the number of users to expect. */
+/** All keepers by name. Each takes the expected number of users. */
 export const keepers: Readonly<Record<Keeper, (users: number) => Keep>> = {
   keys(users) {
-    // The array is allocated before the measurement begins, which then counts the text alone.
+    // The array is allocated before the measurement, which then only counts the text.
     const keys = new Array<string>(users)
     let next = 0
     return (user) => {

@@ -4,14 +4,14 @@ import type { Contestant } from '../rounds.ts'
 import { isExpectedSync, type Traffic } from '../traffic/traffic.ts'
 import { deciding } from './contestant.ts'
 
-/** More than any of the suites has. */
+/** More users than any suite has. */
 const MOST = 10_000_000
 
 export function nameOf({ name }: Pick<Traffic, 'name'>): string {
   return `quota: ${name}`
 }
 
-/** Some traffic on a store in memory, by the calls that answer synchronously. */
+/** Ordinary traffic on a store in memory, with synchronous calls. */
 export async function ordinary(traffic: Traffic): Promise<Contestant> {
   const quota: SyncQuota = createQuota({
     policy: traffic.policy,

@@ -12,13 +12,13 @@ import type { Contestant } from '../rounds.ts'
 import { deciding } from './contestant.ts'
 import { type Batches, one, skewed } from './users.ts'
 
-/** More than any of the suites has. */
+/** More users than any suite has. */
 const MOST_USERS = 10_000_000
 
-/** Tokens a decision. */
+/** Tokens per decision. */
 export const COST = 15
 
-/** An engine with one operation of {@link COST} tokens; `site` has room for everything. */
+/** An engine with one operation of {@link COST} tokens. `site` never refuses. */
 export function engine(personal: Limit, clock?: Clock): SyncQuota<'music.upsert'> {
   const windows = (limit: Limit) => ({ '1h': limit, '5h': MAX_LIMIT, '1d': MAX_LIMIT })
   const layer = (limit: Limit) => ({ read: windows(limit), write: windows(limit) })
@@ -30,14 +30,14 @@ export function engine(personal: Limit, clock?: Clock): SyncQuota<'music.upsert'
   })
 }
 
-/** The contestants of this project, by what they show. */
+/** This project's contestants, by the case that they show. */
 export const OURS = {
   admitted: 'quota: consumeSync',
   refused: 'quota: consumeSync, all refused',
   awaited: 'quota: await consume',
 } as const
 
-/** Floods, each to be compared with {@link OURS.admitted}. */
+/** Floods, compared with {@link OURS.admitted}. */
 export const FLOODS = {
   unseen: 'quota: consumeSync, subjects never seen before',
   ids: 'quota: reserveSync, ids never seen before',
@@ -82,7 +82,7 @@ function awaited(): Contestant {
   })
 }
 
-/** Engines replaced before their stores are full, so that the refusals of a full store are not measured. */
+/** Replaces engines before their stores are full, so that a full store's refusals are not measured. */
 function freshEngines(): () => SyncQuota<typeof OPERATION> {
   const mostCalls = 400_000
   let quota = engine(MAX_LIMIT)

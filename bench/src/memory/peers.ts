@@ -7,7 +7,7 @@ import { Floor } from './floor.ts'
 import { COST } from './ours.ts'
 
 const WINDOWS_MS = [3_600_000, 18_000_000, 86_400_000]
-/** Room for everything. */
+/** A limit that never refuses. */
 const LIMIT = 10 ** 11
 
 export function floor(): Contestant {
@@ -23,7 +23,7 @@ export function peers(): Contestant[] {
   return [flexibleOne(), flexibleSix(), expressStores(), tokenBuckets()]
 }
 
-/** Three limiters of rate-limiter-flexible, which name their keys by what they are for. */
+/** Three limiters of rate-limiter-flexible, whose key prefixes say what they limit. */
 export function flexibleLimiters(layer: string): RateLimiterMemory[] {
   return WINDOWS_MS.map(
     (ms) => new RateLimiterMemory({ keyPrefix: `${layer}${ms}`, points: LIMIT, duration: ms / 1000 }),

@@ -22,7 +22,7 @@ const BECAUSE: Readonly<Record<string, string>> = {
     'a Map alone that keeps such a record for each id costs more than two usual decisions, most of it garbage collection',
 }
 
-/** Decisions in memory, six counters each, and the bytes that a user costs. */
+/** Decisions in memory with six counters each, and the bytes per user. */
 export async function memory(quick: boolean): Promise<Findings> {
   console.log(`memory: six counters a decision, ${description}, one process`)
   const processes: Rate[][] = []
@@ -45,7 +45,7 @@ export async function memory(quick: boolean): Promise<Findings> {
 
 type Size = readonly [rounds: number, roundMs: number, warmUpMs: number]
 
-/** In a process of its own: each process inlines calls differently, which changes the figures. */
+/** Rates of a separate process. Each process inlines calls differently, which changes the figures. */
 async function ratesOfAProcess(size: Size, ...traffic: readonly string[]): Promise<Rate[]> {
   const child = fork(new URL('../memory-process.ts', import.meta.url), [...size.map(String), ...traffic], {
     execArgv: process.execArgv,
@@ -54,7 +54,7 @@ async function ratesOfAProcess(size: Size, ...traffic: readonly string[]): Promi
   return rates
 }
 
-/** The floor, and each ordinary policy beside it in a process of its own, as it is the only one in most services. */
+/** The floor and one ordinary policy per process, since most services have only one. */
 async function ordinaryRates(size: Size): Promise<Rate[]> {
   const rates: Rate[] = []
   for (const traffic of ORDINARY) {
@@ -64,7 +64,7 @@ async function ordinaryRates(size: Size): Promise<Rate[]> {
   return rates
 }
 
-/** The median of the processes, and how far they lie apart. */
+/** The median of the processes, and their spread. */
 function overProcesses(processes: readonly (readonly Rate[])[]): Rate[] {
   const names = processes[0]?.map(({ name }) => name) ?? []
   return names.map((name) => {
@@ -94,7 +94,7 @@ function targetsOf(results: readonly Rate[], heap: Findings['heap'] = []): Findi
   ]
 }
 
-/** How much longer a counter takes in the slowest policy than in the usual one, and how long a hold does. */
+/** How much more a counter costs in the slowest policy than in the usual one, and the cost of a hold. */
 function ordinaryTargets(ordinary: readonly Rate[]): Findings['targets'] {
   const perCounter = (traffic: Traffic): number => 1 / resultOf(ordinary, nameOf(traffic)).ratio / traffic.counters
   const decisions = ORDINARY.filter(({ call }) => call !== 'hold')

@@ -1,11 +1,14 @@
-/** Where the sequence of users begins; the same for all contestants of all runs. */
+/** The seed of the sequence of users; the same for all contestants in all runs. */
 const SEED = 20_260_806
 export const USERS = 10_000
-/** Decisions between two looks at the clock. */
+/** Decisions between two reads of the clock. */
 const BATCH = 1_024
 const BATCHES = 64
 
-/** Numbers of users, in batches. A contestant makes its keys of them: each call has a string of its own, as callers' have. */
+/**
+ * Numbers of users, in batches. A contestant makes keys from them, so that each call has its own string, as callers'
+ * keys are.
+ */
 export type Batches = readonly Uint32Array[]
 
 const random = randomNumbers(SEED)
@@ -27,14 +30,14 @@ export function userAt(asked: Batches, n: number): string {
   return `user-${batch[n % BATCH]}`
 }
 
-/** The users' names, for those who ask for the same ones again and again. */
+/** The users' names, for contestants that reuse them. */
 export const names: readonly string[] = batches.flatMap((users) => [...users].map((user) => `user-${user}`))
 
 function batchesOf(next: () => number): Batches {
   return Array.from({ length: BATCHES }, () => Uint32Array.from({ length: BATCH }, next))
 }
 
-/** Numbers from 0 to 1: a linear congruential generator, plenty for spreading users. */
+/** Numbers from 0 to 1 from a linear congruential generator, which is enough to spread users. */
 function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {

@@ -3,28 +3,28 @@ import { once } from 'node:events'
 import type { Rate } from '../report.ts'
 import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
 
-/** Processes that share one server. */
+/** How many processes share one server. */
 const PROCESSES = 4
 
-/** What each process of a fleet is started with. */
+/** The options of each process in a fleet. */
 export interface FleetOptions {
   readonly kind: 'redis' | 'postgres'
-  /** The port, or the connection strings of each contestant's database by its place. */
+  /** The port, or the connection strings of the contestants' databases in order. */
   readonly address: string
-  /** In each process. */
+  /** Callers per process. */
   readonly callers: number
 }
 
-/** What a process is to do: let its callers work through one contestant for a while. */
+/** A turn of a process: its callers use one contestant for a while. */
 export interface Turn {
   readonly contestant: number
   readonly durationMs: number
 }
 
-/** How fast it was, or what went wrong. */
+/** The rate, or the error. */
 export type TurnAnswer = { readonly perSecond: number } | { readonly error: string }
 
-/** Several processes on one server: all work through the same contestant at the same time, and their rates add up. */
+/** Several processes on one server. All use the same contestant at the same time, and their rates are added. */
 export async function fleetOf(options: FleetOptions, rounds: RoundOptions): Promise<Rate[]> {
   const members = Array.from({ length: PROCESSES }, () => new Member(options))
   try {
@@ -58,7 +58,7 @@ class Member {
     this.#ended.catch(() => undefined)
   }
 
-  /** Resolves to what the process sends next. */
+  /** Resolves to the process's next message. */
   async next<T>(): Promise<T> {
     const [message] = (await Promise.race([once(this.#process, 'message'), this.#ended])) as [T]
     return message

@@ -4,9 +4,9 @@ import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /**
- * Writes a page beside a CPU profile that shows it as a flame graph: speedscope's, with the profile in it.
+ * Writes speedscope with a CPU profile in it, as a page next to the profile.
  *
- * @returns the page
+ * @returns the page's path
  */
 export function writeFlameGraph(profile: string): string {
   const speedscope = dirname(createRequire(import.meta.url).resolve('speedscope/package.json'))

@@ -8,7 +8,7 @@ import autocannon from 'autocannon'
 import { USER_HEADER } from '../http/apps.ts'
 import { writeFlameGraph } from './flame-graph.ts'
 
-/** The work to profile: each starts a process with the given flags, lets it run for some seconds, and awaits its end. */
+/** The workloads. Each starts a process with the given flags, lets it run for some seconds, and waits for its end. */
 const WORK: Readonly<Record<string, (seconds: number, flags: readonly string[]) => Promise<void>>> = {
   memory: (seconds, flags) => ended(started('./workloads.ts', ['memory', String(seconds)], flags)),
 

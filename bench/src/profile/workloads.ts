@@ -1,12 +1,12 @@
-// Works for some seconds and ends: `workloads.ts memory|redis SECONDS [PORT]`. What runs here is what a profile shows.
+// Works for some seconds and ends: `workloads.ts memory|redis SECONDS [PORT]`. This is the code that a profile shows.
 import { createQuota, defaultPolicy, type Quota } from '@scoregw/quota'
 import { redisStore } from '@scoregw/quota-redis'
 import { Redis } from 'ioredis'
 
 const USERS = 10_000
-/** Decisions between two looks at the clock. */
+/** Decisions between two reads of the clock. */
 const BATCH = 10_000
-/** Callers of Redis, each of which sends its next request as soon as it is answered. */
+/** Concurrent callers of Redis. */
 const CALLERS = 64
 
 /** Six counters that never refuse. */

@@ -6,7 +6,7 @@ import type { Decider } from '../deciders/decider.ts'
 import { USUAL } from '../traffic/ordinary.ts'
 import { deciderFor, type Traffic } from '../traffic/traffic.ts'
 
-/** Tokens a decision. */
+/** Tokens per decision. */
 const COST = 15
 const WINDOWS_MS = [3_600_000, 18_000_000, 86_400_000]
 
@@ -24,7 +24,7 @@ const peers: Readonly<Record<string, Make>> = {
   'rate-limit-redis: six stores': expressSix,
 }
 
-/** All of them, the first the one to compare with; each on a connection of its own, with auto-pipelining. */
+/** All deciders; the others are compared with the first. Each has a separate auto-pipelining connection. */
 export async function deciders(port: number): Promise<Decider[]> {
   const others = Object.entries(peers).map(([name, make]) => connected(port, name, make))
   return [floor(port), await quotaOn(port, USUAL, 'q', OURS), ...others]
@@ -34,7 +34,7 @@ export function floor(port: number): Decider {
   return connected(port, INCRBY, (client) => async () => (await client.incrby('counter', COST)) > 0)
 }
 
-/** An engine for each, on a connection and under a prefix of its own. */
+/** An engine for each traffic, with a separate connection and prefix. */
 export function quotasOn(port: number, traffic: readonly Traffic[], prefix: string): Promise<Decider[]> {
   return Promise.all(traffic.map((each, index) => quotaOn(port, each, `${prefix}${index}`, `quota: ${each.name}`)))
 }

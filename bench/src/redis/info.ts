@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 
-/** What a server has done since it was started. */
+/** The server's counts since its start. */
 export interface ServerCounts {
   readonly scripts: number
   readonly cpuUs: number

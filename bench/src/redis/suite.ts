@@ -14,9 +14,9 @@ import { redisCpuUs, serverCounts, usedBytes } from './info.ts'
 const CALLERS = [1, 64, 512]
 /** Callers of ordinary traffic. */
 const ORDINARY_CALLERS = [64, 512]
-/** Callers while the processors' time is measured. */
+/** Callers while processor time is measured. */
 const CPU_CALLERS = 512
-/** Callers of each of several processes. */
+/** Callers in each of several processes. */
 const FLEET_CALLERS = 64
 
 /** Why goals are missed. */
@@ -30,20 +30,20 @@ const BECAUSE = {
   ids: 'a record for each id is one key more, looked for and written with an expiry: 2.7 times the instructions; a reservation is a handle and a nonce besides',
 } as const
 
-/** The same, of attacks. */
+/** The same for attacks. */
 const OF_ATTACKS: Readonly<Record<string, string>> = {
   'quota: subjects never seen before': BECAUSE.unseen,
   'quota: ids never seen before': BECAUSE.ids,
 }
 
-/** Decisions by one Redis, six counters each; what they cost the server, and the bytes that a user does. */
+/** Decisions by one Redis with six counters each, their cost on the server, and the bytes per user. */
 export async function redis(quick: boolean): Promise<Findings> {
   console.log(`redis: six counters a decision, ${description}, one process and one server`)
   const server = await startRedis()
   const admin = new Redis({ port: server.port })
   const all = await deciders(server.port)
   try {
-    // Every user's counters are there before anything is measured.
+    // Creates every user's counters before the measurement.
     for (const decider of all) await decide(decider, 64, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
     const options = quick ? { rounds: 1, roundMs: 20, warmUpMs: 20 } : { rounds: 11, roundMs: 250, warmUpMs: 500 }
     const results: Rate[] = []
@@ -88,7 +88,7 @@ export async function redis(quick: boolean): Promise<Findings> {
   }
 }
 
-/** Each kind of attack beside usual traffic, which their ratios are to. */
+/** Each kind of attack, compared with usual traffic. */
 async function attacked(port: number, options: RoundOptions): Promise<Rate[]> {
   progress('attacks')
   const engines = await quotasOn(port, ATTACKS, 'a')
@@ -100,7 +100,7 @@ async function attacked(port: number, options: RoundOptions): Promise<Rate[]> {
   }
 }
 
-/** Each ordinary policy beside an `INCRBY`, by one process and by several. */
+/** Each ordinary policy compared with an `INCRBY`, in one process and in several. */
 async function ordinarily(port: number, options: RoundOptions): Promise<Rate[]> {
   const engines = [floor(port), ...(await quotasOn(port, ORDINARY, 'o'))]
   const rates: Rate[] = []
@@ -121,10 +121,10 @@ async function ordinarily(port: number, options: RoundOptions): Promise<Rate[]> 
   return [...rates, ...(await fleetOf({ kind: 'redis', address: String(port), callers: FLEET_CALLERS }, options))]
 }
 
-/** Processor time a decision in both processes, and what new users add to the server's memory. */
+/** Processor time per decision in both processes, and the server's memory per new user. */
 async function serverUse(admin: Redis, decider: Decider, quick: boolean): Promise<ServerUse> {
   const [durationMs, users] = quick ? [50, 500] : [1_500, 50_000]
-  // Who was measured before has emptied the server: every user's counters are to be there.
+  // The previous measurement emptied the server. Every user's counters must exist again.
   await decide(decider, 64, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
   const [before, own] = [await redisCpuUs(admin), process.cpuUsage()]
   const { decisions } = await decide(decider, CPU_CALLERS, { durationMs })
@@ -132,7 +132,7 @@ async function serverUse(admin: Redis, decider: Decider, quick: boolean): Promis
   const redisUs = (await redisCpuUs(admin)) - before
   await admin.flushdb()
   const empty = await usedBytes(admin)
-  // Keys of up to 24 characters, as those of a directory would be.
+  // Keys of up to 24 characters, as typical user ids are.
   const added = new Set(Array.from({ length: users }, (_, index) => `user-of-the-directory-${index}`.slice(-24)))
   await decide(decider, CPU_CALLERS, { users: added })
   const bytesPerUser = ((await usedBytes(admin)) - empty) / added.size
@@ -144,7 +144,7 @@ function ours(all: readonly Decider[]): Decider {
   return resultOf(all, OURS)
 }
 
-/** What a script call costs both processors and the wire, with so many callers. */
+/** The cost of a script call on both processors and the network, with so many callers. */
 async function callCost(admin: Redis, decider: Decider, callers: number, quick: boolean): Promise<CallCost> {
   await decide(decider, callers, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
   const [before, own] = [await serverCounts(admin), process.cpuUsage()]

@@ -4,12 +4,12 @@ import { progress } from '../progress.ts'
 import { atLeast, atMost, type CallCost, type Findings, resultOf, type SimulatedLoad } from '../report.ts'
 import { read } from '../results.ts'
 
-/** Beside the store's tests, as it runs internal parts of the store. */
+/** It is with the store's tests, because it runs internal parts of the store. */
 const SIMULATION = new URL('../../../packages/quota-redis/test/scale/report.ts', import.meta.url)
 
-/** Of the site's server for a grant, and for each process whose leases it reads; microseconds, measured on a cluster. */
+/** The site server's cost of a grant, and per process with leases, in microseconds, measured on a cluster. */
 const GRANT = { grantUs: 375, grantProcessUs: 16 }
-/** One way between machines of one data centre, kernels included. */
+/** One way between machines in one data center, kernels included. */
 const NETWORK_US = 100
 
 const MILLION = 'twelve primaries, leased'
@@ -21,8 +21,8 @@ const BECAUSE =
 type Message = { readonly progress: string } | { readonly loads: readonly SimulatedLoad[] }
 
 /**
- * What a million decisions a second take: the store's own code for leases, gathering and spreading on a virtual clock, with
- * what its calls were measured to cost by the suite `redis`.
+ * The resources for a million decisions per second: the store's own code for leases, batching and spreading on a
+ * virtual clock, with call costs measured by the suite `redis`.
  */
 export async function scale(quick: boolean): Promise<Findings> {
   const measured = read('redis')?.calls
@@ -57,7 +57,7 @@ async function simulated({
   }
 }
 
-/** What a call costs by itself and for each decision: the line through the measured loads. */
+/** The fixed cost of a call and the cost per decision: the line through the measured loads. */
 function costsOf(
   calls: readonly CallCost[],
 ): Readonly<Record<'serverCallUs' | 'serverDecisionUs' | 'nodeCallUs' | 'nodeDecisionUs', number>> {

@@ -24,12 +24,12 @@ const NO_LIMIT = 10 ** 9
 
 const limitOf = (is: Case): number => (is === 'by address, refused' ? 1 : NO_LIMIT)
 
-/** One limit, and the usual fields. */
+/** One limit, with the usual fields. */
 function oneLimit(is: Case) {
   return { quota: simpleQuota({ limit: limitOf(is), per: '1h' }), standardHeaders: 'draft-10' } as const
 }
 
-/** The apps by framework, the bare one first: `POST /` with the same few bytes, on sockets for IPv4 and IPv6. */
+/** The apps by framework, starting with the bare one: `POST /` with the same few bytes, on IPv4 and IPv6 sockets. */
 export const FRAMEWORKS: Readonly<Record<string, Readonly<Record<string, AppStart>>>> = {
   Express: {
     bare: () => expressApp(),

@@ -7,16 +7,16 @@ import { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 
-/** Answers whether a caller goes on, now or later. */
+/** Resolves to whether a caller may continue. */
 type Limiter = (user: string) => boolean | Promise<boolean>
 
-/** One limit, made for a Redis on this port, or for memory. */
+/** Creates one limit, on a Redis at this port, or in memory. */
 type Make = (port: number, limit: number) => Limiter
 
 const HOUR_MS = 3_600_000
 const HOUR_SECONDS = 3_600
 
-/** One limit of an hour in each library: what is measured, by its name. */
+/** One limit per hour in each library, by name. */
 export const MEMORY: Readonly<Record<string, Make>> = {
   'a Map by hand': byHand,
   'quota: consumeSync': (_port, limit) => {
@@ -65,8 +65,8 @@ function clientOf(port: number): Redis {
 }
 
 /**
- * Its own client speaks HTTP to a hosted Redis: here the script runs on the same server as all others, by ioredis, without
- * its first line, a flag that only Upstash's server knows.
+ * Its own client speaks HTTP to a hosted Redis. Here the script runs on the same server as all others, through ioredis.
+ * Its first line is removed: only Upstash's server knows that flag.
  */
 function overTcp(client: Redis): ConstructorParameters<typeof Ratelimit>[0]['redis'] {
   const loaded = new Map<string, string>()
@@ -90,7 +90,7 @@ function sha1(text: string): string {
   return createHash('sha1').update(text).digest('hex')
 }
 
-/** It rejects with what it found where it refuses. */
+/** Its refusals reject with the state of the limiter. */
 function flexible(limiter: RateLimiterMemory | RateLimiterRedis): Limiter {
   return async (user) => {
     try {
@@ -103,7 +103,7 @@ function flexible(limiter: RateLimiterMemory | RateLimiterRedis): Limiter {
   }
 }
 
-/** As one would write it by hand for a single limit. */
+/** The code one would write by hand for a single limit. */
 function byHand(_port: number, limit: number): Limiter {
   const windows = new Map<string, { resetAt: number; used: number }>()
   return (user) => {

@@ -10,7 +10,7 @@ import { quantile } from '../rounds.ts'
 import { CASES, LIMITERS, nameOf } from './apps.ts'
 import { MEMORY, REDIS } from './limiters.ts'
 
-/** As many callers as a service of some size has, by key. */
+/** The number of callers by key, as in a service of some size. */
 const USERS = 1_000
 const NO_LIMIT = 10 ** 9
 
@@ -22,8 +22,8 @@ const AWAITED = 'quota: await consume'
 const SYNC = 'quota: consumeSync'
 
 /**
- * One limit compared with one of other libraries: in memory, on Redis, and as the limiter of a framework. By processor
- * time, in fresh processes that take turns.
+ * One limit compared with those of other libraries: in memory, on Redis, and as a framework's limiter. Processor time,
+ * in fresh processes that take turns.
  */
 export async function single(quick: boolean): Promise<Findings> {
   console.log('single: one limit of an hour each; processor time of the process that decides')
@@ -34,7 +34,7 @@ export async function single(quick: boolean): Promise<Findings> {
   return { results: [], compared: all, targets: quick ? [] : targetsOf(all) }
 }
 
-/** Microseconds of a decision. */
+/** Microseconds per decision. */
 interface Spent {
   readonly nodeUs: number
   readonly redisUs: number
@@ -70,7 +70,7 @@ async function spentBy(
 async function inMemory(quick: boolean): Promise<Comparison[]> {
   const free = await spentBy('memory', Object.keys(MEMORY), NO_LIMIT, quick)
   const others = Object.keys(MEMORY).filter((name) => name !== AWAITED && name !== SYNC)
-  // The store of express-rate-limit counts, and does not decide.
+  // The store of express-rate-limit only counts.
   const deciding = [AWAITED, SYNC, 'rate-limiter-flexible']
   const refused = await spentBy('memory', deciding, 1, quick)
   return [
@@ -138,7 +138,7 @@ function compared(other: readonly number[], ours: readonly number[]) {
   return { otherUs: quantile(other, 0.5), oursUs: quantile(ours, 0.5), ratio: quantile(ratios, 0.5), spread }
 }
 
-/** The name of a library with the version that is installed; a name of no library as it is. */
+/** A library's name with its installed version. Other names stay unchanged. */
 export function versioned(name: string): string {
   const [library = '', ...rest] = name.split(':')
   if (library.includes(' ')) return name
@@ -147,7 +147,7 @@ export function versioned(name: string): string {
   return [`${library} ${version}`, ...rest].join(':')
 }
 
-/** How fast ours is to be, of each framework's own limiter. */
+/** Our target speed, as a multiple of each framework's usual limiter. */
 const GOALS = { Express: 1.25, Fastify: 1, Hono: 0.95 }
 
 function targetsOf(all: readonly Comparison[]): Findings['targets'] {

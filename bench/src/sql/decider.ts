@@ -5,14 +5,14 @@ import { NEW_SUBJECTS } from '../traffic/attacks.ts'
 import { ORDINARY } from '../traffic/ordinary.ts'
 import { deciderFor, type Traffic } from '../traffic/traffic.ts'
 
-/** Tokens a decision. */
+/** Tokens per decision. */
 export const COST = 15
 const WINDOWS_MS = [3_600_000, 18_000_000, 86_400_000]
 
 /** Traffic that is measured on each database. */
 export const TRAFFIC: readonly Traffic[] = [...ORDINARY, NEW_SUBJECTS]
 
-/** An engine for each of some traffic, on a store of its own. */
+/** An engine for each traffic, on a separate store. */
 export function quotasFor(
   traffic: readonly Traffic[],
   dialect: string,
@@ -23,14 +23,14 @@ export function quotasFor(
   )
 }
 
-/** What a limiter of rate-limiter-flexible is made of. */
+/** The parts of a limiter of rate-limiter-flexible. */
 export interface LimiterOptions {
   readonly keyPrefix: string
   readonly points: number
   readonly duration: number
 }
 
-/** One limit of each user. */
+/** One limit per user. */
 export async function oneLimit(
   make: (options: LimiterOptions) => Promise<RateLimiterAbstract>,
 ): Promise<Pick<Decider, 'admit'>> {
@@ -38,7 +38,7 @@ export async function oneLimit(
   return { admit: async (user) => (await limiter.consume(user, COST)).remainingPoints > 0 }
 }
 
-/** The six limits that ours has; each is a statement of its own, and none knows of the others. */
+/** The same six limits as ours. Each is a separate statement, and independent of the others. */
 export async function sixLimits(
   make: (options: LimiterOptions) => Promise<RateLimiterAbstract>,
 ): Promise<Pick<Decider, 'admit'>> {

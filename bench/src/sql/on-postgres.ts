@@ -8,7 +8,7 @@ import { COST, type LimiterOptions, oneLimit, quotasFor, sixLimits } from './dec
 
 export const ON_POSTGRES = 'quota on PostgreSQL: six counters'
 
-/** All of them, the first the one to compare with; each on a pool of its own. */
+/** All deciders; the others are compared with the first. Each has a separate pool. */
 export async function postgresDeciders(url: string): Promise<Decider[]> {
   await prepareDatabase(url)
   const flexible = new pg.Pool({ connectionString: url, max: 10 })
@@ -29,7 +29,7 @@ export async function postgresDeciders(url: string): Promise<Decider[]> {
   ]
 }
 
-/** Makes the tables of the counters and of the floor. */
+/** Creates the tables of the counters and of the floor. */
 export async function prepareDatabase(url: string): Promise<void> {
   const admin = new pg.Client({ connectionString: url })
   await admin.connect()
@@ -49,7 +49,7 @@ export function floor(url: string): Decider {
   }
 }
 
-/** An engine for each of some traffic, in a database of its own. */
+/** An engine for each traffic, in a separate database. */
 export async function quotasOn(urls: readonly string[], traffic: readonly Traffic[]): Promise<Decider[]> {
   const pools = urls.map((connectionString) => new pg.Pool({ connectionString, max: 2, pipeline: true }))
   const deciders = await quotasFor(traffic, 'PostgreSQL', (index) =>

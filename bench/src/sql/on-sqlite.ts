@@ -11,7 +11,7 @@ import { COST, type LimiterOptions, oneLimit, quotasFor, sixLimits } from './dec
 
 export const ON_SQLITE = 'quota on SQLite: six counters'
 
-/** SQLite files in a folder of their own, durable as far as a kill goes. */
+/** SQLite files in a temporary folder. They survive a kill. */
 export class SqliteFiles {
   readonly #folder = mkdtempSync(join(tmpdir(), 'bench-sqlite-'))
   readonly #databases: Database.Database[] = []
@@ -36,10 +36,10 @@ export class SqliteFiles {
   }
 }
 
-/** All of them, the first the one to compare with; each on a file of its own. */
+/** All deciders; the others are compared with the first. Each has a separate file. */
 export async function sqliteDeciders(files: SqliteFiles): Promise<Decider[]> {
   const flexible = files.open()
-  // As better-sqlite3 has it: what libsql has besides would be taken for another client.
+  // Only the members that better-sqlite3 has. With libsql's others, it would be taken for another client.
   const storeClient = {
     prepare: (text: string) => flexible.prepare(text),
     exec: (text: string) => flexible.exec(text),
@@ -77,7 +77,7 @@ export function floor(files: SqliteFiles): Decider {
   }
 }
 
-/** An engine for each of some traffic, on a file of its own. */
+/** An engine for each traffic, on a separate file. */
 export function quotasOn(files: SqliteFiles, traffic: readonly Traffic[]): Promise<Decider[]> {
   return quotasFor(traffic, 'SQLite', () => sqliteStore({ database: files.withTables(), deadlineMs: 10_000 }))
 }

@@ -13,7 +13,7 @@ import { withinDeciders } from './within-postgres.ts'
 const { ON_POSTGRES } = postgres
 const { ON_SQLITE } = sqlite
 const CALLERS = [1, 64, 512]
-/** Callers of ordinary traffic, and of each of several processes. */
+/** Callers of ordinary traffic, and in each of several processes. */
 const ORDINARY_CALLERS = 64
 
 /** Why goals are missed. */
@@ -23,14 +23,14 @@ const BECAUSE = {
   sqlite: 'every user has a row, which is read and written',
 } as const
 
-/** What ordinary traffic is to reach, of an upsert. */
+/** The targets of ordinary traffic, compared with an upsert. */
 const ORDINARY_TARGETS = [
   ['quota on PostgreSQL: two layers, one price, 4 x 64 callers', 6],
   ['quota on PostgreSQL: subjects never seen before, 64 callers', 1.6],
 ] as const
 
 /**
- * Decisions by one PostgreSQL, whose commits reach the disk, and by SQLite files; six counters each. And purchases that are
+ * Decisions by one PostgreSQL with synced commits, and by SQLite files, with six counters each. Also purchases that are
  * charged within their transactions.
  */
 export async function sql(quick: boolean): Promise<Findings> {
@@ -72,7 +72,7 @@ export async function sql(quick: boolean): Promise<Findings> {
   }
 }
 
-/** Some deciders beside the first of them, and stops them. */
+/** Compares some deciders with the first of them, and stops them. */
 async function measured(
   deciders: readonly Decider[],
   callers: readonly number[],
@@ -81,7 +81,7 @@ async function measured(
   progress(deciders[0]?.name ?? '')
   const rates: Rate[] = []
   try {
-    // Every user's counters are there before anything is measured.
+    // Creates every user's counters before the measurement.
     for (const decider of deciders) await decide(decider, 64, { durationMs: 3 * options.warmUpMs })
     for (const count of callers) {
       const contestants = deciders.map((decider) => contestantOf(decider, count))

@@ -7,7 +7,7 @@ import { engineFor } from '../traffic/traffic.ts'
 
 type Work = Transaction<unknown>
 
-/** A purchase, and where in its transaction something may be charged. */
+/** A purchase, and the place in its transaction where it may be charged. */
 async function buy(transaction: Work, user: string, charge: (place: 'first' | 'last') => Promise<void>): Promise<void> {
   await sql`insert into buyers values (${user}, 0) on conflict (id) do update set bought = buyers.bought`.execute(
     transaction,
@@ -18,7 +18,7 @@ async function buy(transaction: Work, user: string, charge: (place: 'first' | 'l
   await charge('last')
 }
 
-/** Purchases of different users, of which each is one transaction: what it costs them to be charged, and where. */
+/** Purchases of different users, each one transaction: what charging them costs, and where. */
 export async function withinDeciders(url: string): Promise<Decider[]> {
   const [work, counters] = [pool(url, { max: 10 }), pool(url, { max: 2, pipeline: true })]
   await work.query(quotaSchemaSql({ dialect: 'postgres' }))
@@ -58,7 +58,7 @@ export async function withinDeciders(url: string): Promise<Decider[]> {
   ]
 }
 
-/** A server that stops ends connections that are still saying goodbye. */
+/** A server that stops may end connections that are still closing. */
 function pool(connectionString: string, config: { readonly max: number; readonly pipeline?: boolean }): pg.Pool {
   return new pg.Pool({ connectionString, ...config }).on('error', () => undefined)
 }

@@ -1,73 +1,38 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { startGatewayProcess } from '../processes/gateway.ts'
 
-const MAIN = new URL('../../../examples/gateway/src/main.ts', import.meta.url)
 const PROBE = new URL('../sync-probe.ts', import.meta.url)
 const BOT_TOKEN = 'bench-bot-0123456789'
 
-/** Measurements of the gateway's process: the longest block of its event loop since the last call, and its heap. */
+/** Measurements in the gateway's process: the longest block of its event loop since the last call, and its heap. */
 export type Question = 'longestDelayMs' | 'heapBytes'
 
-/** A gateway in a process of its own. */
+/** A gateway in a separate process. */
 export interface Gateway {
-  /** Sends a body to score sync; anything but a 200 is an error. */
+  /** Sends a body to score sync. Throws unless the status is 200. */
   sync(body: string): Promise<void>
-  /** The longest block of its event loop since the last call. */
+  /** The longest block of its event loop since the last call, in milliseconds. */
   longestDelayMs(): Promise<number>
-  /** After garbage was collected. */
+  /** The heap after collecting garbage. */
   heapBytes(): Promise<number>
   stop(): Promise<void>
 }
 
-/** Starts the example's gateway, on the embedded database or on PostgreSQL. */
+/** Starts the example gateway, on the embedded database or on PostgreSQL. */
 export async function startGateway(databaseUrl?: string): Promise<Gateway> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'bench-gateway-'))
-  const env = {
-    ...process.env,
-    PORT: '0',
-    SYNC_PORT: '0',
-    CHARTS_PORT: '0',
-    DATA_DIR: dataDir,
-    BOT_TOKEN,
-    LOG_LEVEL: 'warn',
-    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-  }
-  const execArgv = [...process.execArgv, '--expose-gc', `--import=${PROBE.href}`]
-  const child = fork(fileURLToPath(MAIN), [], { execArgv, env, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
-  process.once('exit', () => child.kill('SIGKILL'))
-  const url = `${await printedAddress(child)}/api/bot/sync`
-  const ask = async (question: Question): Promise<number> => {
-    child.send(question)
-    const [answer] = (await once(child, 'message')) as [number]
-    return answer
-  }
+  const gateway = await startGatewayProcess({
+    env: { BOT_TOKEN, LOG_LEVEL: 'warn', ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }) },
+    flags: ['--expose-gc', `--import=${PROBE.href}`],
+  })
+  const answerTo = (question: Question): Promise<number> => gateway.answerTo(question) as Promise<number>
   const headers = { 'Bot-Token': BOT_TOKEN, 'Content-Type': 'application/json' }
   return {
     async sync(body) {
-      const response = await fetch(url, { method: 'POST', headers, body })
+      const response = await fetch(`${gateway.syncUrl}/api/bot/sync`, { method: 'POST', headers, body })
       const text = await response.text()
       if (response.status !== 200) throw new Error(`score sync answered ${response.status}: ${text}`)
     },
-    longestDelayMs: () => ask('longestDelayMs'),
-    heapBytes: () => ask('heapBytes'),
-    async stop() {
-      child.kill('SIGTERM')
-      await once(child, 'close')
-      await rm(dataDir, { recursive: true, force: true })
-    },
+    longestDelayMs: () => answerTo('longestDelayMs'),
+    heapBytes: () => answerTo('heapBytes'),
+    stop: () => gateway.stop(),
   }
-}
-
-async function printedAddress(child: ChildProcess): Promise<string> {
-  let text = ''
-  for await (const part of child.stdout ?? []) {
-    text += String(part)
-    const address = /Score sync +(\S+)\n/.exec(text)?.[1]
-    if (address !== undefined) return address
-  }
-  throw new Error('the gateway ended while starting')
 }

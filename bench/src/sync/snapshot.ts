@@ -2,11 +2,11 @@ export interface SnapshotOptions {
   readonly records: number
   readonly chunks: number
   readonly qq: number
-  /** Of the player's snapshots: each one has other scores. */
+  /** The number of the player's snapshot. Each one has other scores. */
   readonly number: number
 }
 
-/** The bodies of a full snapshot, as wordy as those that bots send. */
+/** The bodies of a full snapshot, in the verbose form that bots send. */
 export function chunksOf({ records, chunks, qq, number }: SnapshotOptions): string[] {
   const all = Array.from({ length: records }, (_, index) => ({
     title: `音楽のタイトル ${index}`,

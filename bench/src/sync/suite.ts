@@ -8,7 +8,7 @@ const EMBEDDED = 'embedded database'
 const POSTGRES = 'PostgreSQL'
 const MIB = 1_048_576
 
-/** Why goals may be missed, each after three ways were tried. */
+/** Why goals may be missed, each after three attempts. */
 const BECAUSE = {
   seconds:
     'As many rows a statement as others can wait for: of 50 rows it took longer, of 200 the event loop was blocked.',
@@ -17,7 +17,7 @@ const BECAUSE = {
     'A collection of all garbage, 20 ms, falls into a piece of work: with 200, 100 and 50 rows in a statement alike.',
 } as const
 
-/** Full snapshots of 10,000 records in 10 chunks, by one bot: records a second, blocked event loop, memory. */
+/** Full snapshots of 10,000 records in 10 chunks, from one bot: records per second, blocked event loop, memory. */
 export async function sync(quick: boolean): Promise<Findings> {
   const size = quick ? { records: 200, chunks: 2 } : { records: 10_000, chunks: 10 }
   console.log(
@@ -48,7 +48,7 @@ interface Size {
   readonly chunks: number
 }
 
-/** Each snapshot is of a player who had none before: every record is a new row. */
+/** Each snapshot belongs to a new player, so every record is a new row. */
 function contestant(name: string, gateway: Gateway, size: Size): Contestant {
   let player = 10_100
   return {

@@ -8,7 +8,7 @@ export interface ByRequest<Stores> {
   app(limits: TortureLimits, stores: Stores): Promise<App>
 }
 
-/** Answers a request of a subject: its status, and its fields by lower-case names. */
+/** Answers a subject's request: its status, and its fields by lower-case name. */
 export type App = (subject: string) => Promise<{ readonly status: number; field(name: string): string | undefined }>
 
 export interface Served<Stores> {
@@ -19,7 +19,7 @@ export interface Served<Stores> {
 /** The header with the subject. */
 export const USER_HEADER = 'x-user'
 
-/** A limiter of a framework, as its callers see it. */
+/** A framework's limiter, as its callers see it. */
 export function byRequest<Stores>({ stores, app }: ByRequest<Stores>, time: Time): TortureLimiter<Served<Stores>> {
   return {
     async make(limits, over) {
@@ -28,7 +28,7 @@ export function byRequest<Stores>({ stores, app }: ByRequest<Stores>, time: Time
     },
     async consume(instance, { subject, cost }) {
       if (cost !== 1) throw new NotOffered('each request costs one')
-      // Each request comes in a turn of the event loop of its own, as from a connection.
+      // Each request comes in a separate turn of the event loop, as from a connection.
       await new Promise((resolve) => setImmediate(resolve))
       return answerOf(await instance.app(subject))
     },

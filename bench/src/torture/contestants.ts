@@ -4,22 +4,22 @@ import type { Time } from './time.ts'
 
 /** A limiter that the suite is run on. */
 export interface Contestant {
-  /** Its package, and the store where it is not memory. */
+  /** Its package, and its store unless that is memory. */
   readonly name: string
   /** The packages whose versions are shown. */
   readonly packages: readonly string[]
-  /** How many subjects come in the case about memory. */
+  /** The number of subjects in the memory case. */
   readonly subjects: number
-  /** Its modules are loaded when time is already in the suite's hand. */
+  /** Loads its modules when the suite already controls the time. */
   load(): Promise<(time: Time, redis?: Redis) => TortureLimiter<never>>
 }
 
 type Load = () => Promise<(time: Time, redis?: Redis) => unknown>
 
 const MANY = 1_000_000
-/** Each of its requests goes through a framework. */
+/** For limiters whose requests go through a framework. */
 const FEWER = 50_000
-/** On Redis time passes by itself, and all of them have to come within a few seconds. */
+/** For Redis, where time passes by itself, and all must come within a few seconds. */
 const FEW = 20_000
 
 const named = (name: string, packages: readonly string[], subjects: number, load: Load): Contestant => ({

@@ -24,13 +24,13 @@ import { type App, type ByRequest, USER_HEADER } from './by-request.ts'
 let prefixes = 0
 const newPrefix = (): string => `t${prefixes++}:`
 
-/** The first of the limits that a framework's limiter has for a route. */
+/** The first limit of a route. Fails if there is a second one, which a framework's limiter doesn't support. */
 function onlyOf([only, second]: TortureLimits): TortureLimit {
   if (second !== undefined) throw new NotOffered('one limit for each route')
   return only
 }
 
-/** One middleware for each limit, with stores of their own. */
+/** One middleware per limit, with separate stores. */
 export function ofExpress(redis?: Redis): ByRequest<readonly Store[]> {
   const storeOn = (client: Redis): Store => {
     const sendCommand = (command: string, ...args: string[]) => client.call(command, ...args) as Promise<RedisReply>
@@ -43,7 +43,7 @@ export function ofExpress(redis?: Redis): ByRequest<readonly Store[]> {
       for (const [index, store] of stores.entries()) {
         const { limit, windowMs } = limits[index] ?? limits[0]
         const keyGenerator = (req: express.Request) => req.get(USER_HEADER) ?? ''
-        // What it validates is how an app is put together: two processes on one store are one process here.
+        // Its validation checks how an app is built. Here one process plays two on one store.
         app.use(rateLimit({ limit, windowMs, store, keyGenerator, standardHeaders: 'draft-6', validate: false }))
       }
       app.get('/', (_req, res) => void res.end())
@@ -66,7 +66,7 @@ function answerOfNode(app: express.Express, subject: string): ReturnType<App> {
   })
 }
 
-/** One limit for each route: on Redis by its prefix, in memory in one app, whose limit a function names. */
+/** One limit per route: on Redis by its prefix, in memory in one app, whose limit a function returns. */
 export function ofFastify(redis?: Redis): ByRequest<{ readonly nameSpace: string; limit: number; app?: App }> {
   return {
     stores: (limits) => ({ nameSpace: newPrefix(), limit: onlyOf(limits).limit }),
@@ -89,7 +89,7 @@ export function ofFastify(redis?: Redis): ByRequest<{ readonly nameSpace: string
   }
 }
 
-/** One middleware for each limit, with stores of their own. */
+/** One middleware per limit, with separate stores. */
 export function ofHono(redis?: Redis): ByRequest<readonly StoreOfHono[]> {
   const storeOn = (client: Redis): StoreOfHono =>
     new HonoRedisStore({
@@ -121,7 +121,7 @@ export function ofHono(redis?: Redis): ByRequest<readonly StoreOfHono[]> {
   }
 }
 
-/** The guard, with a throttler for each limit. */
+/** The guard, with one throttler per limit. */
 export function ofNest(redis?: Redis): ByRequest<ThrottlerStorage> {
   return {
     stores: () =>
@@ -136,7 +136,7 @@ export function ofNest(redis?: Redis): ByRequest<ThrottlerStorage> {
   }
 }
 
-/** A connection of its own, whose keys begin with a prefix of its own. */
+/** A separate connection with a separate key prefix. */
 function prefixed(redis: Redis): Redis {
   return redis.duplicate({ keyPrefix: newPrefix(), lazyConnect: false })
 }
@@ -152,7 +152,7 @@ async function answerOfGuard(guard: ThrottlerGuard, subject: string): ReturnType
       getResponse: () => ({ header: (name: string, value: unknown) => fields.set(name.toLowerCase(), String(value)) }),
     }),
   } as unknown as ExecutionContext
-  // A throttler's fields end in its name, when it has one.
+  // The names of a throttler's fields end in its name, if it has one.
   const field = (name: string) => fields.get(name) ?? [...fields].find(([each]) => each.startsWith(`${name}-`))?.[1]
   try {
     await guard.canActivate(context)

@@ -1,6 +1,6 @@
 import type { TortureCase } from '@scoregw/quota-testkit/torture'
 
-/** Why a case says nothing against a library, and where its authors say so. */
+/** Why a case says nothing against a library, with a link to its authors' words. */
 export interface NotPromised {
   readonly because: string
   readonly source: string
@@ -24,7 +24,7 @@ function stacked(because: string, source: string): Notes {
   return { 'what one of two limits refuses is charged in neither': { because, source } }
 }
 
-/** By the name of a package: what its documentation or its authors do not promise. */
+/** By package: the limits of its promises, according to its documentation or authors. */
 export const NOT_PROMISED: Readonly<Record<string, Notes>> = {
   'rate-limiter-flexible': {
     ...stacked('Each limiter of a union consumes by itself.', `${FLEXIBLE}/issues/280`),

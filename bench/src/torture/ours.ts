@@ -7,13 +7,13 @@ import type { Time } from './time.ts'
 
 const HOLD_MS = 5_000
 
-/** An engine, and the store that it shares with those that follow it. */
+/** An engine, and the store that it shares with its successors. */
 interface Ours {
   readonly quota: Quota
   readonly store: QuotaStore
 }
 
-/** This project's engine on a new store for each instance. */
+/** This project's engine, with a new store per instance. */
 export function oursOn(
   makeStore: () => QuotaStore,
   advance: (ms: number) => Promise<void>,
@@ -36,7 +36,7 @@ export function oursOn(
       return { allowed: reservation.status === 'reserved' || reservation.status === 'duplicate' }
     },
     async kill({ quota }, request) {
-      // The hold's handle is dropped: nothing settles it.
+      // Nothing keeps the hold's handle, so nothing settles it.
       await quota.reserve({ ...requestOf(request), ttlMs: HOLD_MS })
       return HOLD_MS
     },
@@ -44,7 +44,7 @@ export function oursOn(
   }
 }
 
-/** Another object for the same counters: two policies on one object are an error, as they would be a mistake. */
+/** A separate object for the same counters. Two policies on one object are an error. */
 function asInAnotherProcess(store: QuotaStore): QuotaStore {
   return new Proxy(store, {
     get(target, name) {
@@ -54,7 +54,7 @@ function asInAnotherProcess(store: QuotaStore): QuotaStore {
   })
 }
 
-/** The same in memory. */
+/** Our engine in memory. */
 export function oursInMemory(advance: (ms: number) => Promise<void>, clock?: Clock): TortureLimiter<Ours> {
   return oursOn(() => memoryStore({ maxSubjects: 2_000_000, clock }), advance, clock)
 }
@@ -73,7 +73,7 @@ function policyOf(limits: TortureLimits) {
 
 let prefixes = 0
 
-/** The same on Redis, under prefixes of their own. */
+/** Our engine on Redis, with a new prefix per instance. */
 export function oursOnRedis(
   client: Redis,
   advance: (ms: number) => Promise<void>,
@@ -82,7 +82,7 @@ export function oursOnRedis(
   return oursOn(() => redisStore({ client, prefix: `torture${prefixes++}`, testClock }), advance, testClock)
 }
 
-/** The same as for other libraries: on Redis where there is one. */
+/** Our engine, on Redis if there is one, as for other libraries. */
 export function ours({ advance }: Time, redis?: Redis): TortureLimiter<Ours> {
   return redis === undefined ? oursInMemory(advance) : oursOnRedis(redis, advance)
 }

@@ -10,14 +10,14 @@ const ROOT = join(import.meta.dirname, '../../..')
 export const RESULTS: string = join(ROOT, 'bench/results/torture.json')
 export const PAGE: string = join(ROOT, 'docs/guide/torture.md')
 
-/** What was found of a limiter, and in which versions. */
+/** The findings about a limiter, and the versions. */
 export interface TortureResult {
   readonly name: string
   readonly versions: Readonly<Record<string, string>>
   readonly findings: readonly TortureFinding[]
 }
 
-/** A finding beside what its library promises. */
+/** A finding, with its library's promise. */
 interface Judged extends TortureFinding {
   readonly name: string
   readonly note?: NotPromised | undefined
@@ -28,7 +28,7 @@ export function tortureResults(): readonly TortureResult[] {
   return existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as readonly TortureResult[]) : []
 }
 
-/** The page, its tables made of results. */
+/** The page, with its tables filled in from results. */
 export function pageOf(results: readonly TortureResult[]): string {
   const text = readFileSync(PAGE, 'utf8')
   return text.replace(/(<!-- torture -->\n)[\s\S]*?(<!-- \/torture -->)/, (_, start, end) => {

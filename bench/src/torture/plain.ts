@@ -19,7 +19,7 @@ interface Flexible {
 
 let prefixes = 0
 
-/** rate-limiter-flexible: a union of one limiter for each limit. */
+/** rate-limiter-flexible: a union of one limiter per limit. */
 export function flexible(time: Time, storeClient?: Redis): TortureLimiter<Flexible> {
   function one({ limit, windowMs }: TortureLimit, prefix: string): RateLimiterMemory | RateLimiterRedis {
     const options = { points: limit, duration: windowMs / 1_000, keyPrefix: `${prefix}:${windowMs}` }
@@ -54,13 +54,13 @@ export function flexible(time: Time, storeClient?: Redis): TortureLimiter<Flexib
   }
 }
 
-/** In memory a limit is edited by its setter, for all callers together. */
+/** In memory a setter changes the limit, for all callers together. */
 function edited(over: Flexible, [limit]: TortureLimits): Flexible {
   if (over.limiter instanceof RateLimiterMemory) over.limiter.points = limit.limit
   return over
 }
 
-/** limiter: one object for one subject, and no keys. */
+/** limiter: one object per subject, without keys. */
 export function limiterOf(time: Time): TortureLimiter<Map<string, () => RateLimiter>> {
   return {
     async make([only, second], over) {
@@ -87,7 +87,7 @@ export function limiterOf(time: Time): TortureLimiter<Map<string, () => RateLimi
   }
 }
 
-/** bottleneck: a group of queues that drop what cannot start at once, each with a reservoir. */
+/** bottleneck: a group of queues that drop jobs that cannot start immediately, each with a reservoir. */
 export function bottleneck(time: Time): TortureLimiter<Bottleneck.Group> {
   return {
     async make([only, second], over) {
@@ -113,7 +113,7 @@ export function bottleneck(time: Time): TortureLimiter<Bottleneck.Group> {
           (admitted) => (answer = admitted),
           (error: Error) => (answer = error instanceof Bottleneck.BottleneckError ? { allowed: false } : error),
         )
-      // Jobs are started by timers, a millisecond after they came.
+      // A timer starts each job a millisecond after it came.
       while (answer === undefined) await time.advance(1)
       if (answer instanceof Error) throw answer
       return answer

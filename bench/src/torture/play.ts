@@ -1,4 +1,4 @@
-// Plays one contestant: `play.ts NAME [CASE]`. Its findings go to the parent, or are printed where there is none.
+// Plays one contestant: `play.ts NAME [CASE]`. It reports its findings to the parent, or prints them if there is none.
 
 import { TORTURE_CASES, type TortureCase, type TortureFinding, torture } from '@scoregw/quota-testkit/torture'
 import { startRedis } from '@scoregw/redis-server'
@@ -9,14 +9,14 @@ import { realTime, virtualTime } from './time.ts'
 /** On Redis time passes by itself. */
 const REDIS_WINDOW_MS = 2_000
 
-/** In memory, time is virtual from before the library is loaded. */
+/** In memory, time is virtual before the library is loaded. */
 async function playInMemory(contestant: Contestant, only: readonly TortureCase[]): Promise<readonly TortureFinding[]> {
   const time = virtualTime()
   const limiterOf = await contestant.load()
   return torture(limiterOf(time), { only, subjects: contestant.subjects })
 }
 
-/** What fails on Redis fails three times: a busy machine may be late for what is measured in seconds. */
+/** On Redis a failing case is repeated twice, because a busy machine may be late. */
 async function playOnRedis(contestant: Contestant, only: readonly TortureCase[]): Promise<readonly TortureFinding[]> {
   const server = await startRedis()
   const client = new Redis({ port: server.port, enableAutoPipelining: true })
@@ -44,6 +44,6 @@ const play = MEMORY.includes(contestant) ? playInMemory : playOnRedis
 const findings = await play(contestant, only)
 if (process.send === undefined) for (const finding of findings) console.log(finding)
 else process.send(findings)
-// Timers of libraries would keep the process.
+// Timers of libraries would keep the process alive.
 process.disconnect?.()
 setImmediate(() => process.exit())

@@ -10,7 +10,7 @@ const REFUSED: Traffic = {
   isAdmitted: false,
 }
 
-/** As an attack on those who have used their limit: their counters are there, and are not written any more. */
+/** An attack by subjects who have used up their limit. Their counters exist and are no longer written. */
 export const FULL: Traffic = {
   ...USUAL,
   name: 'limits reached, all refused',
@@ -24,7 +24,7 @@ export const FULL: Traffic = {
   },
 }
 
-/** Users of {@link FULL} that are made at a time: a server may be slow. */
+/** How many users of {@link FULL} are prepared together, since a server may be slow. */
 const PREPARED = 100
 
 export const NEW_SUBJECTS: Traffic = {
@@ -40,7 +40,7 @@ export const NEW_IDS: Traffic = {
   request: (user, n) => ({ ...USUAL.request(user, n), id: `id-${n}` }),
 }
 
-/** The parts of an attack; the usual traffic, which they are compared with, first. */
+/** The parts of an attack, starting with the usual traffic that they are compared with. */
 export const ATTACKS: readonly Traffic[] = [
   { ...USUAL, name: 'usual traffic' },
   REFUSED,

@@ -10,7 +10,7 @@ const EIGHT = Object.keys(PRICES) as readonly Operation[]
 const TTL_MS = 60_000
 const TEAMS = 100
 
-/** What the others are compared with. */
+/** The traffic that the others are compared with. */
 export const USUAL: Traffic = {
   name: 'two layers, one price',
   policy: policyOf(),
@@ -49,7 +49,7 @@ export const MIXED: Traffic = {
   prepare: overrideSome,
 }
 
-/** Policies as services have them, each one step away from the usual one. */
+/** Policies that services have, each one step away from the usual one. */
 export const ORDINARY: readonly Traffic[] = [
   USUAL,
   THREE_PRICES,
@@ -85,7 +85,7 @@ function rotated<T>(values: readonly T[], n: number): T {
   return values[n % values.length] as T
 }
 
-/** Every tenth user has a limit of its own. */
+/** Gives every tenth user a separate limit. */
 async function overrideSome(quota: Quota): Promise<void> {
   for (let user = 0; user < USERS; user += 10) {
     await quota.subjects.set(`user-${user}`, { overrides: { write: { '5h': MAX_LIMIT - 3 } } })

@@ -3,7 +3,7 @@ import { MAX_LIMIT } from '@scoregw/quota/store'
 
 const HOUR_MS = 3_600_000
 
-/** Operations of one category, with prices that differ. */
+/** Operations of one category with different prices. */
 export const PRICES = {
   'music.list': 1,
   'music.get': 2,
@@ -17,24 +17,26 @@ export const PRICES = {
 
 export type Operation = keyof typeof PRICES
 
-/** Needs a slot, where concurrency is limited. */
+/** Needs a slot if concurrency is limited. */
 const EXPORT = 'music.export'
 
 interface Shape {
   /**
-   * The subject's own ones first.
+   * The per-subject layers first.
+   *
    * @default personal and site
    */
   readonly layers?: readonly { readonly name: string; readonly shared?: boolean }[]
-  /** Makes the longest window the calendar's day. */
+  /** Whether the longest window is the calendar's day. */
   readonly hasCalendar?: boolean
-  /** Limits the exports of a user that run together. */
+  /** Whether a user's concurrent exports are limited. */
   readonly hasConcurrency?: boolean
-  /** Adds plans that differ from the base. */
+  /** Whether there are plans that differ from the base. */
   readonly hasPlans?: boolean
   /**
-   * Of each user, within an hour.
-   * @default room for everything
+   * Each user's limit per hour.
+   *
+   * @default a limit that never refuses
    */
   readonly personal?: Limit
 }
@@ -44,7 +46,7 @@ export const THREE_LAYERS = [{ name: 'personal' }, { name: 'team' }, { name: 'si
 export const FOUR_LAYERS = [...THREE_LAYERS, { name: 'everything', shared: true }]
 export const PLANS = ['gold', 'silver'] as const
 
-/** Three windows in each layer, with room for everything. */
+/** Three windows in each layer that never refuse. */
 export function policyOf(shape: Shape = {}): Policy {
   const { layers = TWO_LAYERS, hasCalendar, hasConcurrency, hasPlans, personal = MAX_LIMIT } = shape
   const day = hasCalendar

@@ -9,26 +9,27 @@ import {
 import { luxonCalendar } from '@scoregw/quota/calendar'
 import type { Decider } from '../deciders/decider.ts'
 
-/** Requests of one kind under one policy. Uses the public API alone, so that it measures any version. */
+/** Requests of one kind under one policy. It uses only the public API, so that it can measure any version. */
 export interface Traffic {
   readonly name: string
   readonly policy: Policy
-  /** Counters that a decision compares and charges. */
+  /** How many counters a decision compares and charges. */
   readonly counters: number
   /**
-   * The method to call: `hold` reserves with a time to live and commits.
+   * The method to call. `hold` reserves with a time to live, and commits.
+   *
    * @default 'consume'
    */
   readonly call?: 'consume' | 'reserve' | 'hold'
   /** @default true */
   readonly isAdmitted?: boolean
-  /** Its n-th request. */
+  /** The n-th request of a user. */
   request(user: string, n: number): ReserveRequest
-  /** Writes settings before anything is measured. */
+  /** Writes settings before the measurement. */
   prepare?(quota: Quota): Promise<void>
 }
 
-/** An engine under the policy of some traffic. */
+/** An engine under the policy of a traffic. */
 export async function engineFor(traffic: Traffic, store: QuotaStore): Promise<Quota> {
   const quota = createQuota({ policy: traffic.policy, store, calendar: luxonCalendar() })
   try {
@@ -40,14 +41,14 @@ export async function engineFor(traffic: Traffic, store: QuotaStore): Promise<Qu
   }
 }
 
-/** Makes the requests of some traffic by a store. */
+/** Sends the requests of a traffic to a store. */
 export async function deciderFor(traffic: Traffic, name: string, store: QuotaStore): Promise<Decider> {
   const quota = await engineFor(traffic, store)
   let n = 0
   return { name, admit: (user) => isExpected(quota, traffic, user, n++), stop: () => quota.close() }
 }
 
-/** Makes one request; resolves to whether the store answered as it should. */
+/** Sends one request. Resolves to whether the answer was the expected one. */
 async function isExpected(quota: Quota, traffic: Traffic, user: string, n: number): Promise<boolean> {
   const { call = 'consume', isAdmitted = true } = traffic
   const request = traffic.request(user, n)
@@ -60,7 +61,7 @@ async function isExpected(quota: Quota, traffic: Traffic, user: string, n: numbe
   return reservation.allowed === isAdmitted && reservation.decision?.source === 'store'
 }
 
-/** As {@link isExpected}, of an engine that answers synchronously. */
+/** {@link isExpected} for a synchronous engine. */
 export function isExpectedSync(quota: SyncQuota, traffic: Traffic, user: string, n: number): boolean {
   const { call = 'consume', isAdmitted = true } = traffic
   const request = traffic.request(user, n)

@@ -9,7 +9,7 @@ import { RateLimiterMemory, RateLimiterQueue, RateLimiterRedis } from 'rate-limi
 /** Starts work when its limit allows it, and resolves when the work is done. */
 type Start = (work: () => unknown) => Promise<unknown>
 
-/** Makes a library's queue for one limit, on the Redis of this port or in memory. */
+/** Creates a library's queue for one limit, on the Redis at this port or in memory. */
 type Make = (port: number) => Start | Promise<Start>
 
 export const PER_SECOND = 200
@@ -45,7 +45,7 @@ export const REDIS: Readonly<Record<string, Make>> = {
   },
 }
 
-/** Slots instead of a rate; compared with callers who try again by themselves, in no order. */
+/** Slots instead of a rate, compared with callers that retry by themselves, in no order. */
 export const OF_SLOTS: Readonly<Record<string, Make>> = {
   quota: async (port) => startOf(waitingQueue(await slotsOn(port), QUEUE) as unknown as WaitingQueue),
   'no queue: try again each second': async (port) => {

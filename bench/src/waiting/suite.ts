@@ -10,20 +10,22 @@ import { MEMORY, OF_SLOTS, PER_SECOND, REDIS, SLOTS, WORK_MS } from './queues.ts
 
 const CALLERS = 1_000
 const PROCESSES = 4
-/** Of each process: 100 for 20 slots. */
+/** Callers per process: 100 for 20 slots. */
 const CALLERS_OF_SLOTS = 25
-/** The longest wait where the limit is never idle. */
+/** The longest wait if the limit is always used. */
 const IDEAL_MS = (1_000 * CALLERS) / PER_SECOND
 
 /** One process' figures. */
 export interface Seen {
-  /** When work started, in milliseconds of one clock. */
+  /** When each work started, in milliseconds of one clock. */
   readonly starts: readonly number[]
   readonly waits: readonly number[]
   readonly cpuUs: number
 }
 
-/** Lets 1,000 callers wait for 200 a second in the queue of each library: in one process, and in four on one Redis. */
+/**
+ * 1,000 callers wait for a limit of 200 per second in each library's queue: in one process, and in four on one Redis.
+ */
 export async function waiting(quick: boolean): Promise<Findings> {
   console.log(`waiting: ${CALLERS} callers, ${PER_SECOND} a second; ${PROCESSES} processes on Redis; ${SLOTS} slots`)
   const queues = [
@@ -80,7 +82,7 @@ async function onRedis(where: 'redis' | 'slots', names: readonly string[], quick
   }
 }
 
-/** Which share of what the limit allows was admitted, from the first full second to the last. */
+/** The used share of the limit, from the first full second to the last. */
 function useOfLimit(starts: readonly number[]): number {
   const sorted = starts.toSorted((a, b) => a - b)
   const full = Math.floor((sorted.length - 1) / PER_SECOND)
@@ -91,13 +93,13 @@ function useOfSlots(starts: readonly number[], seconds: number): number {
   return (starts.length * WORK_MS) / (SLOTS * seconds * 1_000)
 }
 
-/** Calls of any script, however a library sends them. */
+/** Calls of any script, by all commands that libraries use. */
 async function scriptsOf(admin: Redis): Promise<number> {
   const calls = (await admin.info('commandstats')).matchAll(/^cmdstat_(?:evalsha|eval|fcall):calls=(\d+)/gm)
   return [...calls].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** Each of them once a round, in turn. */
+/** Runs each of them once per round, in turn. */
 async function inTurn<T>(
   where: string,
   names: readonly string[],
@@ -117,13 +119,13 @@ async function inTurn<T>(
 
 interface Load {
   readonly processes: number
-  /** Of each process. */
+  /** Callers per process. */
   readonly callers: number
   readonly seconds: number
   readonly port: number
 }
 
-/** Adds up what fresh processes see that begin when all are ready. */
+/** Adds up the figures of fresh processes that begin together. */
 async function seenBy(where: string, name: string, load: Load, begins?: () => Promise<unknown>): Promise<Seen> {
   const { processes, callers, seconds, port } = load
   const args = [where, name, String(callers), String(seconds), String(port)]
@@ -157,7 +159,7 @@ async function messageOf(child: ChildProcess, name: string): Promise<unknown> {
   return message
 }
 
-/** Ours is of this repository. */
+/** A library's name with its version. Ours is from this repository. */
 function versioned(name: string): string {
   return name === 'quota' ? name : versionOf(name)
 }

@@ -14,7 +14,7 @@ export interface LoggedEvent {
   readonly plan: number
   /** Whether its tokens were refunded when it ended. */
   readonly isRefunded: boolean
-  /** Line number from 1, counted over all files. */
+  /** The number of its line, from 1, counted over all files. */
   readonly line: number
 }
 

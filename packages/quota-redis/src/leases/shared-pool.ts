@@ -93,7 +93,7 @@ export class SharedPool {
     const known = this.#fromLease(request, now) ?? this.#denials.answer(request, now)
     if (known !== undefined) return known
     if (this.#waiting.length >= MOST_WAITING) {
-      throw notDone(storeError(`${MOST_WAITING} requests wait for the shared layers, and no more are taken on`))
+      throw notDone(storeError(`${MOST_WAITING} requests wait for the shared layers already`))
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, isAgain: false, resolve, reject })
@@ -345,7 +345,7 @@ export class SharedPool {
   /** Handles a grant that some replica lacks. That replica could take over without it, so the grant isn't used. */
   #notReplicated(waiters: readonly Waiter[], answers: readonly SharedAnswer[], lease: Lease): void {
     this.#return(lease)
-    const error = storeError('a replica of the shared layers does not follow: what it would forget is not spent')
+    const error = storeError('a replica of the shared layers has not received the grant, so the grant is not used')
     for (const [index, waiter] of waiters.entries()) {
       const answer = answers[index]!
       if (answer.outcome === 'charged') waiter.reject(error)
