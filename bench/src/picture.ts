@@ -19,11 +19,11 @@ const ENGLISH: Texts = {
 }
 
 const CHINESE: Texts = {
-  title: '单个限额的 CPU 时间与其他库对比',
-  memory: '内存，一次判断',
-  redis: '同一 Redis，一次判断，Node 进程',
-  request: (framework) => `${framework}，一个完整请求`,
-  less: 'CPU 时间，越短越好',
+  title: '单个限额的 CPU 时间，与其他库对比',
+  memory: '内存，每次判定',
+  redis: '同一 Redis，每次判定，Node 进程',
+  request: (framework) => `${framework}，每个完整请求`,
+  less: 'CPU 时间：越短越好',
 }
 
 const OURS = '@scoregw/quota'

@@ -82,6 +82,7 @@ const zhSidebar: DefaultTheme.SidebarItem[] = [
     items: [
       { text: '首页', link: '/zh/' },
       { text: '快速上手', link: '/zh/getting-started' },
+      { text: '概念与常用词', link: '/zh/concepts' },
     ],
   },
   { text: '英文文档', items: all.map(({ title }) => ({ text: title, link: firstLinkOf(title) })) },
@@ -142,6 +143,7 @@ export default defineConfig({
       themeConfig: {
         nav: [
           { text: '快速上手', link: '/zh/getting-started' },
+          { text: '概念', link: '/zh/concepts' },
           { text: '演练场（英文）', link: '/playground' },
         ],
         editLink: { pattern: EDIT, text: '在 GitHub 上编辑此页' },
