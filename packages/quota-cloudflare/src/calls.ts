@@ -9,28 +9,28 @@ export interface QuotaNamespace {
   get(id: never): unknown
 }
 
-/** A call of counters on its way to an object. */
+/** A call to counters in an object. */
 export interface CounterCall {
   readonly method: 'take' | 'read' | 'settle' | 'reset' | 'extend' | 'grow' | 'settleHold' | 'list' | 'sweep'
   readonly request: object
 }
 
-/** A call of settings on its way to an object. */
+/** A call to settings in an object. */
 export interface SettingsCall {
   readonly method: 'mark' | 'readText' | 'write'
   readonly request: object
 }
 
-/** A call that was carried out, and the mark that the settings in the object have now. */
+/** The result of a call, and the current mark of the object's settings. */
 export interface Carried {
   readonly value: unknown
   readonly mark: string
 }
 
-/** An object's answer: errors as values, since an exception would lose its code on the way. */
+/** An object's response. Errors are values, because an exception would lose its code between objects. */
 export type Answered = Carried | { readonly code: QuotaErrorCode; readonly message: string }
 
-/** The calls of `QuotaDurableObject`. */
+/** The RPC methods of `QuotaDurableObject`. */
 export interface QuotaStub {
   quotaCalls(schema: StoreSchema, calls: readonly CounterCall[], seen: string | undefined): Promise<readonly Answered[]>
   quotaSettings(call: SettingsCall): Promise<Answered>
@@ -50,18 +50,18 @@ export async function callObject<A>(
     const failure = new QuotaError('store_error', `the Durable Object did not answer: ${errorText(error)}`, {
       cause: error,
     })
-    // An overloaded object refuses calls before it begins them.
+    // An overloaded object rejects calls before it runs them.
     throw (error as { readonly overloaded?: boolean } | null)?.overloaded === true ? notDone(failure) : failure
   }
 }
 
-/** @throws {QuotaError} the one that the object answered with, whose transaction was rolled back */
+/** @throws {QuotaError} the error of the object, which rolled its transaction back */
 export function carried(answer: Answered): Carried {
   if ('value' in answer) return answer
   throw notDone(new QuotaError(answer.code, answer.message))
 }
 
-/** Other requests may wait for what this one began, so it outlives a caller that leaves. */
+/** Other requests may wait for this call, so it must outlive the request that started it. */
 function keptAlive(work: Promise<unknown>): void {
   waitUntil(work.catch(() => undefined))
 }

@@ -7,30 +7,30 @@ import type { Answered, CounterCall, SettingsCall } from './calls.ts'
 import { StoredSettings } from './stored-settings.ts'
 import { TABLES } from './tables.ts'
 
-/** How often an object that is used does its housekeeping. */
+/** How often an object in use does its housekeeping. */
 const HOUR_MS = 3_600_000
-/** Most ended holds that are kept for the next `sweep`. */
+/** At most this many ended holds are kept for the next `sweep`. */
 const MAX_ENDED = 1_000
-/** Holds end by their records, under any policy. */
+/** Ending holds needs no schema: their records suffice. */
 const NO_SCHEMA: StoreSchema = { units: [], cells: [], categories: [], layers: [] }
 const NEXT_END = `select min(at) as at from (select min(ends_at) as at from quota_rows
   union all select min(expires_at) from quota_ids union all select min(hold_ends_at) from quota_ids where hold_ends_at is not null)`
 const NEXT_HOLD_END = 'select min(hold_ends_at) as at from quota_ids where hold_ends_at is not null'
 
 /**
- * Counters in a Durable Object with SQLite. Export it from your Worker, or a class that extends it, and bind it as the namespace
- * of `durableObjectStore()`. Each decision is one synchronous transaction, and the runtime holds back the answer until it is
- * stored.
+ * Counters in a Durable Object with SQLite. Export this class from your Worker, or a class that extends it. Bind it as
+ * the namespace of `durableObjectStore()`. Each decision is one synchronous transaction. The runtime sends the response
+ * only after the write is durable.
  */
 export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
   readonly #storage: DurableObjectStorage
   readonly #settings: StoredSettings
   readonly #schemas = new Map<string, SyncCounters>()
-  /** Opened by the first call, whose answer then has the error's code. */
+  /** Opened by the first call, so that an error reaches its caller with its code. */
   #opened: { readonly store: SyncStore; readonly sweeper: SyncCounters } | undefined
-  /** Ended holds that no `sweep` has reported. */
+  /** Ended holds that no `sweep` has returned. */
   readonly #ended: EndedHold[] = []
-  /** When the next alarm goes off, epoch milliseconds; 0: there is none. */
+  /** When the next alarm fires, in epoch milliseconds; 0: no alarm is set. */
   #alarmAt = 0
 
   constructor(ctx: ConstructorParameters<typeof DurableObject>[0], env: Env) {
@@ -43,33 +43,33 @@ export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
     })
   }
 
-  /** Epoch milliseconds. Tests override it to turn time by hand. */
+  /** Returns epoch milliseconds. Tests override it to control time. */
   protected now(): number {
     return Date.now()
   }
 
   /**
-   * Receives holds that ended without being settled: with the next call to the object, else within the hour. Override it
-   * to act on them. What it throws is logged by the runtime, and changes nothing.
+   * Receives holds that expired unsettled, with the next call to the object, else within an hour. Override it to act on
+   * them. The runtime logs errors that it throws; they have no other effect.
    */
   protected quotaHoldsEnded?(ended: readonly EndedHold[]): void | Promise<void>
 
   /**
-   * Carries out calls of `durableObjectStore()`, one after the other.
+   * Executes calls of `durableObjectStore()` in order.
    *
    * @param schema of the policy
-   * @param seen the mark of the caller's settings; takes under others are `stale`
+   * @param seen the mark of the caller's settings; if it is outdated, the result is `stale`
    */
   quotaCalls(schema: StoreSchema, calls: readonly CounterCall[], seen?: string): readonly Answered[] {
     return calls.map((call) => this.#answered(() => this.#counted(schema, call, seen)))
   }
 
-  /** Carries out a call of `durableObjectSettings()`. */
+  /** Executes a call of `durableObjectSettings()`. */
   quotaSettings({ method, request }: SettingsCall): Answered {
     return this.#answered(() => this.#settings[method](request as never))
   }
 
-  /** Housekeeping: settles holds that ended, and deletes what is over. */
+  /** Housekeeping: settles ended holds, and deletes expired rows. */
   override async alarm(): Promise<void> {
     const now = this.now()
     this.#settleDue(now)
@@ -81,7 +81,7 @@ export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
     }
     this.#alarmAt = 0
     const next = this.#first(NEXT_END)
-    // An object that is never used again sleeps until something ends, and for good when nothing is left.
+    // Without calls, the object sleeps until the next row expires, or forever when no rows are left.
     if (next !== undefined) this.#wakeIn(Math.max(HOUR_MS, next - now))
   }
 
@@ -125,13 +125,13 @@ export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
     return this.#opened
   }
 
-  /** Counters are seen by calls only: what ended is settled before each of them, so no timer is needed. */
+  /** Settles ended holds before each call. Only calls can observe counters, so no timer is needed. */
   #settleDue(now: number): void {
     const next = this.#first(NEXT_HOLD_END)
     if (next !== undefined && next <= now) this.#sweep()
   }
 
-  /** Settles holds that ended. @returns how many are open */
+  /** Settles ended holds. @returns the number of open ones */
   #sweep(): number {
     const { ended, open } = this.#open().sweeper.holds!.sweep()
     this.#ended.push(...ended.slice(0, MAX_ENDED - this.#ended.length))
@@ -158,7 +158,7 @@ function carriedOut(counters: SyncCounters, { method, request }: CounterCall): u
   return method === 'settleHold' ? holds.settle(request as never) : holds[method as 'list'](request as never)
 }
 
-/** The SQLite of an object as a connection. */
+/** The object's SQLite storage as a connection. */
 function connectionTo(storage: DurableObjectStorage): SqliteConnection {
   const all = (text: string, values: readonly unknown[]): unknown => storage.sql.exec(text, ...values).toArray()
   return {

@@ -15,13 +15,16 @@ export interface DurableObjectSettingsOptions {
   /** The binding of the exported `QuotaDurableObject`. */
   readonly namespace: QuotaNamespace
   /**
-   * How old settings may be when a request is decided, in milliseconds, 0 to 3,600,000. The first request after that time reads
-   * them again. Without effect where counters and settings are in the same object: requests then follow the newest ones.
+   * How old settings may be for a decision, in milliseconds, 0 to 3,600,000. The first request after that time reads
+   * them again. No effect if counters and settings are in the same object: then decisions always use the newest
+   * settings.
+   *
    * @default 1000
    */
   readonly maxAgeMs?: number | undefined
   /**
-   * The name of the object that has the settings.
+   * The name of the object that stores the settings.
+   *
    * @default 'quota'
    */
   readonly prefix?: string | undefined
@@ -43,13 +46,13 @@ const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ option
 
 /** Settings in a Durable Object: see {@link durableObjectSettings}. */
 export interface DurableObjectSettings extends AsyncSettingsStore {
-  /** Reads now whether settings changed, and notifies watchers if they did. */
+  /** Checks now whether settings changed, and notifies watchers if they did. */
   poll(): Promise<void>
 }
 
 /**
- * Settings in a Durable Object. Pass them to `createQuota()`, and to `durableObjectStore()`, which keeps them fresh: nothing polls,
- * settings are read again on use.
+ * Makes a settings store in a Durable Object. Pass it to `createQuota()` and to `durableObjectStore()`. Nothing polls
+ * in the background: requests read settings again once they are older than `maxAgeMs`.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */
@@ -57,7 +60,7 @@ export function durableObjectSettings(options: DurableObjectSettingsOptions): Du
   return new ObjectSettings(parseOptions(options))
 }
 
-/** A poll without an answer for so long is made again: the runtime may have ended its request. In milliseconds. */
+/** After how long a poll counts as lost and is repeated, in milliseconds. The runtime may have ended its request. */
 const LOST_AFTER_MS = 10_000
 
 const EVERYONE: Place = { layer: '', subject: '' }
@@ -71,7 +74,7 @@ export class ObjectSettings implements DurableObjectSettings {
   readonly isMarked = true
   readonly #options: ParsedOptions
   readonly #listeners = new Set<(change: SettingsChange) => void>()
-  /** The mark of what was read first or noticed last; `undefined`: nothing was read. */
+  /** The mark of the first read or of the last change noticed; `undefined`: nothing was read. */
   #seen: string | undefined
   #polledAt = Number.NEGATIVE_INFINITY
   #polling: Promise<boolean> | undefined
@@ -84,7 +87,7 @@ export class ObjectSettings implements DurableObjectSettings {
     return this.#seen
   }
 
-  /** Whether these are in the object that has the counters. */
+  /** Whether this object also has the counters. */
   isIn(namespace: QuotaNamespace, name: string): boolean {
     return this.#options.namespace === namespace && this.#options.prefix === name
   }
@@ -106,7 +109,7 @@ export class ObjectSettings implements DurableObjectSettings {
   }
 
   watch(listener: (change: SettingsChange) => void): () => void {
-    // A function of our own, so that one listener may watch twice.
+    // Wrapped, so that one listener can watch twice.
     const entry = (change: SettingsChange): void => listener(change)
     this.#listeners.add(entry)
     return () => void this.#listeners.delete(entry)
@@ -123,7 +126,7 @@ export class ObjectSettings implements DurableObjectSettings {
     if (ageMs >= (this.#polling === undefined ? this.#options.maxAgeMs : LOST_AFTER_MS)) {
       this.#polledAt = performance.now()
       const before = this.#seen
-      // While the object does not answer, requests are decided by the last known settings.
+      // While the object is unavailable, decisions use the last known settings.
       const changed = this.poll().then(
         () => this.#seen !== before,
         () => false,
@@ -135,7 +138,7 @@ export class ObjectSettings implements DurableObjectSettings {
     return this.#polling ?? Promise.resolve(false)
   }
 
-  /** The settings have this mark now. */
+  /** Compares the current mark with the last one, and notifies watchers of a change. */
   noticed(mark: string): void {
     if (mark === this.#seen) return
     this.#seen = mark
@@ -144,7 +147,7 @@ export class ObjectSettings implements DurableObjectSettings {
 
   async #read(place: Place): Promise<StoredDocument | undefined> {
     const { value, mark } = await this.#call({ method: 'readText', request: place })
-    // Of later reads some may be older than the mark, so theirs is left to the next request.
+    // A later read may be older than the mark, so the next request compares again.
     this.#seen ??= mark
     if (value === undefined) return undefined
     const { text, ...rest } = value as StoredText

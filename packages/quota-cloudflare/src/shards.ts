@@ -2,7 +2,7 @@ import { QuotaError } from '@scoregw/quota'
 import type { StoreSchema } from '@scoregw/quota/store'
 
 /**
- * Whether counters can be spread over objects by a layer's keys.
+ * Checks that counters can be sharded by the keys of a layer.
  *
  * @throws {QuotaError} `store_unsupported`
  */
@@ -11,7 +11,7 @@ export function checkShards({ layers }: StoreSchema, shardBy: string): void {
   const shared = layers.find((layer) => layer.shared)?.name
   if (!own.includes(shardBy)) throw refused(shardBy, `expected a layer of subjects: ${own.join(', ')}`)
   if (shared === undefined) return
-  const why = `layer "${shared}" is shared, and no object sees what the others admit`
+  const why = `layer "${shared}" is shared, but no object has all of its counters`
   throw refused(shardBy, `${why}. Leave shardBy out, or define the policy without "${shared}"`)
 }
 

@@ -20,14 +20,16 @@ export interface DurableObjectStoreOptions {
   /** The binding of the exported `QuotaDurableObject`. */
   readonly namespace: QuotaNamespace
   /**
-   * A layer of the policy: each of its keys has an object of its own. Shared layers are then refused.
-   * @default one object has all counters
+   * A layer of the policy. Each of its keys gets its own object, and policies with shared layers are rejected.
+   *
+   * @default one object for all counters
    */
   readonly shardBy?: string | undefined
   /** The `settingsStore` of `createQuota()`. */
   readonly settings?: DurableObjectSettings | undefined
   /**
-   * The beginning of the objects' names; of a single object it is the name.
+   * Prefix of the objects' names. Without `shardBy`, it is the name.
+   *
    * @default 'quota'
    */
   readonly prefix?: string | undefined
@@ -46,10 +48,10 @@ const parseOptions: (options: unknown) => ParsedOptions = /* @__PURE__ */ option
 }))
 
 /**
- * Counters in Durable Objects, for Workers. Each decision is one request to one object.
+ * Makes a store of counters in Durable Objects, for Workers. Each decision is one request to one object.
  *
- * @throws {QuotaError} `invalid_options` naming every fault; `createQuota()` throws `store_unsupported` for a policy that several
- *   objects cannot keep
+ * @throws {QuotaError} `invalid_options` naming every fault; `createQuota()` throws `store_unsupported` for policies
+ * that can't be sharded
  */
 export function durableObjectStore(options: DurableObjectStoreOptions): AsyncStore {
   const parsed = parseOptions(options)
@@ -83,13 +85,13 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** The objects of one policy's counters. */
+/** The objects with the counters of one policy. */
 class Objects {
   readonly #options: ParsedOptions
   readonly #schema: StoreSchema
-  /** The settings, if they are in the same object: it decides each call by the newest ones. */
+  /** Present if the settings are in the same object, which then checks each call against the newest ones. */
   readonly #exact: ObjectSettings | undefined
-  /** Calls for each object until the microtask ends, which are one request. */
+  /** Calls of the current microtask by object. Those of an object are sent as one request. */
   readonly #waiting = new Map<string, Waiting[]>()
 
   constructor(options: ParsedOptions, schema: StoreSchema) {
@@ -103,7 +105,7 @@ class Objects {
     const { settingsRevision } = request
     if (await this.#isOld(settingsRevision)) return stale(settingsRevision)
     const { subject, category, quotas, costs, id, periods, hold } = request
-    // A demand of the engine has more than an object needs.
+    // The engine's request has more members than the object needs.
     const bare: TakeRequest = { subject, category, quotas, costs, id, periods, hold }
     return this.call('take', this.#marked(bare, settingsRevision))
   }
@@ -113,17 +115,19 @@ class Objects {
     return this.call('grow', this.#marked(bare, settingsRevision))
   }
 
-  /** Objects without the settings know no revision. */
+  /** Adds the revision, if the object has the settings to compare it with. */
   #marked<R extends TakeRequest | GrowRequest>(request: R, settingsRevision: string | undefined): R {
     return this.#exact === undefined ? request : { ...request, settingsRevision }
   }
 
   async sweep(): Promise<SweepReply> {
     if (this.#options.shardBy === undefined) return this.call('sweep', { subject: '' })
-    throw unsupported('sweep() cannot reach every object of shardBy: override quotaHoldsEnded() of QuotaDurableObject')
+    throw unsupported(
+      'with shardBy, sweep() cannot reach all objects. Override quotaHoldsEnded() of QuotaDurableObject instead.',
+    )
   }
 
-  /** Sends a call to the subject's object, together with others of the same microtask. */
+  /** Sends a call to the subject's object, batched with other calls of the same microtask. */
   call<A>(method: CounterCall['method'], request: { readonly subject: Subject }): Promise<A> {
     const name = this.#nameOf(request.subject)
     return new Promise((resolve, reject) => {
@@ -134,12 +138,14 @@ class Objects {
     })
   }
 
-  /** Whether settings have changed that a request was to be decided by. */
+  /** Whether the settings of a request have changed since it read them. */
   async #isOld(settingsRevision: string | undefined): Promise<boolean> {
     if (settingsRevision === undefined || this.#exact !== undefined) return false
     const { settings } = this.#options
     if (settings !== undefined) return settings.changedOnUse()
-    throw unsupported('it does not know the settings store of createQuota(): pass durableObjectSettings() to both')
+    throw unsupported(
+      'unknown settings store. Pass the same durableObjectSettings() to createQuota() and to this store.',
+    )
   }
 
   #nameOf(subject: Subject): string {

@@ -2,20 +2,20 @@
 import type { DurableObjectStorage } from 'cloudflare:workers'
 import { newRevision, type StoreWriteOptions, type WriteReply } from '@scoregw/quota/store'
 
-/** Whose document: a subject's of a layer, its key as JSON; both empty: everyone's. */
+/** Identifies a document: a layer and a subject's key as JSON. Both are empty for everyone's settings. */
 export interface Place {
   readonly layer: string
   readonly subject: string
 }
 
-/** A document as it crosses to a Worker: JSON, since not every key survives as a member of an object. */
+/** A document on its way to a Worker. It is JSON text, because not every key survives as a member of an object. */
 export interface StoredText {
   readonly text: string
   readonly version: number
   readonly revision: string
 }
 
-/** A write on its way to an object; `null` removes the document. */
+/** A write on its way to an object. `text: null` removes the document. */
 export interface WriteCall extends Place, StoreWriteOptions {
   readonly text: string | null
 }
@@ -28,7 +28,7 @@ interface Row {
 
 const NOTHING = { version: 0, revision: '' } as const
 
-/** The settings in an object's tables, with a record of who changed what. */
+/** Settings in an object's tables, with a log of changes. */
 export class StoredSettings {
   readonly #storage: DurableObjectStorage
   readonly #now: () => number
@@ -39,7 +39,7 @@ export class StoredSettings {
     this.#now = now
   }
 
-  /** Another text after every change of settings. Kept in memory: nothing else writes here. */
+  /** Returns a text that differs after every change of settings. It is cached, because only this class writes them. */
   mark(): string {
     if (this.#mark === undefined) {
       const [row] = this.#rows('select seq, revision from quota_changes order by seq desc limit 1')

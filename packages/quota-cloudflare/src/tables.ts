@@ -1,6 +1,6 @@
 /**
- * The tables of `@scoregw/quota-sql` that an object needs, as statements that may run again: no migrations and no kysely in a
- * Worker. A test compares them with `quotaSchemaSql()`.
+ * The tables of `@scoregw/quota-sql` that an object needs, as idempotent statements. A Worker then needs neither
+ * migrations nor kysely. A test compares them with `quotaSchemaSql()`.
  */
 export const TABLES: readonly string[] = [
   'create table if not exists quota_format (version integer not null)',

@@ -7,7 +7,7 @@ declare module 'cloudflare:workers' {
     alarm?(): void | Promise<void>
   }
 
-  /** Keeps the request at hand alive until the promise settles, also when its caller has left. */
+  /** Keeps the current request alive until the promise settles, even if the client has left. */
   export function waitUntil(promise: Promise<unknown>): void
 
   // biome-ignore lint/suspicious/noExplicitAny: each Worker declares its own bindings.

@@ -13,7 +13,7 @@ const [user, team, site] = [
 it('spreads over objects only what each of them can keep by itself', () => {
   expect(() => checkShards(schemaOf(user, team), 'team')).not.toThrow()
   expect(() => checkShards(schemaOf(user, team, site), 'team')).toThrow(
-    'durableObjectStore(): shardBy "team": layer "site" is shared, and no object sees what the others admit. Leave shardBy out, or define the policy without "site"',
+    'durableObjectStore(): shardBy "team": layer "site" is shared, but no object has all of its counters. Leave shardBy out, or define the policy without "site"',
   )
   for (const name of ['site', 'tenant']) {
     expect(() => checkShards(schemaOf(user, team, site), name)).toThrow(

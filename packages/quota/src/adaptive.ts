@@ -1,5 +1,5 @@
 /**
- * Mode `adaptive`: the law that moves its factor, what it looks at, and the ticker that applies it.
+ * Mode `adaptive`: the law that moves the factor, its inputs, and the ticker that applies it.
  *
  * @module
  */

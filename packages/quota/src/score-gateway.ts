@@ -1,5 +1,5 @@
 /**
- * The score gateway's policy and the answers of its specification, to the byte.
+ * The score gateway's policy, and the error responses of its specification, byte for byte.
  *
  * @module
  */

@@ -6,50 +6,62 @@ import { ADAPTIVE_HUNDREDTHS } from '../policy/limits.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 
-/** The constants of the adaptive law: factors and steps in whole hundredths, rates as fractions, times in milliseconds. */
+/**
+ * Constants of the adaptive law. Factors and steps are whole hundredths, rates are fractions from 0 to 1, times are
+ * milliseconds.
+ */
 export interface AdaptiveConstants {
   /**
-   * How many closed minutes are counted.
+   * How many completed minutes the law counts: its window.
+   *
    * @default 30
    */
   readonly windowMinutes: number
   /**
-   * How many of them, the last ones, are counted apart.
+   * How many minutes at the end of the window count as recent.
+   *
    * @default 5
    */
   readonly recentMinutes: number
   /**
-   * Width of the Wilson bounds in standard deviations.
+   * Half-width of the Wilson bounds, in standard deviations.
+   *
    * @default 1.96
    */
   readonly z: number
   /**
-   * Error rate below which the factor may rise.
+   * The factor may rise below this error rate.
+   *
    * @default 0.005
    */
   readonly lowRate: number
   /**
-   * Error rate above which the factor falls.
+   * The factor falls above this error rate.
+   *
    * @default 0.02
    */
   readonly highRate: number
   /**
-   * Calls in the window below which traffic is too little to judge by.
+   * With fewer calls in the window, traffic is too low to judge.
+   *
    * @default 200
    */
   readonly minCalls: number
   /**
-   * Calls in the last minutes below which no fall is made.
+   * With fewer recent calls, the factor doesn't fall.
+   *
    * @default 20
    */
   readonly minRecentCalls: number
   /**
    * The lowest factor, 75 to 100.
+   *
    * @default 75
    */
   readonly minHundredths: number
   /**
    * The highest factor, 100 to 150.
+   *
    * @default 150
    */
   readonly maxHundredths: number
@@ -58,99 +70,118 @@ export interface AdaptiveConstants {
   /** @default 5 */
   readonly riseStepHundredths: number
   /**
-   * Least time from the last move to a fall.
+   * The minimum time between the last move and a fall.
+   *
    * @default 300_000 (5 minutes)
    */
   readonly fallWaitMs: number
   /**
-   * Least time from the last move to a rise.
+   * The minimum time between the last move and a rise.
+   *
    * @default 1_800_000 (30 minutes)
    */
   readonly riseWaitMs: number
   /**
-   * Rises at most so long ago may have caused errors. On a slow service it's twice as long as its errors took to go.
-   * @default 4_500_000 (75 minutes): the law's window of 30 minutes, and a service that needs as long to show it
+   * Only rises within this time may have caused errors. On a slow service, it is twice as long as the last errors took
+   * to pass.
+   *
+   * @default 4_500_000 (75 minutes): the window of 30 minutes, and a service that takes as long to show errors
    */
   readonly blameMs: number
   /**
-   * The longest such time on a slow service.
+   * The maximum of that time on a slow service.
+   *
    * @default 28_800_000 (8 hours)
    */
   readonly blameMaxMs: number
   /**
-   * Evidence of high errors since the last rise that is enough to fall before the window shows it. It's the logarithm of
-   * how much likelier the counts are at a high rate.
+   * Evidence of high errors since the last rise that causes a fall before the window shows it. Evidence is a
+   * log-likelihood ratio: how much more likely the counts are at a high error rate.
+   *
    * @default 6 (400 times likelier)
    */
   readonly riseEvidence: number
   /**
-   * Recent errors below which such a fall is not made.
+   * With fewer recent errors, evidence doesn't cause a fall.
+   *
    * @default 3
    */
   readonly minRecentErrors: number
   /**
-   * Evidence at which a probe of a wall has failed.
+   * The evidence at which a probe fails.
+   *
    * @default 3.5 (33 times likelier)
    */
   readonly probeEvidence: number
   /**
-   * How long a probe tests a level. At 60 calls per minute that shows a few errors.
+   * How long a probe stays at a level. At 60 calls per minute, that's enough to see a few errors.
+   *
    * @default 300_000 (5 minutes)
    */
   readonly probeMs: number
   /**
-   * How long the second probe of a wall's highest level stays, since few calls show nothing in a short one.
+   * How long the second probe of a wall's highest level stays there. A short probe with few calls shows nothing.
+   *
    * @default 1_200_000 (20 minutes)
    */
   readonly secondProbeMs: number
   /**
-   * How long the law then waits for errors that the probe caused.
+   * How long the law waits after a probe for the errors that it caused.
+   *
    * @default 7_200_000 (2 hours)
    */
   readonly listenMs: number
   /**
-   * Time from a new wall to its first probe; doubles with each failure.
+   * The time between a new wall and its first probe. Doubles with each failed probe.
+   *
    * @default 7_200_000 (2 hours)
    */
   readonly probeWaitMinMs: number
   /**
-   * The longest such time.
+   * The maximum of that time.
+   *
    * @default 28_800_000 (8 hours)
    */
   readonly probeWaitMaxMs: number
   /**
-   * How many probes may follow each other as their waits allow.
+   * How many probes can be saved up.
+   *
    * @default 3
    */
   readonly probesInHand: number
   /**
-   * Time in which one more probe is earned, if all were used.
+   * How long it takes to earn one more probe.
+   *
    * @default 28_800_000 (8 hours)
    */
   readonly probeEarnedMs: number
   /**
-   * How long traffic must be too little before the factor drifts.
+   * How long traffic must stay too low before the factor drifts towards 1.
+   *
    * @default 1_800_000 (30 minutes)
    */
   readonly quietHoldMs: number
   /**
-   * Least time from the last move to a step of the drift.
+   * The minimum time between the last move and a drift step.
+   *
    * @default 1_800_000 (30 minutes)
    */
   readonly driftWaitMs: number
   /**
-   * A step of the drift towards 1.
+   * The size of a drift step.
+   *
    * @default 5
    */
   readonly driftStepHundredths: number
   /**
-   * How many moves are remembered.
+   * How many moves the history keeps.
+   *
    * @default 50
    */
   readonly historyLength: number
 }
 
-/** What each constant is when it is not given, and what it may be. */
+/** The default and the check of each constant. */
 const CONSTANTS: { readonly [K in keyof AdaptiveConstants]: readonly [value: number, check: () => Check<number>] } = {
   windowMinutes: [30, minutes],
   recentMinutes: [5, minutes],
@@ -183,7 +214,7 @@ const CONSTANTS: { readonly [K in keyof AdaptiveConstants]: readonly [value: num
   historyLength: [50, () => wholeNumber(1, 1_000)],
 }
 
-/** One of something for each constant. */
+/** Makes an object with one value per constant. */
 function eachOf<T>(make: (value: number, check: () => Check<number>) => T): Record<keyof AdaptiveConstants, T> {
   const made = Object.entries(CONSTANTS).map(([name, [value, check]]) => [name, make(value, check)])
   return Object.fromEntries(made) as Record<keyof AdaptiveConstants, T>
@@ -209,7 +240,7 @@ function rate(): Check<number> {
   return where((value) => typeof value === 'number' && value > 0 && value < 1, 'a number between 0 and 1')
 }
 
-/** The constants when none are given. */
+/** The default constants. */
 export const ADAPTIVE_DEFAULTS: AdaptiveConstants = /* @__PURE__ */ eachOf((value) => value)
 
 const parse = /* @__PURE__ */ optionsParser<AdaptiveConstants>(
@@ -218,7 +249,7 @@ const parse = /* @__PURE__ */ optionsParser<AdaptiveConstants>(
   { between },
 )
 
-/** Pairs of which the first must not be above the second. */
+/** Pairs whose first constant must not exceed the second. */
 const ORDERED = [
   ['recentMinutes', 'windowMinutes'],
   ['blameMs', 'blameMaxMs'],
@@ -236,7 +267,8 @@ function between(constants: AdaptiveConstants): Fault[] {
 }
 
 /**
- * The law's constants: those given, checked, and the defaults of the others.
+ * Validates constants and adds the defaults.
+ *
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function adaptiveConstants(given: Partial<AdaptiveConstants> = {}): AdaptiveConstants {

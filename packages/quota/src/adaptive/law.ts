@@ -11,7 +11,7 @@ import { ADAPTIVE_DEFAULTS, type AdaptiveConstants } from './constants.ts'
 import { blameMs, broughtTo, firstSuspect, formerFields, longerWait, NOTHING_LEARNED, observed } from './learned.ts'
 import { areErrorsHigh, type Bounds, boundsOf } from './rates.ts'
 
-/** The factor before the first tick: 1, and nothing learned. */
+/** Returns the state before the first tick: factor 1, nothing learned. */
 export function initialFactor(): FactorState {
   return {
     factorHundredths: 100,
@@ -26,11 +26,11 @@ export function initialFactor(): FactorState {
 }
 
 /**
- * Forgets what the law has learned: its wall, which rises are to blame, how slow the service is. The factor and its
- * history stay. Call it when the service has become another one, for example on new machines.
+ * Forgets everything that the law has learned: the wall, suspected rises and how slow the service is. The factor and
+ * its history stay. Call it when the service has changed, for example after a move to new machines.
  *
- * @returns the state that it replaced; `undefined`: there was none
- * @throws the store's error; or {@link QuotaError} `store_error` if ticks came between again and again
+ * @returns the previous state; `undefined`: no state was stored
+ * @throws the store's error; {@link QuotaError} `store_error` if ticks interfered five times
  */
 export async function resetFactor(store: FactorStore): Promise<FactorState | undefined> {
   for (let attempt = 0; attempt < 5; attempt++) {
@@ -38,14 +38,14 @@ export async function resetFactor(store: FactorStore): Promise<FactorState | und
     if (stored === undefined) return undefined
     const { version, minute, state } = stored
     const former = formerFields(NOTHING_LEARNED, 0, ADAPTIVE_DEFAULTS)
-    // A minute long ago, so that the next tick goes on from here.
+    // A past minute, so that the next tick runs. It must differ from the stored one.
     const past = minute === 0 ? 1 : 0
     if (await store.compareAndSet(version, past, { ...state, learned: NOTHING_LEARNED, ...former })) return state
   }
   throw new QuotaError('store_error', 'The adaptive factor was moved while it was reset, five times. Try again.')
 }
 
-/** The state, counts and constants that a tick decides by. */
+/** The input of the rules: state, counts and constants. */
 interface Tick {
   readonly factorHundredths: number
   readonly lastMoveAt: number | null
@@ -57,26 +57,26 @@ interface Tick {
   readonly constants: AdaptiveConstants
 }
 
-/** The decision of a rule: the factor, why, and what the law learns from it. */
+/** The decision of a rule: the new factor, its reason, and what the law learns. */
 interface Verdict {
   readonly code: FactorReasonCode
   readonly factorHundredths: number
   readonly learned?: Partial<Learned>
 }
 
-/** Decides, or leaves the tick to the next rule. */
+/** Decides, or returns `undefined` to leave the tick to the next rule. */
 type Rule = (tick: Tick) => Verdict | undefined
 
 const RULES: readonly Rule[] = [finishReturn, judgeProbe, fall, withLittleTraffic, rise]
 
 /**
- * One tick of the adaptive law, a pure function. The factor falls while errors are surely high, and rises slowly while
- * they are low. With too little traffic it goes towards 1. A fall soon after a rise leaves a wall, which only short
- * probes test again.
+ * Applies one tick of the adaptive law. A pure function. The factor falls while errors are certainly high, and rises
+ * slowly while they are low. With too little traffic, it drifts towards 1. A fall soon after a rise leaves a wall, a
+ * level above which only short probes go.
  *
- * @param counts of the closed minutes up to `now`
- * @param now epoch milliseconds; a step back of the clock shortens no wait and freezes nothing
- * @param constants complete and checked, as {@link adaptiveConstants} gives them
+ * @param counts of the minutes completed before `now`
+ * @param now epoch milliseconds; if the clock steps back, no wait gets shorter and nothing freezes
+ * @param constants complete and valid, as {@link adaptiveConstants} returns them
  */
 export function adaptiveLaw(
   before: FactorState,
@@ -97,13 +97,13 @@ export function adaptiveLaw(
   return stateAfter(tick, stay('steady', tick), state.history)
 }
 
-/** A return to a good level is always finished: earlier errors say nothing about that level. */
+/** Always completes a return to a good level, because earlier errors don't count against that level. */
 function finishReturn(tick: Tick): Verdict | undefined {
   const { phase } = tick.learned
   return phase.kind === 'returning' ? stepBack('returned', tick, phase.toHundredths, {}) : undefined
 }
 
-/** A probe goes up for a short time, always comes back, and waits for what it may have caused. */
+/** A probe rises for a short time and always comes back. Then the law waits for errors that it may have caused. */
 function judgeProbe(tick: Tick): Verdict | undefined {
   const { learned, now, constants } = tick
   const { phase, wall } = learned
@@ -142,7 +142,10 @@ function probeFailed({ learned, now, constants }: Tick, wall: Wall, probe: Probe
   }
 }
 
-/** The level is good: the factor rises to it, and the wall begins above. The wall's top is probed twice, longer then. */
+/**
+ * The level is good: the factor rises to it, and the wall starts above it. The wall's top level needs a second, longer
+ * probe.
+ */
 function probePassed(tick: Tick, wall: Wall, levelHundredths: number): Verdict {
   const { learned, factorHundredths, now, constants } = tick
   const { riseStepHundredths, riseWaitMs, probeWaitMinMs } = constants
@@ -168,7 +171,10 @@ function probePassed(tick: Tick, wall: Wall, levelHundredths: number): Verdict {
   }
 }
 
-/** Errors are surely high, or high enough since the last rise to blame it without waiting for the whole window. */
+/**
+ * Falls if errors are certainly high. After a recent rise, enough evidence also causes a fall, before the whole window
+ * shows it.
+ */
 function fall(tick: Tick): Verdict | undefined {
   const { learned, factorHundredths, lastMoveAt, counts, bounds, now, constants } = tick
   const { minHundredths, fallStepHundredths, fallWaitMs } = constants
@@ -189,7 +195,7 @@ function fall(tick: Tick): Verdict | undefined {
   }
 }
 
-/** Rises so recent that they may have caused errors. */
+/** The rises that are recent enough to have caused errors. */
 function recentRises({ learned, now, constants }: Tick): Learned['rises'] {
   const span = blameMs(learned, constants)
   return learned.rises.filter(({ at }) => now - at <= span)
@@ -202,7 +208,9 @@ function isRiseToBlame({ learned, counts, constants }: Tick): boolean {
   )
 }
 
-/** Back to the factor before the first of these rises. From there up to the present factor stands a wall. */
+/**
+ * Returns to the factor before the first suspected rise. A wall covers the levels from there up to the current factor.
+ */
 function blame(tick: Tick, suspects: Learned['rises']): Verdict {
   const { learned, factorHundredths, now, constants } = tick
   const lowHundredths = firstSuspect(suspects, constants)
@@ -221,13 +229,19 @@ function blame(tick: Tick, suspects: Learned['rises']): Verdict {
   })
 }
 
-/** If errors are high even below the wall, it begins further down. Not at 1: there an outage is likelier. */
+/**
+ * If errors are high even just below the wall, the wall moves down. Not at factor 1, where an outage is more likely the
+ * cause.
+ */
 function wallBelowHome({ learned: { wall }, factorHundredths, constants }: Tick): Learned['wall'] {
   const isHome = wall !== null && factorHundredths === wall.lowHundredths - constants.riseStepHundredths
   return isHome && factorHundredths !== 100 ? { ...wall, lowHundredths: factorHundredths, probed: 'never' } : wall
 }
 
-/** Too few calls to judge by: towards 1, step by step. Such a service can't be probed, so time lifts its wall. */
+/**
+ * Drifts step by step towards 1 when there are too few calls to judge. Probes show nothing then, so walls are lifted by
+ * time.
+ */
 function withLittleTraffic(tick: Tick): Verdict | undefined {
   const { learned, factorHundredths, lastMoveAt, quietSince, bounds, now, constants } = tick
   const { driftStepHundredths, driftWaitMs, quietHoldMs, riseStepHundredths } = constants
@@ -247,7 +261,7 @@ function withLittleTraffic(tick: Tick): Verdict | undefined {
   return risen('quiet_rise', tick, Math.min(100, factorHundredths + driftStepHundredths), wall)
 }
 
-/** Errors are low: up by a step, or by a probe if the step would reach the wall. */
+/** Rises by a step while errors are low, or probes if that step would reach the wall. */
 function rise(tick: Tick): Verdict | undefined {
   const { learned, factorHundredths, lastMoveAt, now, constants } = tick
   const { maxHundredths, riseStepHundredths, riseWaitMs } = constants
@@ -259,13 +273,16 @@ function rise(tick: Tick): Verdict | undefined {
   return wall !== null && to >= wall.lowHundredths ? probe(tick, wall, to) : risen('errors_low', tick, to, wall)
 }
 
-/** Only after a whole window of low errors and without a rise that may still show, or the wrong level is blamed. */
+/**
+ * Probes after a whole window of low errors. It waits until no earlier rise can still show errors, so that they aren't
+ * blamed on the wrong level.
+ */
 function probe(tick: Tick, wall: Wall, levelHundredths: number): Verdict {
   const { learned, factorHundredths, now, constants } = tick
   const { left, since } = probesAt(tick)
   const isDue = now >= wall.retryAt && left > 0 && recentRises(tick).length === 0
   if (!isDue || !waited(learned.lowSince, now, constants.windowMinutes * 60_000)) return stay('capped', tick)
-  // A slow service shows nothing of a short probe, so the second one is as long as half its response.
+  // A short probe shows nothing on a slow service, so the second one lasts half the service's response time.
   const lengthMs =
     wall.probed === 'never' ? constants.probeMs : Math.max(constants.secondProbeMs, learned.responseMs / 2)
   return {
@@ -280,7 +297,7 @@ function probe(tick: Tick, wall: Wall, levelHundredths: number): Verdict {
   }
 }
 
-/** Probes that may be made: some in hand, and one more is earned in a while. */
+/** The available probes: those saved up, and those earned since. */
 function probesAt({ learned: { probes }, now, constants }: Tick): NonNullable<Learned['probes']> {
   const { probesInHand, probeEarnedMs } = constants
   if (probes === null) return { left: probesInHand, since: now }
@@ -298,7 +315,7 @@ function risen(code: FactorReasonCode, tick: Tick, factorHundredths: number, wal
   return { code, factorHundredths, learned: { rises, evidence: 0, wall } }
 }
 
-/** A step of the return to a level; the next tick makes the next one. */
+/** Makes one step of the return to a level. The next ticks make the others. */
 function stepBack(code: FactorReasonCode, tick: Tick, toHundredths: number, learned: Partial<Learned>): Verdict {
   const { factorHundredths, constants } = tick
   const next = Math.min(factorHundredths, Math.max(toHundredths, factorHundredths - constants.fallStepHundredths))
@@ -371,7 +388,7 @@ function nextRiseAt(after: Tick): number | null {
   return isAtWall ? Math.max(waits, retryAt(after, wall)) : waits
 }
 
-/** The instant, not before now, from which the wall may be probed. */
+/** When the wall can next be probed, in epoch milliseconds, at least `now`. */
 function retryAt(after: Tick, wall: Wall): number {
   const { learned, now, constants } = after
   const { left, since } = probesAt(after)

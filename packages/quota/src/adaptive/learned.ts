@@ -4,7 +4,7 @@ import { areErrorsLow, type Bounds, evidenceOf } from './rates.ts'
 
 const MINUTE_MS = 60_000
 
-/** Evidence beyond this is certain enough; more would take long to forget. */
+/** Evidence is capped here: it is certain enough, and more would take long to decay. */
 const MAX_EVIDENCE = 20
 
 export const NOTHING_LEARNED: Learned = {
@@ -19,12 +19,12 @@ export const NOTHING_LEARNED: Learned = {
   lowSince: null,
 }
 
-/** How far back rises are blamed for errors: twice as long as the last trouble took to pass. */
+/** How far back rises are blamed for errors, in milliseconds: twice the time that the last errors took to pass. */
 export function blameMs({ responseMs }: Learned, constants: AdaptiveConstants): number {
   return Math.min(constants.blameMaxMs, Math.max(constants.blameMs, 2 * responseMs))
 }
 
-/** The lowest level that errors are suspected at, if these rises are to blame. */
+/** The lowest level that these rises make a suspect. */
 export function firstSuspect(
   rises: Learned['rises'],
   { minHundredths, riseStepHundredths }: AdaptiveConstants,
@@ -32,12 +32,14 @@ export function firstSuspect(
   return Math.max(minHundredths, Math.min(...rises.map(({ fromHundredths }) => fromHundredths))) + riseStepHundredths
 }
 
-/** How long a wall keeps probes away after one more failure. */
+/** How long no probe is made after one more failure, in milliseconds. */
 export function longerWait(probeWaitMs: number, { probeWaitMinMs, probeWaitMaxMs }: AdaptiveConstants): number {
   return Math.min(probeWaitMaxMs, Math.max(probeWaitMinMs, 2 * probeWaitMs))
 }
 
-/** The state of the tick before, by any version and at any time, brought to `now`. */
+/**
+ * Brings the previous state to `now`. It may come from an older version, from long ago, or from a clock that was ahead.
+ */
 export function broughtTo(
   now: number,
   before: FactorState,
@@ -49,7 +51,7 @@ export function broughtTo(
   return isGap ? afterGap(state) : state
 }
 
-/** Adds the counts of a tick: evidence against the level, low errors, and whether trouble has passed. */
+/** Adds a tick's counts: evidence against the level, how long errors have been low, and whether errors have passed. */
 export function observed(
   state: FactorState & { learned: Learned },
   counts: AdaptiveCounts,
@@ -61,9 +63,9 @@ export function observed(
   const { lowRate, highRate, recentMinutes, blameMaxMs } = constants
   const { recentErrors, recentCalls } = counts
   const isProbe = learned.phase.kind === 'probing' || learned.phase.kind === 'listening'
-  // After a rise errors of 2 % are no proof yet; a probe, which may be repeated, is judged more strictly.
+  // After a rise, errors of 2 % prove nothing yet. A probe can be repeated, so it is judged more strictly.
   const [lower, higher] = isProbe ? [lowRate, highRate] : [2 * lowRate, 1.5 * highRate]
-  // The last five minutes are seen by five ticks, so each of them counts a fifth.
+  // Each recent minute is counted by five ticks, so each tick adds a fifth of the evidence.
   const minutes = tickedAt === null ? 1 : Math.min(recentMinutes, (now - tickedAt) / MINUTE_MS)
   const added = (minutes / recentMinutes) * evidenceOf(recentErrors, recentCalls, lower, higher)
   const seen = troublePassed(
@@ -80,7 +82,7 @@ export function observed(
   return belowItsWall(seen, factorHundredths, constants)
 }
 
-/** If the wall now begins further down than the factor, or than the level it returns to, it returns to below the wall. */
+/** If the wall moved down to the factor, or to the level that it returns to, the factor returns to below the wall. */
 function belowItsWall(learned: Learned, factorHundredths: number, constants: AdaptiveConstants): Learned {
   const { phase, wall } = learned
   if (wall === null || (phase.kind !== 'free' && phase.kind !== 'returning')) return learned
@@ -90,8 +92,8 @@ function belowItsWall(learned: Learned, factorHundredths: number, constants: Ada
 }
 
 /**
- * When errors are no longer high, the time since the first fall shows how slow the service is. If it is slower than the
- * law thought, earlier rises are to blame, too, and the wall begins further down.
+ * Once errors are no longer high, the time since the first fall shows how slow the service is. If it is slower than
+ * assumed, earlier rises are suspects too, and the wall moves down.
  */
 function troublePassed(learned: Learned, counts: AdaptiveCounts, now: number, constants: AdaptiveConstants): Learned {
   const { trouble, wall } = learned
@@ -114,7 +116,7 @@ function troublePassed(learned: Learned, counts: AdaptiveCounts, now: number, co
   }
 }
 
-/** No tick came for so long that old observations are stale. A probe goes home, and is made again later. */
+/** After a gap, old observations are stale. A probe returns home and is repeated later. */
 function afterGap(state: FactorState & { learned: Learned }): FactorState & { learned: Learned } {
   const { learned } = state
   let { phase } = learned
@@ -123,7 +125,7 @@ function afterGap(state: FactorState & { learned: Learned }): FactorState & { le
   return { ...state, quietSince: null, learned: { ...learned, phase, trouble: null, evidence: 0, lowSince: null } }
 }
 
-/** Instants of a clock that ran ahead become the present; otherwise they would hold the factor until that future. */
+/** Moves times that a fast clock wrote to at most now. Otherwise they would freeze the factor until then. */
 function clockSteppedBack(
   state: FactorState & { learned: Learned },
   now: number,
@@ -150,7 +152,7 @@ function clockSteppedBack(
   }
 }
 
-/** Takes over a state of the former law: its cap is a wall that begins above it. */
+/** Converts a state of the former law: its cap becomes a wall that starts one step higher. */
 function learnedFromFormer(state: FactorState, constants: AdaptiveConstants): Learned {
   const { cap, factorHundredths, lastRiseAt, lastFallAt } = state
   const { riseStepHundredths, probeWaitMinMs } = constants
@@ -161,14 +163,17 @@ function learnedFromFormer(state: FactorState, constants: AdaptiveConstants): Le
   return {
     ...NOTHING_LEARNED,
     rises,
-    // Above its cap: a process of the former law ticked during a probe.
+    // Above the cap: a process with the former law ticked during a probe.
     phase: factorHundredths > cap.hundredths ? { kind: 'returning', toHundredths: cap.hundredths } : { kind: 'free' },
     wall: { lowHundredths: level, highHundredths: level, retryAt: cap.since + probeWaitMinMs, probed: 'never' },
     probeWaitMs: probeWaitMinMs,
   }
 }
 
-/** Fields for processes of the former law, so that old and new can tick by turns: a cap below the wall. */
+/**
+ * The fields that processes with the former law read, so that both can share a store. The cap is one step below the
+ * wall.
+ */
 export function formerFields(
   { wall, rises }: Learned,
   now: number,

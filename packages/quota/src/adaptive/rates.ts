@@ -3,10 +3,10 @@ import type { MinuteOutcomes } from '../store/outcome-store.ts'
 import type { AdaptiveConstants } from './constants.ts'
 
 /**
- * The counts that the law judges by, from the minutes of its window. Refusals and the service's own 503s about quotas are
- * left out, since they reflect quotas and not health.
+ * Sums up the minutes of the window for the law. Refusals and the service's own 503s about quotas don't count: they
+ * reflect quotas and not the service's health.
  *
- * @param recentFrom the minute from which calls count as recent
+ * @param recentFrom the first minute whose calls are recent
  */
 export function adaptiveCounts(minutes: readonly MinuteOutcomes[], recentFrom: number): AdaptiveCounts {
   let [calls, errors, recentCalls, recentErrors] = [0, 0, 0, 0]
@@ -22,7 +22,7 @@ export function adaptiveCounts(minutes: readonly MinuteOutcomes[], recentFrom: n
   return { calls, errors, recentCalls, recentErrors }
 }
 
-/** Bounds of the error rate in the whole window, and its lower bound in the last minutes. */
+/** Bounds of the error rate in the window, and the lower bound in the recent minutes. */
 export type Bounds = FactorReason['bounds']
 
 export function boundsOf({ errors, calls, recentErrors, recentCalls }: AdaptiveCounts, z: number): Bounds {
@@ -30,13 +30,16 @@ export function boundsOf({ errors, calls, recentErrors, recentCalls }: AdaptiveC
   return { low, high, recentLow: wilsonBounds(recentErrors, recentCalls, z).low }
 }
 
-/** Errors are surely above the high rate, in the window and in its last minutes: the trouble is certain, and it lasts. */
+/** Whether errors are certainly above the high rate, both in the window and in the recent minutes. */
 export function areErrorsHigh(counts: AdaptiveCounts, bounds: Bounds, constants: AdaptiveConstants): boolean {
   const { highRate, minRecentCalls } = constants
   return bounds.low > highRate && counts.recentCalls >= minRecentCalls && bounds.recentLow > highRate
 }
 
-/** From 1 on errors must surely be below the low rate. On the way back to 1 it's enough that they seem to be. */
+/**
+ * Whether errors are low. At factor 1 and above, they must certainly be below the low rate. Below 1, it's enough that
+ * they seem to be.
+ */
 export function areErrorsLow(
   factorHundredths: number,
   counts: AdaptiveCounts,
@@ -50,22 +53,22 @@ export function areErrorsLow(
 }
 
 /**
- * How much a count speaks for the higher of two error rates: the logarithm of how much likelier it is there. Summed over
- * time it shows a change sooner than a window does (Wald's sequential test; Page's CUSUM).
+ * Returns the evidence for the higher of two error rates: the log-likelihood ratio of the counts, for Poisson counts.
+ * Summed over time, it detects a change sooner than a window does (Wald's sequential test; Page's CUSUM).
  */
 export function evidenceOf(errors: number, calls: number, lower: number, higher: number): number {
   return errors * Math.log(higher / lower) - calls * (higher - lower)
 }
 
-/** A range in which a rate lies, both ends fractions 0..1. */
+/** Bounds of a rate, as fractions from 0 to 1. */
 export interface RateBounds {
   readonly low: number
   readonly high: number
 }
 
 /**
- * Wilson's score interval for a rate, from `events` in `trials`; `z` standard deviations wide on each side
- * (1.96: 95 %). No trials say nothing: 0 to 1.
+ * Returns the Wilson score interval for a rate of `events` in `trials`, `z` standard deviations wide on each side
+ * (1.96: 95 %). Without trials it is 0 to 1.
  *
  * E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22 (1927).
  */

@@ -11,46 +11,48 @@ import { adaptiveCounts } from './rates.ts'
 
 const MINUTE_MS = 60_000
 
-/** A stored minute further ahead than this came of a clock that ran ahead, and does not hold up the others. */
+/** A stored minute that is further ahead was written by a wrong clock. It doesn't stop the others. */
 const MAX_AHEAD_MINUTES = 5
 
 /**
- * What a tick did.
+ * The result of a tick.
  *
- * - `ticked`: the law was applied; `state.reason` says what came of it
- * - `done`: this minute or a later one was ticked before, here or in another process
- * - `idle`: the mode is not `adaptive`
+ * - `ticked`: the law was applied; see `state.reason`
+ * - `done`: this minute or a later one was already ticked, here or in another process
+ * - `idle`: the mode isn't `adaptive`
  */
 export type AdaptiveTick =
   | { readonly status: 'ticked'; readonly state: FactorState }
   | { readonly status: 'done' }
   | { readonly status: 'idle' }
 
-/** Moves the adaptive factor. Any number of processes may run one: each minute is ticked once. */
+/** Moves the adaptive factor. You can run one per process: each minute is ticked once. */
 export interface AdaptiveTicker {
   /**
-   * Applies the law to the minutes closed by now, once a minute.
-   * @throws the error of a store; nothing has moved, or the store wrote although it threw
+   * Applies the law to the completed minutes, once per minute.
+   *
+   * @throws the error of a store. Usually nothing has moved, but the store may have written before it threw
    */
   tick(): Promise<AdaptiveTick>
-  /** Ticks every 60 seconds until `stop`; its timer keeps no process alive. */
+  /** Ticks every 60 seconds until `stop`. The timer doesn't keep the process alive. */
   start(): void
-  /** Starts no more ticks, and waits for the one in flight. The stores are the caller's to close. */
+  /** Stops the timer and waits for the tick in flight. You still close the stores. */
   stop(): Promise<void>
 }
 
 /**
- * Makes a ticker, which does nothing until `tick` or `start` is called.
+ * Makes a ticker. It does nothing until you call `tick` or `start`.
+ *
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function adaptiveTicker(options: AdaptiveTickerOptions): AdaptiveTicker {
   return new Ticker(parseTickerOptions(options))
 }
 
-/** What the law is applied to: what the store holds, or the last state of a dry run. */
+/** The stored state, or the last state of a dry run. */
 interface Standing {
   readonly version: number
-  /** `undefined`: never ticked. */
+  /** The last minute ticked; `undefined`: none. */
   readonly minute: number | undefined
   readonly state: FactorState
 }
@@ -87,7 +89,7 @@ class Ticker implements AdaptiveTicker {
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#timer = undefined
-    // The failure is reported to the caller that began the tick.
+    // The caller of the tick gets its error.
     await this.#ticking?.catch(() => undefined)
   }
 
@@ -100,7 +102,7 @@ class Ticker implements AdaptiveTicker {
     const { windowMinutes, recentMinutes } = this.#constants
     const minutes = await this.#options.outcomes.read(minute - windowMinutes, minute)
     const counts = adaptiveCounts(minutes, minute - recentMinutes)
-    // The law lives in whole minutes, so that processes which tick at different seconds agree about its waits.
+    // The law counts in whole minutes, so that processes which tick at different seconds get the same waits.
     const state = adaptiveLaw(before.state, counts, minute * MINUTE_MS, this.#constants)
     const written = dryRun || (await this.#options.factorStore.compareAndSet(before.version, minute, state))
     if (dryRun) this.#dry = { version: 0, minute, state }
@@ -112,7 +114,7 @@ class Ticker implements AdaptiveTicker {
     return stored ?? { version: 0, minute: undefined, state: initialFactor() }
   }
 
-  /** The minutes that others tick are no concern of a dry run. */
+  /** A dry run ignores the minutes that others tick. */
   async #standingDry(): Promise<Standing> {
     return this.#dry ?? { ...(await this.#standing()), minute: undefined }
   }
@@ -124,42 +126,49 @@ function isDone(tickedMinute: number | undefined, minute: number): boolean {
 
 /** The options of {@link adaptiveTicker}. */
 export interface AdaptiveTickerOptions {
-  /** Where the outcomes of calls are counted. */
+  /** The store of call outcomes. */
   readonly outcomes: OutcomeStore
-  /** Where the factor lives. */
+  /** The store of the factor. */
   readonly factorStore: FactorStore
   /**
-   * Says the mode, for example `quota.settings`: the factor moves only while it is `adaptive`.
-   * @default the mode is taken to be `adaptive`
+   * Where to read the mode, for example `quota.settings`. The factor only moves while it is `adaptive`.
+   *
+   * @default the mode counts as `adaptive`
    */
   readonly settings?: { get(): Answer<{ readonly mode: Mode }> } | undefined
   /**
-   * Says which minute it is.
-   * @default the machine's clock
+   * Determines the current minute.
+   *
+   * @default the system clock
    */
   readonly clock?: Clock | undefined
-  /** Constants of the law that differ from the defaults. */
+  /** Constants of the law to change. */
   readonly constants?: Partial<AdaptiveConstants> | undefined
   /**
-   * Works out the moves from where the factor stands, regardless of the mode, and writes none: it goes on from its own last
-   * state.
+   * Computes moves without writing them, in any mode. It starts from the stored factor, and continues from its own
+   * results.
+   *
    * @default false
    */
   readonly dryRun?: boolean | undefined
   /**
-   * Hears of ticks of the timer that failed; the next one tries again.
-   * @default nobody does
+   * Receives errors of ticks that the timer started. The next tick tries again.
+   *
+   * @default errors are dropped
    */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** @throws {QuotaError} `invalid_options` naming every fault but those of the constants */
+/** @throws {QuotaError} `invalid_options` naming every fault, except those of the constants */
 const parseTickerOptions: (options: unknown) => AdaptiveTickerOptions =
   /* @__PURE__ */ optionsParser<AdaptiveTickerOptions>('adaptiveTicker()', () => ({
     outcomes: having<OutcomeStore>(['add', 'read'], 'a store of outcomes, for example memoryOutcomes()'),
     factorStore: having<FactorStore>(['read', 'compareAndSet', 'watch'], 'a factor store, for example memoryFactor()'),
     settings: optional(
-      having<NonNullable<AdaptiveTickerOptions['settings']>>(['get'], 'what says the mode, as quota.settings does'),
+      having<NonNullable<AdaptiveTickerOptions['settings']>>(
+        ['get'],
+        'an object with get(), for example quota.settings',
+      ),
     ),
     clock: optional(aClock()),
     constants: optional(objectWhere<Partial<AdaptiveConstants>>(() => true, 'an object of constants')),

@@ -22,29 +22,29 @@ export interface QuotaUnavailableBody {
 
 interface AnyAnswer {
   readonly kind: 'answer'
-  /** The response's header fields, `Cache-Control` included, without those of the body. */
+  /** The response's header fields, including `Cache-Control`, excluding `Content-Type`. */
   readonly headers: Readonly<Record<string, string>>
-  /** The JSON that is sent: the body, or its problem details. */
+  /** The JSON to send: `body`, or its problem details. */
   readonly content: QuotaExceededBody | UnauthorizedBody | QuotaUnavailableBody | ProblemDetails
-  /** The content's `Content-Type`. */
+  /** The `Content-Type` of `content`. */
   readonly contentType: string
 }
 
-/** The response to a request that may not go on. */
+/** The response to a request that doesn't reach its handler: a 429, 401 or 503. */
 export type QuotaAnswer = AnyAnswer &
   (
     | {
         readonly status: 429
         readonly body: QuotaExceededBody
         readonly decision: RefusedDecision
-        /** For handlers; there is nothing to settle. */
+        /** For error handlers. A refused request has nothing to settle. */
         readonly quota: MeteredRequest
       }
     | { readonly status: 401; readonly body: UnauthorizedBody }
     | { readonly status: 503; readonly body: QuotaUnavailableBody; readonly error: QuotaError }
   )
 
-/** When callers should retry while the store is unavailable, in seconds. */
+/** `Retry-After` of a 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 5
 
 const NO_STORE = { 'Cache-Control': 'no-store' } as const
@@ -111,13 +111,13 @@ export interface ProblemDetails {
   readonly [member: string]: unknown
 }
 
-/** The problem type that the draft of the `RateLimit` fields registers, and its title. */
+/** Type and title that draft-ietf-httpapi-ratelimit-headers registers for an exceeded quota. */
 const QUOTA_EXCEEDED = {
   type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
   title: 'Request cannot be satisfied as assigned quota has been exceeded',
 } as const
 
-/** A refusal as problem details. `violated-policies` names the limits that refuse, as `RateLimit` does. */
+/** A refusal as problem details. `violated-policies` lists the limits that refuse, by their names in `RateLimit`. */
 function quotaExceededProblem(
   { error: _, msg: detail, ...members }: QuotaExceededBody,
   { violations }: RefusedDecision,
@@ -128,7 +128,7 @@ function quotaExceededProblem(
 
 const TITLES = { 401: 'Unauthorized', 503: 'Service Unavailable' } as const
 
-/** Any other response as problem details. Its type is its status. */
+/** Any other response as problem details. The type `about:blank` means the same as the status (RFC 9457). */
 function problemOf(
   status: keyof typeof TITLES,
   { error: _, msg: detail, ...members }: { readonly error: string; readonly msg: string },

@@ -13,13 +13,13 @@ export interface QuotaExceededOptions {
   readonly answers?: QuotaAnswers | undefined
   /** Your own texts, by locale. */
   readonly messages?: MessageTexts | undefined
-  /** @default the policy that decided; a copied decision has none */
+  /** @default the policy that decided; decisions that were copied no longer have it */
   readonly policy?: Policy | undefined
 }
 
 const NEUTRAL: QuotaAnswers = /* @__PURE__ */ neutralAnswers()
 
-/** The body of a 429: the limit that refuses, how much of it is used, and when to retry. */
+/** Returns the body of a 429: the binding limit, how much of it is used, and when to retry. */
 export function quotaExceededBody(decision: RefusedDecision, options: QuotaExceededOptions = {}): QuotaExceededBody {
   const { locale = 'en', policy = frameOf(decision)?.policy, messages } = options
   const answers = options.answers ?? (policy?.answers as QuotaAnswers | undefined) ?? NEUTRAL
@@ -28,12 +28,12 @@ export function quotaExceededBody(decision: RefusedDecision, options: QuotaExcee
   return text === undefined ? body : { ...body, msg: text({ decision, text: body.msg }) }
 }
 
-/** The text of a refusal for people. */
+/** Returns the message of a refusal, for people. */
 export function refusalMessage(decision: RefusedDecision, options: QuotaExceededOptions = {}): string {
   return quotaExceededBody(decision, options).msg
 }
 
-/** One limit of a quota status on the wire. */
+/** One limit of a quota status, as JSON. */
 export interface WindowStatusBody {
   readonly scope: string
   readonly window: string
@@ -44,18 +44,17 @@ export interface WindowStatusBody {
   readonly burst?: Limit
   readonly used: number
   readonly remaining: Limit
-  /** The part of `used` that open holds have and may still refund. Present if above 0. */
+  /** The part of `used` that open holds may still refund. Present if above 0. */
   readonly held?: number
   /** ISO 8601 UTC with milliseconds; `null` if the window isn't open, and for concurrency. */
   readonly startedAt: string | null
   readonly resetAt: string | null
 }
 
-/** A quota status on the wire. */
+/** A quota status, as JSON. */
 export interface QuotaStatusBody {
   /**
-   * By category: the limits of each layer that applies to the caller, in the policy's order. Shadowed limits are left
-   * out.
+   * The limits of each layer that applies to the caller, by category, in the policy's order. Without shadowed limits.
    */
   readonly windows: Readonly<Record<string, readonly WindowStatusBody[]>>
   /** Present if you passed one. */
@@ -63,9 +62,9 @@ export interface QuotaStatusBody {
 }
 
 /**
- * A status with instants as ISO text.
+ * Returns a status as JSON, with times as ISO 8601 text.
  *
- * @param options.timeZone a zone to name in it, for clients that show local times. Default: none
+ * @param options.timeZone a zone to include, for clients that show local times. Default: none
  */
 export function quotaStatusBody(
   status: { readonly windows: Readonly<Record<string, readonly HeldWindowStatus[]>> },

@@ -1,20 +1,20 @@
 import { type NamedFields, namedFields, type RateLimitFields } from './headers.ts'
 import type { MeteredRequest } from './metered-request.ts'
 
-/** What a head has of a field. */
+/** The value of a header field that is already set, as Node and fetch return it. */
 type PresentField = number | string | readonly string[] | undefined
 
-/** Where a request keeps its quotas. Shared by all copies of this package. */
+/** The property of a request that holds its exchange. All copies of this package share the symbol. */
 const EXCHANGE: unique symbol = Symbol.for('@scoregw/quota/http') as never
 
-// A property, and no map beside the requests: weak maps cost a collection of garbage more than a decision.
+// A property and not a `WeakMap`, which costs more in garbage collection than a decision takes.
 interface Carrier {
   [EXCHANGE]?: Exchange
 }
 
-/** A request and its response, as everything sees them that meters it: their quotas, the newest first. */
+/** All quotas of one request and its response, the newest first. Every meter of the request shares it. */
 export class Exchange {
-  /** The exchange of a request, made when it is metered first. */
+  /** Returns the exchange of a request; the first meter creates it. */
   static of(carrier: object): Exchange {
     const known = (carrier as Carrier)[EXCHANGE]
     if (known !== undefined) return known
@@ -23,22 +23,22 @@ export class Exchange {
     return made
   }
 
-  /** The exchange of a request that is metered. */
+  /** Returns the exchange of a request, if the request is metered. */
   static find(carrier: object): Exchange | undefined {
     return (carrier as Carrier)[EXCHANGE]
   }
 
-  /** What watches the response, where its framework writes it in many ways. */
+  /** The object that observes the response, for frameworks with several ways to write one. */
   watch: object | undefined
   #newest: MeteredRequest | undefined
-  /** What {@link withOthers} answered last. */
+  /** The last return value of {@link withOthers}. */
   #last: RateLimitFields | undefined
 
   get newest(): MeteredRequest | undefined {
     return this.#newest
   }
 
-  /** Whether the end of the response settles anything. */
+  /** Whether any quota is settled at the end of the response. */
   get settlesAtEnd(): boolean {
     return this.#some((metered) => metered.settlesAtEnd)
   }
@@ -48,17 +48,17 @@ export class Exchange {
     this.#newest = metered
   }
 
-  /** Whether an engine has decided about the request already. */
+  /** Whether this engine already decided about the request. */
   isMeteredBy(engine: object): boolean {
     return this.#some((metered) => metered.engine === engine)
   }
 
-  /** Whether a head with this status will have to wait for a store. */
+  /** Whether a response head with this status has to wait for a store. */
   holdsBack(status: number, isHungUp: boolean): boolean {
     return this.#some((metered) => metered.holdsBack(status, isHungUp))
   }
 
-  /** The `RateLimit` fields of a head with this status; `undefined`: it has none. */
+  /** Returns the `RateLimit` fields for a head with this status; `undefined`: none. */
   fieldsFor(status: number, isHungUp: boolean): RateLimitFields | undefined {
     let fields: RateLimitFields | undefined
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) {
@@ -69,10 +69,11 @@ export class Exchange {
   }
 
   /**
-   * The fields merged with a head's own: lists of others stay first, and ours replace those that this method returned last.
+   * Merges fields with those that a head already has. Fields of other libraries come first. Fields that this method
+   * returned earlier are replaced.
    *
-   * @param policy the head's current `RateLimit-Policy`
-   * @param limit the same of `RateLimit`
+   * @param policy the current `RateLimit-Policy` of the head
+   * @param limit its current `RateLimit`
    */
   withOthers(fields: RateLimitFields, policy: PresentField, limit: PresentField): RateLimitFields {
     const before = this.#last
@@ -84,7 +85,7 @@ export class Exchange {
     return all
   }
 
-  /** The `X-RateLimit` fields of a head with this status, of the newest quota that has some. */
+  /** Returns the `X-RateLimit` fields for a head with this status: those of the newest quota that has any. */
   legacyFieldsFor(status: number, isHungUp: boolean): NamedFields | undefined {
     let fields: NamedFields | undefined
     for (let metered = this.#newest; metered !== undefined && fields === undefined; metered = metered.before) {
@@ -93,30 +94,30 @@ export class Exchange {
     return fields
   }
 
-  /** All fields of a head with this status. */
+  /** Returns all header fields for a head with this status. */
   headersFor(status: number, isHungUp: boolean): NamedFields {
     return { ...namedFields(this.fieldsFor(status, isHungUp)), ...this.legacyFieldsFor(status, isHungUp) }
   }
 
-  /** Settles by the status of the head. @returns a promise for the head to wait for; it never rejects */
+  /** Settles by the status of the head. @returns a promise to await before the head is sent; it never rejects */
   settle(status: number, isHungUp: boolean): Promise<void> | undefined {
     this.settleByStatus(status, isHungUp)
     return this.pending
   }
 
-  /** {@link settle} for those who wait for the end. */
+  /** Like {@link settle}, for callers that await {@link pending} themselves. */
   settleByStatus(status: number, isHungUp: boolean): void {
     for (let metered = this.#newest; metered !== undefined; metered = metered.before)
       metered.settleByStatus(status, isHungUp)
   }
 
-  /** Settles holds at the end of the response. @returns a promise for the last byte to wait for; it never rejects */
+  /** Settles holds at the end of the response. @returns a promise to await before the last byte; it never rejects */
   end(): Promise<void> | undefined {
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) metered.end()
     return this.pending
   }
 
-  /** The response closed early: holds are settled after a grace, unless a handler settles before. */
+  /** Call when the response closes early. Holds are settled after a grace period, unless the handler settles first. */
   abort(): void {
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) metered.abort()
   }
@@ -131,11 +132,11 @@ export class Exchange {
     return all
   }
 
-  /** Settles everything that is not settled yet, because the handler has failed. Never rejects. */
+  /** Settles everything that is still open, because the handler failed. Never rejects. */
   async fail(): Promise<void> {
     const settling: Promise<unknown>[] = []
     for (let metered = this.#newest; metered !== undefined; metered = metered.before) settling.push(metered.fail())
-    // A settlement that fails has been logged; the caller must get the error at hand.
+    // A failed settlement is already logged. The caller must get the handler's error.
     await Promise.allSettled(settling)
   }
 
@@ -145,13 +146,13 @@ export class Exchange {
   }
 }
 
-/** The items of a head's list field that are not ours. */
+/** The items of a list field that other libraries set. */
 function others(present: PresentField, ours: string | undefined): string | undefined {
   const text = present?.toString()
   return text === ours ? undefined : text
 }
 
-/** Fields in one list with those of others, which come first. */
+/** Appends fields to those of other libraries. */
 function behind(fields: RateLimitFields, policy: string | undefined, limit: string | undefined): RateLimitFields {
   return {
     policy: policy === undefined ? fields.policy : `${policy}, ${fields.policy}`,

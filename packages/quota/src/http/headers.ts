@@ -4,35 +4,35 @@ import { type Amount, ofUnit } from '../policy/units.ts'
 import { isoText } from '../time/zoned.ts'
 import { SLOTS } from '../windows/units.ts'
 
-/** Names of the header fields a 429 carries, for CORS configurations that expose them. */
+/** Names of the header fields of a 429, for CORS configurations that expose them. */
 export const QUOTA_HEADER_NAMES = ['Retry-After', 'X-Quota-Reset', 'RateLimit', 'RateLimit-Policy'] as const
 
-/** The draft of the `RateLimit` fields; both names stand for the same syntax. */
+/** The draft version of the `RateLimit` fields. Both versions have the same syntax. */
 export type StandardHeaders = 'draft-10' | 'draft-11'
 
-/** Which limits the `RateLimit` fields name: the one that matters most, or each. */
+/** Which limits the `RateLimit` fields name: the most restrictive one, or each. */
 export type FieldsOption = 'one' | 'all'
 
 /** The two fields of draft-ietf-httpapi-ratelimit-headers. */
 export interface RateLimitFields {
-  /** `RateLimit-Policy`. */
+  /** The value of `RateLimit-Policy`. */
   readonly policy: string
-  /** `RateLimit`. */
+  /** The value of `RateLimit`. */
   readonly limit: string
 }
 
-/** Fields by their names. */
+/** Header fields by name. */
 export type NamedFields = Readonly<Record<string, string>>
 
-/** `Retry-After` (whole seconds) and `X-Quota-Reset` (ISO 8601 UTC) of a refusal. */
+/** Returns `Retry-After` (whole seconds) and `X-Quota-Reset` (ISO 8601 UTC) of a refusal. */
 export function refusalHeaders(decision: RefusedDecision): Record<string, string> {
   return { 'Retry-After': String(decision.retryAfterSeconds), 'X-Quota-Reset': isoText(decision.resetAt) }
 }
 
 /**
- * The `RateLimit` fields of a decision; `undefined` where no limit was counted.
+ * Returns the `RateLimit` fields of a decision; `undefined` if it counted no limit.
  *
- * @param more what was charged since; negative: that went back
+ * @param more tokens charged since the decision; negative: refunded since
  */
 export function rateLimitFields(
   decision: Decision,
@@ -60,7 +60,7 @@ function allFields(decision: Decision, more: Amount, texts: LimitTexts): RateLim
   }
 }
 
-/** Whether a limit is one that callers may know of, and was counted. */
+/** Whether the limit was counted and may be shown to callers: neither unlimited nor shadowed. */
 function isCounted(window: WindowStatus | UncountedWindow): window is WindowStatus {
   return window.limit !== 'unlimited' && window.used !== null && window.enforced
 }
@@ -69,14 +69,14 @@ function refuses({ violations }: RefusedDecision, { layer, window }: WindowStatu
   return violations.some((violation) => violation.layer === layer && violation.window === window)
 }
 
-/** What a window has left once more is charged; slots are left as they are. */
+/** What remains of a window after `more` tokens. Concurrency slots don't change. */
 function remainingOf({ kind, unit, limit, burst = limit, used, remaining }: WindowStatus, more: Amount): number {
   const added = ofUnit(more, unit)
   if (added === 0 || kind === 'concurrency') return remaining as number
   return Math.max(0, (burst as number) - Math.max(0, used + added))
 }
 
-/** A limit, and its texts. */
+/** A limit and its texts in the header fields. */
 interface NamedLimit {
   readonly layer: string
   readonly window: string
@@ -84,12 +84,12 @@ interface NamedLimit {
   readonly limit: number | 'unlimited'
   readonly burst: number | 'unlimited' | undefined
   readonly lengthMs: number | null
-  /** The name, quoted: of `A-Z a-z 0-9 _ -`, so that it needs no escapes (RFC 9651). */
+  /** The quoted name. It only has `A-Z a-z 0-9 _ -`, so it needs no escapes (RFC 9651). */
   readonly name: string
   readonly policy: string
 }
 
-/** Makes the texts of limits. Keeps those of the last one, which most responses of a meter name again. */
+/** Builds the texts of limits. Caches the last limit, because most responses of a meter name the same one. */
 export class LimitTexts {
   #last: NamedLimit | undefined
 
@@ -107,8 +107,8 @@ export class LimitTexts {
 }
 
 /**
- * The unit of a limit, where it is not `requests`, which goes without saying. The registry of the draft has
- * `content-bytes` and `concurrent-requests` beside it; other units keep their names, so that none is taken for requests.
+ * The parameter `qu`. Omitted for `requests`, the draft's default. The draft also registers `content-bytes` and
+ * `concurrent-requests`. Other units keep their names, so that clients don't take them for requests.
  */
 function unitText(unit: string | undefined): string {
   if (unit === undefined || unit === 'requests') return ''
@@ -117,19 +117,20 @@ function unitText(unit: string | undefined): string {
 
 function limitItem(window: WindowStatus, decision: Decision, more: Amount, texts: LimitTexts): string {
   const seconds = window.resetAt === null ? undefined : Math.max(0, Math.ceil((window.resetAt - decision.now) / 1000))
-  // `Retry-After` is never earlier than a `t` beside it: where waiting does not help, a later end is left out.
+  // `t` is never later than `Retry-After`. If waiting doesn't help, a later reset is left out.
   const isNamed = seconds !== undefined && (decision.allowed || seconds <= decision.retryAfterSeconds)
   return `${texts.of(window).name};r=${remainingOf(window, more)}${isNamed ? `;t=${seconds}` : ''}`
 }
 
 /**
- * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers, versions 10 and 11.
+ * Returns `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers, versions 10 and 11.
  *
- * They name the limit that lets the fewest more requests of this cost through, or the one that refuses. With `fields: 'all'`
- * `RateLimit-Policy` lists each limit, and `RateLimit` each, of a refusal those that refuse. Limits that are unlimited,
- * shadowed or that nobody counted are left out, and so are both fields when none is left. A limit of concurrency has
- * neither a length nor an end. A bucket has its `burst` as a parameter of ours. Its `r` is what is left of that.
- * Its `t` is when all has come back.
+ * They name the limit that admits the fewest further requests with this cost; in a refusal, the binding limit. With
+ * `fields: 'all'`, `RateLimit-Policy` lists each limit. `RateLimit` also lists each, but in a refusal only those that
+ * refuse. Unlimited, shadowed and uncounted limits are left out. If no limit remains, so are both fields.
+ *
+ * A concurrency limit has neither `w` nor `t`. A bucket has `burst` as a parameter of our own. Its `r` is what remains
+ * of the burst, and its `t` is when the bucket is full again.
  */
 export function rateLimitHeaders(
   decision: Decision,
@@ -138,17 +139,17 @@ export function rateLimitHeaders(
   return namedFields(rateLimitFields(decision, options.fields))
 }
 
-/** The fields by their names. */
+/** Returns the fields by their header names. */
 export function namedFields(fields: RateLimitFields | undefined): Record<string, string> {
   return fields === undefined ? {} : { 'RateLimit-Policy': fields.policy, RateLimit: fields.limit }
 }
 
 /**
- * The older fields: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, in whole seconds since the epoch.
- * They name one limit: the one that lets the fewest more requests through, or the one that refuses. A refusal's reset is
- * that of `Retry-After`. A window that isn't open has no reset, and nor has a limit of concurrency.
+ * Returns the older fields: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, in whole seconds
+ * since the epoch. They name the limit that admits the fewest further requests, or the binding limit. A refusal resets
+ * when `Retry-After` ends. A window that isn't open has no reset. Neither has a concurrency limit.
  *
- * @param more as of {@link rateLimitFields}
+ * @param more see {@link rateLimitFields}
  */
 export function legacyFields(decision: Decision, more: Amount = 0): NamedFields | undefined {
   const window = decision.allowed ? scarcestWindow(decision, more) : bindingWindow(decision)
@@ -161,7 +162,7 @@ export function legacyFields(decision: Decision, more: Amount = 0): NamedFields 
   }
 }
 
-/** All header fields of a decision: those of a refusal, and on request the limits' fields on every answer. */
+/** Returns all header fields of a decision: those of a refusal, and the limits' fields if you enable them. */
 export function quotaHeaders(
   decision: Decision,
   options: {

@@ -33,21 +33,21 @@ export interface PassedRequest {
   readonly kind: 'pass'
 }
 
-/** What of a meter's options its requests need to the end. */
+/** The options of a meter that an admitted request still needs. */
 export type AdmittedOptions = Pick<ParsedMeterOptions<never>, 'quota' | 'logger'>
 
 /**
- * A request that goes on. The adapter that writes its response calls {@link headersFor} and {@link settle} before the
- * head leaves, and, where `exchange.settlesAtEnd`, {@link end} before the last byte does, or {@link abort} when the response
+ * A request that may proceed. Call {@link headersFor} and {@link settle} before you send the head. If
+ * `exchange.settlesAtEnd`, also call {@link end} before you send the last byte, or {@link abort} when the response
  * closes early.
  */
 export class AdmittedRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
   readonly kind = 'metered'
-  /** What its handler may use. */
+  /** The quota to hand to the handler. */
   readonly quota: MeteredRequest<C>
-  /** Everything that meters this request. */
+  /** All quotas of this request. */
   readonly exchange: Exchange
-  /** Options of the meter that admitted it. */
+  /** The options of the meter that admitted the request. */
   readonly options: AdmittedOptions
 
   constructor(quota: MeteredRequest<C>, exchange: Exchange, options: AdmittedOptions) {
@@ -64,22 +64,24 @@ export class AdmittedRequest<C extends Counting = UnitsOfHandlers> implements Re
     return this.quota.charged
   }
 
-  /** Header fields of a response with this status. */
+  /** Returns the header fields of a response with this status. */
   headersFor(status: number): Readonly<Record<string, string>> {
     return this.exchange.headersFor(status, false)
   }
 
-  /** Settles by the status: below 400 the charge stays. Resolves when the head may leave; never rejects. */
+  /**
+   * Settles by the response's status: below 400 the charge stays. Resolves when you may send the head. Never rejects.
+   */
   async settle(status: number): Promise<void> {
     await this.exchange.settle(status, false)
   }
 
-  /** Settles holds at the end of the response. Resolves when the last byte may leave; never rejects. */
+  /** Settles holds at the end of the response. Resolves when you may send the last byte. Never rejects. */
   async end(): Promise<void> {
     await this.exchange.end()
   }
 
-  /** The response closed early: holds are settled after a grace, unless the handler settles before. */
+  /** Call when the response closes early. Holds are settled after a grace period, unless the handler settles first. */
   abort(): void {
     this.exchange.abort()
   }
@@ -101,12 +103,12 @@ export class AdmittedRequest<C extends Counting = UnitsOfHandlers> implements Re
   }
 }
 
-/** The outcome of a request: it goes on as it is, it is answered, or it goes on metered. */
+/** The outcome of a request: not metered, answered with an error, or metered. */
 export type Admission = PassedRequest | QuotaAnswer | AdmittedRequest
 
 const PASS: PassedRequest = { kind: 'pass' }
 
-/** What an option says of a request's subject. */
+/** The return value of the option `subject`. */
 type Given = Subject | null | undefined
 
 /** A decision of the engine, and the tokens it holds. */
@@ -115,7 +117,7 @@ interface Taken {
   readonly held: HeldTokens | undefined
 }
 
-/** The calls of an engine whose stores answer synchronously. */
+/** The calls of an engine with synchronous stores. */
 interface SyncCalls {
   consumeSync(request: QuotaRequest): Decision
   reserveSync(request: ReserveRequest): { readonly decision?: Decision | undefined }
@@ -135,10 +137,10 @@ const ROUTE_OPTIONS = [
   'maxWaitMs',
 ]
 
-/** Codes of errors that become a 503; all others are the application's. */
+/** Error codes that become a 503. All other errors are thrown to the application. */
 const UNAVAILABLE: readonly string[] = ['quota_unavailable', 'too_many_holds']
 
-/** Meters HTTP requests under one set of options. */
+/** Meters HTTP requests with one set of options. */
 export class HttpMeter<Request> {
   readonly options: ParsedMeterOptions<Request>
   readonly warnings: Warnings
@@ -146,7 +148,7 @@ export class HttpMeter<Request> {
   readonly #adapter: HttpAdapter<Request>
   readonly #ownLayers: readonly string[]
   readonly #texts = new LimitTexts()
-  /** There if stores answer synchronously. */
+  /** Present if the engine's stores are synchronous. */
   readonly #now: SyncCalls | undefined
 
   constructor(given: HttpMeterOptions<Request>, adapter: HttpAdapter<Request>, warnings?: Warnings) {
@@ -161,7 +163,7 @@ export class HttpMeter<Request> {
   }
 
   /**
-   * The meter of one route, all of whose requests are one operation.
+   * Returns the meter of one route, whose requests all have this operation.
    *
    * @param overrides options of this route
    * @throws {QuotaError} `unknown_operation`; `invalid_options` naming every fault
@@ -171,7 +173,7 @@ export class HttpMeter<Request> {
     const allowed = [...ROUTE_OPTIONS, ...(this.#adapter.ownOfRoutes ?? [])]
     const unknown = Object.keys(overrides).filter((key) => !allowed.includes(key))
     if (unknown.length > 0) {
-      const message = `not an option of one route; those are ${allowed.join(', ')}`
+      const message = `not an option of a route; those are ${allowed.join(', ')}`
       throw refusedOptions(
         this.#adapter.name,
         unknown.map((path) => ({ path, message })),
@@ -180,19 +182,19 @@ export class HttpMeter<Request> {
     const meter = new HttpMeter({ ...this.#given, ...overrides, operation: () => name }, this.#adapter, this.warnings)
     const { settle, quota } = meter.options
     if ((settle === 'charge-first' || settle === 'failures') && takesSlot(quota.policy, name)) {
-      const message = `"${name}" needs a slot, which '${settle}' never frees: use 'outcome' or 'end'`
+      const message = `"${name}" needs a slot, and '${settle}' never frees it; use 'outcome' or 'end'`
       throw refusedOptions(this.#adapter.name, [{ path: 'settle', message }])
     }
     return meter
   }
 
   /**
-   * Admits or refuses a request: synchronously if everything it needs is at hand, else in a promise.
+   * Admits or refuses a request. Returns a promise only if the store or an option's function is asynchronous.
    *
    * @throws {QuotaError} `unknown_operation`, `invalid_cost`, `invalid_subject`, and errors of the options' functions
    */
   admit(request: Request): Admission | Promise<Admission> {
-    // A preflight is the browser's question, not the user's request.
+    // Browsers send CORS preflights by themselves.
     if (this.#adapter.method(request) === 'OPTIONS') return PASS
     const skipped = this.options.skip?.(request)
     if (isPromiseLike(skipped)) return this.#admitLater(request, skipped)
@@ -221,7 +223,7 @@ export class HttpMeter<Request> {
       return this.options.anonymous === 'skip' ? PASS : unauthorized(this.#locale(request), this.options)
     }
     if (typeof subject !== 'string' && typeof subject !== 'object') {
-      const message = `subject() gave a ${typeof subject} for "${operation}": make it a string, as in String(user.id)`
+      const message = `subject() returned a ${typeof subject} for "${operation}"; return a string, for example String(user.id)`
       this.warnings.warnOnce('subject_not_text', message)
     }
     return this.#price(request, operation, subject)
@@ -279,7 +281,7 @@ export class HttpMeter<Request> {
     return this.#admitted(request, taken)
   }
 
-  /** Waits in the engine's queue. A client that disconnects leaves it. */
+  /** Waits in the engine's queue, until the client disconnects. */
   async #takeWaiting(request: Request, of: QuotaRequest): Promise<Admission> {
     const { quota, settle, maxWaitMs } = this.options
     const gone = new AbortController()
@@ -288,7 +290,7 @@ export class HttpMeter<Request> {
       const waits = { ...this.#held(of), maxWaitMs, signal: gone.signal }
       const reservation = await queueOf(quota).reserve(waits)
       const { decision } = reservation
-      if (decision === undefined) throw new QuotaError('quota_unavailable', 'too many requests wait already')
+      if (decision === undefined) throw new QuotaError('quota_unavailable', 'too many requests are already waiting')
       return this.#admitted(request, settle === 'charge-first' ? uncancellable(decision) : takenOf(reservation))
     } catch (error) {
       const isGone = gone.signal.aborted && error === gone.signal.reason
@@ -299,7 +301,7 @@ export class HttpMeter<Request> {
     }
   }
 
-  /** A request that settles late is a hold, if the store supports holds. */
+  /** Makes a request that settles late a hold, if the store supports holds. */
   #held(quotaRequest: QuotaRequest): ReserveRequest {
     const { settle, quota, ttlMs = settle === 'end' ? quota.holdTtlMs : undefined } = this.options
     return ttlMs === undefined ? quotaRequest : { ttlMs, ...quotaRequest }
@@ -326,10 +328,10 @@ export class HttpMeter<Request> {
     throw refusedOptions(this.#adapter.name, [{ path: 'operation', message }])
   }
 
-  /** Whether this engine has decided about the request already: one request is one decision. */
+  /** Whether this engine already decided about the request. An engine decides once per request. */
   #isMetered(request: Request): boolean {
     if (Exchange.find(this.#carrier(request))?.isMeteredBy(this.options.quota) !== true) return false
-    const message = `a ${this.#adapter.method(request)} meets this engine's meter twice; it is charged the first time only`
+    const message = `a ${this.#adapter.method(request)} request passes two meters of this engine; only the first one charges it`
     this.warnings.warnOnce('mounted_twice', message)
     return true
   }
@@ -338,7 +340,7 @@ export class HttpMeter<Request> {
     return this.#adapter.carrier === undefined ? (request as object) : this.#adapter.carrier(request)
   }
 
-  /** The subject of a request that has none, if it is metered by its address. */
+  /** The subject of an anonymous request, if it is metered by its address. */
   #anonymous(request: Request): Subject | undefined {
     const { anonymous, address, ipv6Subnet } = this.options
     if (anonymous !== 'ip') return undefined
@@ -356,20 +358,20 @@ export class HttpMeter<Request> {
   }
 }
 
-/** Calls `listener` when a connection ends, until the returned function is called. */
+/** Calls `listener` once when the connection ends, unless the returned function is called first. */
 function whenGone(connection: AbortSignal | NodeRequest | undefined, listener: () => void): () => void {
   if (connection instanceof AbortSignal) {
     if (connection.aborted) listener()
     connection.addEventListener('abort', listener)
     return () => connection.removeEventListener('abort', listener)
   }
-  // Messages of HTTP/2 have a stream of their own on a socket of many.
+  // In HTTP/2, many requests share a socket, and each has its own stream.
   const closing = connection?.stream ?? connection?.socket
   closing?.once('close', listener)
   return () => void closing?.off('close', listener)
 }
 
-/** Options of a meter of plain values. */
+/** Options of a meter for plain values. */
 export type PlainMeterOptions<Operation extends string = string, C extends Counting = OneUnit> = Omit<
   HttpMeterOptions<HttpRequest<Operation, C>, Operation, C>,
   'subject' | 'operation' | 'cost' | 'plan'
@@ -396,7 +398,7 @@ export function httpMeter(options: object, adapter?: HttpAdapter<never>): HttpMe
   return new HttpMeter(given, PLAIN) as unknown as HttpMeter<never>
 }
 
-/** The one operation of an engine made by simpleQuota(). */
+/** Uses the single operation of an engine made by simpleQuota(). */
 function withOnlyOperation<Request>(options: ParsedMeterOptions<Request>): ParsedMeterOptions<Request> {
   const { operation } = options.quota as Partial<SimpleQuota>
   if (options.operation !== undefined || operation === undefined) return options
@@ -404,7 +406,7 @@ function withOnlyOperation<Request>(options: ParsedMeterOptions<Request>): Parse
 }
 
 function takenOf(reservation: { readonly decision?: Decision | undefined }): Taken {
-  // Without an id a reservation is held or refused, so that it always has its decision.
+  // Only a reservation with an id can lack a decision.
   const decision = reservation.decision as Decision
   return { decision, held: decision.allowed ? (reservation as unknown as HeldTokens) : undefined }
 }

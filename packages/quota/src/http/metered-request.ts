@@ -15,9 +15,9 @@ import {
 } from './headers.ts'
 import type { RequestQuota, SettleMode, UnitsOfHandlers } from './options.ts'
 
-/** Tokens held for a request, as an engine of either kind hands them out. */
+/** The tokens held for a request: a reservation of a synchronous or an asynchronous engine. */
 export interface HeldTokens {
-  /** There for a hold. */
+  /** Present for a hold. */
   readonly token?: string | undefined
   commit(actual?: Cost): CommitResult | Promise<CommitResult>
   cancel(): void | Promise<void>
@@ -26,14 +26,14 @@ export interface HeldTokens {
   keepAlive(): () => void
 }
 
-/** What of a meter's options its requests need to the end. */
+/** The options of a meter that one metered request needs. */
 export interface MeteringOptions {
-  /** The engine that decides; one request is one decision of an engine. */
+  /** The engine that decided. */
   readonly quota: Pick<Quota, 'holdTtlMs'>
   readonly settle: SettleMode
-  /** As of a meter's options; of `settle: 'failures'`. */
+  /** As in the meter's options. Used by `settle: 'failures'`. */
   readonly isFailure?: ((status: number) => boolean) | undefined
-  /** As of a meter's options. */
+  /** As in the meter's options. */
   readonly ttlMs?: number | undefined
   readonly abortGraceMs: number
   readonly abortedAs: 'commit' | 'cancel'
@@ -43,36 +43,38 @@ export interface MeteringOptions {
   readonly logger: QuotaLogger
 }
 
-/** What a settlement came to; nothing: the tokens are back. */
+/** The result of a settlement; `undefined`: the tokens were refunded. */
 type Settled = CommitResult | undefined
 
-/** Where the settlement stands. */
+/** State of the settlement. */
 type Settlement =
   | { readonly is: 'open' }
-  /** `done`: for the response to wait for, never rejects; absent where the store is not called. */
+  /** `done` is for the response to await. It never rejects. Absent if no store is called. */
   | { readonly is: 'settling'; readonly done: Promise<void> | undefined }
   | { readonly is: 'settled'; readonly result: CommitResult }
 
-/** Where the response stands. `isRefunded`: its head has announced that the tokens go back, those of a hold at its end. */
+/**
+ * State of the response. `isRefunded`: the status sent means a refund. A hold is refunded at the end of the response.
+ */
 type ResponseState = { readonly isRefunded: boolean } & (
   | { readonly is: 'open' }
-  /** It closed early: its handler may settle until the timer fires. */
+  /** Closed early: the handler can still settle until the timer fires. */
   | { readonly is: 'closing'; readonly timer: ReturnType<typeof setTimeout> }
-  /** It has settled the request: its handler comes too late. */
+  /** The response settled the request: it is too late for the handler. */
   | { readonly is: 'over' }
 )
 
 const UNSETTLED: Settlement = { is: 'open' }
 const OPEN: ResponseState = { is: 'open', isRefunded: false }
 
-/** Errors after which a hold is over: there is nothing left to settle. */
+/** Errors after which nothing is left to settle. */
 const OVER: readonly string[] = ['quota_unavailable', 'reservation_expired', 'reservation_cancelled']
 
-/** One request under one engine: its decision, its hold, and whether the hold is settled. */
+/** One request under one engine: its decision, its hold and the state of the settlement. */
 export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
   readonly kind = 'metered'
   readonly decision: Decision<C>
-  /** The quota of the same request that was charged before this one. */
+  /** The quota that was charged for the same request before this one. */
   before: MeteredRequest<C> | undefined
   readonly #held: HeldTokens | undefined
   readonly #options: MeteringOptions
@@ -81,12 +83,12 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   readonly #letGo: (() => void) | undefined
   #settlement: Settlement = UNSETTLED
   #response: ResponseState = OPEN
-  /** What this request is charged, as far as is known. */
+  /** The request's charge, as far as known. */
   #charged: Amount
   #hasLoggedLate = false
 
   /**
-   * @param held absent where nothing is ever given back
+   * @param held absent if this meter never refunds
    * @param texts of the meter
    */
   constructor(
@@ -111,7 +113,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return this.#charged
   }
 
-  /** Whether the response has anything to do with this quota. */
+  /** Whether the response's head or end matters to this quota. */
   get watches(): boolean {
     return this.decision.source !== 'free' && (this.#held !== undefined || this.#hasFields || this.#hasLegacyFields)
   }
@@ -124,7 +126,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return this.#options.legacyHeaders === true && this.decision.allowed
   }
 
-  /** Whether the end of the response settles it. */
+  /** Whether this quota is settled at the end of the response. */
   get settlesAtEnd(): boolean {
     return this.#held !== undefined && (this.#isHold || this.#options.settle === 'end')
   }
@@ -137,16 +139,16 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return this.#letGo !== undefined
   }
 
-  /** @param actual default: everything that is reserved */
+  /** @param actual default: the whole reservation */
   commit(actual?: C['cost']): Promise<CommitResult<C>> {
     const committed = this.#committed(actual)
-    // Logged already: a call that nobody awaits must not end the process.
+    // The error is logged already. Without this handler, a call without `await` would end the process.
     committed.catch(() => undefined)
     return committed as Promise<CommitResult<C>>
   }
 
   async #committed(actual: Cost | undefined): Promise<CommitResult> {
-    // The head has announced a failure: a later commit by the handler changes nothing.
+    // The status already announced a refund, so a later commit by the handler has no effect.
     if (this.#response.isRefunded && !this.#isSettled)
       return { charged: nothingOf(this.#charged), uncharged: nothingOf(this.#charged) }
     if (this.#response.is === 'over') throw this.#late()
@@ -164,7 +166,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   }
 
   async cancel(): Promise<void> {
-    // A commit in flight may still fail, and then has settled nothing.
+    // A commit in flight may still fail, and then the request is still open.
     const { pending } = this
     if (pending !== undefined) await pending
     await this.#cancel()
@@ -181,17 +183,20 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return this.#growing('extend').extend(ttlMs)
   }
 
-  /** A settlement in flight, which the response has to wait for; never rejects. */
+  /** A settlement in flight, for the response to await. Never rejects. */
   get pending(): Promise<void> | undefined {
     return this.#settlement.is === 'settling' ? this.#settlement.done : undefined
   }
 
-  /** Whether a head with this status has to wait until the tokens are back. */
+  /** Whether a head with this status has to wait for a refund. */
   holdsBack(status: number, isHungUp: boolean): boolean {
     return this.pending !== undefined || (!this.#isHold && this.refunds(status, isHungUp))
   }
 
-  /** Whether a head with this status gives the tokens back. After a hang-up they stay charged, regardless of the status. */
+  /**
+   * Whether a head with this status refunds the tokens. After the client hangs up they stay charged, whatever the
+   * status.
+   */
   refunds(status: number, isHungUp: boolean): boolean {
     return this.#isRefunded(status) && !this.#isSettled && this.#held !== undefined && !isHungUp
   }
@@ -201,14 +206,17 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return settle === 'failures' ? !isFailure(status) : isError(status)
   }
 
-  /** Settles a request whose handler has failed before it answered. */
+  /** Settles a request whose handler failed before it responded. */
   fail(): Promise<unknown> {
     return this.#options.settle === 'failures' ? this.commit() : this.cancel()
   }
 
-  /** Settles by the status of the head, a hold only when the response ends; {@link pending} is then to be awaited. */
+  /**
+   * Settles by the status of the head. Holds are settled only at the end of the response. Await {@link pending}
+   * afterwards.
+   */
   settleByStatus(status: number, isHungUp: boolean): void {
-    // Also while a commit is in flight, which may fail.
+    // Also while a commit is in flight, because it may fail.
     const isRefunded = this.#isRefunded(status)
     if (isRefunded && !isHungUp) this.#response = { ...this.#response, isRefunded }
     if (this.refunds(status, isHungUp)) {
@@ -216,13 +224,13 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     } else if (!isRefunded && !this.settlesAtEnd) this.#commit(undefined)?.catch(() => undefined)
   }
 
-  /** Settles a hold at the end of the response, unless it closed early: its handler may still commit. */
+  /** Settles a hold at the end of the response. If the response closed early, its handler may still commit. */
   end(): void {
     if (this.settlesAtEnd && this.#response.is !== 'closing')
       this.#close(this.#response.isRefunded ? 'cancel' : 'commit')
   }
 
-  /** The response closed early: its handler may still commit the actual cost during the grace. */
+  /** Call when the response closes early. The handler can commit the actual cost during a grace period. */
   abort(): void {
     const { is, isRefunded } = this.#response
     if (!this.settlesAtEnd || is !== 'open' || this.#isSettled) return
@@ -230,7 +238,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     const graceMs = settle === 'end' && !isRefunded ? Math.min(abortGraceMs, ttlMs) : 0
     const isGivenBack = isRefunded || (settle === 'end' && abortedAs === 'cancel')
     const timer = setTimeout(() => this.#close(isGivenBack ? 'cancel' : 'commit'), graceMs)
-    // A process that ends leaves the hold to its own end. Where timers are numbers, they keep no process alive.
+    // If the process exits, the hold expires by itself. In browsers and workers, timers are numbers without `unref`.
     ;(timer as { unref?: () => void }).unref?.()
     this.#response = { is: 'closing', timer, isRefunded }
   }
@@ -242,11 +250,11 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
       void this.#carryOut(as)
       return
     }
-    // The handler's commit may still fail, and then has settled nothing.
+    // The handler's commit may still fail, and then the request is still open.
     this.#settlement = { is: 'settling', done: settlement.done.then(() => this.#carryOut(as)) }
   }
 
-  /** Settles the request unless it is settled. @returns what to wait for; it never rejects */
+  /** Settles the request if it is still open. @returns a promise to await; it never rejects */
   #carryOut(as: 'commit' | 'cancel'): Promise<void> | undefined {
     if (!this.#isSettled) this.#response = { is: 'over', isRefunded: this.#response.isRefunded }
     const settling = as === 'cancel' ? this.#cancel() : this.#commit(undefined)
@@ -254,19 +262,19 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     return this.pending
   }
 
-  /** The `RateLimit` fields of a response with this status; `undefined` where it has none. */
+  /** Returns the `RateLimit` fields of a response with this status; `undefined`: none. */
   fields(status: number, isHungUp: boolean): RateLimitFields | undefined {
     if (!this.#hasFields || this.decision.source === 'free') return undefined
     return rateLimitFields(this.decision, this.#options.fields, this.#chargedSince(status, isHungUp), this.#texts)
   }
 
-  /** The `X-RateLimit` fields of a response with this status; `undefined` where it has none. */
+  /** Returns the `X-RateLimit` fields of a response with this status; `undefined`: none. */
   legacyFields(status: number, isHungUp: boolean): NamedFields | undefined {
     if (!this.#hasLegacyFields || this.decision.source === 'free') return undefined
     return legacyFields(this.decision, this.#chargedSince(status, isHungUp))
   }
 
-  /** The charge since the decision if the response has this status; negative: that goes back. */
+  /** The charge since the decision if the response has this status; negative: a refund. */
   #chargedSince(status: number, isHungUp: boolean): Amount {
     const { cost } = this.decision
     const charged = this.refunds(status, isHungUp) ? nothingOf(cost) : this.#charged
@@ -287,7 +295,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     throw new QuotaError('hold_required', `${call}: this request has no hold; use settle: 'end'`)
   }
 
-  /** Settles unless that has begun. @returns what to wait for; a rejection may go unheard */
+  /** Settles the request, once. @returns a promise to await, whose rejection is already handled; `undefined`: done */
   #settle(as: 'commit' | 'cancel', actual: Cost | undefined, charged: Amount): Promise<unknown> | undefined {
     const held = this.#held
     if (held === undefined || this.#isSettled) return this.pending
@@ -306,7 +314,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
       (error: unknown) => this.#fail(error, before),
     )
     const done = settling.catch(() => undefined)
-    // Without a hold, a full commit needs no call to the store: nothing to wait for.
+    // Without a hold, a full commit doesn't call the store, so there is nothing to wait for.
     if (this.#isHold || !isSame(charged, before)) this.#settlement = { is: 'settling', done }
     return settling
   }
@@ -318,7 +326,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
 
   #fail(error: unknown, charged: Amount): never {
     this.#charged = charged
-    // A wrong amount settled nothing: the outcome still may.
+    // An invalid amount settles nothing, so the response's status still can.
     const isOver = !(error instanceof QuotaError) || OVER.includes(error.code)
     this.#settlement = isOver ? { is: 'settled', result: this.#asCharged() } : UNSETTLED
     this.#options.logger.error(error)
@@ -330,7 +338,7 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   }
 }
 
-/** Makes the call, which may throw, answer later, or at once; the handles of engines answer by promises of this realm. */
+/** Makes the call. An error that it throws becomes a rejection. */
 function settle(held: HeldTokens, as: 'commit' | 'cancel', actual: Cost | undefined): Settled | Promise<Settled> {
   try {
     return (as === 'commit' ? held.commit(actual) : held.cancel()) as Settled | Promise<Settled>
@@ -343,7 +351,7 @@ function isError(status: number): boolean {
   return status >= 400
 }
 
-/** 0 of each unit. */
+/** Zero for each unit. */
 function nothingOf(amount: Amount): Amount {
   return combined(amount, amount, () => 0)
 }

@@ -13,26 +13,27 @@ import type { QuotaWarningCode, ValidateOption } from './warnings.ts'
 export type MaybeAsync<T> = T | PromiseLike<T>
 
 /**
- * When a request is charged for good, and by which outcome.
+ * When a request is charged for good, and which outcome decides.
  *
- * - `outcome`: charged before the handler and given back when the response's status is 400 or above, both before its
- *   head leaves.
- * - `end`: a hold, which is kept alive while the response is in flight: the handler may commit the actual cost until the last
- *   byte leaves, also above the charge. A hold that is still open then is settled by the status. On a store without holds
- *   the tokens are charged until then, and a cost above them is refused.
- * - `failures`: charged before the handler and given back when the response succeeds. Only failures count, such as wrong
- *   passwords. A handler that throws, a caller that hangs up and a process that dies leave the charge. Not for operations
- *   that need a slot.
- * - `charge-first`: charged before the handler, never given back; not for operations that need a slot.
+ * - `outcome`: charged before the handler. Refunded if the response's status is 400 or above. Either is done before the
+ *   head is sent.
+ * - `end`: a hold, kept alive while the response is in flight. Until the last byte, the handler may commit the actual
+ *   cost, even above the charge. A hold that is still open then is settled by the status. On a store without holds, the
+ *   tokens stay charged until then, and you can't commit more than them.
+ * - `failures`: charged before the handler. Refunded if the response succeeds, so that only failures count, such as
+ *   wrong passwords. The charge also stays if the handler throws, the client hangs up or the process crashes. Not for
+ *   operations that need a slot.
+ * - `charge-first`: charged before the handler and never refunded. Not for operations that need a slot.
  *
- * Operations that need a slot are holds in either way: judged by the status, and settled when the response ends.
+ * Operations that need a slot are holds with `outcome` too. The status decides, and they are settled when the response
+ * ends.
  */
 export type SettleMode = 'outcome' | 'end' | 'failures' | 'charge-first'
 
-/** What happens to a request without a subject: a 401, no metering, or metering by its network address. */
+/** What happens to a request without a subject: a 401, no metering, or metering by network address. */
 export type AnonymousMode = 'reject' | 'skip' | 'ip'
 
-/** Options of one route; `Request` is the framework's type of a request. */
+/** Options of a single route. `Request` is the framework's request type. */
 export interface RouteOptions<Request, C extends Counting = Counting> {
   /**
    * Returns the subject: a string, or an object with a key per layer if several layers aren't shared. For `undefined`
@@ -66,25 +67,25 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
    */
   readonly ttlMs?: number | undefined
   /**
-   * If a response of `settle: 'end'` closes early with an unsettled hold, the handler can still commit or cancel for
-   * this long, in milliseconds. At most the hold's lifetime.
+   * How long the handler can still commit or cancel after a response of `settle: 'end'` closes early, in milliseconds.
+   * At most the hold's lifetime.
    *
    * @default 5_000
    */
   readonly abortGraceMs?: number | undefined
   /**
-   * How such a hold is settled after that: charged in full, or refunded.
+   * How to settle such a hold after that: charge it in full, or refund it.
    *
    * @default 'commit'
    */
   readonly abortedAs?: 'commit' | 'cancel' | undefined
   /**
-   * The subject's plan, for example from the claims of a token; `undefined`: none. A plan in the subject's stored
+   * The subject's plan, for example from the claims of a token; `undefined`: no plan. A plan in the subject's stored
    * settings takes precedence.
    */
   readonly plan?: C['names']['plan'] | ((request: Request) => C['names']['plan'] | undefined) | undefined
   /**
-   * `true`: this request is not metered.
+   * Return `true` to leave a request unmetered.
    *
    * @default no request is skipped
    */
@@ -92,29 +93,29 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
   /** @default 'reject' */
   readonly anonymous?: AnonymousMode | undefined
   /**
-   * How long a request waits for its limits before it's refused, in milliseconds, 0 to 86_400_000. It waits in the engine's
-   * queue, see `@scoregw/quota/waiting`, and leaves it when its client disconnects.
+   * How long a request waits for its limits before it's refused, in milliseconds, 0 to 86_400_000. It waits in the
+   * engine's queue (see `@scoregw/quota/waiting`), unless its client disconnects.
    *
    * @default no wait
    */
   readonly maxWaitMs?: number | undefined
 }
 
-/** Options of every adapter; `Request` is the framework's type of a request. */
+/** Options of every adapter. `Request` is the framework's request type. */
 export interface HttpMeterOptions<Request, Operation extends string = string, C extends Counting = Counting>
   extends RouteOptions<Request, NoInfer<C>> {
   /** The engine that decides. */
   readonly quota: Quota<Operation, C>
   /**
-   * The operation that a request is charged as; `undefined`: it is not metered. Set it to serve a whole app.
+   * Returns the operation to charge; `undefined`: the request isn't metered. Set it to meter a whole app.
    *
-   * @default the one operation of an engine from simpleQuota()
+   * @default the single operation of an engine from simpleQuota()
    */
   readonly operation?: ((request: Request) => NoInfer<Operation> | undefined) | undefined
   /**
-   * The caller's network address, for `anonymous: 'ip'`. Return one that the caller cannot choose.
+   * Returns the caller's network address, for `anonymous: 'ip'`. It must be one that the caller can't choose.
    *
-   * @default the framework's address; required with `anonymous: 'ip'` if the framework has none that can be trusted
+   * @default the framework's address; required with `anonymous: 'ip'` if the framework has no trustworthy one
    */
   readonly address?: ((request: Request) => string | undefined) | undefined
   /**
@@ -124,23 +125,23 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
    */
   readonly ipv6Subnet?: number | undefined
   /**
-   * Sends `RateLimit` and `RateLimit-Policy` of that draft with every response of a metered request. Both names mean
+   * Sends `RateLimit` and `RateLimit-Policy` of this draft with every response of a metered request. Both drafts have
    * the same syntax.
    *
    * @default false
    */
   readonly standardHeaders?: StandardHeaders | false | undefined
   /**
-   * Which limits these fields name: each, or one. One is the limit that admits the fewest further requests with this
-   * cost; in a refusal, the binding limit.
+   * Which limits these fields name: each, or only one. That is the limit that admits the fewest further requests with
+   * this cost; in a refusal, the binding limit.
    *
    * @default 'one'
    */
   readonly fields?: FieldsOption | undefined
   /**
    * Sends the older fields with every response of a metered request: `X-RateLimit-Limit`, `X-RateLimit-Remaining`, and
-   * `X-RateLimit-Reset` in whole seconds since the epoch. They name the limit that `fields: 'one'` names. A response
-   * that already has such fields keeps them.
+   * `X-RateLimit-Reset` in whole seconds since the epoch. They name the same limit as `fields: 'one'`. If a response
+   * already has such fields, they stay.
    *
    * @default false
    */
@@ -152,7 +153,7 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
    */
   readonly validate?: ValidateOption | undefined
   /**
-   * Receives misconfigurations, and errors of refunds that failed; `false` silences it.
+   * Receives misconfigurations and errors of failed refunds; `false`: no logs.
    *
    * @default the console
    */
@@ -164,7 +165,7 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
    */
   readonly locale?: Locale | ((request: Request) => Locale) | undefined
   /**
-   * Makes the body of a 429.
+   * Builds the body of a 429.
    *
    * @default the policy's `answers`, else `neutralAnswers()`
    */
@@ -172,13 +173,13 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
   /** Your own texts, by locale. */
   readonly messages?: MessageTexts | undefined
   /**
-   * `true`: sends problem details (RFC 9457), `application/problem+json`.
+   * Sends error bodies as problem details (RFC 9457), `application/problem+json`.
    *
    * @default false
    */
   readonly problemDetails?: boolean | undefined
   /**
-   * The challenge of a 401, in its field `WWW-Authenticate`.
+   * The challenge of a 401, sent in `WWW-Authenticate`.
    *
    * @default 'Bearer'
    */
@@ -186,19 +187,19 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
 }
 
 /**
- * The units that handlers count, for exact types of `req.quota`. A middleware's own `of(req)` has them from its engine;
- * elsewhere declare them once:
- * `declare module '@scoregw/quota/http' { interface HandlerUnits { units: 'requests' | 'tokens' } }`.
+ * The units that your handlers count, for exact types of `req.quota`. A middleware's own `of(req)` takes them from its
+ * engine. For everything else, declare them once: `declare module '@scoregw/quota/http' { interface HandlerUnits {
+ * units: 'requests' | 'tokens' } }`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: applications add to it
 export interface HandlerUnits {}
 
-/** {@link HandlerUnits} as types use them; tokens if you don't declare them. */
+/** The units of {@link HandlerUnits}; tokens if you don't declare any. */
 export type UnitsOfHandlers = HandlerUnits extends { readonly units: infer Unit extends string }
   ? UnitsOf<Unit>
   : OneUnit
 
-/** Costs that a handler can settle: any unit if you don't declare them. They are checked when they are charged. */
+/** The costs that a handler can settle. If you don't declare units, any unit type-checks, and the call validates it. */
 export type CostOfHandlers<C extends Counting> = HandlerUnits extends { readonly units: string }
   ? C['cost']
   : C extends UnitsOfHandlers
@@ -207,37 +208,39 @@ export type CostOfHandlers<C extends Counting> = HandlerUnits extends { readonly
 
 /** The quota of one request, for its handler. */
 export interface RequestQuota<C extends Counting = UnitsOfHandlers, Given extends Cost = CostOfHandlers<C>> {
-  /** The decision before the handler. */
+  /** The decision that admitted or refused the request. */
   readonly decision: Decision<C>
-  /** What the request is charged so far; final once it is settled. */
+  /** The request's charge so far. Final once it is settled. */
   readonly charged: C['amount']
   /**
-   * The work was done, whatever the response's status will be. Settles once; later calls do nothing.
+   * Confirms that the work was done, whatever the response's status. Settles once; later calls do nothing.
    *
-   * Errors reject, and are logged, so that an error of a call without `await` is not lost: `commit_above_reservation` and
-   * `invalid_cost` leave the request to be settled by its outcome; `quota_unavailable` leaves it charged, and a hold to its
-   * end; `reservation_expired` and `reservation_cancelled` mean that a hold is over: it ended, or it was settled without
-   * its handler, at the end of its response or some time after that closed early.
+   * Errors reject. They are also logged, so that you see them without `await`.
    *
-   * @param actual what it cost; the rest goes back. Above those reserved with `settle: 'end'` alone, by the operation's
-   * `overrun`. Default: all of them
+   * - `commit_above_reservation` and `invalid_cost`: the request is still open, and its outcome settles it.
+   * - `quota_unavailable`: the request stays charged. A hold stays until it expires.
+   * - `reservation_expired` and `reservation_cancelled`: too late. The hold expired, or was settled without the handler
+   *   at the end of its response, or some time after the response closed early.
+   *
+   * @param actual the actual cost; the rest is refunded. More than the reservation only with `settle: 'end'`, where the
+   * operation's `overrun` decides. Default: the whole reservation
    */
   commit(actual?: Given): Promise<CommitResult<C>>
-  /** Refunds the tokens: the work was not done, or nothing failed. Settles once. Errors: see {@link commit}. */
+  /** Refunds the tokens, because the work wasn't done or nothing failed. Settles once. Errors: see {@link commit}. */
   cancel(): Promise<void>
   /**
-   * With `settle: 'end'`: charges more, in every window or in none.
+   * With `settle: 'end'`: charges more, in all windows or in none.
    *
-   * @returns the decision; if it refuses, the request keeps its earlier charge
+   * @returns the decision; if it refuses, the earlier charge stays
    * @throws {QuotaError} `hold_required`, `invalid_cost`, `reservation_expired`
    */
   add(cost: Given): Promise<Decision<C>>
   /**
-   * With `settle: 'end'`: makes the hold last this many milliseconds from now, if that is later than its end. While the
-   * response is in flight, it is kept alive anyway.
+   * With `settle: 'end'`: makes the hold expire this many milliseconds from now, unless it lasts longer anyway. While
+   * the response is in flight, you don't need it: the hold is kept alive.
    *
-   * @param ttlMs default: the time it was reserved for
-   * @returns when it expires then, epoch milliseconds by the store's clock
+   * @param ttlMs default: the hold's lifetime when it was reserved
+   * @returns when the hold expires, in epoch milliseconds of the store's clock
    * @throws {QuotaError} `hold_required`, `invalid_ttl`, `reservation_expired`
    */
   extend(ttlMs?: number): Promise<number>
@@ -245,25 +248,25 @@ export interface RequestQuota<C extends Counting = UnitsOfHandlers, Given extend
 
 /** How an adapter reads its framework's requests. */
 export interface HttpAdapter<Request> {
-  /** The adapter's name in messages, for example `quotaMiddleware()`. */
+  /** The adapter's name in error messages, for example `quotaMiddleware()`. */
   readonly name: string
   /** The request's method, in capitals. */
   method(request: Request): string
-  /** The field `Accept-Language`. */
+  /** The value of `Accept-Language`. */
   languages(request: Request): string | undefined
   /**
-   * The caller's network address, which the caller cannot choose. Omit it if the framework has none: `anonymous: 'ip'`
-   * then requires the option `address`.
+   * Returns the caller's network address. It must be one that the caller can't choose. Omit it if the framework has
+   * none: then `anonymous: 'ip'` requires the option `address`.
    */
   readonly address?: ((request: Request) => string | undefined) | undefined
-  /** Aborts when the caller disconnects. A remote store then stops waiting. */
+  /** A signal that aborts when the client disconnects. Calls to a remote store then stop waiting. */
   readonly signal?: ((request: Request) => AbortSignal | undefined) | undefined
-  /** Ends with the caller's connection: a signal, or Node's message. Waiting requests then leave the queue. */
+  /** The client's connection: a signal, or Node's message. When it ends, a waiting request leaves the queue. */
   readonly connection?: ((request: Request) => AbortSignal | NodeRequest | undefined) | undefined
-  /** Reports a misconfiguration of the framework's addresses, before an address is used. */
+  /** Checks how the framework determines addresses, before one is used. Returns a misconfiguration. */
   readonly proxyFault?: ((request: Request) => ProxyFault | undefined) | undefined
   /**
-   * The object that carries a request's quotas. All meters of the request see the same one.
+   * The object that stores a request's quotas. All meters of a request must get the same object.
    *
    * @default the request
    */
@@ -274,28 +277,28 @@ export interface HttpAdapter<Request> {
   readonly ownOfRoutes?: readonly string[] | undefined
 }
 
-/** How addresses are misconfigured. */
+/** A misconfiguration of the framework's addresses. */
 export interface ProxyFault {
   readonly code: QuotaWarningCode
   readonly message: string
 }
 
-/** A request as plain values, if you have read them already. */
+/** A request as plain values, for code that has read them already. */
 export interface HttpRequest<Operation extends string = string, C extends Counting = Counting> {
   readonly method: string
-  /** `undefined`: not metered. */
+  /** `undefined`: the request isn't metered. */
   readonly operation: Operation | undefined
   /** The subject. */
   readonly subject?: C['names']['subject'] | null | undefined
-  /** Tokens, or amounts by unit, instead of the operation's price. */
+  /** The amount to charge, instead of the operation's price. */
   readonly cost?: C['cost'] | undefined
   /** The plan of the subject. */
   readonly plan?: C['names']['plan'] | undefined
   /** The caller's network address. */
   readonly address?: string | undefined
-  /** The field `Accept-Language`. */
+  /** The value of `Accept-Language`. */
   readonly languages?: string | undefined
-  /** Ends the wait for a store. */
+  /** Stops waiting for the store. */
   readonly signal?: AbortSignal | undefined
 }
 

@@ -37,14 +37,14 @@ type Defaulted =
   | 'validate'
   | 'wwwAuthenticate'
 
-/** Options after their check, defaults filled in. */
+/** Validated options, with defaults. */
 export type ParsedMeterOptions<Request> = Omit<HttpMeterOptions<Request>, Defaulted | 'logger'> & {
   readonly logger: QuotaLogger
 } & {
   readonly [K in Defaulted]: NonNullable<HttpMeterOptions<Request>[K]>
 }
 
-/** What names of other libraries are here, beside those that the kit knows. */
+/** What to use instead of options of other libraries. The options parser knows more such names. */
 const WORDS: Readonly<Record<string, string>> = {
   keyGenerator: 'use subject(request)',
   key: 'use subject(request)',
@@ -85,13 +85,13 @@ function checksOf<Request>(own: Readonly<Record<string, Check<unknown>>>): Check
     answers: optional(aFunction('a function, for example neutralAnswers()')),
     messages: optional(messagesCheck()),
     problemDetails: withDefault(oneOf(true, false), false),
-    // What a field may hold; a line break would begin another field.
+    // Printable ASCII: a line break would start another header field.
     wwwAuthenticate: withDefault(textLike(/^[\x20-\x7e]+$/, 'a challenge, for example Bearer'), 'Bearer'),
   }
   return { ...checks, ...own } as unknown as Checks<ParsedMeterOptions<Request>>
 }
 
-/** Longest hold, in milliseconds, even if an engine's `maxTtlMs` is larger. */
+/** The longest lifetime of a hold, in milliseconds, even if the engine's `maxTtlMs` is larger. */
 const MAX_TTL_MS = 31 * 86_400_000
 
 function isCost(value: unknown): boolean {
@@ -129,10 +129,10 @@ function isValidate(value: unknown): boolean {
   return Object.entries(value).every(([code, isOn]) => codes.includes(code) && typeof isOn === 'boolean')
 }
 
-/** Made once for each adapter, when its first options come. */
+/** Parsers by adapter, each built for the first options. */
 const parsers = new WeakMap<object, (options: unknown) => object>()
 
-/** @throws {QuotaError} `invalid_options` naming the faults */
+/** @throws {QuotaError} `invalid_options` naming every fault */
 export function parseOptions<Request>(options: unknown, adapter: HttpAdapter<Request>): ParsedMeterOptions<Request> {
   let parse = parsers.get(adapter)
   if (parse === undefined) {
@@ -157,7 +157,7 @@ function parserOf<Request>({ name, own = () => ({}), address }: HttpAdapter<Requ
   })
 }
 
-/** A cost by the units of the engine's policy. */
+/** Faults of a fixed cost: its units must be those of the engine's policy. */
 function costFaults({ cost, quota }: ParsedMeterOptions<never>): Fault[] {
   if (cost === undefined || typeof cost === 'function') return []
   return within('cost', faultsOf(costCheck(unitNames(quota.policy ?? {}), { least: 0 }), cost))

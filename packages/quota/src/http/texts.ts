@@ -1,31 +1,31 @@
 import type { RefusedDecision } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
 
-/** Languages that answers come in. */
+/** Languages of responses. */
 export const LOCALES = ['en', 'zh-CN'] as const
 export type Locale = (typeof LOCALES)[number]
 
-/** What a text of the application's own is made from. */
+/** The input of your own texts. */
 export interface MessageFacts {
   readonly decision: RefusedDecision
-  /** The text that it replaces. */
+  /** The text that yours replaces. */
   readonly text: string
 }
 
-/** The texts of one language; those left out are ours. */
+/** Your texts in one language. Those that you omit keep their default. */
 export interface AnswerTexts {
-  /** Of a 429. */
+  /** The text of a 429. */
   readonly exceeded?: ((facts: MessageFacts) => string) | undefined
-  /** Of a 401. */
+  /** The text of a 401. */
   readonly unauthorized?: string | undefined
-  /** Of a 503. */
+  /** The text of a 503. */
   readonly unavailable?: string | undefined
 }
 
-/** Texts of an application's own, by locale: that of a 429, or several. */
+/** Your own texts, by locale. A function is the text of a 429. */
 export type MessageTexts = Readonly<Partial<Record<Locale, ((facts: MessageFacts) => string) | AnswerTexts>>>
 
-/** The application's text of an answer, where it has one. */
+/** Returns the application's text of a response, if it has one. */
 export function ownText<Kind extends keyof AnswerTexts>(
   kind: Kind,
   locale: Locale,
@@ -44,7 +44,7 @@ const TEXTS: Readonly<Record<Locale, Readonly<Record<'unauthorized' | 'unavailab
   'zh-CN': { unauthorized: '需要身份验证。', unavailable: '配额服务暂时不可用，请稍后重试。' },
 }
 
-/** The text of a 401 or a 503 for people. */
+/** Returns the text of a 401 or 503 for people. */
 export function answerText(
   kind: 'unauthorized' | 'unavailable',
   locale: Locale,
@@ -62,17 +62,17 @@ export interface QuotaExceededBody {
   readonly retryAfterSeconds: number
   /** The limit that binds. */
   readonly quota: {
-    /** Who shares the limit, for example `team`; there where the policy has several layers. */
+    /** Who shares the limit, for example `team`. Present if the policy has several layers. */
     readonly scope?: string
-    /** There where the policy has several. */
+    /** The operation's category. Present if the policy has several. */
     readonly category?: string
-    /** Label of the limit, for example `1h`. */
+    /** The limit's label, for example `1h`. */
     readonly window: string
-    /** What the limit counts; there where the policy names its units. */
+    /** What the limit counts. Present if the policy names its units. */
     readonly unit?: string
-    /** Limit, used and requested in that unit, else in tokens; of concurrency in slots. */
+    /** In the limit's unit, else in tokens; for concurrency, in slots. So are `used` and `requested`. */
     readonly limit: number
-    /** How many tokens a bucket can save up; there of buckets. */
+    /** The most tokens that a bucket can hold. Present for buckets. */
     readonly burst?: number
     readonly used: number
     readonly requested: number
@@ -81,25 +81,28 @@ export interface QuotaExceededBody {
   }
 }
 
-/** What the answer to a refusal may depend on, beside the decision. */
+/** What the body of a refusal may depend on, apart from the decision. */
 export interface AnswerContext {
   readonly locale: Locale
-  /** The policy that refused; `undefined` where it is unknown. */
+  /** The policy that decided; `undefined` if unknown. */
   readonly policy: Policy | undefined
 }
 
-/** Makes the body of a 429: `neutralAnswers()`, `scoreGatewayAnswers()`, or a function of one's own. */
+/** Builds the body of a 429: `neutralAnswers()`, `scoreGatewayAnswers()`, or your own function. */
 export type QuotaAnswers = (decision: RefusedDecision, context: AnswerContext) => QuotaExceededBody
 
-/** How much a client prefers a language: higher quality is better, and a language's own name counts before `*`. */
+/** How much a client prefers a language. A range that names the language takes precedence over `*`. */
 interface Preference {
   readonly named: boolean
   readonly quality: number
-  /** Place in the header field; earlier is better among equals. */
+  /** Position in the header field. Earlier wins between equals. */
   readonly place: number
 }
 
-/** The best of our languages by `Accept-Language`: any Chinese is Simplified Chinese, all else is English. */
+/**
+ * Returns the best supported language for an `Accept-Language`. Any Chinese is Simplified Chinese; the default is
+ * English.
+ */
 export function preferredLocale(acceptLanguage: string | undefined): Locale {
   if (acceptLanguage === undefined || acceptLanguage === '') return 'en'
   let english: Preference | undefined
@@ -120,7 +123,7 @@ function qualityOf(parameters: readonly string[]): number {
   return quality >= 0 && quality <= 1 ? quality : 0
 }
 
-/** The more specific of two preferences for one language. */
+/** The more specific of two preferences for a language. */
 function closer(known: Preference | undefined, next: Preference): Preference {
   if (known === undefined || (next.named && !known.named)) return next
   return next.named === known.named && next.quality > known.quality ? next : known

@@ -1,6 +1,6 @@
 import type { QuotaLogger } from '../options/logger.ts'
 
-/** Misconfigurations that adapters find; each has a paragraph on the page of warnings. */
+/** Codes of misconfigurations that adapters detect. The warnings page explains each. */
 export const QUOTA_WARNING_CODES = [
   'mounted_twice',
   'property_taken',
@@ -10,14 +10,14 @@ export const QUOTA_WARNING_CODES = [
 ] as const
 export type QuotaWarningCode = (typeof QUOTA_WARNING_CODES)[number]
 
-/** Where each code is explained. */
+/** The page that explains each code. */
 const DOCS = 'https://github.com/scoregw/quota/blob/main/docs/reference/warnings.md'
 
-/** A misconfiguration: logged, never thrown. */
+/** A misconfiguration. It is logged, never thrown. */
 export class QuotaWarning extends Error {
   override readonly name: string = 'QuotaWarning'
   readonly code: QuotaWarningCode
-  /** Address of the paragraph that explains `code`. */
+  /** The address of the paragraph that explains `code`. */
   readonly docs: string
 
   constructor(code: QuotaWarningCode, message: string) {
@@ -28,7 +28,7 @@ export class QuotaWarning extends Error {
   }
 }
 
-/** Which misconfigurations are looked for: all, none, or all but those that are `false`. */
+/** Which misconfigurations to detect: all, none, or all except those that are `false`. */
 export type ValidateOption = boolean | Readonly<Partial<Record<QuotaWarningCode, boolean>>>
 
 /** Logs each misconfiguration once. */

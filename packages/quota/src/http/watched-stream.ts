@@ -1,22 +1,25 @@
-/** The outcome of a watched stream: one of the four, once. What is returned is waited for before its reader gets the end. */
+/**
+ * Callbacks for the outcome of a stream. One of them is called, once. The reader gets the end after the promise
+ * settles.
+ */
 interface StreamWatch {
-  /** It was read to its end. */
+  /** The reader read to the end. */
   readonly end: () => Promise<unknown> | undefined
-  /** Its reader cancelled it. */
+  /** The reader cancelled. */
   readonly cancel: () => Promise<unknown> | undefined
-  /** Its source broke. */
+  /** The source failed. */
   readonly fail: (error: unknown) => Promise<unknown> | undefined
-  /** Nobody has read it for ten minutes: a stream that is dropped is never cancelled. */
+  /** The stream was not read for ten minutes. A reader that drops a stream doesn't cancel it. */
   readonly unread: () => unknown
 }
 
-/** How long a stream may stay unread before its reader counts as gone, in milliseconds. */
+/** After how long without a read a stream counts as dropped, in milliseconds. */
 const UNREAD_MS = 600_000
 
 /**
- * The same chunks, read as its reader requests them, whose end, cancellation or failure is reported once.
+ * Returns a stream of the same chunks, and reports its end, cancellation or failure once.
  *
- * @param each is given every chunk before its reader
+ * @param each receives every chunk before the reader does
  */
 export function watchedStream<Chunk>(
   stream: ReadableStream<Chunk>,
@@ -28,7 +31,7 @@ export function watchedStream<Chunk>(
   let unread: ReturnType<typeof setTimeout> | undefined
   const awaitReader = (): void => {
     unread = setTimeout(watch.unread, UNREAD_MS)
-    // Where timers keep a process alive, this one does not; elsewhere they are numbers.
+    // In Node, the timer must not keep the process alive. Elsewhere, timers are numbers without `unref`.
     ;(unread as { unref?: () => void }).unref?.()
   }
   awaitReader()
@@ -48,7 +51,7 @@ export function watchedStream<Chunk>(
         controller.error(error)
         return
       }
-      // A read that a cancel ended is no end.
+      // A cancelled read also ends, but isn't the stream's end.
       if (isCancelled) return
       await watch.end()
       controller.close()
@@ -60,6 +63,6 @@ export function watchedStream<Chunk>(
       await reader.cancel(reason)
     },
   }
-  // Nothing is read ahead: a pull means that the consumer reads.
+  // No read-ahead: a pull means that the consumer reads.
   return new ReadableStream(source, { highWaterMark: 0 })
 }

@@ -7,20 +7,23 @@ import { scoreGatewayAnswers } from './score-gateway-answers.ts'
 /** The options of {@link defaultPolicy}. */
 export interface DefaultPolicyOptions<Operation extends string> {
   /**
-   * Operations and prices; category `read` or `write`.
+   * Operations and prices. Their category is `read` or `write`.
+   *
    * @default `read` and `write`, one token each
    */
   readonly operations?: Readonly<
     Record<Operation, OperationDefinition<Counted> & { readonly category: 'read' | 'write' }>
   >
   /**
-   * Base limits in tokens of both layers.
-   * @default personal read 120/400/1,200 and write 60/200/600, site read 3,000/10,000/36,000 and write 1,500/5,000/18,000
+   * The base limits of both layers, in tokens.
+   *
+   * @default personal read 120/400/1,200 and write 60/200/600, site read 3,000/10,000/36,000 and write
+   * 1,500/5,000/18,000
    */
   readonly base?: LimitTable
 }
 
-/** The types that describe {@link defaultPolicy}. */
+/** The units and names of {@link defaultPolicy}. */
 type Counted = OneUnit<'tokens', DefaultNames>
 interface DefaultNames extends PolicyNames {
   readonly subject: string

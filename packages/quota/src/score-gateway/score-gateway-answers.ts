@@ -4,18 +4,18 @@ import { anAddress, optional, where, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 import { isoText, isTimeZone, zonedText } from '../time/zoned.ts'
 
-/** The body of a 429 as the score gateway's specification has it. */
+/** The body of a 429, as specified for the score gateway. */
 export interface ScoreGatewayBody extends QuotaExceededBody {
-  /** The limit that binds. */
+  /** The binding limit. */
   readonly quota: QuotaExceededBody['quota'] & {
     /** The layer, for example `Personal`. */
     readonly scope: string
     readonly category: string
-    /** `yyyy-MM-dd HH:mm:ss`, never earlier than `resetAt`; there in the default zone, `Asia/Shanghai`. */
+    /** `yyyy-MM-dd HH:mm:ss`, rounded up from `resetAt`. Present in the default zone, `Asia/Shanghai`. */
     readonly retryAtBeijing?: string
-    /** The same in another zone, there in place of `retryAtBeijing`. */
+    /** The same in another zone. Present instead of `retryAtBeijing`. */
     readonly retryAtLocal?: string
-    /** IANA name of the zone. */
+    /** The IANA time zone. */
     readonly timeZone: string
     /** The same as `resetAt`. */
     readonly retryAt: string
@@ -25,16 +25,17 @@ export interface ScoreGatewayBody extends QuotaExceededBody {
 }
 
 export interface ScoreGatewayAnswersOptions {
-  /** Where people ask for a higher quota. */
+  /** Where people can request a higher quota. */
   readonly supportForumUrl?: string | undefined
   /**
-   * Zone in which the time is named, an IANA name.
+   * The IANA time zone for times in messages.
+   *
    * @default 'Asia/Shanghai'
    */
   readonly timeZone?: string | undefined
 }
 
-/** Makes the specification's body of a 429. */
+/** Builds the specified body of a 429. */
 export type ScoreGatewayAnswers = (...args: Parameters<QuotaAnswers>) => ScoreGatewayBody
 
 interface ParsedOptions extends ScoreGatewayAnswersOptions {
@@ -77,7 +78,7 @@ export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): S
         resetAt: isoText(resetAt),
         ...(timeZone === BEIJING_TIME_ZONE ? { retryAtBeijing: retryAtLocal } : { retryAtLocal }),
         timeZone,
-        // Behind what was there before them.
+        // The specification fixes the order of members. Later ones come last.
         retryAt: isoText(resetAt),
         windowLabel: windowLabel(binding, locale),
         ...(burst === undefined ? {} : { burst }),
@@ -86,17 +87,17 @@ export function scoreGatewayAnswers(options: ScoreGatewayAnswersOptions = {}): S
   }
 }
 
-/** What a text is made from. */
+/** The input of a message. */
 interface TextFacts {
   readonly decision: RefusedDecision
-  /** IANA name of the zone in which the time is named. */
+  /** The IANA time zone for times in messages. */
   readonly timeZone: string
   readonly supportForumUrl: string | undefined
 }
 
 const TEXTS: Readonly<Record<Locale, (facts: TextFacts) => string>> = { en: english, 'zh-CN': chinese }
 
-/** The specification's text of a refusal. */
+/** The specified message of a refusal. */
 function specifiedText(facts: TextFacts, locale: Locale): string {
   return TEXTS[locale](facts)
 }
@@ -162,13 +163,13 @@ const ENGLISH_UNITS: Units = ['Day', 'Hour', 'Minute', 'Second']
 const CHINESE_UNITS: Units = ['天', '小时', '分钟', '秒']
 const UNIT_MS = [86_400_000, 3_600_000, 60_000, 1_000] as const
 
-/** A limit's name for people by itself, for example `1-Hour` and `1 小时`. */
+/** A limit's name for people, for example `1-Hour` or `1 小时`. */
 export function windowLabel(violation: Violation, locale: Locale): string {
   const text = locale === 'en' ? windowText(violation, '-', ENGLISH_UNITS) : windowText(violation, ' ', CHINESE_UNITS)
   return text.trim()
 }
 
-/** A rolling window and a bucket by their length; one of the calendar, whose periods differ in length, by its label. */
+/** The length of a rolling window or bucket, otherwise the label: calendar periods vary in length. */
 function windowText({ kind, window, lengthMs }: Violation, separator: string, units: Units): string {
   if ((kind === 'rolling' || kind === 'bucket') && lengthMs !== null) return lengthText(lengthMs, separator, units)
   return units === ENGLISH_UNITS ? capitalized(window) : (CHINESE[window] ?? `${window} `)
@@ -185,12 +186,12 @@ function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-/** IANA name of the zone in which the specification's refusals name the time. */
+/** The IANA time zone that the specification prescribes for refusals. */
 export const BEIJING_TIME_ZONE = 'Asia/Shanghai'
 
 /**
- * An instant as Beijing local time, `yyyy-MM-dd HH:mm:ss`.
- * Rounded up to the second, so that the text never names a time before the instant.
+ * Formats an instant as Beijing time, `yyyy-MM-dd HH:mm:ss`. Rounds up to the second, so the text is never earlier than
+ * the instant.
  *
  * @param instant epoch milliseconds
  */

@@ -44,12 +44,12 @@ function amountOf(amount: number, { unit, format, category }: RefusalFacts): str
   return `${numberText(amount)} 个${kind.trimEnd()} ${unit.replace(/s$/, '')}`
 }
 
-/** A word within Chinese text, with spaces around it unless it is Chinese itself. */
+/** A word in Chinese text, with spaces around it unless it is Chinese itself. */
 function inText(word: string): string {
   return /^\p{Script=Han}+$/u.test(word) ? word : ` ${word} `
 }
 
-/** Without its unit, unless that is money. */
+/** The number only, or an amount of money with its currency. */
 function countOf(amount: number, { unit, format }: RefusalFacts): string {
   if (format !== undefined) return moneyText(amount, format, 'zh-CN')
   return `${numberText(amount)} ${unit === 'requests' ? '次' : '个'}`

@@ -21,7 +21,7 @@ function refusalOf(facts: RefusalFacts): string {
     const text = `Too many requests at once${whom}: at most ${numberText(limit)} can run at the same time.`
     return retryable ? `${text} Try again when one has finished.` : text
   }
-  // A limit of no requests has no request that would be too large.
+  // With a limit of 0 requests, no request is "too large".
   if (!retryable && facts.unit !== 'requests') return neverText(facts, owner)
   const reached = owner === undefined ? 'Limit reached' : `${capitalized(owner)}'s limit is reached`
   const text = `${reached}: ${amountOf(limit, facts)} per ${perText(facts)}${burstText(facts)}.`
@@ -47,7 +47,7 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Without its unit, unless that is money. */
+/** The number only, or an amount of money with its currency. */
 function amountText(amount: number, { format }: RefusalFacts): string {
   return format === undefined ? numberText(amount) : moneyText(amount, format, 'en-US')
 }

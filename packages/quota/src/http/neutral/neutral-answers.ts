@@ -11,8 +11,9 @@ import type { RefusalFacts } from './refusal-facts.ts'
 
 export interface NeutralAnswersOptions {
   /**
-   * Where people ask for a higher limit.
-   * @default none is named
+   * Where people can request a higher limit.
+   *
+   * @default none is mentioned
    */
   readonly supportUrl?: string | undefined
 }
@@ -77,7 +78,7 @@ function factsOf(decision: RefusedDecision, policy: Policy | undefined): Refusal
   }
 }
 
-/** The first layer of the caller's own is the caller; a copied decision does not mark its own layers. */
+/** The first layer that isn't shared stands for the caller. A copied decision doesn't say which layers are shared. */
 function ownerOf({ layer, scope }: Violation, policy: Policy | undefined): RefusalFacts['owner'] {
   const found = policy?.layers.find(({ name }) => name === layer)
   if (found?.shared === true) return 'service'
@@ -85,7 +86,10 @@ function ownerOf({ layer, scope }: Violation, policy: Policy | undefined): Refus
   return found === undefined || found === caller ? 'caller' : { name: scope }
 }
 
-/** Whether any operation costs more than one token, so that more than requests is counted where no unit is named. */
+/**
+ * Whether an operation costs more than one token. Without named units, the text then says "tokens" instead of
+ * "requests".
+ */
 function pricesAboveOne(policy: Policy | undefined): boolean {
   return Object.values(policy?.operations ?? {}).some(({ cost }) => isAboveOne(cost))
 }

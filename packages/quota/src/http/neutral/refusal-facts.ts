@@ -2,30 +2,30 @@ import type { LimitKind } from '../../decision/decision.ts'
 import type { MoneyFormat } from '../../policy/units.ts'
 import { zonedText } from '../../time/zoned.ts'
 
-/** The facts that the text of a refusal states. */
+/** The facts that the text of a refusal needs. */
 export interface RefusalFacts {
   readonly kind: LimitKind
   /** The limit's label. */
   readonly window: string
-  /** `null`: of concurrency. */
+  /** `null` for concurrency. */
   readonly lengthMs: number | null
   readonly limit: number
-  /** Of a bucket that lets something through. */
+  /** Present for a bucket whose limit isn't 0. */
   readonly burst: number | undefined
   readonly requested: number
   readonly retryable: boolean
   readonly retryAfterSeconds: number
   /** Epoch milliseconds. */
   readonly resetAt: number
-  /** Whose limit it is: the caller's, everybody's, or that of another layer of the caller's own. */
+  /** Whose limit it is: the caller's, the whole service's, or that of another layer such as the caller's team. */
   readonly owner: 'caller' | 'service' | { readonly name: string }
-  /** `undefined`: the policy has one, which goes without saying. */
+  /** `undefined` if the policy has only one. */
   readonly category: string | undefined
-  /** The counted unit in the plural: `requests`, `tokens`. */
+  /** What the limit counts, in the plural: `requests`, `tokens`. */
   readonly unit: string
-  /** There for amounts of money. */
+  /** Present for amounts of money. */
   readonly format?: MoneyFormat | undefined
-  /** IANA name of the zone in which a calendar window's end is named. */
+  /** IANA time zone in which to state when a calendar window ends. */
   readonly timeZone: string
 }
 
@@ -43,7 +43,7 @@ const UNIT_MS = [
   ['minute', 60_000],
 ] as const
 
-/** How long a window lasts, for people: a rolling window by its length, a calendar window by its period. */
+/** A window's length for people: the length of a rolling window, the period of a calendar window. */
 export function lengthOf({ kind, lengthMs }: RefusalFacts): Length {
   const ms = lengthMs ?? 0
   if (kind === 'calendar') return { count: 1, unit: periodOf(ms / 86_400_000) }
@@ -51,7 +51,7 @@ export function lengthOf({ kind, lengthMs }: RefusalFacts): Length {
   return { count: ms / unitMs, unit }
 }
 
-/** Periods of one kind differ in length, by summer time and by month, and never by so much. */
+/** Periods vary with summer time and the month's length, but never by enough to be confused. */
 function periodOf(days: number): LengthUnit {
   if (days > 300) return 'year'
   if (days > 20) return 'month'
@@ -59,7 +59,7 @@ function periodOf(days: number): LengthUnit {
   return days > 0.5 ? 'day' : 'hour'
 }
 
-/** A time to wait in words' numbers, rounded up: seconds, minutes, hours and minutes, days and hours. */
+/** A wait for people, rounded up: seconds, minutes, hours and minutes, or days and hours. */
 export function waitOf(seconds: number): readonly Length[] {
   if (seconds < 60) return [{ count: seconds, unit: 'second' }]
   const minutes = Math.ceil(seconds / 60)
@@ -75,13 +75,13 @@ function both(count: number, each: number, larger: LengthUnit, smaller: LengthUn
 
 const NUMBERS = /* @__PURE__ */ new Intl.NumberFormat('en-US')
 
-/** A number in groups of three digits, as both languages write it. */
+/** A number with groups of three digits, for both languages. */
 export function numberText(count: number): string {
-  // Most limits have no groups, and the formatter takes longer than the rest of a text.
+  // Formatting takes longer than the rest of a text, and most limits need no groups.
   return Number.isInteger(count) && count >= 0 && count < 1_000 ? String(count) : NUMBERS.format(count)
 }
 
-/** An amount of money, `$50.00` or `50.00 美元`, with cents at least and as many digits as it has. */
+/** An amount of money, such as `$50.00` or `50.00 美元`. It has at least two decimals if the currency's scale allows. */
 export function moneyText(amount: number, { currency, scale }: MoneyFormat, locale: 'en-US' | 'zh-CN'): string {
   const display = locale === 'en-US' ? 'symbol' : 'name'
   const format = new Intl.NumberFormat(locale, {
@@ -91,7 +91,7 @@ export function moneyText(amount: number, { currency, scale }: MoneyFormat, loca
     minimumFractionDigits: Math.min(2, scale),
     maximumFractionDigits: scale,
   })
-  // Between a number and a Chinese word stands a space, in all of our texts.
+  // All our texts have a space between a number and a Chinese word.
   return format.format(amount / 10 ** scale).replace(/(\d)(\p{Script=Han})/u, '$1 $2')
 }
 

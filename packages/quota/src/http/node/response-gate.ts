@@ -1,11 +1,11 @@
-/** The members used of Node's `ServerResponse`; every class derived from it fits. */
+/** The members of Node's `ServerResponse` that we use. Its subclasses also fit. */
 export interface NodeResponse {
-  /** What it answers, where the response knows. */
+  /** The request of this response, if the framework sets it. */
   readonly req?: object | undefined
   statusCode: number
   readonly headersSent: boolean
   readonly destroyed: boolean
-  /** `null` of a pipelined request until it is its turn. */
+  /** `null` for a pipelined request whose turn hasn't come. */
   readonly socket?: object | null | undefined
   getHeader(name: string): number | string | readonly string[] | undefined
   setHeader(name: string, value: string | number): unknown
@@ -19,7 +19,7 @@ export interface NodeResponse {
   once(event: 'close', listener: () => void): unknown
 }
 
-/** The members used of Node's `IncomingMessage`. */
+/** The members of Node's `IncomingMessage` that we use. */
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly socket: {
@@ -28,7 +28,7 @@ export interface NodeRequest {
     once(event: 'close', listener: () => void): unknown
     off(event: 'close', listener: () => void): unknown
   }
-  /** There in HTTP/2. */
+  /** Present in HTTP/2. */
   readonly stream?: Pick<NodeRequest['socket'], 'once' | 'off'> | undefined
 }
 
@@ -37,25 +37,25 @@ type End = (...args: unknown[]) => unknown
 
 /** The callbacks of a gate. */
 export interface GateOwner {
-  /** Whether a head with this status will have to wait. */
+  /** Whether a head with this status has to wait. */
   holdsBack(status: number): boolean
-  /** The response is about to end. @returns a promise for the end to wait for */
+  /** The response is about to end. @returns a promise to await before the end */
   ending(): Promise<unknown> | undefined
-  /** A held call threw when it was made at last; the response is broken off. */
+  /** A delayed call threw. The response is already destroyed. */
   failed(error: unknown): void
 }
 
 /**
- * Holds the bytes of a response back until settlements that must come first are done. The head is fixed immediately, as
- * without a gate; calls that would send bytes are queued and made in order afterwards. Writers see `false` and wait for
- * `drain`, as they are by a slow client.
+ * Delays the bytes of a response until settlements are done. The head is fixed immediately, as without a gate. Calls
+ * that would send bytes are queued and replayed in order. Writers get `false` and wait for `drain`, as with a slow
+ * client.
  */
 export class ResponseGate {
   readonly #res: NodeResponse
   readonly #isHead: boolean
   readonly #owner: GateOwner
   #queue: (() => boolean)[] | undefined
-  /** How many promises are awaited at the moment. */
+  /** How many promises are awaited. */
   #holds = 0
   #owesDrain = false
   #ended = false
@@ -69,7 +69,7 @@ export class ResponseGate {
     this.#guardFlush(res.flushHeaders)
   }
 
-  /** Holds back everything sent from now on, until a promise settles. */
+  /** Delays everything sent from now on, until the promise settles. */
   hold(until: Promise<unknown>): void {
     this.#queue ??= []
     this.#holds++
@@ -82,7 +82,7 @@ export class ResponseGate {
   #guardWrite(write: Write): void {
     const res = this.#res
     res.write = ((...args: unknown[]): boolean => {
-      // An argument that is not a chunk throws immediately, as it does without a gate.
+      // An invalid chunk throws immediately, as it does without a gate.
       if (!isChunk(args[0])) return write.apply(res, args)
       this.#fixHead(undefined)
       if (this.#queue === undefined) return write.apply(res, args)
@@ -126,9 +126,9 @@ export class ResponseGate {
   }
 
   /**
-   * Writes the head that the call at hand would write, if it must wait: from then on it cannot change.
+   * Fixes the head that the current call would send, if it has to wait. After that it can't change.
    *
-   * @param bodyLength of a response that is ended by its first call; Node sets the length itself only within that call
+   * @param bodyLength the body's length if this call ends the response; Node would only set it in that call
    */
   #fixHead(bodyLength: number | undefined): void {
     const res = this.#res
@@ -152,7 +152,7 @@ export class ResponseGate {
   #release(): void {
     let flowing = true
     try {
-      // The queue may grow while it is worked off; calls made meanwhile keep their place.
+      // Calls made during the replay join the queue, and keep their order.
       for (const call of this.#queue ?? []) flowing = call()
     } catch (error) {
       this.#res.destroy()
@@ -171,6 +171,6 @@ function isChunk(chunk: unknown): chunk is string | Uint8Array {
 function byteLength(chunk: string | Uint8Array | undefined, encoding: unknown): number {
   if (chunk === undefined) return 0
   if (typeof chunk !== 'string') return chunk.byteLength
-  // A response of Node's is only ever there where Node's globals are.
+  // `Buffer` exists wherever Node's responses do.
   return Buffer.byteLength(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
 }

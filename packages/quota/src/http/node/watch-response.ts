@@ -4,11 +4,12 @@ import type { NamedFields, RateLimitFields } from '../headers.ts'
 import type { AdmittedRequest } from '../http-meter.ts'
 import { type NodeRequest, type NodeResponse, ResponseGate } from './response-gate.ts'
 
-/** Properties of the framework whose response is watched. */
+/** Properties of the framework whose response is observed. */
 interface WatchDetails {
   /**
-   * Whether objects of fields that `writeHead` is given are the framework's own, so that fields may be put there, where
-   * its users look for them.
+   * Whether the header objects passed to `writeHead` belong to the framework. Then fields are added to the object,
+   * where the framework's users find them.
+   *
    * @default false
    */
   readonly ownsHeads?: boolean | undefined
@@ -19,9 +20,8 @@ type WriteHead = (status: unknown, reason?: unknown, headers?: unknown) => unkno
 const NO_DETAILS: WatchDetails = {}
 
 /**
- * Settles what was admitted by the response that Node's server writes, in whichever way it is written, and sets the
- * `RateLimit` fields. The head is fixed first, so that a status Node refuses is never judged, then settled, and only
- * then sent.
+ * Sets the `RateLimit` fields of a Node response and settles its quota, in whichever way the response is written. The
+ * order is: fix the head, settle, send. A status that Node rejects therefore settles nothing.
  */
 export function watchResponse(
   { quota, exchange, options }: AdmittedRequest,
@@ -57,16 +57,16 @@ class ResponseWatch {
     this.#ownsHeads = ownsHeads
   }
 
-  /** Judges the head when it is written, in whichever way. */
+  /** Handles the head when it is written, by any method. */
   begin(): void {
     const res = this.#res
     const writeHead = res.writeHead as WriteHead
-    // Arguments by name: a list of them would be made for each head.
+    // Named parameters avoid an array per head.
     res.writeHead = ((status: unknown, reason: unknown, headers: unknown): unknown =>
       this.#write(writeHead, status, reason, headers)) as NodeResponse['writeHead']
   }
 
-  /** Where settling may take its time, bytes wait for it. */
+  /** Delays bytes until an asynchronous settlement is done. */
   guard(logger: QuotaLogger): void {
     this.#gate ??= new ResponseGate(this.#res, this.#req.method, {
       holdsBack: (status) => this.#exchange.holdsBack(status, this.#isHungUp()),
@@ -75,7 +75,7 @@ class ResponseWatch {
     })
   }
 
-  /** A response may close before its end. */
+  /** Watches for a response that closes before its end. */
   settleAtClose(): void {
     if (this.#closes) return
     this.#closes = true
@@ -95,17 +95,17 @@ class ResponseWatch {
     return this.#exchange.end()
   }
 
-  /** @param writeHead what the response is written by beneath this watch */
+  /** @param writeHead the method that this watch replaced */
   #write(writeHead: WriteHead, status: unknown, reason: unknown, headers: unknown): unknown {
     const res = this.#res
     if (this.#isWritten) return writeHead.call(res, status, reason, headers)
     const judged = typeof status === 'number' ? status : res.statusCode
-    // Of an answer that is no failure it makes no difference whether its caller is still there.
+    // The refund depends on a hang-up only if the status is a failure.
     const isHungUp = judged >= 400 && this.#isHungUp()
     const fields = this.#exchange.fieldsFor(judged, isHungUp)
     const legacy = this.#exchange.legacyFieldsFor(judged, isHungUp)
     if (legacy !== undefined && !res.headersSent && !hasLegacy(headers) && !hasLegacy(reason)) this.#setLegacy(legacy)
-    // Throws where the head is gone already, or wrong: then nothing is settled by it.
+    // If the head was sent already or is invalid, this throws before anything is settled.
     if (fields === undefined || res.headersSent) writeHead.call(res, status, reason, headers)
     else if (isFields(headers)) writeHead.call(res, status, reason, this.#headWith(fields, headers))
     else if (isFields(reason)) writeHead.call(res, status, this.#headWith(fields, reason))
@@ -120,9 +120,12 @@ class ResponseWatch {
     return res
   }
 
-  /** A head with our fields in it, behind those of others; a copy, unless the object is the framework's own. */
+  /**
+   * Returns a head with our fields after those of other libraries. It is a copy, unless the object belongs to the
+   * framework.
+   */
   #headWith(fields: RateLimitFields, given: Fields): Fields {
-    // Ours first: Node's engine takes a microsecond to add a member behind a spread.
+    // Our members come first: in V8, adding one after a spread takes a microsecond.
     const head: Fields = this.#ownsHeads ? given : { [POLICY]: undefined, [LIMIT]: undefined, ...given }
     let policy = this.#res.getHeader(POLICY)
     let limit = this.#res.getHeader(LIMIT)
@@ -141,7 +144,7 @@ class ResponseWatch {
     return head
   }
 
-  /** Sets fields: behind those of others, in place of our own of an earlier try. */
+  /** Sets the fields. They follow those of other libraries, and replace our own of an earlier attempt. */
   #setFields(fields: RateLimitFields): void {
     const res = this.#res
     const all = this.#exchange.withOthers(fields, res.getHeader(POLICY), res.getHeader(LIMIT))
@@ -149,7 +152,7 @@ class ResponseWatch {
     res.setHeader('RateLimit', all.limit)
   }
 
-  /** Sets fields that the response doesn't have, or has from an earlier try. */
+  /** Sets the fields unless the application has set its own. */
   #setLegacy(fields: NamedFields): void {
     const res = this.#res
     this.#hasOwnLegacy ||= !res.hasHeader(LEGACY_LIMIT)
@@ -162,10 +165,13 @@ class ResponseWatch {
   }
 }
 
-/** Pipelined requests of a connection that wait for their turn; one listener for all of them. */
+/** Pipelined requests that wait for their turn, by connection. All of a connection share one listener. */
 const queues = new WeakMap<object, Set<() => void>>()
 
-/** Aborts a pipelined request whose connection is lost before its turn: its response gets no socket, so it never closes. */
+/**
+ * Aborts a pipelined request whose connection closes before its turn. Its response never gets a socket, so it never
+ * closes.
+ */
 function atHangUp(socket: NodeRequest['socket'], res: NodeResponse, abort: () => void): void {
   let queue = queues.get(socket)
   if (queue === undefined) {
@@ -186,7 +192,7 @@ const LEGACY_LIMIT = 'x-ratelimit-limit'
 
 type Fields = Record<string, string | number | readonly string[] | undefined>
 
-/** Whether a head that is given has older fields of its own. */
+/** Whether the application passed older fields of its own. */
 function hasLegacy(head: unknown): boolean {
   return isFields(head) && Object.keys(head).some((name) => name.toLowerCase() === LEGACY_LIMIT)
 }
