@@ -55,7 +55,7 @@ const calls: readonly (readonly [string, CallWith])[] = [
 ]
 
 describe.each(calls)('%s', (_, call) => {
-  it('reports the admission and is charged, or the signal and is not charged, whichever comes when', async () => {
+  it('an abort at any moment either rejects the call uncharged or comes after an admission that stays charged', async () => {
     const outcomes = new Set<string>()
     const { quota, shut, open, used } = made()
     for (let before = 0; before < TURNS; before++) {
@@ -77,7 +77,7 @@ describe.each(calls)('%s', (_, call) => {
     expect(outcomes).toEqual(new Set(['admitted', 'given up']))
   })
 
-  it('leaves no listener behind, however it ends', async () => {
+  it('a call removes its abort listener when it succeeds and when it fails', async () => {
     const { quota, open } = made()
     const { signal } = new AbortController()
     open()
@@ -91,13 +91,13 @@ describe.each(calls)('%s', (_, call) => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('sends nothing under a signal that was aborted before', async () => {
+  it('a call with an aborted signal sends nothing to the store', async () => {
     const { quota, used } = made()
     await expect(call(quota, AbortSignal.abort('before'))).rejects.toBe('before')
     expect(await used()).toBe(0)
   })
 
-  it('rejects on a signal that is aborted while the call to the store is in flight', async () => {
+  it('a call rejects when its signal aborts while the store call is in flight', async () => {
     const clock = testClock()
     const inner = memoryStore({ clock })
     const controller = new AbortController()
@@ -115,8 +115,8 @@ describe.each(calls)('%s', (_, call) => {
   })
 })
 
-describe('a reservation of stores that answer at once', () => {
-  it('is cancelled by a signal that comes before its promise is kept', async () => {
+describe('an aborted reservation on synchronous stores', () => {
+  it('a signal that aborts before the reservation resolves cancels it', async () => {
     const outcomes = new Set<unknown>()
     for (let before = 0; before < 8; before++) {
       const quota = createQuota<Operation>({ policy, clock: testClock() })
@@ -136,7 +136,7 @@ describe('a reservation of stores that answer at once', () => {
     expect(outcomes).toEqual(new Set(['admitted', 'given up']))
   })
 
-  it('is cancelled by a signal that a listener of its own decision gives', async () => {
+  it('a signal that a decision listener aborts cancels the reservation', async () => {
     const quota = createQuota<Operation>({ policy, clock: testClock() })
     const controller = new AbortController()
     quota.on('admitted', () => controller.abort('by a listener'))

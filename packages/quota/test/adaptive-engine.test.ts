@@ -47,15 +47,15 @@ function laterFactor() {
   return { inner, asked, store }
 }
 
-describe('mode adaptive', () => {
-  it('needs a factor', async () => {
+describe('adaptive mode', () => {
+  it('adaptive mode requires a factor store', async () => {
     await expect(fixture().quota.settings.update({ mode: 'adaptive' })).rejects.toMatchObject({
       faults: [{ path: 'mode', message: 'not available: this engine has no adaptive factor' }],
     })
     expect(() => fixture({ adaptive: {} as never })).toThrowError(/adaptive.factor: missing; expected a factor store/)
   })
 
-  it('starts at factor 1, and follows it at once, in every layer', async () => {
+  it('adaptive limits start at factor 1 and follow each change immediately in every layer', async () => {
     const engine = await adaptive()
     expect(limits(engine)).toEqual([60, 200, 600, 1500, 5000, 18000])
     move(engine.factor, 85)
@@ -64,13 +64,13 @@ describe('mode adaptive', () => {
     expect(limits(engine)).toEqual([90, 300, 900, 2250, 7500, 27000])
   })
 
-  it('starts with the factor that is stored', async () => {
+  it('an engine starts with the stored factor', async () => {
     const factor = memoryFactor()
     move(factor, 75)
     expect(limits(await adaptive({ adaptive: { factor } }))[0]).toBe(45)
   })
 
-  it('decides by the factor', async () => {
+  it('decisions use the limits that the factor scales', async () => {
     const engine = await adaptive()
     move(engine.factor, 75)
     expect(engine.quota.consumeSync({ subject: 'u', operation: 'write', cost: 46 }).allowed).toBe(false)
@@ -78,7 +78,7 @@ describe('mode adaptive', () => {
     expect(engine.quota.consumeSync({ subject: 'u', operation: 'write', cost: 46 }).allowed).toBe(true)
   })
 
-  it('multiplies factor and multiplier exactly', async () => {
+  it('the factor and a layer multiplier multiply without rounding errors', async () => {
     const engine = await adaptive()
     const anyBase = fc.integer({ min: 0, max: MAX_LIMIT })
     const [anyFactor, anyMultiplier] = [fc.integer({ min: 75, max: 150 }), fc.integer({ min: 25, max: 400 })]
@@ -97,7 +97,7 @@ describe('mode adaptive', () => {
     )
   })
 
-  it('leaves overrides as they are, and scales the rest of a subject with some', async () => {
+  it('the factor scales the limits of a subject except its overrides', async () => {
     const engine = await adaptive()
     await engine.quota.subjects.set('u', { overrides: { write: { '5h': 7 } }, bypass: ['site'] })
     expect(limits(engine)).toEqual([60, 7, 600])
@@ -105,7 +105,7 @@ describe('mode adaptive', () => {
     expect(limits(engine)).toEqual([45, 7, 450])
   })
 
-  it('is the only one that the factor moves, and the factor that moved meanwhile counts when it is back', async () => {
+  it('other modes ignore the factor, and its latest value applies when adaptive mode returns', async () => {
     const engine = await adaptive()
     for (const mode of ['conservative', 'normal', 'lenient', 'custom'] as const) {
       await engine.quota.settings.update({ mode, custom: flatBase(9, 9) })
@@ -117,7 +117,7 @@ describe('mode adaptive', () => {
     expect(limits(engine)[0]).toBe(72)
   })
 
-  it('keeps the settings’ version: an administrator loses no race against the factor', async () => {
+  it('a moved factor keeps the settings version, so an administrator’s conditional update succeeds', async () => {
     const engine = await adaptive()
     const { version } = await engine.quota.settings.get()
     const onSettings = vi.fn()
@@ -130,7 +130,7 @@ describe('mode adaptive', () => {
     expect(limits(engine)[0]).toBe(54)
   })
 
-  it('warns of operations that are impossible at the lowest factor', async () => {
+  it('the engine warns about operations whose price is above a limit at the lowest factor', async () => {
     const { quota } = await adaptive()
     const { warnings } = await quota.settings.update({ base: { personal: { write: { '1h': 19 } } } })
     expect(warnings.map(({ message }) => message)).toEqual([
@@ -140,7 +140,7 @@ describe('mode adaptive', () => {
 })
 
 describe('engines that share a factor', () => {
-  it('follow it, and no more when they are closed', async () => {
+  it('every engine on a factor store follows its changes until it is closed', async () => {
     const [factor, settingsStore] = [memoryFactor(), memorySettings()]
     const close = vi.fn()
     const shared = { settingsStore, adaptive: { factor: { ...factor, close } } }
@@ -155,7 +155,7 @@ describe('engines that share a factor', () => {
     expect(read).toHaveBeenCalledTimes(1)
   })
 
-  it('follow a service’s outcomes through a ticker', async () => {
+  it('the ticker lowers the factor of every engine when the service’s outcomes get worse', async () => {
     const clock = testClock()
     const outcomes = memoryOutcomes()
     const engine = await adaptive({ clock })
@@ -173,14 +173,14 @@ describe('engines that share a factor', () => {
   })
 })
 
-describe('a factor store that answers later', () => {
+describe('an asynchronous factor store', () => {
   const at = (version: number, factorHundredths: number): VersionedFactor => ({
     version,
     minute: version,
     state: { ...initialFactor(), factorHundredths },
   })
 
-  it('holds no decision up: the factor is 1 until it was read, and ready() waits for it', async () => {
+  it('decisions use factor 1 until the first read ends, and ready() waits for that read', async () => {
     const { asked, store } = laterFactor()
     const engine = await adaptive({ adaptive: { factor: store } })
     expect(limits(engine)[0]).toBe(60)
@@ -195,7 +195,7 @@ describe('a factor store that answers later', () => {
     expect(limits(engine)[0]).toBe(48)
   })
 
-  it('is read again when a change came during a read', async () => {
+  it('a change during a read makes the engine read the factor again', async () => {
     const { inner, asked, store } = laterFactor()
     const engine = await adaptive({ adaptive: { factor: store } })
     move(inner, 90)
@@ -209,7 +209,7 @@ describe('a factor store that answers later', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('that cannot be read leaves the last factor in force, and is read again at the next change', async () => {
+  it('the last factor stays in force when a read fails, until the next change is read', async () => {
     const { inner, asked, store } = laterFactor()
     const engine = await adaptive({ adaptive: { factor: store } })
     asked[0]!(at(1, 80))
@@ -226,7 +226,7 @@ describe('a factor store that answers later', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it('that throws at once is no error of the engine', async () => {
+  it('a factor store that throws synchronously causes no engine error', async () => {
     const inner = memoryFactor()
     const read = vi.fn<() => VersionedFactor | undefined>().mockImplementationOnce(() => {
       throw new Error('gone')
@@ -237,7 +237,7 @@ describe('a factor store that answers later', () => {
     expect(limits(engine)[0]).toBe(48)
   })
 
-  it.each([74, 151, 99.5, Number.NaN, '100'])('holding %s as its factor is not followed', async (wrong) => {
+  it.each([74, 151, 99.5, Number.NaN, '100'])('the engine ignores a stored factor of %s', async (wrong) => {
     const engine = await adaptive()
     move(engine.factor, 90)
     move(engine.factor, wrong as number)

@@ -66,8 +66,8 @@ function ticked(from: FactorState, counted: AdaptiveCounts, fromAt: number, forM
   return after
 }
 
-describe('the counts', () => {
-  it('leave out refusals and the service’s own 503s about quotas', () => {
+describe('adaptive counts', () => {
+  it('the counts exclude refusals and the service’s own 503 responses about quotas', () => {
     const minute = (at: number) => ({
       ...noOutcomes(at),
       calls: 100,
@@ -89,92 +89,92 @@ describe('Wilson bounds', () => {
     [1, 300, 0.000589, 0.018637],
     [50, 500, 0.076677, 0.129423],
     [10, 10, 0.72246, 1],
-  ])('of %d in %d', (events, trials, low, high) => {
+  ])('the Wilson bounds of %d events in %d trials match known values', (events, trials, low, high) => {
     expect(wilsonBounds(events, trials, 1.96).low).toBeCloseTo(low, 5)
     expect(wilsonBounds(events, trials, 1.96).high).toBeCloseTo(high, 5)
   })
 })
 
-describe('the factor falls', () => {
-  it('by 0.10 when errors are surely above 2 %, not below 0.75', () => {
+describe('falling factor', () => {
+  it('the factor falls by 0.10, to 0.75 at least, when errors are certainly above 2 %', () => {
     expect(verdict({ factorHundredths: 100 }, BAD)).toEqual(['errors_high', 90])
     expect(verdict({ factorHundredths: 80 }, BAD)).toEqual(['errors_high', 75])
     expect(verdict({ factorHundredths: 75 }, BAD)).toEqual(['at_limit', 75])
   })
 
-  it('only when the lower bound of the window is above 2 %', () => {
+  it('the factor falls only when the lower bound over the window is above 2 %', () => {
     // 77 of 3,000 are 2.57 %, surely above 2.06 %; 75 are 2.5 %, surely above 2.0 % less a little.
     expect(verdict({}, counts(3_000, 77, 500, 50))[0]).toBe('errors_high')
     expect(verdict({}, counts(3_000, 75, 500, 50))[0]).toBe('steady')
   })
 
-  it('only when the lower bound of the last minutes is, too: what is over is over', () => {
+  it('the factor doesn’t fall when the last minutes aren’t certainly above 2 % any more', () => {
     expect(verdict({}, counts(3_000, 300, 500, 18))[0]).toBe('errors_high')
     expect(verdict({}, counts(3_000, 300, 500, 16))[0]).toBe('steady')
   })
 
-  it('only with 20 recent calls', () => {
+  it('the factor falls only with at least 20 recent calls', () => {
     expect(verdict({}, counts(3_000, 300, 20, 20))[0]).toBe('errors_high')
     expect(verdict({}, counts(3_000, 300, 19, 19))[0]).toBe('steady')
   })
 
-  it('also with less than 200 calls', () => {
+  it('the factor can fall with fewer than 200 calls in the window', () => {
     expect(verdict({}, counts(100, 30, 20, 8))).toEqual(['errors_high', 90])
   })
 
-  it('5 minutes after the last move at the earliest', () => {
+  it('the factor falls at most once in 5 minutes', () => {
     expect(verdict({ lastMoveAt: NOW - 5 * MINUTE + 1 }, BAD)).toEqual(['waiting', 100])
     expect(verdict({ lastMoveAt: NOW - 5 * MINUTE }, BAD)).toEqual(['errors_high', 90])
   })
 })
 
-describe('the factor rises', () => {
-  it('by 0.05, not above 1.5', () => {
+describe('rising factor', () => {
+  it('the factor rises by 0.05, to 1.5 at most', () => {
     expect(verdict({ factorHundredths: 100 }, GOOD)).toEqual(['errors_low', 105])
     expect(verdict({ factorHundredths: 148 }, GOOD)).toEqual(['errors_low', 150])
     expect(verdict({ factorHundredths: 150 }, GOOD)).toEqual(['at_limit', 150])
   })
 
-  it('30 minutes after the last move at the earliest', () => {
+  it('the factor rises at most once in 30 minutes', () => {
     expect(verdict({ lastMoveAt: NOW - 30 * MINUTE + 1 }, GOOD)).toEqual(['waiting', 100])
     expect(verdict({ lastMoveAt: NOW - 30 * MINUTE }, GOOD)).toEqual(['errors_low', 105])
   })
 
-  it('from 1 on only when errors are surely below 0.5 %: 765 calls without one', () => {
+  it('above 1 the factor rises only when errors are certainly below 0.5 %, as after 765 calls without one', () => {
     expect(verdict({ factorHundredths: 100 }, counts(765, 0, 100, 0))[0]).toBe('errors_low')
     expect(verdict({ factorHundredths: 100 }, counts(764, 0, 100, 0))[0]).toBe('steady')
     expect(verdict({ factorHundredths: 95 }, counts(764, 0, 100, 0))[0]).toBe('errors_low')
   })
 
-  it('from 1 on only when the last minutes are below 0.5 %, and not when nobody called', () => {
+  it('above 1 the factor rises only when the last minutes have calls and are below 0.5 %', () => {
     expect(verdict({ factorHundredths: 100 }, counts(10_000, 5, 1_000, 4))[0]).toBe('errors_low')
     expect(verdict({ factorHundredths: 100 }, counts(10_000, 5, 1_000, 5))[0]).toBe('steady')
     expect(verdict({ factorHundredths: 100 }, counts(10_000, 5, 0, 0))[0]).toBe('steady')
   })
 
-  it('below 1 when the rate is below 0.5 % and surely below 2 %', () => {
+  it('below 1 the factor rises when the rate is below 0.5 % and certainly below 2 %', () => {
     expect(verdict({ factorHundredths: 95 }, counts(3_000, 14, 500, 0))[0]).toBe('errors_low')
     expect(verdict({ factorHundredths: 95 }, counts(3_000, 15, 500, 0))[0]).toBe('steady')
     expect(verdict({ factorHundredths: 95 }, counts(300, 1, 50, 0))[0]).toBe('errors_low')
     expect(verdict({ factorHundredths: 95 }, counts(205, 1, 50, 0))[0]).toBe('steady')
   })
 
-  it('below 1 unless the last minutes are surely above 0.5 %', () => {
+  it('below 1 the factor doesn’t rise when the last minutes are certainly above 0.5 %', () => {
     expect(verdict({ factorHundredths: 95 }, counts(3_000, 5, 100, 1))[0]).toBe('errors_low')
     expect(verdict({ factorHundredths: 95 }, counts(3_000, 5, 100, 2))[0]).toBe('steady')
     expect(verdict({ factorHundredths: 95 }, counts(30_000, 60, 10_000, 49))[0]).toBe('errors_low')
   })
 
-  it('never while errors lie between: a steady 1 % keeps it where it is', () => {
+  it('the factor never rises at a steady 1 % of errors', () => {
     expect(verdict({ factorHundredths: 75 }, MIDDLING)).toEqual(['steady', 75])
     expect(verdict({ factorHundredths: 120 }, MIDDLING)).toEqual(['steady', 120])
   })
 })
 
-describe('a fall after rises', () => {
+describe('falling after rises', () => {
   const risen = (...rises: Learned['rises']): FactorState => learned({ rises }, { factorHundredths: 120 })
 
-  it('goes back to the factor before the first of them, and leaves a wall', () => {
+  it('a fall returns to the factor before the first rise and leaves a wall', () => {
     const after = adaptiveLaw(risen(roseFrom(110, 70), roseFrom(115, 40)), BAD, NOW)
     expect([after.reason?.code, after.factorHundredths]).toEqual(['errors_high', 110])
     expect(after.learned?.wall).toEqual({
@@ -187,7 +187,7 @@ describe('a fall after rises', () => {
     expect(after.learned?.rises).toEqual([])
   })
 
-  it('goes back by 0.10 a minute, even if the counts are good', () => {
+  it('a fall after rises moves by 0.10 a minute even if the counts are good', () => {
     const fell = adaptiveLaw(risen(roseFrom(95, 74), roseFrom(100, 44)), BAD, NOW)
     const back = adaptiveLaw(fell, GOOD, NOW + MINUTE)
     const home = adaptiveLaw(back, GOOD, NOW + 2 * MINUTE)
@@ -196,13 +196,13 @@ describe('a fall after rises', () => {
     expect(home.learned?.phase).toEqual({ kind: 'free' })
   })
 
-  it('blames rises of the last 75 minutes, and no others', () => {
+  it('a fall undoes the rises of the last 75 minutes and no earlier ones', () => {
     expect(adaptiveLaw(risen(roseFrom(115, 75)), BAD, NOW).learned?.wall).not.toBeNull()
     const after = adaptiveLaw(risen(roseFrom(115, 76)), BAD, NOW)
     expect([after.factorHundredths, after.learned?.wall]).toEqual([110, null])
   })
 
-  it('does not wait for the whole window when the counts since the rise speak for it', () => {
+  it('a fall after a rise doesn’t wait for the whole window when the counts since the rise are bad', () => {
     const since = (evidence: number): FactorState =>
       learned({ rises: [roseFrom(115, 8)], evidence }, { factorHundredths: 120 })
     // 15 of 300 in the last minutes, and not yet 2 % in the window.
@@ -216,7 +216,7 @@ describe('a fall after rises', () => {
     )
   })
 
-  it('goes on down when errors stay high, and the wall begins further down, unless the factor is 1', () => {
+  it('the factor keeps falling while errors stay high, and the wall starts lower unless the factor is 1', () => {
     const at = (factorHundredths: number): FactorState =>
       learned({ wall: wallTo(120, { lowHundredths: factorHundredths + 5 }) }, { factorHundredths })
     expect(adaptiveLaw(at(110), BAD, NOW).learned?.wall?.lowHundredths).toBe(110)
@@ -224,7 +224,7 @@ describe('a fall after rises', () => {
     expect(adaptiveLaw(at(110), BAD, NOW).factorHundredths).toBe(100)
   })
 
-  it('of a service that takes long to recover blames twice as long', () => {
+  it('a service that recovers slowly has rises undone that are twice as old', () => {
     const since = NOW - 2 * HOUR
     const rises = [
       { at: since - 4 * HOUR - MINUTE, fromHundredths: 105 },
@@ -242,7 +242,7 @@ describe('a fall after rises', () => {
     expect(adaptiveLaw(unwalled, GOOD, NOW).learned?.wall).toMatchObject({ lowHundredths: 115, highHundredths: 150 })
   })
 
-  it('keeps the next probe away for 2, 4, 8 hours, and no longer', () => {
+  it('failed probes delay the next one by 2, 4, then at most 8 hours', () => {
     const wait = (hours: number): number =>
       adaptiveLaw(
         learned({ probeWaitMs: hours * HOUR, rises: [roseFrom(100, 30)] }, { factorHundredths: 105 }),
@@ -253,18 +253,18 @@ describe('a fall after rises', () => {
   })
 })
 
-describe('a wall', () => {
+describe('walls', () => {
   const below = (some: Partial<Learned> = {}): FactorState =>
     learned({ wall: wallTo(120), ...some }, { factorHundredths: 110 })
 
-  it('is not in the way further down', () => {
+  it('a wall doesn’t stop the factor from rising below it', () => {
     expect(adaptiveLaw({ ...below(), factorHundredths: 105 }, GOOD, NOW)).toMatchObject({
       factorHundredths: 110,
       reason: { code: 'errors_low' },
     })
   })
 
-  it('is probed for 5 minutes, and listened to for 2 hours; then the factor rises to the level', () => {
+  it('a wall is probed for 5 minutes and watched for 2 hours before the factor rises to its level', () => {
     const moves: (string | number)[][] = []
     let [after, before] = [below(), 110]
     for (let minute = 0; minute <= 126; minute++) {
@@ -280,7 +280,7 @@ describe('a wall', () => {
     expect(after.learned?.wall).toMatchObject({ lowHundredths: 120, highHundredths: 120 })
   })
 
-  it('at its highest level is probed twice, the second time for 20 minutes, and is gone when both pass', () => {
+  it('a wall at its highest level disappears after two passed probes, the second one of 20 minutes', () => {
     const top = below({ wall: wallTo(115), probeWaitMs: 8 * HOUR })
     const first = ticked(top, GOOD, NOW, 125 * MINUTE)
     expect(first).toMatchObject({ factorHundredths: 110, learned: { wall: { probed: 'once' } } })
@@ -290,7 +290,7 @@ describe('a wall', () => {
     expect(passed).toMatchObject({ factorHundredths: 115, learned: { wall: null, probeWaitMs: 4 * HOUR } })
   })
 
-  it('stays where a probe failed, during the probe or in the two hours after it', () => {
+  it('a wall stays when its probe fails, during the probe or in the two hours after it', () => {
     const failed = (from: FactorState, at: number): unknown[] => {
       const { reason, factorHundredths, learned: known } = ticked(from, counts(3_000, 40, 500, 30), at, 2 * MINUTE)
       return [
@@ -313,12 +313,12 @@ describe('a wall', () => {
     ['while a rise may still show', { rises: [roseFrom(105, 75)] }],
     ['when no probe is left', { probes: { left: 0, since: NOW - 8 * HOUR + 1 } }],
     ['before errors were low for a whole window', { lowSince: NOW - 30 * MINUTE + 1 }],
-  ])('is not probed %s', (_, some) => {
+  ])('a wall isn’t probed %s', (_, some) => {
     expect(adaptiveLaw(below(some), GOOD, NOW).reason).toMatchObject({ code: 'capped', toHundredths: 110 })
     expect(adaptiveLaw(below(some), GOOD, NOW).reason!.nextRiseAt).toBeGreaterThanOrEqual(NOW)
   })
 
-  it('is probed from then on', () => {
+  it('a wall is probed as soon as its waiting time is over', () => {
     for (const some of [
       { wall: wallTo(120, { retryAt: NOW }) },
       { rises: [roseFrom(105, 76)] },
@@ -329,7 +329,7 @@ describe('a wall', () => {
     }
   })
 
-  it('is lifted by time where there is too little traffic to probe it', () => {
+  it('a wall with too little traffic to probe it rises with time', () => {
     const quiet = (retryAt: number): FactorState =>
       learned(
         { wall: { lowHundredths: 90, highHundredths: 95, retryAt, probed: 'never' }, probeWaitMs: 4 * HOUR },
@@ -343,7 +343,7 @@ describe('a wall', () => {
     })
   })
 
-  it('is forgotten by a reset, and factor and history stay', async () => {
+  it('a reset removes the wall and keeps the factor and its history', async () => {
     const store = memoryFactor()
     expect(await resetFactor(store)).toBeUndefined()
     const fell = adaptiveLaw(learned({ rises: [roseFrom(100, 30)] }, { factorHundredths: 105 }), BAD, NOW)
@@ -361,8 +361,8 @@ describe('a wall', () => {
   })
 })
 
-describe('a state of the law before walls', () => {
-  it('is taken over: its cap is a wall above it, its last rise may be to blame', () => {
+describe('state of the law without walls', () => {
+  it('the law turns a stored cap into a wall and can undo the last rise before it', () => {
     const risen = { ...FORMER_START, factorHundredths: 105, lastRiseAt: NOW - HOUR, lastMoveAt: NOW - HOUR }
     const before = formerLaw(risen, BAD, NOW)
     expect(before).toMatchObject({ factorHundredths: 95, cap: { hundredths: 100 } })
@@ -377,7 +377,7 @@ describe('a state of the law before walls', () => {
     ).toMatchObject({ lowHundredths: 105 })
   })
 
-  it('is one that a process of that law can go on with: the wall is its cap', () => {
+  it('the law without walls can continue a state with a wall, and reads the wall as its cap', () => {
     const walled = adaptiveLaw(learned({ wall: wallTo(120) }, { factorHundredths: 105 }), MIDDLING, NOW)
     const former = formerLaw(walled, GOOD, NOW + MINUTE)
     expect(former).toMatchObject({ factorHundredths: 110, cap: { hundredths: 110 } })
@@ -385,7 +385,7 @@ describe('a state of the law before walls', () => {
     expect(former).not.toHaveProperty('learned')
   })
 
-  it('may stand above its cap: the other process ticked during a probe, which then ends', () => {
+  it('a probe ends when a process without walls raised the factor above the cap meanwhile', () => {
     const probing = adaptiveLaw(learned({ wall: wallTo(120) }, { factorHundredths: 110 }), GOOD, NOW)
     const former = formerLaw(probing, GOOD, NOW + MINUTE)
     expect(former.factorHundredths).toBe(115)
@@ -394,8 +394,8 @@ describe('a state of the law before walls', () => {
   })
 })
 
-describe('after more than 30 minutes without a tick', () => {
-  it('a probe goes home and is not judged, and the wall is left for a later one', () => {
+describe('a gap of more than 30 minutes between ticks', () => {
+  it('a gap ends a probe without judging it and leaves the wall for a later probe', () => {
     const probing = adaptiveLaw(learned({ wall: wallTo(120) }, { factorHundredths: 110 }), GOOD, NOW)
     const later = adaptiveLaw(probing, GOOD, NOW + 9 * HOUR)
     expect(later).toMatchObject({
@@ -411,7 +411,7 @@ describe('after more than 30 minutes without a tick', () => {
     expect(adaptiveLaw(probing, GOOD, NOW + 30 * MINUTE).reason?.code).toBe('probe_over')
   })
 
-  it('evidence and trouble that no tick saw say nothing', () => {
+  it('evidence and trouble from before a gap are dropped', () => {
     const before = learned(
       { evidence: 20, trouble: { since: NOW - HOUR, fromHundredths: 100, rises: [] } },
       { tickedAt: NOW - 31 * MINUTE },
@@ -420,54 +420,54 @@ describe('after more than 30 minutes without a tick', () => {
   })
 })
 
-describe('with less than 200 calls', () => {
+describe('drift with fewer than 200 calls', () => {
   const quietFor = (ms: number, factorHundredths: number): Partial<FactorState> => ({
     factorHundredths,
     quietSince: NOW - ms,
   })
 
-  it('the factor holds for 30 minutes, then drifts to 1 by 0.05', () => {
+  it('the factor stays for 30 minutes with few calls, then drifts to 1 by 0.05', () => {
     expect(verdict(quietFor(30 * MINUTE - 1, 120), NONE)).toEqual(['quiet', 120])
     expect(verdict(quietFor(30 * MINUTE, 120), NONE)).toEqual(['quiet_fall', 115])
     expect(verdict(quietFor(30 * MINUTE, 80), NONE)).toEqual(['quiet_rise', 85])
     expect(verdict(quietFor(30 * MINUTE, 100), NONE)).toEqual(['quiet', 100])
   })
 
-  it('it does not drift beyond 1', () => {
+  it('the factor never drifts past 1', () => {
     expect(verdict(quietFor(HOUR, 98), NONE)).toEqual(['quiet_rise', 100])
     expect(verdict(quietFor(HOUR, 102), NONE)).toEqual(['quiet_fall', 100])
   })
 
-  it('steps of the drift are 30 minutes apart', () => {
+  it('drift steps are 30 minutes apart', () => {
     const after = (ms: number): number => ticked({ ...state(), factorHundredths: 120 }, NONE, NOW, ms).factorHundredths
     expect([29, 30, 59, 60, 240].map((minutes) => after(minutes * MINUTE))).toEqual([120, 115, 115, 110, 100])
   })
 
-  it('200 calls are enough traffic, and begin the hold again', () => {
+  it('200 calls in the window end the drift and restart its waiting time', () => {
     const enough = tick(quietFor(HOUR, 120), counts(200, 2, 30, 0))
     expect([enough.reason?.code, enough.quietSince]).toEqual(['steady', null])
     const again = adaptiveLaw(enough, counts(199, 2, 30, 0), NOW + MINUTE)
     expect([again.reason?.code, again.quietSince]).toEqual(['quiet', NOW + MINUTE])
   })
 
-  it('a time without ticks is no hold', () => {
+  it('minutes without ticks don’t count towards the drift’s waiting time', () => {
     expect(tick({ ...quietFor(9 * HOUR, 120), tickedAt: NOW - 31 * MINUTE }, NONE).quietSince).toBe(NOW)
     expect(tick({ ...quietFor(9 * HOUR, 120), tickedAt: NOW - 30 * MINUTE }, NONE).quietSince).toBe(NOW - 9 * HOUR)
   })
 
-  it('it drifts up only while errors are not surely above 0.5 %', () => {
+  it('the factor drifts up only while errors aren’t certainly above 0.5 %', () => {
     expect(verdict(quietFor(HOUR, 80), counts(100, 1, 10, 0))).toEqual(['quiet_rise', 85])
     expect(verdict(quietFor(HOUR, 80), counts(100, 2, 10, 0))).toEqual(['quiet', 80])
     expect(verdict(quietFor(HOUR, 120), counts(100, 2, 10, 0))).toEqual(['quiet_fall', 115])
   })
 
-  it('a drift down is no fall: it leaves no wall', () => {
+  it('a drift down leaves no wall', () => {
     expect(tick(quietFor(HOUR, 120), NONE).learned?.wall).toBeNull()
   })
 })
 
-describe('a tick', () => {
-  it('reports the numbers that its reason came from', () => {
+describe('ticks', () => {
+  it('a tick reports the numbers that its decision is based on', () => {
     const { reason } = adaptiveLaw(
       learned({ rises: [roseFrom(110, 60)] }, { factorHundredths: 120 }),
       counts(1_000, 100, 200, 20),
@@ -491,7 +491,7 @@ describe('a tick', () => {
     })
   })
 
-  it('reports when the next move is possible: waits, the wall, the bounds', () => {
+  it('a tick reports when the next move is possible, given waits, the wall and the bounds', () => {
     const next = (before: Partial<FactorState>): unknown[] => {
       const { nextFallAt, nextRiseAt } = tick(before, MIDDLING).reason!
       return [nextFallAt, nextRiseAt]
@@ -510,7 +510,7 @@ describe('a tick', () => {
     expect(next(known({ wall: wallTo(120), phase: listening }))).toEqual([NOW, until])
   })
 
-  it('remembers the last moves, newest first, and no more than its limit', () => {
+  it('a tick keeps the last moves, newest first, up to its limit', () => {
     const constants = adaptiveConstants({ historyLength: 2 })
     let after = state()
     for (let at = 0; at < 3; at++) after = adaptiveLaw(after, BAD, NOW + at * 5 * MINUTE, constants)
@@ -519,7 +519,7 @@ describe('a tick', () => {
     expect(after.history.map(({ toHundredths }) => toHundredths)).toEqual([75, 80])
   })
 
-  it('after the clock stepped back waits from then on, and not until the old time comes', () => {
+  it('a tick after the clock stepped back restarts the waits from the new time', () => {
     const ahead = NOW + 24 * HOUR
     const before = learned(
       { rises: [{ at: ahead, fromHundredths: 95 }], wall: wallTo(120, { retryAt: ahead }) },
@@ -539,7 +539,7 @@ describe('a tick', () => {
     expect(ticked(quiet, NONE, NOW, 30 * MINUTE).factorHundredths).toBe(115)
   })
 
-  it('whatever is counted, and whenever: bounds, steps, plain JSON, and the state before untouched', () => {
+  it('any counts at any time give bounded factors in allowed steps as plain JSON, and the given state isn’t changed', () => {
     const some = fc
       .tuple(
         fc.nat(5_000),
@@ -572,7 +572,7 @@ describe('a tick', () => {
     )
   })
 
-  it('the factor returns below its wall when a clock that steps back puts an earlier rise to blame', () => {
+  it('the factor returns below its wall when a clock that steps back makes an earlier rise recent', () => {
     const none = counts(0, 0, 0, 0)
     const minutes = (count: number): number => NOW + count * MINUTE
     let state = adaptiveLaw(initialFactor(), counts(765, 0, 765, 0), minutes(1))
@@ -585,13 +585,13 @@ describe('a tick', () => {
   })
 })
 
-describe('the constants', () => {
-  it('are 30 minutes, 0.5 % and 2 %, 0.75 to 1.5 by default', () => {
+describe('adaptive constants', () => {
+  it('the default constants are 30 minutes, 0.5 % and 2 %, and factors from 0.75 to 1.5', () => {
     expect(ADAPTIVE_DEFAULTS).toMatchObject({ windowMinutes: 30, lowRate: 0.005, highRate: 0.02, minHundredths: 75 })
     expect(adaptiveConstants({ maxHundredths: 120 })).toEqual({ ...ADAPTIVE_DEFAULTS, maxHundredths: 120 })
   })
 
-  it('reach the law', () => {
+  it('custom constants reach the law', () => {
     const constants = adaptiveConstants({ fallStepHundredths: 20, highRate: 0.05, maxHundredths: 102, z: 0 })
     expect(adaptiveLaw(state(), BAD, NOW, constants).factorHundredths).toBe(80)
     expect(adaptiveLaw(state(), counts(1_000, 40, 200, 8), NOW, constants).factorHundredths).toBe(100)
@@ -610,7 +610,7 @@ describe('the constants', () => {
     [{ z: Number.NaN }, 'z'],
     [{ historyLength: 0 }, 'historyLength'],
     [{ windowMinuets: 30 }, 'windowMinuets'],
-  ])('refuse %j', (given, path) => {
+  ])('the constants %j are rejected', (given, path) => {
     expect(() => adaptiveConstants(given as Partial<AdaptiveConstants>)).toThrowError(
       expect.objectContaining({ code: 'invalid_options', faults: [expect.objectContaining({ path })] }),
     )

@@ -52,7 +52,7 @@ describe.each([
 ])('two days of the law on plants %s', (_, plants, cliffMean) => {
   const figures = new Map<string, Figures>()
 
-  it.each(plants)('$kind: $name', { timeout: 60_000 }, (plant) => {
+  it.each(plants)('$kind: $name: simulated over two days, the law meets its bounds', { timeout: 60_000 }, (plant) => {
     const now = figuresOf(days(() => law(), plant, PLANT_SEEDS).map(bounded))
     figures.set(plant.name, now)
     expect(now.reversals).toBeLessThanOrEqual(MOST_REVERSALS[plant.kind])
@@ -62,7 +62,7 @@ describe.each([
     expect(now.factor).toBeGreaterThanOrEqual(before.factor - (plant.kind === 'healthy' ? 0.005 : 0.06))
   })
 
-  it('cliffs: little of the time above 2 % of errors, on average and at worst', () => {
+  it('on cliffs, little of the time is above 2 % of errors, on average and at worst', () => {
     const cliffs = plants.filter(({ kind }) => kind === 'cliff').map(({ name }) => figures.get(name)!)
     expect(cliffs.reduce((sum, { high }) => sum + high, 0) / cliffs.length).toBeLessThanOrEqual(cliffMean)
     expect(most(cliffs.map(({ worst }) => worst))).toBeLessThanOrEqual(0.12)
@@ -77,16 +77,16 @@ describe('the law on a service that carries any load', () => {
     [0.002, 26],
     [0.001, 100],
     [0.004, 100],
-  ])('never turns at %d errors a call and %d calls a minute', (rate, callsPerMinute) => {
+  ])('the factor never changes direction at %d errors a call and %d calls a minute', (rate, callsPerMinute) => {
     expect(most(runs(healthy(rate, callsPerMinute), 12).map(reversals))).toBe(0)
   })
 
-  it('rises to the highest factor where there is traffic to judge by', () => {
+  it('the factor rises to its maximum where there is enough traffic to judge', () => {
     expect(runs(healthy(0.001, 100), 12).every((run) => lastOf(run) === 150)).toBe(true)
   })
 
   it.each([7, 10, 20])(
-    'comes back to 1 and stays there at %d calls a minute: too few to go beyond',
+    'the factor returns to 1 and stays there at %d calls a minute, too few to rise further',
     (callsPerMinute) => {
       const days = runs({ ...healthy(0, callsPerMinute), start: 75 }, 12, () => law(75))
       expect(days.map(lastOf)).toEqual(SEEDS.map(() => 100))
@@ -94,37 +94,40 @@ describe('the law on a service that carries any load', () => {
     },
   )
 
-  it.each([75, 130])('drifts to 1 from %d hundredths with 3 calls a minute, and with none', (start) => {
+  it.each([75, 130])('the factor drifts to 1 from %d hundredths with 3 calls a minute and with none', (start) => {
     for (const callsPerMinute of [0, 3]) {
       const days = runs({ ...healthy(0.001, callsPerMinute), start }, 12, () => law(start))
       expect(days.map(lastOf)).toEqual(SEEDS.map(() => 100))
     }
   })
 
-  it('stays at 1 without any traffic', () => {
+  it('the factor stays at 1 without any traffic', () => {
     expect(new Set(runs(healthy(0, 0), 12).flatMap(({ factors }) => factors))).toEqual(new Set([100]))
   })
 })
 
-describe('an outage', () => {
+describe('outages', () => {
   it.each([
     [100, 180],
     [10, 240],
-  ])('at %d calls a minute lowers the factor to 0.75, and is over %d minutes after it ended', (calls, minutes) => {
-    const days = runs(withOutage(healthy(0.001, calls)), 8)
-    expect(days.map(({ factors }) => factors[89])).toEqual(SEEDS.map(() => 75))
-    expect(most(days.map((run) => minutesUntil(run, 90, 100)))).toBeLessThanOrEqual(minutes)
-    // Down and up, and a probe of the wall that it may have left.
-    expect(most(days.map(reversals))).toBeLessThanOrEqual(4)
-  })
+  ])(
+    'an outage at %d calls a minute lowers the factor to 0.75, and the factor recovers %d minutes after it',
+    (calls, minutes) => {
+      const days = runs(withOutage(healthy(0.001, calls)), 8)
+      expect(days.map(({ factors }) => factors[89])).toEqual(SEEDS.map(() => 75))
+      expect(most(days.map((run) => minutesUntil(run, 90, 100)))).toBeLessThanOrEqual(minutes)
+      // Down and up, and a probe of the wall that it may have left.
+      expect(most(days.map(reversals))).toBeLessThanOrEqual(4)
+    },
+  )
 
-  it('lowers it also with 5 calls a minute, and the drift brings it back', () => {
+  it('an outage at 5 calls a minute lowers the factor, and the drift restores it', () => {
     const days = runs(withOutage(healthy(0, 5)), 12)
     expect(days.every(({ factors }) => Math.min(...factors) === 75)).toBe(true)
     expect(days.map(lastOf)).toEqual(SEEDS.map(() => 100))
   })
 
-  it('followed by a steady 0.8 % of errors leaves the factor where it is', () => {
+  it('an outage followed by a steady 0.8 % of errors leaves the factor where it is', () => {
     const days = runs(withOutage(healthy(0.008, 1_000)), 12)
     expect(days.map(lastOf)).toEqual(SEEDS.map(() => 75))
   })
@@ -148,12 +151,12 @@ describe('the law on a cliff', () => {
     }
   }
 
-  it('goes on after restarts with missed minutes: a probe that was left open is ended first', () => {
+  it('the law continues after restarts with missed minutes and first ends a probe that was left open', () => {
     const missing = disturbed((state, minute, tick) => (minute % 400 >= 340 ? state : tick()))
     expect(average(runs(plant, 48, missing).map(timeAboveHighRate))).toBeLessThanOrEqual(average(plain()) + 0.03)
   })
 
-  it('keeps what it must remember within 2 kB of JSON', () => {
+  it('the state of the law stays within 2 kB of JSON', () => {
     let largest = 0
     const measured = disturbed((_, __, tick) => {
       const state = tick()
@@ -165,7 +168,7 @@ describe('the law on a cliff', () => {
     expect(largest).toBeLessThanOrEqual(2_048)
   })
 
-  it('ticks by turns with processes of the law before walls, and is as good as that at least', () => {
+  it('the law that takes turns with processes without walls keeps errors as low as they do alone', () => {
     const byTurns = (): Controller => {
       let [state, minute]: [FactorState, number] = [FORMER_START, 0]
       return (counts, now) => {

@@ -41,8 +41,8 @@ function failing({ outcomes }: SetUp, fromMinute: number, minutes: number): void
 
 const factorOf = ({ factorStore }: SetUp): number | undefined => factorStore.read()?.state.factorHundredths
 
-describe('a tick', () => {
-  it('applies the law to the closed minutes, and stores what came of it under the minute', async () => {
+describe('ticks of the ticker', () => {
+  it('a tick applies the law to the closed minutes and stores the result under its minute', async () => {
     const setup = setUp()
     failing(setup, MINUTE - 40, 45)
     const done = await setup.ticker.tick()
@@ -53,13 +53,13 @@ describe('a tick', () => {
     expect(setup.factorStore.read()).toEqual({ version: 1, minute: MINUTE, state })
   })
 
-  it('counts no minute that is still open', async () => {
+  it('a tick doesn’t count a minute that is still open', async () => {
     const setup = setUp()
     failing(setup, MINUTE, 1)
     expect(await setup.ticker.tick()).toMatchObject({ state: { reason: { counts: { calls: 0 } } } })
   })
 
-  it('counts as many minutes as its constants say', async () => {
+  it('a tick counts as many minutes as its constants say', async () => {
     const setup = setUp({ constants: { windowMinutes: 10, recentMinutes: 2 } })
     failing(setup, MINUTE - 40, 40)
     expect(await setup.ticker.tick()).toMatchObject({
@@ -67,7 +67,7 @@ describe('a tick', () => {
     })
   })
 
-  it('that comes twice in a minute moves nothing', async () => {
+  it('a second tick in a minute moves nothing', async () => {
     const setup = setUp({ constants: { fallWaitMs: MINUTE_MS } })
     failing(setup, MINUTE - 40, 45)
     await setup.ticker.tick()
@@ -79,7 +79,7 @@ describe('a tick', () => {
     expect(await setup.ticker.tick()).toMatchObject({ status: 'ticked', state: { factorHundredths: 80 } })
   })
 
-  it('of a process whose clock is behind moves nothing', async () => {
+  it('a tick of a process with a slow clock moves nothing', async () => {
     const setup = setUp({ constants: { fallWaitMs: MINUTE_MS } })
     failing(setup, MINUTE - 40, 45)
     await setup.ticker.tick()
@@ -88,7 +88,7 @@ describe('a tick', () => {
     expect(factorOf(setup)).toBe(90)
   })
 
-  it('goes on after a clock that ran far ahead was put right', async () => {
+  it('ticks continue after a clock that ran far ahead is corrected', async () => {
     const setup = setUp()
     await setup.make(testClock(START + 24 * 60 * MINUTE_MS)).tick()
     failing(setup, MINUTE - 40, 60)
@@ -97,7 +97,7 @@ describe('a tick', () => {
     expect(factorOf(setup)).toBe(90)
   })
 
-  it('of many processes at once is done by one', async () => {
+  it('concurrent ticks of many processes move the factor once', async () => {
     const setup = setUp()
     failing(setup, MINUTE - 40, 45)
     // All read before any writes.
@@ -120,14 +120,14 @@ describe('a tick', () => {
     expect(setup.factorStore.read()?.version).toBe(1)
   })
 
-  it('at the same time as another of the same ticker is that one', async () => {
+  it('concurrent ticks of one ticker share one result', async () => {
     const { ticker, factorStore } = setUp()
     const [one, other] = await Promise.all([ticker.tick(), ticker.tick()])
     expect(one).toBe(other)
     expect(factorStore.read()?.version).toBe(1)
   })
 
-  it('gives way to a write that came in between', async () => {
+  it('a tick doesn’t overwrite a state that was written meanwhile', async () => {
     const setup = setUp()
     failing(setup, MINUTE - 40, 45)
     const { outcomes, factorStore, clock } = setup
@@ -147,7 +147,7 @@ describe('a tick', () => {
     expect(factorStore.read()).toEqual({ version: 1, minute: 0, state: administrator })
   })
 
-  it('does nothing while the mode is another', async () => {
+  it('a tick does nothing in another mode', async () => {
     const factorStore = memoryFactor()
     const quota = createQuota({ policy: testPolicy(), adaptive: { factor: factorStore } })
     const clock = testClock()
@@ -158,7 +158,7 @@ describe('a tick', () => {
     expect(await ticker.tick()).toMatchObject({ status: 'ticked' })
   })
 
-  it('of a dry run writes nothing, whatever the mode, and goes on from its own last state', async () => {
+  it('a dry run writes nothing in any mode and continues from its own last state', async () => {
     const setup = setUp({ dryRun: true, settings: { get: () => ({ mode: 'normal' }) } })
     failing(setup, MINUTE - 40, 60)
     setup.factorStore.compareAndSet(0, MINUTE, { ...initialFactor(), factorHundredths: 120 })
@@ -172,7 +172,7 @@ describe('a tick', () => {
     expect(setup.factorStore.read()).toMatchObject({ version: 1, state: { factorHundredths: 120 } })
   })
 
-  it('fails with the error of the store, and the next one goes on', async () => {
+  it('a tick rejects with the store’s error, and the next tick continues', async () => {
     const setup = setUp()
     const read = vi.spyOn(setup.outcomes, 'read').mockImplementationOnce(() => {
       throw new Error('gone')
@@ -182,13 +182,13 @@ describe('a tick', () => {
     expect(read).toHaveBeenCalledTimes(2)
   })
 
-  it('refuses faulty constants when it is made', () => {
+  it('adaptiveTicker() throws on invalid constants', () => {
     expect(() => setUp({ constants: { minCalls: -1 } })).toThrowError(/minCalls/)
   })
 })
 
 describe('many processes that tick late, early and twice', () => {
-  it('move the factor as one that ticks every minute', async () => {
+  it('many processes that tick late, early and twice move the factor as one that ticks every minute', async () => {
     const [one, many] = [setUp(), setUp()]
     const clocks = [0, 3_000, 17_000, -4_000, 59_000].map((skew) => ({ skew, clock: testClock() }))
     const tickers = clocks.map(({ clock }) => many.make(clock))
@@ -213,7 +213,7 @@ describe('many processes that tick late, early and twice', () => {
   })
 })
 
-describe('the timer', () => {
+describe('the ticker’s timer', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => {
     // In this order: a spy on a fake timer outlives the fakes, and its restoring would bring them back.
@@ -221,7 +221,7 @@ describe('the timer', () => {
     vi.useRealTimers()
   })
 
-  it('ticks every minute from start to stop, and keeps no process alive', async () => {
+  it('a started ticker ticks every minute until stop() and doesn’t keep the process alive', async () => {
     const setup = setUp()
     const made = vi.spyOn(globalThis, 'setInterval')
     setup.ticker.start()
@@ -238,7 +238,7 @@ describe('the timer', () => {
     expect(setup.factorStore.read()?.version).toBe(3)
   })
 
-  it('reports a tick that failed, and ticks again', async () => {
+  it('a failed tick is reported, and the timer ticks again', async () => {
     const errors: unknown[] = []
     const setup = setUp({ onError: (error) => errors.push(error) })
     vi.spyOn(setup.outcomes, 'read').mockImplementationOnce(() => {
@@ -251,7 +251,7 @@ describe('the timer', () => {
     expect(setup.factorStore.read()?.version).toBe(1)
   })
 
-  it('stops when the tick under way has ended', async () => {
+  it('stop() resolves when the running tick has ended', async () => {
     const { clock, outcomes, factorStore } = setUp()
     const gate = deferred()
     const slow = adaptiveTicker({
@@ -275,7 +275,7 @@ describe('the timer', () => {
 describe('the factor in memory', () => {
   const state = initialFactor()
 
-  it('is written by compare-and-set on its version, never twice in a minute', () => {
+  it('the memory factor is written by compare-and-set on its version, once a minute at most', () => {
     const store = memoryFactor()
     expect(store.read()).toBeUndefined()
     expect(store.compareAndSet(1, 5, state)).toBe(false)
@@ -286,7 +286,7 @@ describe('the factor in memory', () => {
     expect(store.read()).toEqual({ version: 2, minute: 6, state })
   })
 
-  it('notifies of writes, and of nothing else', () => {
+  it('the memory factor notifies watchers of writes and of nothing else', () => {
     const store = memoryFactor()
     const heard = vi.fn()
     const unwatch = store.watch(heard)

@@ -25,25 +25,25 @@ function changed(windows: readonly CalendarWindow[], changes: readonly (readonly
   )
 }
 
-describe('an anchor that is changed', () => {
+describe('a changed anchor', () => {
   const month = [window('month')]
 
   /** A subject that begins at the calendar's beginning, and may change that. */
   const begun: readonly [number, CalendarAnchor | null] = [at(1, 1), { day: 1 }]
 
-  it('is in force with the write when it is the first', () => {
+  it('a first anchor applies from the moment it is set', () => {
     const anchor = changed(month, [[at(3, 20), { day: 20 }]])
     expect(anchor).toEqual({ day: 20 })
     expect(calendar.periods(month[0]!, at(3, 20), anchor)).toEqual([at(3, 20), at(4, 20), at(5, 20)])
   })
 
-  it('keeps what it was, and counts from the next period', () => {
+  it('a changed anchor keeps its old value and applies from the next period', () => {
     const anchor = changed(month, [begun, [at(3, 10), { day: 15 }]])
     expect(anchor).toEqual({ day: 15, was: { day: 1 }, changedAt: at(3, 10) })
     expect(calendar.periods(month[0]!, at(3, 20), anchor)).toEqual([at(3, 1), at(4, 1), at(4, 15)])
   })
 
-  it('counts from the next period after a removal, however often it is removed', () => {
+  it('a removed anchor applies until the next period, however often it is removed', () => {
     let anchor = changed(month, [
       [at(3, 10), { day: 15 }],
       [at(3, 20), null],
@@ -58,13 +58,13 @@ describe('an anchor that is changed', () => {
     }
   })
 
-  it('again before it counted, is changed from what counts', () => {
+  it('an anchor that changes twice before it applies replaces the pending change', () => {
     const anchor = changed(month, [begun, [at(3, 10), { day: 15 }], [at(3, 20), { day: 20 }]])
     expect(anchor).toEqual({ day: 20, was: { day: 1 }, changedAt: at(3, 20) })
     expect(calendar.periods(month[0]!, at(3, 20), anchor)).toEqual([at(3, 1), at(4, 1), at(4, 20)])
   })
 
-  it('again after it counted, forgets what was before that', () => {
+  it('an anchor that changes after the last change applied drops what was before that', () => {
     const anchor = changed(month, [
       [at(3, 10), { day: 15 }],
       [at(4, 20), { day: 20 }],
@@ -72,18 +72,18 @@ describe('an anchor that is changed', () => {
     expect(anchor).toEqual({ day: 20, was: { day: 15 }, changedAt: at(4, 20) })
   })
 
-  it('in the short period that a change begins with, remembers where that began', () => {
+  it('an anchor that changes in the short period after a change keeps when that period began', () => {
     const anchor = changed(month, [begun, [at(3, 10), { day: 15 }], [at(4, 5), { day: 20 }]])
     expect(anchor).toEqual({ day: 20, was: { day: 15, was: { day: 1 }, changedAt: at(3, 10) }, changedAt: at(4, 5) })
     expect(calendar.periods(month[0]!, at(4, 5), anchor)).toEqual([at(4, 1), at(4, 15), at(4, 20)])
   })
 
-  it('back before it counted, was never changed', () => {
+  it('an anchor that is set back before it applies is unchanged', () => {
     const anchor = changed(month, [begun, [at(3, 10), { day: 15 }], [at(3, 20), { day: 1 }]])
     expect(anchor).toEqual({ day: 1 })
   })
 
-  it('to none, is at the calendar after the period', () => {
+  it('an anchor that is removed gives way to the calendar after the current period', () => {
     const anchor = changed(month, [
       [at(3, 10), { day: 15 }],
       [at(6, 20), null],
@@ -96,7 +96,7 @@ describe('an anchor that is changed', () => {
     })
   })
 
-  it('to the same in other words, is not changed', () => {
+  it('an anchor that is written in another form is unchanged', () => {
     const anchor = changed(month, [
       [at(3, 10), { day: 15 }],
       [at(3, 20), { day: 15, time: '00:00' }],
@@ -106,14 +106,14 @@ describe('an anchor that is changed', () => {
     expect(later).toEqual({ day: 15, time: '00:00', was: { day: 1 }, changedAt: at(3, 10) })
   })
 
-  it('where no window goes by it, keeps its last change for those who have one', () => {
+  it('an anchor that no window uses keeps only its last change', () => {
     const terms = { windows: [], calendar: undefined }
     let anchor: OwnAnchor | null = null
     for (let day = 1; day <= 28; day++) anchor = changedAnchor(anchor, { day }, { ...terms, now: at(3, day) })
     expect(anchor).toEqual({ day: 28, was: { day: 27 }, changedAt: at(3, 28) })
   })
 
-  it('as often as one likes, has the periods of all its changes, of which few are kept', () => {
+  it('an anchor that changes any number of times has the periods of all changes and stores few of them', () => {
     const anchors = fc.record(
       {
         month: fc.integer({ min: 1, max: 12 }),
@@ -166,7 +166,7 @@ describe('the anchor of a subject', () => {
     return { clock, settingsStore, quota: createQuota({ policy, clock, calendar, store, settingsStore }) }
   }
 
-  it('opens periods of the subject only, a changed one from the next period on', async () => {
+  it('an anchor moves only its subject’s periods, and a changed one from the next period on', async () => {
     const { quota, clock } = made()
     await quota.subjects.set('u', { anchor: { day: 1 } })
     await quota.subjects.update('u', { anchor: { day: 15 } })
@@ -185,7 +185,7 @@ describe('the anchor of a subject', () => {
     await quota.close()
   })
 
-  it('admits a customer of the 20th one limit before the next 20th', async () => {
+  it('a customer who started on the 20th has one limit until the next 20th', async () => {
     const { quota, clock } = made()
     clock.at = at(3, 20)
     await quota.subjects.set('u', { anchor: { day: 20 } })
@@ -197,7 +197,7 @@ describe('the anchor of a subject', () => {
     await quota.close()
   })
 
-  it('gives no more than a period for each change, removed and set as often as one likes', async () => {
+  it('a subject gets at most one period for each change of its anchor, however often it is set and removed', async () => {
     const { quota, clock } = made()
     await quota.subjects.set('u', { anchor: { day: 10 } })
     let admitted = 0
@@ -211,7 +211,7 @@ describe('the anchor of a subject', () => {
     await quota.close()
   })
 
-  it('is written back as it was read, and its history is kept by the engine', async () => {
+  it('an anchor can be written back as it was read, and the engine keeps its history', async () => {
     const { quota, clock, settingsStore } = made()
     await quota.subjects.set('u', { anchor: { day: 1 } })
     await quota.subjects.set('u', { anchor: { day: 15 } })
@@ -238,7 +238,7 @@ describe('the anchor of a subject', () => {
     await quota.close()
   })
 
-  it('is made from the document stored at the moment, also when another writer comes in between', async () => {
+  it('an anchor is computed from the stored document, also when another writer changes it meanwhile', async () => {
     const { quota, clock, settingsStore } = made()
     const write = settingsStore.writeSubject.bind(settingsStore)
     let others = 0

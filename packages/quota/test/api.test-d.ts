@@ -24,7 +24,7 @@ const quota = createQuota({
 /** The types that describe the default policy. */
 type Counted = OneUnit<'tokens', NamesIn<typeof quota>>
 
-it('operation names are those of the policy', () => {
+it('operation names are the policy’s', () => {
   expectTypeOf(quota).toEqualTypeOf<SyncQuota<'music.upsert', Counted>>()
   expectTypeOf(quota.consumeSync).parameter(0).toHaveProperty('operation').toEqualTypeOf<'music.upsert'>()
   // @ts-expect-error there is no such operation
@@ -32,25 +32,25 @@ it('operation names are those of the policy', () => {
   expectTypeOf(createQuota({ policy: defaultPolicy() })).toEqualTypeOf<SyncQuota<'read' | 'write', Counted>>()
 })
 
-it('categories of the default policy are read and write', () => {
+it('the categories of the default policy are read and write', () => {
   // @ts-expect-error there is no such category
   defaultPolicy({ operations: { go: { category: 'air', cost: 1 } } })
 })
 
-it('a decision that is not allowed says why', () => {
+it('a refused decision has the reason', () => {
   const decision = quota.consumeSync({ subject: 'u', operation: 'music.upsert' })
   expectTypeOf(decision).toEqualTypeOf<Decision<Counted>>()
   if (!decision.allowed) expectTypeOf(decision).toEqualTypeOf<RefusedDecision<Counted>>()
 })
 
-it('a repeated reservation has no decision to look at', async () => {
+it('a repeated reservation has no decision', async () => {
   const reservation = await quota.reserve({ subject: 'u', operation: 'music.upsert', id: 'x' })
   if (reservation.status === 'duplicate') expectTypeOf(reservation.decision).toEqualTypeOf<undefined>()
   if (reservation.status === 'reserved')
     expectTypeOf(reservation.commit).toEqualTypeOf<(n?: number) => Promise<CommitResult<Counted>>>()
 })
 
-it('run gives back what the work gave', async () => {
+it('run() returns what the work returned', async () => {
   const result = await quota.run({ subject: 'u', operation: 'music.upsert' }, () => 5)
   if (result.allowed) expectTypeOf(result.value).toEqualTypeOf<number>()
 })
@@ -75,7 +75,7 @@ const metered = definePolicy({
   plans: { pro: { user: { call: { month: 500, running: 5 } } } },
 })
 
-it('a policy of every kind of limit names what it has', () => {
+it('a policy with every kind of limit has types for each of its names', () => {
   const engine = createQuota({ policy: metered, calendar: luxonCalendar() })
   expectTypeOf(engine).toEqualTypeOf<SyncQuota<'chat' | 'look', OneUnit<'tokens', NamesIn<typeof engine>>>>()
   expectTypeOf(metered.base.user.call.month).toEqualTypeOf<Limit>()
@@ -110,7 +110,7 @@ it('a policy of every kind of limit names what it has', () => {
   void [operation, category, label, layer, shared, missing]
 })
 
-it('a simple quota has one operation, which its requests may leave out', () => {
+it('requests to a simple quota may leave out the operation', () => {
   const simple = simpleQuota({ limit: 100, per: '15m' })
   expectTypeOf(simple).toEqualTypeOf<SyncSimpleQuota>()
   expectTypeOf(simple).toExtend<SyncQuota<'request'>>()

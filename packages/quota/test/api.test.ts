@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import * as api from '../src/index.ts'
 
-it('exports these values and no others', () => {
+it('the package exports these values and no others', () => {
   expect(Object.keys(api).sort()).toMatchInlineSnapshot(`
     [
       "QuotaError",

@@ -13,8 +13,8 @@ function fail(breaker: Breaker, clock: { ms: number }, times: number, everyMs: n
   }
 }
 
-describe('breaker', () => {
-  it('admits calls while the server answers, and while failures are few or short', () => {
+describe('the breaker', () => {
+  it('the breaker admits calls while the server answers and while failures are few or short', () => {
     const { breaker, clock } = breakerAt()
     expect(breaker.admits()).toBe(true)
     fail(breaker, clock, 1_000, 0.4)
@@ -24,14 +24,14 @@ describe('breaker', () => {
     expect(breaker.admits()).toBe(true)
   })
 
-  it('opens within 2 s when each of its calls takes a deadline of 150 ms to fail', () => {
+  it('the breaker opens within 2 s when each call takes its deadline of 150 ms to fail', () => {
     const { breaker, clock } = breakerAt()
     const began = clock.ms
     while (clock.ms === began || breaker.admits()) fail(breaker, clock, 1, 150)
     expect(clock.ms - began).toBeLessThanOrEqual(2_000)
   })
 
-  it('starts again after a success', () => {
+  it('a success resets the breaker’s count of failures', () => {
     const { breaker, clock } = breakerAt()
     fail(breaker, clock, 2, 400)
     breaker.succeeded()
@@ -39,7 +39,7 @@ describe('breaker', () => {
     expect(breaker.admits()).toBe(true)
   })
 
-  it('lets one call in 200 ms through while open, and all after a success', () => {
+  it('an open breaker admits one call in 200 ms, and every call after a success', () => {
     const { breaker, clock } = breakerAt()
     fail(breaker, clock, 3, 300)
     expect(breaker.admits()).toBe(false)

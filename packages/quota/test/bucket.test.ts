@@ -26,7 +26,7 @@ function policyWith(burst: number | { readonly share: number }, limit = 100) {
 }
 
 describe('a window with a burst', () => {
-  it('lets a burst through, then as much as comes back', () => {
+  it('a bucket admits its burst, then as much as has come back', () => {
     const clock = testClock()
     const { consume } = limiter(clock)
     for (let i = 0; i < 20; i++) expect(consume().allowed).toBe(true)
@@ -40,7 +40,7 @@ describe('a window with a burst', () => {
     expect(admitted).toBe(1_000)
   })
 
-  it('says what it is in decisions, bodies, fields and texts', () => {
+  it('decisions, bodies, fields and texts describe a bucket', () => {
     const clock = testClock()
     const { quota, consume } = limiter(clock)
     consume(18)
@@ -80,14 +80,14 @@ describe('a window with a burst', () => {
     expect(body).toMatchObject({ limit: 100, burst: 20, used: 17, remaining: 3 })
   })
 
-  it('says nothing of bursts where its limit is 0', () => {
+  it('the text of a limit of 0 doesn’t mention bursts', () => {
     const quota = createQuota({ policy: policyWith({ share: 0.2 }, 0), clock: testClock() })
     const decision = quota.consumeSync({ subject: 'u', operation: 'go' })
     if (decision.allowed) throw new Error('admitted')
     expect(quotaExceededBody(decision).msg).toBe('Limit reached: 0 requests per minute.')
   })
 
-  it('says what it is in answers of the score gateway', () => {
+  it('responses of the score gateway describe a bucket', () => {
     const answers = scoreGatewayAnswers()
     const quota = createQuota({ policy: { ...policyWith(20), answers }, clock: testClock() })
     const body = (locale: Locale, cost: number) => {
@@ -107,7 +107,7 @@ describe('a window with a burst', () => {
     expect(body('zh-CN', 21)?.msg).toMatch(/超过user 1 分钟全部配额上限（单次突发 20），等待无法解决。/)
   })
 
-  it('is full again at its reset, and says so with null', () => {
+  it('a bucket is full again at its reset, and a full one has null as its reset', () => {
     const clock = testClock()
     const { quota, consume } = limiter(clock)
     consume(7)
@@ -117,7 +117,7 @@ describe('a window with a burst', () => {
     expect(quota.statusSync('u').windows.all?.[0]).toMatchObject({ used: 0, resetAt: null, startedAt: null })
   })
 
-  it('has a share of each limit: of plans, modes and overrides', async () => {
+  it('a share as burst applies to the limit of each plan, mode and override', async () => {
     const quota = createQuota({ policy: policyWith({ share: 0.29 }), clock: testClock() })
     const burstOf = async (plan?: 'pro' | 'tiny') => {
       const [window] = (await quota.status('u', { plan })).windows.all ?? []
@@ -132,13 +132,13 @@ describe('a window with a burst', () => {
     expect(await burstOf()).toEqual(['unlimited', 'unlimited'])
   })
 
-  it('has at most its limit where that is lower than a fixed burst', async () => {
+  it('a fixed burst is at most the limit where that is lower', async () => {
     const quota = createQuota({ policy: policyWith(20), clock: testClock() })
     const [window] = (await quota.status('u', { plan: 'tiny' })).windows.all
     expect([window?.limit, window?.burst]).toEqual([3, 3])
   })
 
-  it('goes on when its limit changes, and nobody waits beyond two lengths', async () => {
+  it('a bucket keeps its content when its limit changes, and nobody waits longer than two windows', async () => {
     const clock = testClock()
     const quota = createQuota({ policy: policyWith(20), clock })
     const request = { subject: 'u', operation: 'go' } as const
@@ -152,7 +152,7 @@ describe('a window with a burst', () => {
     expect(quota.peekSync(request).allowed).toBe(true)
   })
 
-  it('crosses thresholds of its burst', () => {
+  it('a bucket reports thresholds of its burst', () => {
     const quota = createQuota({ policy: policyWith(20), clock: testClock() })
     const near: NearLimit['window'][] = []
     quota.on('nearLimit', ({ window }) => near.push(window))
@@ -160,7 +160,7 @@ describe('a window with a burst', () => {
     expect(near.map(({ used }) => used)).toEqual([16])
   })
 
-  it('crosses thresholds of its burst again once tokens came back, however a bucket moved meanwhile', () => {
+  it('a bucket reports a threshold again after tokens came back, also when it was full meanwhile', () => {
     const clock = testClock()
     const quota = createQuota({ policy: policyWith(20), clock })
     const near: (readonly [threshold: object, used: number])[] = []
@@ -175,7 +175,7 @@ describe('a window with a burst', () => {
     expect(near.map(([, used]) => used)).toEqual([18, 16, 16])
   })
 
-  it('is in metrics and among the top subjects as a window is', async () => {
+  it('metrics and top subjects include buckets as they do windows', async () => {
     const clock = testClock()
     const quota = createQuota({ policy: policyWith(20), clock })
     const registry = new Registry()
@@ -199,7 +199,7 @@ describe('a window with a burst', () => {
       expect(text).toContain(`scoregw_quota_${sample}`)
   })
 
-  it('is kept in a snapshot', () => {
+  it('a snapshot includes buckets', () => {
     const clock = testClock()
     const store = memoryStore({ clock })
     const consume = (of: QuotaStore) => {
@@ -217,7 +217,7 @@ describe('a window with a burst', () => {
     })
   })
 
-  it('goes on, a part for each process, while the store is away', async () => {
+  it('a bucket continues with a share per process while the store is away', async () => {
     const clock = testClock()
     const store = memoryStore({ clock })
     const line = { cut: false }
@@ -246,7 +246,7 @@ describe('a window with a burst', () => {
     expect(admitted).toBeGreaterThan(400)
   })
 
-  it('is refused by a store that does not have it', () => {
+  it('a store without buckets rejects the policy', () => {
     const { can, ...store } = memoryStore()
     const plain = { ...store, sync: true, open: memoryStore().open, can: { ...can, bucket: undefined } } as QuotaStore
     expect(() => createQuota({ policy: policyWith(20), store: plain })).toThrow(
@@ -258,7 +258,7 @@ describe('a window with a burst', () => {
   })
 })
 
-describe('a burst that cannot be', () => {
+describe('an invalid burst', () => {
   const faults = (make: () => unknown): string => {
     try {
       make()
@@ -281,11 +281,11 @@ describe('a burst that cannot be', () => {
       'use `burst` for how many can be used together',
     ],
     [() => simpleQuota({ limit: 10, per: '1m', refillRate: 5 } as never), '`limit` come back per `per`'],
-  ])('%#', (make, message) => {
+  ])('invalid burst %#: the policy is rejected with a reason', (make, message) => {
     expect(faults(make)).toContain(message)
   })
 
-  it('names what other libraries call it', () => {
+  it('a policy with another library’s name for a burst gets the right name in the error', () => {
     const window = { label: '1m', burst: 5, maxTokens: 20, refillRate: 1, interval: 1 }
     const policy = { ...policyWith(5), windows: [window] }
     expect(faults(() => definePolicy(policy as never))).toMatch(

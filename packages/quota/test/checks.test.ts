@@ -42,15 +42,18 @@ function table(...names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, 'free']))
 }
 
-describe('tables', () => {
-  it.each(['constructor', 'prototype', 'toString', 'hasOwnProperty'])('check and keep %s as any key', (name) => {
-    expect(faults({ ...right, table: table(name) })).toEqual([
-      `table.${name}: expected a whole number from 1 to 5, got "free"`,
-    ])
-    expect(Object.entries(parse({ ...right, table: { [name]: 3 } }).table)).toEqual([[name, 3]])
-  })
+describe('tables of options', () => {
+  it.each(['constructor', 'prototype', 'toString', 'hasOwnProperty'])(
+    'a table checks and keeps the key %s as any other',
+    (name) => {
+      expect(faults({ ...right, table: table(name) })).toEqual([
+        `table.${name}: expected a whole number from 1 to 5, got "free"`,
+      ])
+      expect(Object.entries(parse({ ...right, table: { [name]: 3 } }).table)).toEqual([[name, 3]])
+    },
+  )
 
-  it('refuse a key that no object keeps', () => {
+  it('a table rejects a key that no object keeps', () => {
     expect(faults({ ...right, table: table('__proto__') })).toEqual(['table.__proto__: not a possible key'])
   })
 
@@ -59,25 +62,25 @@ describe('tables', () => {
     [[], 'an array'],
     [null, 'null'],
     [Promise.resolve({}), 'a promise: await it first'],
-  ])('are plain objects, not %s', (value, kind) => {
+  ])('a table rejects %s because it isn’t a plain object', (value, kind) => {
     expect(faults({ ...right, table: value })).toEqual([`table: expected an object of depths, got ${kind}`])
   })
 
-  it('of another realm or without a prototype are plain', () => {
+  it('a table of another realm or without a prototype is accepted', () => {
     for (const made of [runInNewContext('({ a: 1 })'), Object.assign(Object.create(null), { a: 1 })]) {
       expect(parse({ ...right, table: made }).table).toEqual({ a: 1 })
     }
   })
 
-  it.each(['__proto__', 'constructor', 'prototype'])('of operations let no price through under the name %s', (name) => {
+  it.each(['__proto__', 'constructor', 'prototype'])('a policy’s operations are checked under the name %s', (name) => {
     const policy = { ...defaultPolicy(), operations: Object.fromEntries([[name, { category: 'read', cost: 'free' }]]) }
     expect(() => createQuota({ policy: policy as never })).toThrow(`operations.${name}`)
     expect(() => definePolicy(policy as never)).toThrow(`operations.${name}`)
   })
 })
 
-describe('groups', () => {
-  it('report missing, wrong and unknown members, all at once', () => {
+describe('groups of options', () => {
+  it('a group reports missing, invalid and unknown members together', () => {
     expect(
       faults({ depth: 9, inner: { title: 'a', nam: 'b' }, list: [9, 9, 9], own: 'abc', depht: 1, title: 1 }),
     ).toEqual([
@@ -95,13 +98,13 @@ describe('groups', () => {
     ])
   })
 
-  it.each([[[]], ['text'], [null]])('are objects, not %j', (inner) => {
+  it.each([[[]], ['text'], [null]])('a group rejects %j because it isn’t an object', (inner) => {
     expect(faults({ ...right, inner })).toEqual([expect.stringMatching(/^inner: expected an object, got /)])
   })
 })
 
-describe("schemas of an author's own", () => {
-  it('may be given as checks, and show nothing of the value', () => {
+describe('custom schemas', () => {
+  it('a custom schema can be a check, and its message doesn’t contain the value', () => {
     expect(faults(right)).toEqual([])
     expect(faults({ ...right, extra: null })).toEqual([])
     expect(faults({ ...right, own: 5 })).toEqual(['own: expected string, got a number'])
@@ -110,14 +113,14 @@ describe("schemas of an author's own", () => {
   })
 })
 
-describe('a program that has set Valibot for its own ends', () => {
+describe('a program with global Valibot settings', () => {
   afterEach(() => {
     v.deleteGlobalConfig()
     v.deleteGlobalMessage()
     v.deleteSchemaMessage()
   })
 
-  it('gets every fault, in the same words', () => {
+  it('a program with global Valibot settings gets every fault in the usual words', () => {
     const wrong = { depth: 9, table: table('a'), inner: { nam: 1 }, list: [0, 9], own: 'abc', more: 1 }
     const before = faults(wrong)
     v.setGlobalConfig({ abortEarly: true, abortPipeEarly: true, lang: 'de' })

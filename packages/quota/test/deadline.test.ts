@@ -9,7 +9,7 @@ function wait(ms: number): void {
 }
 
 describe('deadlines of one length', () => {
-  it('are over one after the other, none early, and none that was met', async () => {
+  it('deadlines end in order, none early, and none of a call that was answered', async () => {
     const deadlines = new Deadlines(MS, () => performance.now())
     const over: [string, number][] = []
     const begun = (name: string, then?: () => void): Deadline => {
@@ -33,7 +33,7 @@ describe('deadlines of one length', () => {
     expect(first.met()).toBe(false)
   })
 
-  it('are judged again when all before have ended', async () => {
+  it('a deadline that starts after all others have ended still ends', async () => {
     const deadlines = new Deadlines(MS, () => performance.now())
     for (let i = 0; i < 3; i++) {
       const limit = deadlines.begin()
@@ -45,7 +45,7 @@ describe('deadlines of one length', () => {
 })
 
 describe('calls in flight', () => {
-  it('are taken on up to a bound, and closing waits for the last of them', async () => {
+  it('calls in flight have a maximum, and close() waits for the last of them', async () => {
     const calls = new InFlight(3)
     calls.add(2)
     expect(calls.refusal).toBeUndefined()

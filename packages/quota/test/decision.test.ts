@@ -8,8 +8,8 @@ function refusal(decision: Decision): RefusedDecision {
   return decision
 }
 
-describe('windows', () => {
-  it('open with the first admitted request and end at the very millisecond', () => {
+describe('windows of decisions', () => {
+  it('a window opens with the first admitted request and ends at its exact millisecond', () => {
     const { quota, clock } = fixture()
     expect(quota.statusSync('u').windows.write?.[0]).toMatchObject({ used: 0, startedAt: null, resetAt: null })
     quota.consumeSync({ subject: 'u', operation: 'write' })
@@ -26,7 +26,7 @@ describe('windows', () => {
     expect(quota.statusSync('u').windows.write?.[1]).toMatchObject({ used: 15, startedAt: START })
   })
 
-  it('are not opened by a refusal, a status query, a peek or a free operation', () => {
+  it('a refusal, a status query, a peek and a free operation open no window', () => {
     const { quota } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write', cost: 61 })
     quota.peekSync({ subject: 'u', operation: 'write' })
@@ -36,7 +36,7 @@ describe('windows', () => {
     expect([...read!, ...write!].every(({ startedAt }) => startedAt === null)).toBe(true)
   })
 
-  it('of read and write, and of two users, share nothing but the site', () => {
+  it('windows of read and write, and of two users, share only the site layer', () => {
     const { quota } = fixture()
     quota.consumeSync({ subject: 'a', operation: 'write' })
     expect(quota.statusSync('a').windows.read?.every(({ used }) => used === 0)).toBe(true)
@@ -45,15 +45,15 @@ describe('windows', () => {
   })
 })
 
-describe('a decision', () => {
-  it('charges every window of every layer, or none', () => {
+describe('decisions', () => {
+  it('a decision charges every window of every layer or none', () => {
     const { quota } = fixture({ policy: testPolicy(flatBase(100, 20)) })
     expect(quota.consumeSync({ subject: 'a', operation: 'write' }).allowed).toBe(true)
     expect(quota.consumeSync({ subject: 'b', operation: 'write' }).allowed).toBe(false)
     expect(quota.statusSync('b').windows.write?.map(({ used }) => used)).toEqual([0, 0, 0, 15, 15, 15])
   })
 
-  it('names every window that refuses and reports the one that ends last', () => {
+  it('a refusal lists every window that refuses and reports the one that ends last', () => {
     const { quota, clock } = fixture({ policy: testPolicy(flatBase(20, 20)) })
     quota.consumeSync({ subject: 'u', operation: 'write' })
     clock.at += 1000
@@ -70,7 +70,7 @@ describe('a decision', () => {
     expect(decision).toMatchObject({ retryable: true, resetAt: START + 24 * HOUR, retryAfterSeconds: 24 * 3600 - 1 })
   })
 
-  it('prefers a window whose limit itself is below the cost: waiting will not help', () => {
+  it('a refusal reports a window whose limit is below the cost first, because waiting won’t help', () => {
     const base = flatBase(100, 100)
     const { quota, clock } = fixture({
       policy: testPolicy({
@@ -88,7 +88,7 @@ describe('a decision', () => {
     expect(later.binding).toMatchObject({ layer: 'site', window: '1h', used: 0, resetAt: clock.at + HOUR })
   })
 
-  it('waits truly: refused a millisecond before, admitted after the seconds it named', () => {
+  it('a refused request is refused until 1 ms before its retry time and admitted at that time', () => {
     const { quota, clock } = fixture()
     for (let i = 0; i < 4; i++) quota.consumeSync({ subject: 'u', operation: 'write' })
     clock.at += 1
@@ -100,7 +100,7 @@ describe('a decision', () => {
     expect(quota.consumeSync({ subject: 'u', operation: 'write' }).allowed).toBe(true)
   })
 
-  it('can be written as JSON, whole', () => {
+  it('JSON.stringify() writes a whole decision', () => {
     const { quota } = fixture({ policy: testPolicy(flatBase(20, 20)) })
     expect(JSON.parse(JSON.stringify(quota.consumeSync({ subject: 'u', operation: 'write' })))).toMatchObject({
       allowed: true,
@@ -120,7 +120,7 @@ describe('a decision', () => {
     })
   })
 
-  it('peeked at changes nothing and says what consume would', () => {
+  it('peek() changes nothing and returns what consume() would', () => {
     const { quota } = fixture()
     const before = JSON.stringify(quota.statusSync('u'))
     expect(quota.peekSync({ subject: 'u', operation: 'write', cost: 60 }).allowed).toBe(true)
@@ -129,8 +129,8 @@ describe('a decision', () => {
   })
 })
 
-describe('status', () => {
-  it('lists the personal windows, then those of the site, with ISO instants on the wire', () => {
+describe('status()', () => {
+  it('status() lists the personal windows, then the site’s, and its JSON has ISO instants', () => {
     const { quota } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write' })
     const body = quotaStatusBody(quota.statusSync('u'), { timeZone: 'Asia/Shanghai' })
@@ -157,8 +157,8 @@ describe('status', () => {
   })
 })
 
-describe('reset', () => {
-  it('closes the personal windows, and the site only when it is named', async () => {
+describe('reset()', () => {
+  it('reset() closes the personal windows, and the site’s only when it is named', async () => {
     const { quota } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write' })
     quota.consumeSync({ subject: 'u', operation: 'read' })
@@ -170,7 +170,7 @@ describe('reset', () => {
     expect(quota.statusSync('u').windows.read?.[0]?.used).toBe(4)
   })
 
-  it('in the same millisecond gives windows that can be distinguished', async () => {
+  it('reset() within a window’s millisecond opens a window that can be distinguished', async () => {
     const { quota } = fixture()
     const first = quota.reserveSync({ subject: 'u', operation: 'write' })
     await quota.reset('u')
@@ -180,13 +180,16 @@ describe('reset', () => {
     expect(quota.statusSync('u').windows.write?.[0]?.used).toBe(15)
   })
 
-  it.each([{ layer: 'team' }, { category: 'delete' }])('refuses what the policy does not have: %o', async (options) => {
-    await expect(fixture().quota.reset('u', options)).rejects.toMatchObject({ code: 'invalid_reset' })
-  })
+  it.each([{ layer: 'team' }, { category: 'delete' }])(
+    'reset() rejects names that the policy doesn’t have: %o',
+    async (options) => {
+      await expect(fixture().quota.reset('u', options)).rejects.toMatchObject({ code: 'invalid_reset' })
+    },
+  )
 })
 
 describe('clocks that step', () => {
-  it('back leave windows open', () => {
+  it('windows stay open when the clock steps back', () => {
     const { quota, clock } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write' })
     clock.at -= 4_000
@@ -194,7 +197,7 @@ describe('clocks that step', () => {
     expect(quota.statusSync('u').windows.write?.[0]).toMatchObject({ startedAt: START, used: 15 })
   })
 
-  it('a year ahead and back lock nobody out and forgive nothing', () => {
+  it('a clock that jumps a year ahead and back blocks no subject and resets no counter', () => {
     const { quota, clock } = fixture()
     clock.at += 365 * 24 * HOUR
     quota.consumeSync({ subject: 'u', operation: 'write', cost: 60 })
@@ -206,7 +209,7 @@ describe('clocks that step', () => {
   })
 })
 
-describe('a copy of a decision', () => {
+describe('copies of a decision', () => {
   const SAME = ['allowed', 'subject', 'operation', 'category', 'cost', 'now', 'settingsVersion', 'source'] as const
   const LAZY = ['shadowed', 'windows'] as const
   const OF_REFUSAL = ['violations', 'binding', 'retryable', 'resetAt', 'retryAfterMs', 'retryAfterSeconds'] as const
@@ -217,7 +220,7 @@ describe('a copy of a decision', () => {
     return [admission, refusal(quota.consumeSync({ subject: 'b', operation: 'write' }))]
   }
 
-  it('by toJSON(), and as JSON, has all that the decision says', () => {
+  it('a copy by toJSON(), structuredClone() or JSON has every member of the decision', () => {
     const [admission, refused] = two()
     for (const [decision, names] of [
       [admission, [...SAME, ...LAZY]],
@@ -231,7 +234,7 @@ describe('a copy of a decision', () => {
     }
   })
 
-  it('is what the console shows, the reason of a refusal before its windows', () => {
+  it('console.log() shows the members of a decision, the reason of a refusal before its windows', () => {
     const [admission, refused] = two()
     expect(inspect(admission)).toMatch(/allowed: true.*windows: \[\s*\{\s*layer: 'personal'/s)
     expect(inspect(refused)).toMatch(

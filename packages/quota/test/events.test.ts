@@ -3,8 +3,8 @@ import { memoryStore, QuotaError } from '../src/index.ts'
 import type { SyncStore, TakeReply } from '../src/store.ts'
 import { asyncStore, fixture, HOUR } from './support.ts'
 
-describe('events', () => {
-  it('report decisions and settings, until the listener is removed', async () => {
+describe('engine events', () => {
+  it('listeners receive decisions and settings until they are removed', async () => {
     const { quota } = fixture()
     const heard: string[] = []
     const stop = quota.on('admitted', ({ operation }) => heard.push(`admitted ${operation}`))
@@ -19,7 +19,7 @@ describe('events', () => {
     expect(heard).toEqual(['admitted write', 'refused 1h', 'settings 1 lenient'])
   })
 
-  it('report each time that a charge takes a limit near its end', () => {
+  it('nearLimit is emitted each time a charge crosses a threshold', () => {
     const { quota, clock } = fixture()
     const near: string[] = []
     quota.on('nearLimit', ({ window: { layer, window, used } }) => near.push(`${layer} ${window} ${used}`))
@@ -35,7 +35,7 @@ describe('events', () => {
     expect(near).toEqual(['personal 1h 48', 'personal 1h 60', 'personal 1h 60'])
   })
 
-  it('report how long a decision took, before they say more about it', async () => {
+  it('the duration event comes before the other events of its decision', async () => {
     let at = 0
     const stopwatch = vi.fn(() => at)
     const inner = memoryStore()
@@ -91,7 +91,7 @@ describe('events', () => {
     expect(stopwatch).not.toHaveBeenCalled()
   })
 
-  it('report no duration of a decision that was in flight when the listener was added', async () => {
+  it('a listener that is added while a decision is in flight gets no duration of that decision', async () => {
     const inner = fixture()
     let resolve = (): void => undefined
     const gate = new Promise<void>((settle) => {
@@ -109,7 +109,7 @@ describe('events', () => {
     expect(heard).toHaveLength(1)
   })
 
-  it('never undo a decision when a listener throws', async () => {
+  it('a listener that throws doesn’t undo the decision', async () => {
     const { quota } = fixture()
     quota.on('admitted', () => {
       throw new Error('listener broke')

@@ -72,7 +72,7 @@ describe.each([
   ['whose store answers at once', true],
   ['whose store answers later', false],
 ])('holds of an engine %s', (_, isSync) => {
-  it('twenty at once of 75 under 500: six', async () => {
+  it('twenty concurrent holds of 75 tokens under a limit of 500 give six admissions', async () => {
     const { quota } = fixture(isSync)
     const all = await Promise.all(
       Array.from({ length: 20 }, () => quota.reserve({ subject: 'u', operation: 'ask', ttlMs: MINUTE })),
@@ -81,7 +81,7 @@ describe.each([
     expect(await used(quota)).toBe(450)
   })
 
-  it('have a slot only where a layer that applies limits concurrency', async () => {
+  it('a hold has a slot only if an enabled layer limits concurrency', async () => {
     const { quota } = fixture(isSync, { policy: everybodysSlots })
     await quota.settings.update({ layers: { all: { enabled: false } } })
     await held(quota)
@@ -92,7 +92,7 @@ describe.each([
     expect((await quota.status('u')).windows.chat!.at(-1)).toMatchObject({ window: 'running', used: 1 })
   })
 
-  it('go back when they end, and not a millisecond before', async () => {
+  it('a hold’s tokens come back when it expires and not a millisecond earlier', async () => {
     const { quota, clock } = fixture(isSync)
     const hold = await held(quota)
     expect(hold.endsAt).toBe(START + MINUTE)
@@ -104,7 +104,7 @@ describe.each([
     expect(await used(quota)).toBe(0)
   })
 
-  it('are seen in the status, in lists, and can be released', async () => {
+  it('a hold appears in status() and holds.list(), and can be released', async () => {
     const { quota } = fixture(isSync)
     await quota.consume({ subject: 'u', operation: 'plain' })
     await held(quota)
@@ -117,7 +117,7 @@ describe.each([
     expect(await used(quota)).toBe(75)
   })
 
-  it('are extended from now on, never shortened, and not after their end', async () => {
+  it('extend() counts from now, never shortens a hold, and fails after its end', async () => {
     const { quota, clock } = fixture(isSync)
     const hold = await held(quota)
     clock.at += 30_000
@@ -129,7 +129,7 @@ describe.each([
     await expect(hold.add(1)).rejects.toMatchObject({ code: 'reservation_expired' })
   })
 
-  it('grow by all of it or by nothing', async () => {
+  it('add() adds all of an amount to a hold or nothing', async () => {
     const { quota } = fixture(isSync)
     const hold = await held(quota)
     expect(await hold.add(425)).toMatchObject({ allowed: true, cost: 425 })
@@ -138,7 +138,7 @@ describe.each([
     expect(await used(quota)).toBe(499)
   })
 
-  it('are committed above what they had, by what the operation says', async () => {
+  it('a commit above the hold is charged as the operation’s overrun says', async () => {
     const { quota } = fixture(isSync)
     expect(await (await held(quota)).commit(300)).toEqual({ charged: 175, uncharged: 125 })
     expect(await used(quota)).toBe(175)
@@ -149,7 +149,7 @@ describe.each([
     expect(await used(quota)).toBe(500)
   })
 
-  it('may leave a debt that later requests wait for', async () => {
+  it('an overrun may leave a debt that delays later requests', async () => {
     const { quota } = fixture(isSync)
     const hold = await held(quota, { cost: 500 })
     expect(await hold.commit(590)).toEqual({ charged: 590, uncharged: 0 })
@@ -157,14 +157,14 @@ describe.each([
     expect(await used(quota)).toBe(590)
   })
 
-  it('of other operations are not, and stay as they are', async () => {
+  it('a reservation without overrun rejects a commit above it and stays open', async () => {
     const { quota } = fixture(isSync)
     const hold = await held(quota, { operation: 'plain' })
     await expect(hold.commit(76)).rejects.toMatchObject({ code: 'commit_above_reservation' })
     expect(await hold.commit(75)).toEqual({ charged: 75, uncharged: 0 })
   })
 
-  it('are charged late where the operation charges an overrun, as a new charge', async () => {
+  it('a commit after the hold’s end is a new charge where the operation charges an overrun', async () => {
     const { quota, clock } = fixture(isSync)
     const hold = await held(quota)
     clock.at += MINUTE
@@ -179,7 +179,7 @@ describe.each([
     expect(await used(quota)).toBe(175)
   })
 
-  it('are settled once, and share a promise meanwhile', async () => {
+  it('a hold is settled once, and concurrent calls share a promise', async () => {
     const { quota } = fixture(isSync)
     const hold = await held(quota)
     expect(await Promise.all([hold.commit(50), hold.commit(60)])).toEqual([
@@ -190,7 +190,7 @@ describe.each([
     expect(await used(quota)).toBe(50)
   })
 
-  it('are resumed by their token, in another engine of the policy', async () => {
+  it('another engine with the policy can resume a hold by its token', async () => {
     const { quota, store, clock } = fixture(isSync)
     const hold = await held(quota)
     const other = createQuota({ policy, clock, store })
@@ -203,19 +203,22 @@ describe.each([
     await expect(other.resume(hold.token!)).rejects.toMatchObject({ code: 'reservation_expired' })
   })
 
-  it('report a cancelled one that is committed elsewhere', async () => {
+  it('a hold that was cancelled elsewhere rejects a commit', async () => {
     const { quota } = fixture(isSync)
     const hold = await held(quota)
     await (await quota.resume(hold.token!)).cancel()
     await expect(hold.commit()).rejects.toMatchObject({ code: 'reservation_cancelled' })
   })
 
-  it.each(['', 'hold1.', 'hold1.e30', 'nonsense', 5, null, undefined])('cannot be resumed by %j', async (token) => {
-    const { quota } = fixture(isSync)
-    await expect(quota.resume(token as string)).rejects.toMatchObject({ code: 'invalid_token' })
-  })
+  it.each(['', 'hold1.', 'hold1.e30', 'nonsense', 5, null, undefined])(
+    'resume() rejects the token %j',
+    async (token) => {
+      const { quota } = fixture(isSync)
+      await expect(quota.resume(token as string)).rejects.toMatchObject({ code: 'invalid_token' })
+    },
+  )
 
-  it('of another policy are not taken for one of its own', async () => {
+  it('a hold of another policy isn’t taken for one of this policy', async () => {
     const { quota } = fixture(isSync)
     const other = definePolicy({
       ...shape,
@@ -226,14 +229,14 @@ describe.each([
     await expect(createQuota({ policy: other }).resume(token!)).rejects.toMatchObject({ code: 'invalid_token' })
   })
 
-  it.each([0, -1, 0.5, 86_400_001, 365 * 86_400_000, Number.NaN, '1'])('do not last %j ms', async (ttlMs) => {
+  it.each([0, -1, 0.5, 86_400_001, 365 * 86_400_000, Number.NaN, '1'])('a hold can’t last %j ms', async (ttlMs) => {
     const { quota } = fixture(isSync)
     const request = { subject: 'u', operation: 'ask', ttlMs: ttlMs as number }
     await expect(quota.reserve(request)).rejects.toMatchObject({ code: 'invalid_ttl' })
     await expect((await held(quota)).extend(ttlMs as number)).rejects.toMatchObject({ code: 'invalid_ttl' })
   })
 
-  it('are only so many', async () => {
+  it('a subject can have only a limited number of holds', async () => {
     const { quota, clock } = fixture(isSync, { maxHolds: 2 })
     await held(quota, { cost: 1 })
     await held(quota, { cost: 1 })
@@ -242,7 +245,7 @@ describe.each([
     await held(quota, { cost: 1 })
   })
 
-  it('under an id say that they are over to their holder, and to others that they were', async () => {
+  it('an expired hold under an id answers a repeat with its status', async () => {
     const { quota, clock } = fixture(isSync, { createNonce: () => 'same' })
     await held(quota, { id: 'x' })
     clock.at += MINUTE
@@ -251,7 +254,7 @@ describe.each([
     })
   })
 
-  it('that are none can be neither extended nor grown', async () => {
+  it('a reservation without a time to live can’t be extended or grown', async () => {
     const { quota } = fixture(isSync)
     const reservation = (await quota.reserve({ subject: 'u', operation: 'plain' })) as Held
     expect(reservation.token).toBeUndefined()
@@ -259,7 +262,7 @@ describe.each([
     await expect(reservation.add(1)).rejects.toMatchObject({ code: 'hold_required' })
   })
 
-  it('are kept alive by run() while the work lasts', async () => {
+  it('run() keeps a hold alive while the work lasts', async () => {
     vi.useFakeTimers()
     const timers = openTimers(['reservations/handle.ts'])
     const { quota, clock } = fixture(isSync)
@@ -276,7 +279,7 @@ describe.each([
     expect(timers()).toBe(0)
   })
 
-  it('report their end, and an overrun', async () => {
+  it('the end of a hold and its overrun are reported', async () => {
     const { quota, clock } = fixture(isSync)
     const events: unknown[] = []
     quota.on('holdEnded', (end) => events.push(end))
@@ -292,7 +295,7 @@ describe.each([
     await quota.close()
   })
 
-  it('survive in a snapshot', async () => {
+  it('a snapshot restores open holds', async () => {
     const { quota, store, clock } = fixture(isSync)
     const hold = await held(quota)
     const parts = JSON.parse(JSON.stringify([...store.snapshot()])) as unknown[]
@@ -307,7 +310,7 @@ describe.each([
     expect(await used(third.quota)).toBe(0)
   })
 
-  it('leave a part of a snapshot as it was made, whatever becomes of them', async () => {
+  it('a snapshot part doesn’t change when its holds are extended, grown and committed', async () => {
     const { quota, store } = fixture(isSync)
     const hold = await held(quota)
     const parts = [...store.snapshot()]
@@ -325,7 +328,7 @@ describe.each([
 ])('concurrency in an engine %s', (_, isSync) => {
   const running = async (quota: Quota): Promise<number> => (await quota.status('u')).windows.chat![1]!.used
 
-  it('is a slot a reservation, given back by every settle', async () => {
+  it('a reservation takes one slot, and each way to settle it frees the slot', async () => {
     const { quota } = fixture(isSync, { policy: slots })
     const first = await held(quota, { ttlMs: undefined })
     const second = await held(quota, { ttlMs: undefined })
@@ -341,7 +344,7 @@ describe.each([
     expect(await used(quota)).toBe(75)
   })
 
-  it('is given back when the hold ends, and not by a reset', async () => {
+  it('a slot is freed when its hold expires and not by a reset', async () => {
     const { quota, clock } = fixture(isSync, { policy: slots, holdTtlMs: 5_000 })
     await held(quota, { ttlMs: undefined })
     await quota.reset('u')
@@ -351,7 +354,7 @@ describe.each([
     expect(await running(quota)).toBe(0)
   })
 
-  it('is checked after the windows, which bind', async () => {
+  it('windows are checked before concurrency and become the binding limit', async () => {
     const { quota } = fixture(isSync, { policy: slots })
     await held(quota, { cost: 250 })
     await held(quota, { cost: 250 })
@@ -360,7 +363,7 @@ describe.each([
     expect(decision).toHaveProperty('violations.length', 2)
   })
 
-  it('leaves other operations alone, and cannot be consumed', async () => {
+  it('operations without a concurrency limit take no slot, and limited ones reject consume()', async () => {
     const { quota } = fixture(isSync, { policy: slots })
     expect(await quota.consume({ subject: 'u', operation: 'plain' })).toMatchObject({ allowed: true })
     await expect(quota.consume({ subject: 'u', operation: 'ask' })).rejects.toMatchObject({
@@ -369,7 +372,7 @@ describe.each([
     expect(await running(quota)).toBe(0)
   })
 
-  it('asks a store that can hold', () => {
+  it('a concurrency limit requires a store with holds', () => {
     const { open } = memoryStore()
     const store = { sync: true as const, open }
     expect(() => createQuota({ policy: slots, store })).toThrow(expect.objectContaining({ code: 'store_unsupported' }))

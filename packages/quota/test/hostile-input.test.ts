@@ -13,9 +13,9 @@ function thrown(call: () => unknown): QuotaErrorCode | undefined {
   }
 }
 
-describe('costs', () => {
+describe('invalid costs', () => {
   it.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY, 2 ** 53, '5', null, 5n, {}])(
-    '%s is an error, never a decision',
+    'the cost %s throws and gives no decision',
     (cost) => {
       const { quota } = fixture()
       const request = { subject: 'u', operation: 'write', cost: cost as number } as const
@@ -26,7 +26,7 @@ describe('costs', () => {
     },
   )
 
-  it('whose getter answers differently each time count as they are checked', async () => {
+  it('a cost getter with changing values is charged as it was checked', async () => {
     const { quota } = fixture()
     let reads = 0
     const cost = {
@@ -48,7 +48,7 @@ describe('costs', () => {
     expect(used()).toBe(15)
   })
 
-  it('as large as numbers go are refused or, unlimited, counted without overflow', async () => {
+  it('the largest possible costs are refused or, without a limit, counted without overflow', async () => {
     const { quota } = fixture()
     const huge = { subject: 'u', operation: 'write', cost: Number.MAX_SAFE_INTEGER } as const
     expect(quota.consumeSync(huge)).toMatchObject({ allowed: false, retryable: false })
@@ -66,9 +66,9 @@ describe('costs', () => {
   })
 })
 
-describe('subjects', () => {
+describe('unusual subjects', () => {
   it.each([[''], ['x'.repeat(257)], ['語'.repeat(86)], [undefined], [null], [5], [{}], [['u']], [{ personal: 5 }]])(
-    '%j is refused',
+    'the subject %j is rejected',
     (subject) => {
       const { quota } = fixture()
       expect(thrown(() => quota.consumeSync({ subject: subject as string, operation: 'write' }))).toBe(
@@ -78,12 +78,12 @@ describe('subjects', () => {
     },
   )
 
-  it('with a key that no layer has are refused', () => {
+  it('a subject with a key for an unknown layer is rejected', () => {
     const subject = { personal: 'u', site: 'mine' }
     expect(thrown(() => fixture().quota.consumeSync({ subject, operation: 'write' }))).toBe('invalid_subject')
   })
 
-  it('of any characters are distinguished', () => {
+  it('subjects with any characters have separate counters', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
       fc.constantFrom(
@@ -115,20 +115,25 @@ describe('subjects', () => {
     )
   })
 
-  it('of 256 bytes are taken', () => {
+  it('a subject of 256 bytes is accepted', () => {
     expect(fixture().quota.consumeSync({ subject: 'é'.repeat(128), operation: 'write' }).allowed).toBe(true)
   })
 })
 
-describe('operations', () => {
-  it.each(['fly', '', '__proto__', 'constructor', 'toString', undefined, 5])('%s is unknown', (operation) => {
-    const { quota } = fixture()
-    expect(thrown(() => quota.consumeSync({ subject: 'u', operation: operation as 'write' }))).toBe('unknown_operation')
-  })
+describe('unknown operations', () => {
+  it.each(['fly', '', '__proto__', 'constructor', 'toString', undefined, 5])(
+    'the operation %s is unknown',
+    (operation) => {
+      const { quota } = fixture()
+      expect(thrown(() => quota.consumeSync({ subject: 'u', operation: operation as 'write' }))).toBe(
+        'unknown_operation',
+      )
+    },
+  )
 })
 
-describe('windows', () => {
-  it.each([1_000, 30 * 86_400_000, 366 * 86_400_000])('of %i ms end when they should', (lengthMs) => {
+describe('window lengths', () => {
+  it.each([1_000, 30 * 86_400_000, 366 * 86_400_000])('windows of %i ms end on time', (lengthMs) => {
     const clock = { at: START, now: () => clock.at }
     const quota = createQuota({
       clock,
@@ -147,7 +152,7 @@ describe('windows', () => {
 })
 
 describe('a closed engine', () => {
-  it('says so', async () => {
+  it('every call of a closed engine fails with quota_closed', async () => {
     const { quota } = fixture()
     await quota.close()
     await quota.close()

@@ -37,7 +37,7 @@ async function admit(quota: SyncQuota<Operation>, operation: Operation, options:
   return { admission, logger }
 }
 
-describe('a request that is a hold', () => {
+describe('metered requests with a hold', () => {
   let timers: () => number
   beforeEach(() => {
     vi.useFakeTimers()
@@ -52,7 +52,7 @@ describe('a request that is a hold', () => {
     }
   }
 
-  it('is kept alive while its response is under way, and no longer', async () => {
+  it('a hold is kept alive until its request is committed', async () => {
     const { quota, clock, used, held } = engine()
     const { admission } = await admit(quota, 'write', { settle: 'end', ttlMs: 900 })
     await pass(clock, 10_000)
@@ -63,7 +63,7 @@ describe('a request that is a hold', () => {
     expect([used(), await held()]).toEqual([2, 0])
   })
 
-  it('lasts as long as the option says, else as the engine does', async () => {
+  it('a hold lasts as long as the request’s option says, else the meter’s default', async () => {
     const { quota, clock } = engine({ holdTtlMs: 7_000 })
     await admit(quota, 'write', { settle: 'end' })
     await admit(quota, 'write', { settle: 'end', ttlMs: 900 })
@@ -72,7 +72,7 @@ describe('a request that is a hold', () => {
     expect(ends).toEqual([900, 1_234, 7_000])
   })
 
-  it('reports the charge of a commit above it, and repeats the answer', async () => {
+  it('a commit above the hold reports the charge, and a second commit returns the first result', async () => {
     const { quota, used } = engine()
     const { admission } = await admit(quota, 'chat', { settle: 'end' })
     expect(await admission.commit(20)).toEqual({ charged: 15, uncharged: 5 })
@@ -80,7 +80,7 @@ describe('a request that is a hold', () => {
     expect(used()).toBe(15)
   })
 
-  it('grows and lasts longer as its handler says', async () => {
+  it('a handler can grow and extend its hold', async () => {
     const { quota, clock, used } = engine()
     const { admission } = await admit(quota, 'chat', { settle: 'end', standardHeaders: 'draft-10' })
     expect((await admission.add(30)).allowed).toBe(true)
@@ -92,7 +92,7 @@ describe('a request that is a hold', () => {
     expect(used()).toBe(35)
   })
 
-  it('is settled at the end by what the head said, and its handler is not heard after a failure', async () => {
+  it('a hold settled at the end follows the status of the response head, and ignores its handler after a failure', async () => {
     const { quota, used, held } = engine()
     const { admission } = await admit(quota, 'work')
     await admission.settle(500)
@@ -102,7 +102,7 @@ describe('a request that is a hold', () => {
     expect([used(), await held()]).toEqual([0, 0])
   })
 
-  it('is reported to the logger when it was over before it was settled, once', async () => {
+  it('a hold that expired before it was settled is logged once', async () => {
     const { quota, clock } = engine()
     const { admission, logger } = await admit(quota, 'write', { settle: 'end', ttlMs: 900 })
     clock.at += 10_000
@@ -111,7 +111,7 @@ describe('a request that is a hold', () => {
     expect(logger.error).toHaveBeenCalledTimes(1)
   })
 
-  it('stays open for a while when its response closes early: what its handler says counts', async () => {
+  it('a hold stays open for a while after an early close, and its handler’s commit counts', async () => {
     const { quota, clock, used, held } = engine()
     const { admission, logger } = await admit(quota, 'chat', { settle: 'end', ttlMs: 60_000 })
     admission.abort()
@@ -128,20 +128,23 @@ describe('a request that is a hold', () => {
   it.each([
     ['charged in full', {}, 5],
     ['given back', { abortedAs: 'cancel' }, 0],
-  ] as const)('is %s when that while is over; a later commit is an error, logged once', async (_, options, tokens) => {
-    const { quota, clock, used, held } = engine()
-    const { admission, logger } = await admit(quota, 'chat', { settle: 'end', ttlMs: 60_000, ...options })
-    admission.abort()
-    await pass(clock, 5_100)
-    expect([used(), await held()]).toEqual([tokens, 0])
-    for (let time = 0; time < 2; time++) {
-      await expect(admission.commit(7)).rejects.toMatchObject({ code: 'reservation_expired' })
-    }
-    expect([used(), admission.charged]).toEqual([tokens, tokens])
-    expect(logger.error).toHaveBeenCalledTimes(1)
-  })
+  ] as const)(
+    'a hold is %s some time after an early close, and a later commit is an error that is logged once',
+    async (_, options, tokens) => {
+      const { quota, clock, used, held } = engine()
+      const { admission, logger } = await admit(quota, 'chat', { settle: 'end', ttlMs: 60_000, ...options })
+      admission.abort()
+      await pass(clock, 5_100)
+      expect([used(), await held()]).toEqual([tokens, 0])
+      for (let time = 0; time < 2; time++) {
+        await expect(admission.commit(7)).rejects.toMatchObject({ code: 'reservation_expired' })
+      }
+      expect([used(), admission.charged]).toEqual([tokens, tokens])
+      expect(logger.error).toHaveBeenCalledTimes(1)
+    },
+  )
 
-  it('waits for its handler no longer than it lasts', async () => {
+  it('a hold waits for its handler until it expires', async () => {
     const { quota, clock, held } = engine()
     const { admission } = await admit(quota, 'chat', { settle: 'end', ttlMs: 1_200 })
     admission.abort()
@@ -151,7 +154,7 @@ describe('a request that is a hold', () => {
     expect([await held(), timers()]).toEqual([0, 0])
   })
 
-  it('rejects a commit behind the end of its response, which nobody need await', async () => {
+  it('a commit after the end of the response rejects, without an unhandled rejection', async () => {
     const { quota, used } = engine()
     const { admission, logger } = await admit(quota, 'chat', { settle: 'end' })
     await admission.end()
@@ -164,7 +167,7 @@ describe('a request that is a hold', () => {
     expect(used()).toBe(5)
   })
 
-  it('frees its slot at once when its response closes early, unless its end settles it', async () => {
+  it('an early close frees the slot immediately, unless the hold is settled at the end', async () => {
     const { quota, held } = engine()
     const { admission } = await admit(quota, 'work')
     admission.abort()
@@ -173,8 +176,8 @@ describe('a request that is a hold', () => {
   })
 })
 
-describe('a meter of holds', () => {
-  it('answers 503 where a subject has too many', async () => {
+describe('meters of holds', () => {
+  it('a meter answers 503 for a subject with too many holds', async () => {
     const { quota } = engine({ maxHolds: 1 })
     await admit(quota, 'chat', { settle: 'end' })
     const meter = httpMeter({ quota, settle: 'end' } as Parameters<typeof httpMeter<Operation>>[0])
@@ -182,7 +185,7 @@ describe('a meter of holds', () => {
     expect(answer).toMatchObject({ kind: 'answer', status: 503, error: { code: 'too_many_holds' } })
   })
 
-  it('has the plan that the request names', async () => {
+  it('a meter uses the plan that the request names', async () => {
     const { quota } = engine()
     const meter = httpMeter<Operation>({ quota })
     const ask = (plan: string | undefined) =>
@@ -191,7 +194,7 @@ describe('a meter of holds', () => {
     expect(await ask('pro')).toMatchObject({ kind: 'metered' })
   })
 
-  it('cannot charge a slot first: an error at construction, or of the request', async () => {
+  it('a meter that can’t reserve a slot first throws at construction, or rejects the request', async () => {
     const { quota } = engine()
     const meter = httpMeter<Operation>({ quota, settle: 'charge-first' })
     const faults = [{ path: 'settle', message: expect.stringMatching(/"work" needs a slot/) }]
@@ -201,13 +204,13 @@ describe('a meter of holds', () => {
     )
   })
 
-  it('refuses a time to live and a plan that are none', () => {
+  it('a meter rejects an invalid time to live and an unknown plan', () => {
     const { quota } = engine()
     const make = () => httpMeter({ quota, ttlMs: 0, plan: '' } as Parameters<typeof httpMeter<Operation>>[0])
     expect(make).toThrow(/ttlMs: expected a whole number of milliseconds/)
   })
 
-  it('says what has no hold to grow', async () => {
+  it('growing or extending a request without a hold fails with the reason', async () => {
     const { quota } = engine()
     const { admission } = await admit(quota, 'write')
     await expect(admission.add(1)).rejects.toMatchObject({ code: 'hold_required' })

@@ -25,8 +25,8 @@ function engine() {
 
 const monthEnd = DateTime.fromISO('2026-09-01T00:00:00', { zone: 'Asia/Shanghai' }).toMillis()
 
-describe('limits of every kind, over HTTP', () => {
-  it('report of a calendar limit when its period ends, and name it by its label', async () => {
+describe('HTTP responses for every kind of limit', () => {
+  it('a response reports the end of a calendar limit’s period and the limit’s label', async () => {
     const quota = engine()
     await quota.consume({ subject: 'u', operation: 'write', cost: 30 })
     const refusal = await quota.consume({ subject: 'u', operation: 'write' })
@@ -46,7 +46,7 @@ describe('limits of every kind, over HTTP', () => {
     })
   })
 
-  it('report of a concurrency limit that so many are in flight, and when to retry', async () => {
+  it('a response reports how many requests a concurrency limit has in flight, and when to retry', async () => {
     const quota = engine()
     for (let time = 0; time < 2; time++) await quota.reserve({ subject: 'u', operation: 'chat' })
     const { decision } = await quota.reserve({ subject: 'u', operation: 'chat' })
@@ -69,7 +69,7 @@ describe('limits of every kind, over HTTP', () => {
     ])
   })
 
-  it('say that waiting will not help where nothing may be under way', async () => {
+  it('a response says that waiting won’t help where a concurrency limit is 0', async () => {
     const quota = engine()
     await quota.settings.update({ base: { personal: { write: { running: 0 } } } })
     const { decision } = await quota.reserve({ subject: 'u', operation: 'chat' })
@@ -79,7 +79,7 @@ describe('limits of every kind, over HTTP', () => {
     expect(quotaExceededBody(decision, { locale: 'zh-CN' }).msg).toBe('并发请求过多：最多同时进行 0 个。')
   })
 
-  it('leave out limits that are not enforced', async () => {
+  it('a response leaves out shadowed limits', async () => {
     const quota = engine()
     await quota.settings.update({ shadow: { personal: ['month', 'running'] } })
     const decision = await quota.consume({ subject: 'u', operation: 'write' })
@@ -87,7 +87,7 @@ describe('limits of every kind, over HTTP', () => {
     expect(quotaStatusBody(await quota.status('u')).windows.write?.map(({ window }) => window)).toEqual(['1h'])
   })
 
-  it('show nothing new of the default policy', async () => {
+  it('a response under the default policy has no members for other kinds of limits', async () => {
     const quota = createQuota({ policy: defaultPolicy(), store: memoryStore({ clock }), clock })
     await quota.consume({ subject: 'u', operation: 'write' })
     expect(JSON.stringify(quotaStatusBody(await quota.status('u')).windows.write?.[0])).toBe(
@@ -96,7 +96,7 @@ describe('limits of every kind, over HTTP', () => {
   })
 })
 
-it('the older reset of a refusal is the instant of Retry-After, also where the limit is full later', () => {
+it('X-RateLimit-Reset of a refusal is the instant of Retry-After, even if the bucket is full later', () => {
   const quota = simpleQuota({ limit: 10, per: '10s', burst: 10, clock })
   quota.consumeSync({ subject: 'u', cost: 10 })
   const refused = quota.consumeSync({ subject: 'u', cost: 1 })

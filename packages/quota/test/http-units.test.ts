@@ -31,8 +31,8 @@ async function admitted(settle: 'outcome' | 'end') {
   return { admission: admission as unknown as AdmittedRequest<Units>, used }
 }
 
-describe('a metered request over several units', () => {
-  it('is charged by unit, and settled by a record', async () => {
+describe('metered requests over several units', () => {
+  it('a request is charged by unit and settled by a record', async () => {
     const { admission, used } = await admitted('end')
     expect(admission.charged).toEqual({ requests: 1, tokens: 4_000, microusd: 9_000 })
     expect(used()).toEqual([1, 4_000, 9_000])
@@ -48,14 +48,14 @@ describe('a metered request over several units', () => {
     expect(used()).toEqual([1, 812, 3_100])
   })
 
-  it('gives back each unit where its response fails', async () => {
+  it('a failed response gives back each unit', async () => {
     const { admission, used } = await admitted('outcome')
     expect(admission.headersFor(500).RateLimit).toBe('"user-tokens-1m";r=10000;t=60')
     await admission.settle(500)
     expect([admission.charged, used()]).toEqual([{ requests: 0, tokens: 0, microusd: 0 }, [0, 0, 0]])
   })
 
-  it('keeps a wrong commit for its outcome, and names the fault', async () => {
+  it('a commit of unknown units falls back to the response’s outcome, and the error names the fault', async () => {
     const { admission, used } = await admitted('end')
     await expect(admission.commit(812 as never)).rejects.toThrow(/this policy counts requests, tokens, microusd/)
     await admission.settle(200)
@@ -63,7 +63,7 @@ describe('a metered request over several units', () => {
     expect(used()).toEqual([1, 4_000, 9_000])
   })
 
-  it('is refused with the unit that binds', async () => {
+  it('a refused request reports the binding unit', async () => {
     const { quota } = engine()
     const meter = httpMeter({ quota })
     const asked = { method: 'POST', operation: 'complete', subject: SUBJECT, cost: { tokens: 10_001 } } as const
@@ -77,7 +77,7 @@ describe('a metered request over several units', () => {
     })
   })
 
-  it('has no meter with a cost of other units', () => {
+  it('httpMeter() rejects a cost with other units', () => {
     const { quota } = engine()
     const options = { quota, subject: () => 'u', operation: () => 'list' as const }
     const adapter = { name: 'own()', method: () => 'GET', languages: () => undefined }

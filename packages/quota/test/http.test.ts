@@ -26,7 +26,7 @@ function hopeless(): RefusedDecision {
 const forum = { answers: scoreGatewayAnswers({ supportForumUrl: 'https://forum.example.com' }) }
 
 describe('the body of a 429 under the default policy', () => {
-  it('names the layer, the window, the amount, and the reset', () => {
+  it('a 429 body has the layer, the window, the amount and the reset', () => {
     expect(quotaExceededBody(exhausted(), forum)).toEqual({
       error: 'quota_exceeded',
       msg:
@@ -49,7 +49,7 @@ describe('the body of a 429 under the default policy', () => {
     })
   })
 
-  it('has what was specified first, in its order, and then what clients read beside it', () => {
+  it('a 429 body lists the specified members first, in order, then the additional ones', () => {
     const { quota } = quotaExceededBody(exhausted())
     const specified = 'scope category window limit used requested resetAt retryAtBeijing timeZone'
     expect(Object.keys(quota)).toEqual([...specified.split(' '), 'retryAt', 'windowLabel'])
@@ -60,7 +60,7 @@ describe('the body of a 429 under the default policy', () => {
     expect(elsewhere).not.toHaveProperty('retryAtBeijing')
   })
 
-  it('names the window for people, in their language', () => {
+  it('a 429 body describes the window in the caller’s language', () => {
     const labels = (window: Partial<Violation>): string[] =>
       LOCALES.map((locale) => windowLabel({ ...exhausted().binding, ...window }, locale))
     expect(labels({})).toEqual(['1-Hour', '1 小时'])
@@ -72,7 +72,7 @@ describe('the body of a 429 under the default policy', () => {
     expect(labels({ window: 'running', kind: 'concurrency', lengthMs: null })).toEqual(['Running', 'running'])
   })
 
-  it('speaks Chinese', () => {
+  it('a 429 body can be Chinese', () => {
     expect(quotaExceededBody(exhausted(), { ...forum, locale: 'zh-CN' }).msg).toBe(
       '已达到个人 1 小时写入配额上限。' +
         '您可以在北京时间（UTC+8）2026-08-06 23:06:26 之后继续请求。如需更高配额，请前往 https://forum.example.com 申请。',
@@ -80,7 +80,7 @@ describe('the body of a 429 under the default policy', () => {
     expect(quotaExceededBody(hopeless(), { locale: 'zh-CN' }).msg).toContain('等待无法解决')
   })
 
-  it('says that waiting will not help when it will not', () => {
+  it('a 429 body says when waiting won’t help', () => {
     const { msg, quota } = quotaExceededBody(hopeless())
     expect(msg).toBe(
       'This request needs 61 tokens, more than the Personal 1-Hour Quota Limit of 60 for Write requests: waiting will ' +
@@ -89,13 +89,13 @@ describe('the body of a 429 under the default policy', () => {
     expect(quota).toMatchObject({ used: 0, limit: 60, requested: 61, resetAt: '2026-08-06T15:06:26.000Z' })
   })
 
-  it('takes texts of the application’s own', () => {
+  it('a 429 body uses the application’s own texts', () => {
     const messages = { en: ({ decision, text }: MessageFacts) => `${text} (${beijingText(decision.resetAt)})` }
     expect(quotaExceededBody(exhausted(), { messages }).msg).toMatch(/^Reached .*forum\. \(2026-08-06 23:06:26\)$/)
     expect(quotaExceededBody(exhausted(), { messages, locale: 'zh-CN' }).msg).toContain('已达到')
   })
 
-  it('never names a Beijing time before the reset', () => {
+  it('a 429 body in Beijing time is never before the reset', () => {
     fc.assert(
       // From 1992 on: before, Shanghai kept summer time, when its offset was not +08:00.
       fc.property(fc.integer({ min: Date.UTC(1992, 0), max: 4e12 }), (instant) => {
@@ -108,12 +108,12 @@ describe('the body of a 429 under the default policy', () => {
   })
 })
 
-describe('headers', () => {
-  it('of a refusal are Retry-After and X-Quota-Reset', () => {
+describe('response headers', () => {
+  it('a refusal has Retry-After and X-Quota-Reset', () => {
     expect(quotaHeaders(exhausted())).toEqual({ 'Retry-After': '3600', 'X-Quota-Reset': '2026-08-06T15:06:26.000Z' })
   })
 
-  it('of the draft name one limit, the scarcest of an answer, and on a 429 the one that binds', () => {
+  it('the RateLimit fields name the scarcest limit of an admission and the binding limit of a 429', () => {
     const { quota } = fixture()
     const admitted = quota.consumeSync({ subject: 'u', operation: 'write' })
     expect(quotaHeaders(admitted)).toEqual({})
@@ -124,7 +124,7 @@ describe('headers', () => {
     expect(rateLimitHeaders(hopeless()).RateLimit).toBe('"personal-1h";r=60')
   })
 
-  it("with fields: 'all' list every window of an answer, and on a 429 those that refuse", () => {
+  it("fields: 'all' lists every window of an admission and each refusing window of a 429", () => {
     const { quota } = fixture()
     const admitted = quota.consumeSync({ subject: 'u', operation: 'write' })
     expect(quotaHeaders(admitted, { standardHeaders: 'draft-10', fields: 'all' })).toEqual({
@@ -141,7 +141,7 @@ describe('headers', () => {
     })
   })
 
-  it('leave unlimited windows out, and say nothing of free requests', async () => {
+  it('headers leave out unlimited windows, and free requests have none', async () => {
     const { quota } = fixture()
     await quota.subjects.set('u', { overrides: { write: { '1h': 'unlimited', '5h': 'unlimited' } }, bypass: ['site'] })
     const decision = quota.consumeSync({ subject: 'u', operation: 'write' })
@@ -149,7 +149,7 @@ describe('headers', () => {
     expect(rateLimitHeaders(quota.consumeSync({ subject: 'u', operation: 'free' }))).toEqual({})
   })
 
-  it('give each subject its own limits, whichever subject was read before', async () => {
+  it('headers have each subject’s own limits, whichever subject came before', async () => {
     const { quota } = fixture()
     await quota.subjects.set('v', { overrides: { write: { '5h': 199 } } })
     const policyOf = (subject: string): string =>
@@ -161,7 +161,7 @@ describe('headers', () => {
     expect(uAgain).toBe(u)
   })
 
-  it('never ask to wait less than a window they name', () => {
+  it('Retry-After is never less than the reset of a listed window', () => {
     const limit = fc.integer({ min: 0, max: 40 })
     fc.assert(
       fc.property(

@@ -34,7 +34,7 @@ const mistyped = fc
   .tuple(valid, fc.nat(45), fc.nat(1), fc.constantFrom('', '0', '1', 'f', 'g', ':', '.', '%', '\n', ' '))
   .map(([ip, at, less, more]) => ip.slice(0, at) + more + ip.slice(at + less))
 
-it('says of every form what the library says, or leaves it to the library', () => {
+it('the short path for IP addresses agrees with the library on every form that it accepts', () => {
   fc.assert(
     fc.property(fc.oneof(valid, mistyped, garbage), (ip) => {
       const common = commonAddress(ip)
@@ -44,7 +44,7 @@ it('says of every form what the library says, or leaves it to the library', () =
   )
 })
 
-it('knows the forms in which servers see nearly all callers', () => {
+it('the short path for IP addresses accepts the forms that servers usually see', () => {
   const canonical = fc
     .tuple(fc.integer({ min: 1, max: 0xffff }), fc.array(fc.nat(0xffff), { minLength: 7, maxLength: 7 }))
     .map(([first, rest]) => new URL(`http://[${[first, ...rest].map((value) => value.toString(16)).join(':')}]`))

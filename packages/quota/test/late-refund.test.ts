@@ -69,8 +69,8 @@ function keyOf({ now, cells, opening, out }: State): string {
   return JSON.stringify([now, cells, opening, out])
 }
 
-describe('a refund', () => {
-  it('finds its own window alone, also after a clock that ran ahead stands where it stood before', () => {
+describe('late refunds', () => {
+  it('a refund reaches only its own window, also after a clock ran ahead and came back', () => {
     const cells = [0, 0]
     clearRow(cells, 0, 1)
     let states: State[] = [{ now: START, cells, opening: 0, out: [], steps: [] }]
@@ -81,7 +81,7 @@ describe('a refund', () => {
     expect(seen.size).toBeGreaterThan(1_000)
   })
 
-  it('does not find the opening after a reset, also when a refusal by an earlier clock came in between', () => {
+  it('a refund doesn’t reach the window that opened after a reset, even after a refusal with an earlier clock', () => {
     const cells = [0, 0]
     clearRow(cells, 0, 1)
     const ahead = START + MAX_AHEAD_MS + 1

@@ -60,7 +60,7 @@ function limits(settings: Settings, of: LimitsOf = {}): readonly number[] {
   return quotas(settings, of)[0]!.limits
 }
 
-describe('a price above a limit', () => {
+describe('prices above a limit', () => {
   const made = (read: number, warn: (message: unknown) => void) => {
     const base = { user: { read: { '1h': read, '1d': 100 } } }
     const windows = [
@@ -74,7 +74,7 @@ describe('a price above a limit', () => {
     })
   }
 
-  it('is warned of at construction, but not where a limit is to block', () => {
+  it('a price above a limit is warned about at construction, unless the limit is 0 to block', () => {
     const warned: unknown[] = []
     made(20, (message) => warned.push(message))
     made(0, (message) => warned.push(message))
@@ -86,15 +86,15 @@ describe('a price above a limit', () => {
   })
 })
 
-describe('limits', () => {
-  it('stand in the order of a row, slots last, and there is none where the base has none', () => {
+describe('compiled limits', () => {
+  it('limits are in row order with slots last, and categories without a limit have none', () => {
     expect(quotas(settingsWith())).toEqual([
       { layers: [0, 1, 2], limits: [10, 100, 2, none, 1_000, none, 1_000, 10_000, 50] },
       { layers: [0, 1, 2], limits: [20, 200, none, 200, 2_000, none, 2_000, 20_000, none] },
     ])
   })
 
-  it('of a window are scaled by mode and multiplier, and slots by neither', () => {
+  it('mode and multiplier scale window limits but not slots', () => {
     const settings = settingsWith({ mode: 'lenient', layers: { all: { enabled: true, multiplier: 0.5 } } })
     expect(limits(settings)).toEqual([15, 150, 2, none, 1_500, none, 750, 7_500, 50])
     expect(quotas(settingsWith({ mode: 'adaptive' }), {}, 75)[0]!.limits).toEqual([
@@ -110,7 +110,7 @@ describe('limits', () => {
     ])
   })
 
-  it('of a plan are scaled as the base is, and follow it where the plan says nothing', () => {
+  it('a plan’s limits are scaled like the base, and fall back to the base', () => {
     expect(limits(settingsWith({ mode: 'conservative' }), { plan: 'pro' })).toEqual([
       7,
       375,
@@ -124,7 +124,7 @@ describe('limits', () => {
     ])
   })
 
-  it('of a plan are taken as they are in mode custom, in place of its table', () => {
+  it('a plan’s limits replace the custom table in mode custom', () => {
     const custom = structuredClone(policy.base) as Record<string, Record<string, Record<string, Limit>>>
     custom.user!.call = { month: 70, '1h': 7, running: 1 }
     const settings = settingsWith({ mode: 'custom', custom })
@@ -132,19 +132,19 @@ describe('limits', () => {
     expect(limits(settings, { plan: 'pro' }).slice(0, 3)).toEqual([7, 500, 5])
   })
 
-  it('are overridden before a plan, which comes before the base, and overrides are not scaled', () => {
+  it('overrides come before plans, plans before the base, and overrides aren’t scaled', () => {
     const user = subjectWith('user', { overrides: { call: { month: 42, '1h': null, running: 3 } }, plan: 'pro' })
     expect(limits(settingsWith({ mode: 'lenient' }), { subjects: { user } }).slice(0, 3)).toEqual([15, 42, 3])
     const open = subjectWith('user', { overrides: { call: { month: 'unlimited', '1h': 0, running: null } } })
     expect(limits(settingsWith(), { subjects: { user: open } }).slice(0, 3)).toEqual([0, none, 2])
   })
 
-  it('of concurrency are not there where the base has none, whatever overrides say', () => {
+  it('a concurrency limit that the base doesn’t have can’t be added by overrides', () => {
     const team = subjectWith('team', { overrides: { call: { running: 1 } } })
     expect(limits(settingsWith(), { subjects: { team } })[5]).toBe(none)
   })
 
-  it('go by the stored plan of each layer, else by that of the request', () => {
+  it('the stored plan of each layer comes before the request’s plan', () => {
     const user = subjectWith('user', { plan: 'free' })
     expect(limits(settingsWith(), { subjects: { user }, plan: 'pro' })).toEqual([
       0,
@@ -168,20 +168,20 @@ describe('limits', () => {
     ])
   })
 
-  it('follow the base where nobody knows the plan, also where that is stored and the request names another', () => {
+  it('an unknown plan falls back to the base, even if the request names a known plan', () => {
     expect(limits(settingsWith(), { plan: 'gone' })).toEqual(limits(settingsWith()))
     expect(limits(settingsWith(), { plan: 'constructor' })).toEqual(limits(settingsWith()))
     const user = subjectWith('user', { plan: 'gone' })
     expect(limits(settingsWith(), { subjects: { user }, plan: 'pro' }).slice(0, 3)).toEqual([10, 100, 2])
   })
 
-  it('of plans in settings come before those of the policy, value by value, and may be of other plans', () => {
+  it('plans in settings override the policy’s plans value by value and can be new', () => {
     const plans = { pro: { user: { call: { month: 600 } } }, max: { user: { look: { '1h': 'unlimited' as const } } } }
     expect(limits(settingsWith({ plans }), { plan: 'pro' }).slice(0, 6)).toEqual([10, 600, 5, none, 5_000, none])
     expect(quotas(settingsWith({ plans }), { plan: 'max' })[1]!.limits.slice(0, 3)).toEqual([none, 200, none])
   })
 
-  it('that are shadowed are none, and are reported in their places', () => {
+  it('shadowed limits become unlimited, and are listed with their places', () => {
     const settings = settingsWith({ mode: 'lenient', shadow: { all: 'all', user: ['month', 'running'] } })
     const [call, look] = quotas(settings)
     expect(call).toEqual({
@@ -203,12 +203,12 @@ describe('limits', () => {
     ])
   })
 
-  it('are reported as not shadowed where none of those that apply is', () => {
+  it('no shadowed limits are listed when their layer is disabled', () => {
     const off = settingsWith({ shadow: { all: 'all', team: [] }, layers: { all: { enabled: false, multiplier: 1 } } })
     expect(quotas(off)[0]).toEqual({ layers: [0, 1], limits: [10, 100, 2, none, 1_000, none] })
   })
 
-  it('come with the anchors of a subject that has one', () => {
+  it('limits include the anchor of a subject that has one', () => {
     const user = subjectWith('user', { anchor: { day: 15 } })
     expect(quotas(settingsWith(), { subjects: { user } })[0]!.anchors).toEqual([{ day: 15 }, null, null])
     expect(quotas(settingsWith(), { subjects: { team: subjectWith('team', {}) } })[0]).not.toHaveProperty('anchors')
@@ -222,7 +222,7 @@ describe('compiled settings', () => {
     return new CompiledSettings(policy, { ...initialSettings(policy), ...members })
   }
 
-  it('know what takes a slot and what an overrun costs, whatever layers are on', () => {
+  it('compiled settings list operations with slots and overruns, whichever layers are enabled', () => {
     const { operations } = compiled({ layers: { all: { enabled: false, multiplier: 1 } } })
     expect([...operations.values()]).toMatchObject([
       { name: 'chat', category: 0, costs: [1, 1], overrun: 'fit', maxOverrun: [5] },
@@ -235,7 +235,7 @@ describe('compiled settings', () => {
     expect([...others.values()].map(({ costs }) => costs[1])).toEqual([1, 1, 0])
   })
 
-  it('give the same quotas for the same settings and plan, and others for others', () => {
+  it('equal subjects and plans have equal quotas, compiled once', () => {
     const settings = compiled()
     const clock = testClock()
     const of = (subjects: Readonly<Record<string, SubjectSettings>>, plan?: string) =>
@@ -257,7 +257,7 @@ describe('compiled settings', () => {
     expect(of({ user }, 'gone')).toBe(of({ user }))
   })
 
-  it('distinguish layers to which a store gives one and the same document', () => {
+  it('layers whose settings are one document object have separate quotas', () => {
     const settings = compiled()
     const same = subjectWith('user', { plan: 'pro' })
     const of = (subjects: Readonly<Record<string, SubjectSettings>>) =>
@@ -266,7 +266,7 @@ describe('compiled settings', () => {
     expect(of({ team: same })).toEqual([10, 100, 2, none, 5_000, none])
   })
 
-  it('let overrides and plans end, each by itself, and ask for the time only where one may', () => {
+  it('overrides and plans expire separately, and the clock is read only where one can expire', () => {
     const settings = compiled()
     const clock = testClock(1_000)
     let asked = 0
@@ -298,7 +298,7 @@ describe('compiled settings', () => {
     expect(asked).toBe(6)
   })
 
-  it('go back to the plan of the request when the stored one has ended', () => {
+  it('an expired stored plan gives way to the request’s plan', () => {
     const user = subjectWith('user', { plan: 'free', until: { overrides: null, plan: 2_000 } })
     const settings = compiled()
     const at = (now: number) => settings.quotasOf({ user }, 'pro', testClock(now), nobody)[0]!.limits.slice(0, 3)

@@ -157,7 +157,7 @@ class Trial {
 }
 
 describe('processes with different policies on one store', () => {
-  it('share every counter that both know, and no other: 80 random pairs, edited and rolled back', () => {
+  it('80 random pairs of policies, edited and rolled back, share exactly the counters that both have', () => {
     fc.assert(
       fc.property(policies, fc.array(step, { minLength: 40, maxLength: 80, size: 'max' }), (all, steps) => {
         const trial = new Trial(all)
@@ -197,7 +197,7 @@ describe('administrators with different policies', () => {
     base: table(1),
   } as typeof older
 
-  it('keep what the other one wrote, whichever writes, and see their own values', async () => {
+  it('an administrator keeps another policy’s values on each write and sees their own values', async () => {
     const settingsStore = memorySettings()
     const old = fixture({ policy: older, settingsStore }).quota
     const next = fixture({ policy: newer, settingsStore }).quota
@@ -237,7 +237,7 @@ describe('administrators with different policies', () => {
     expect(await old.subjects.get('u')).toMatchObject({ version: 0, bypass: [] })
   })
 
-  it('are refused names that they wrote and the policy does not have, and those alone', async () => {
+  it('an administrator may not write names that their policy doesn’t have, and stored ones aren’t rejected', async () => {
     const settingsStore = memorySettings()
     const old = fixture({ policy: older, settingsStore }).quota
     const next = fixture({ policy: newer, settingsStore }).quota

@@ -38,7 +38,7 @@ async function admits({ quota }: Process, cost: number, subject = 'u'): Promise<
 }
 
 describe('the local failure policy', () => {
-  it('spends this process’s share of what was last seen, and then nothing', async () => {
+  it('the local policy spends this process’s share of the last known remainder and then refuses', async () => {
     const { all } = processes(2, 100, testClock())
     const [one] = all as [Process]
     await one.quota.consume({ subject: 'u', operation: 'read', cost: 20 })
@@ -53,7 +53,7 @@ describe('the local failure policy', () => {
     })
   })
 
-  it('spends nothing of a window it never saw open, or that has ended', async () => {
+  it('the local policy admits nothing in a window that it never saw open or that has ended', async () => {
     const clock = testClock()
     const { all } = processes(2, 100, clock)
     const [one] = all as [Process]
@@ -69,7 +69,7 @@ describe('the local failure policy', () => {
     expect(await admits(one, 1)).toBe(false)
   })
 
-  it('posts what was spent when the store answers again, into the same windows', async () => {
+  it('the local policy charges what was spent to the same windows when the store answers again', async () => {
     const { all } = processes(2, 100, testClock())
     const [one] = all as [Process]
     await admits(one, 20)
@@ -82,7 +82,7 @@ describe('the local failure policy', () => {
       .toEqual([51, 51, 51, 51, 51, 51])
   })
 
-  it('has one share a window, however many outages', async () => {
+  it('the local policy has one share per window, however many outages happen', async () => {
     const { all } = processes(2, 100, testClock())
     const [one] = all as [Process]
     await admits(one, 20)
@@ -94,7 +94,7 @@ describe('the local failure policy', () => {
     }
   })
 
-  it('takes a cancelled reservation back, before it was posted and after', async () => {
+  it('a cancelled local reservation is taken back before it was charged and after', async () => {
     const { all } = processes(1, 100, testClock())
     const [one] = all as [Process]
     await admits(one, 10)
@@ -111,7 +111,7 @@ describe('the local failure policy', () => {
     expect((await one.quota.status('u')).windows.read?.[0]?.used).toBe(61)
   })
 
-  it('admits at most the limit plus the shares of the processes cut off', async () => {
+  it('processes without the store admit at most the limit plus their shares', async () => {
     const step = fc.record({
       process: fc.nat(2),
       action: fc.constantFrom('take', 'take', 'take', 'cut', 'mend'),

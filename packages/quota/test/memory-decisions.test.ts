@@ -166,7 +166,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 
 describe('decisions of a memory store', () => {
   it(
-    'are the same on rows that carry the cells of another policy, to the byte, and never change afterwards',
+    'decisions are identical on rows with cells of another policy, and never change afterwards',
     async () => {
       let decisions = 0
       await fc.assert(
@@ -187,7 +187,7 @@ describe('decisions of a memory store', () => {
     DEEP ? 1_800_000 : 60_000,
   )
 
-  it('say what they said, whatever happens to their rows', async () => {
+  it('a decision keeps its values when its rows change', async () => {
     const clock = testClock()
     const quota = createQuota({ policy: testPolicy(LIMITS), clock, store: memoryStore({ clock }) })
     const consume = (): Decision => quota.consumeSync({ subject: 'ann', operation: 'write' })
@@ -205,7 +205,7 @@ describe('decisions of a memory store', () => {
     ])
   })
 
-  it('go on in rows whose cells stand in the order of an older policy', () => {
+  it('decisions continue in rows whose cells have the order of an older policy', () => {
     const clock = testClock()
     const store = memoryStore({ clock })
     const each = { read: { '5h': 90 }, write: { '5h': 90 } }
@@ -225,7 +225,7 @@ describe('decisions of a memory store', () => {
     ])
   })
 
-  it('go by slots as long as they are taken, also where these look like the windows beside them', () => {
+  it('taken slots are kept while they are open, although their cells look like ended windows', () => {
     const clock = testClock()
     const store = memoryStore({ clock })
     const each = (slots: number) => ({ read: { '5h': 90 }, write: { '5h': 90, slots } })
@@ -240,14 +240,14 @@ describe('decisions of a memory store', () => {
     expect(quota.reserveSync({ subject: 'ann', operation: 'big' }).status).toBe('refused')
   })
 
-  it('are not made by a clock that says no time', () => {
+  it('a clock without a time makes decisions fail', () => {
     const { quota, clock } = fixture()
     quota.consumeSync({ subject: 'ann', operation: 'write' })
     clock.at = Number.NaN
     expect(() => quota.consumeSync({ subject: 'ann', operation: 'write' })).toThrow(/quota|clock|store/)
   })
 
-  it('stay exact where counts are as large as numbers are', () => {
+  it('decisions stay exact at the largest counts', () => {
     const most = Number.MAX_SAFE_INTEGER
     const { personal, site } = LIMITS
     const unlimited = JSON.parse(

@@ -6,7 +6,7 @@ import { asAnotherProcess, type Fixture, fixture, flatBase, HOUR, testClock, tes
 const DAY = 24 * HOUR
 
 describe('a memory store', () => {
-  it('forgets ended counters while it is used, without a timer', () => {
+  it('a memory store drops expired counters during calls, without a timer', () => {
     const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(1e9, 1e9)) })
     for (let i = 0; i < 5_000; i++) quota.consumeSync({ subject: `old-${i}`, operation: 'write' })
     expect(store.size).toBe(5_001)
@@ -18,7 +18,7 @@ describe('a memory store', () => {
     }
   })
 
-  it('shrinks also when nobody new comes', () => {
+  it('a memory store shrinks when only known subjects return', () => {
     const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(1e9, 1e9)) })
     for (let i = 0; i < 1_000; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
     clock.at += DAY + 60_000
@@ -26,7 +26,7 @@ describe('a memory store', () => {
     expect(store.size).toBeLessThan(10)
   })
 
-  it('never drops a live counter for another: beyond maxSubjects new subjects get the failure policy', async () => {
+  it('a memory store keeps live counters, and new subjects beyond maxSubjects get the failure policy', async () => {
     const clock = testClock()
     const store = memoryStore({ clock, maxSubjects: 100 })
     const quota = createQuota({ policy: testPolicy(), store, clock, failurePolicy: { read: 'open', write: 'closed' } })
@@ -52,7 +52,7 @@ describe('a memory store', () => {
     expect(quota.consumeSync({ subject: 'new', operation: 'write' })).toMatchObject({ allowed: true, source: 'store' })
   })
 
-  it('keeps at most maxIds live ids and forgets the ended ones', () => {
+  it('a memory store keeps at most maxIds live ids and drops expired ones', () => {
     const clock = testClock()
     const store = memoryStore({ clock, maxIds: 3 })
     const quota = createQuota({ policy: testPolicy(flatBase(1e6, 1e6)), store, clock, idTtlMs: 60_000 })
@@ -65,7 +65,7 @@ describe('a memory store', () => {
     expect(quota.reserveSync({ subject: 'u', operation: 'write', id: 'd' }).status).toBe('reserved')
   })
 
-  it('serves several policies, and knows counters by their names', () => {
+  it('a memory store serves several policies and finds counters by name', () => {
     const store = memoryStore()
     const first = createQuota({ policy: testPolicy(), store })
     first.consumeSync({ subject: 'u', operation: 'write' })
@@ -89,19 +89,19 @@ describe('a memory store', () => {
   })
 
   it.each([[{ maxSubjects: 0 }], [{ maxIds: 1.5 }], [{ clock: {} }], [{ size: 1 }]])(
-    'refuses options %j',
+    'memoryStore() rejects the options %j',
     (options) => {
       expect(() => memoryStore(options as object)).toThrowError(expect.objectContaining({ code: 'invalid_options' }))
     },
   )
 })
 
-describe('a snapshot', () => {
+describe('snapshots', () => {
   function saved(parts: Iterable<SnapshotPart>): unknown[] {
     return JSON.parse(JSON.stringify([...parts])) as unknown[]
   }
 
-  it('restored forgives nobody: counters, windows and ids are as they were', () => {
+  it('a restored snapshot has the counters, windows and ids', () => {
     const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(1e6, 1e9)) })
     for (let i = 0; i < 2_500; i++) quota.consumeSync({ subject: `u-${i}`, operation: i % 2 ? 'read' : 'write' })
     quota.reserveSync({ subject: 'u-0', operation: 'write', id: 'attempt' })
@@ -117,7 +117,7 @@ describe('a snapshot', () => {
     expect(later.quota.reserveSync({ subject: 'u-0', operation: 'write', id: 'attempt' }).status).toBe('duplicate')
   })
 
-  it('leaves out what has ended, and does not undo what was charged since', () => {
+  it('a snapshot leaves out expired counters, and restoring it doesn’t undo later charges', () => {
     const { quota, store, clock } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write' })
     const parts = saved(store.snapshot())
@@ -128,7 +128,7 @@ describe('a snapshot', () => {
     expect(saved(store.snapshot())).toEqual([])
   })
 
-  it('of another policy gives what both know, and carries on the rest', () => {
+  it('a snapshot of another policy restores the shared windows and carries the others along', () => {
     const { store, quota } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write' })
     const windows = testPolicy().windows.map((w) => (w.label === '1h' ? { label: w.label, lengthMs: 5_000 } : w))
@@ -140,7 +140,7 @@ describe('a snapshot', () => {
     expect(back.quota.statusSync('u').windows.write!.map(({ used }) => used)).toEqual([15, 15, 15, 15, 15, 15])
   })
 
-  it('of an earlier version is refused with a word', () => {
+  it('a snapshot of an earlier format is rejected with a clear error', () => {
     const { store, quota } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write' })
     const [part] = saved(store.snapshot()) as SnapshotPart[]
@@ -150,7 +150,7 @@ describe('a snapshot', () => {
     }
   })
 
-  it('that does not fit is refused whole', () => {
+  it('a snapshot beyond the store’s room is rejected whole', () => {
     const { store, quota } = fixture()
     for (const subject of ['u', 'v', 'w']) quota.consumeSync({ subject, operation: 'write' })
     const small = memoryStore({ clock: testClock(), maxSubjects: 2 })
@@ -159,7 +159,7 @@ describe('a snapshot', () => {
     expect(small.size).toBe(0)
   })
 
-  it('of nonsense is refused', () => {
+  it('restore() rejects values that aren’t snapshots', () => {
     const { store, quota } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write' })
     const [part] = saved(store.snapshot()) as SnapshotPart[]

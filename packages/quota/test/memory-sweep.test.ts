@@ -13,8 +13,8 @@ function partsOf(parts: Iterable<SnapshotPart>): SnapshotPart[] {
   return JSON.parse(JSON.stringify([...parts])) as SnapshotPart[]
 }
 
-describe('ended counters are forgotten', () => {
-  it('where one subject comes and nobody new', () => {
+describe('expiry of counters', () => {
+  it('expired counters are dropped when one subject keeps returning', () => {
     const { quota, store, clock } = fixture({ policy: WIDE })
     for (let i = 0; i < 2_000; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
     clock.at += DAY + GRACE
@@ -25,7 +25,7 @@ describe('ended counters are forgotten', () => {
     expect(store.size).toBeLessThanOrEqual(2)
   })
 
-  it('where only refusals come', () => {
+  it('expired counters are dropped when every request is refused', () => {
     const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(20, 1e9)) })
     for (let i = 0; i < 2_000; i++) quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
     clock.at += DAY + GRACE
@@ -36,7 +36,7 @@ describe('ended counters are forgotten', () => {
     expect(store.size).toBeLessThanOrEqual(2)
   })
 
-  it('behind a subject that comes again and again', () => {
+  it('expired counters stored after a subject that keeps returning are dropped', () => {
     const { quota, store, clock } = fixture({ policy: WIDE })
     for (let hour = 0; hour < 100; hour++) {
       quota.consumeSync({ subject: 'regular', operation: 'write' })
@@ -48,7 +48,7 @@ describe('ended counters are forgotten', () => {
     expect(quota.statusSync('regular').windows.write?.[0]?.used).toBe(0)
   })
 
-  it('after a clock that ran ahead came back', () => {
+  it('expired counters are dropped after a clock that ran ahead comes back', () => {
     const { quota, store, clock } = fixture({ policy: WIDE })
     quota.consumeSync({ subject: 'early', operation: 'write' })
     clock.at = START + 365 * DAY
@@ -60,7 +60,7 @@ describe('ended counters are forgotten', () => {
     expect(store.size).toBeLessThanOrEqual(3)
   })
 
-  it('of a category that every eighth decision asks, and of one that none asks any more', () => {
+  it('expired counters are dropped in rarely and no longer used categories', () => {
     const { quota, store, clock } = fixture({ policy: WIDE })
     for (let i = 0; i < 400; i++) quota.consumeSync({ subject: `u-${i}`, operation: i % 2 ? 'read' : 'write' })
     clock.at += DAY + GRACE
@@ -74,7 +74,7 @@ describe('ended counters are forgotten', () => {
     expect(store.size).toBeLessThanOrEqual(3)
   })
 
-  it('and nothing that is live is', () => {
+  it('live counters are never dropped', () => {
     const { quota, clock } = fixture({ policy: WIDE })
     for (let i = 0; i < 1_000; i++) {
       quota.consumeSync({ subject: `u-${i}`, operation: 'write' })
@@ -87,8 +87,8 @@ describe('ended counters are forgotten', () => {
   })
 })
 
-describe('a table that was large', () => {
-  it('counts each subject by itself in every crowd that comes after', () => {
+describe('tables that were large', () => {
+  it('a table that shrank counts each subject separately when it grows again', () => {
     const { quota, clock } = fixture({ policy: WIDE })
     const size = 6_000
     const use = (name: string, times: number): void => {
@@ -108,10 +108,10 @@ describe('a table that was large', () => {
   })
 })
 
-describe('ended ids are forgotten', () => {
+describe('expiry of ids', () => {
   const id = { id: 'x', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
 
-  it('behind one that lives long', () => {
+  it('expired ids stored after a long-lived one are dropped', () => {
     const records = new IdRecords(new Tables())
     records.write('long', { ...id, ttlMs: DAY }, 'reserved', [], START)
     for (let i = 0; i < 3_000; i++) {
@@ -124,7 +124,7 @@ describe('ended ids are forgotten', () => {
     expect(records.find('long', START + DAY - 1)).toBeDefined()
   })
 
-  it('where no new ones come', () => {
+  it('expired ids are dropped when no new ones come', () => {
     const { quota, store, clock } = fixture({ policy: WIDE, idTtlMs: 60_000 })
     for (let i = 0; i < 1_000; i++) quota.reserveSync({ subject: 'u', operation: 'write', id: `id-${i}` })
     clock.at += HOUR
@@ -134,7 +134,7 @@ describe('ended ids are forgotten', () => {
     expect(partsOf(store.snapshot()).flatMap(({ ids }) => ids)).toEqual([])
   })
 
-  it('as fast as they come, so that the default room is never full at 200 a second', () => {
+  it('expired ids are dropped as fast as new ones come, so 200 a second fit into the default room', () => {
     // A hundredth of the rate in three fifths of a hundredth of the room, which all the ids of 30 minutes would fill.
     const clock = testClock()
     const quota = createQuota({ policy: WIDE, store: memoryStore({ clock, maxIds: 3_000 }), clock })
@@ -146,7 +146,7 @@ describe('ended ids are forgotten', () => {
   })
 })
 
-describe('a snapshot that does not fit', () => {
+describe('snapshots beyond the store’s room', () => {
   function partOf(subjects: number): SnapshotPart {
     const { quota, store } = fixture({ policy: WIDE })
     for (let i = 0; i < subjects; i++) quota.reserveSync({ subject: `s-${i}`, operation: 'write', id: 'one' })
@@ -156,7 +156,7 @@ describe('a snapshot that does not fit', () => {
   it.each([
     [{ maxSubjects: 10 }, 11],
     [{ maxIds: 10 }, 11],
-  ])('into %o is refused whole', (bounds, subjects) => {
+  ])('a snapshot that is too large for %o is rejected whole', (bounds, subjects) => {
     const clock = testClock()
     const store = memoryStore({ clock, ...bounds })
     expect(() => store.restore(partOf(subjects))).toThrowError(expect.objectContaining({ code: 'store_full' }))
@@ -166,7 +166,7 @@ describe('a snapshot that does not fit', () => {
     expect(store.size).toBe(11)
   })
 
-  it('counts only new records', () => {
+  it('a snapshot’s records count against the room only where they are new', () => {
     const store = memoryStore({ clock: testClock(), maxSubjects: 10, maxIds: 10 })
     const part = partOf(10)
     store.restore(part)
@@ -174,7 +174,7 @@ describe('a snapshot that does not fit', () => {
     expect(store.size).toBe(11)
   })
 
-  it('because of what ended is not refused', () => {
+  it('expired records don’t make a snapshot too large', () => {
     const clock = testClock()
     const store = memoryStore({ clock, maxSubjects: 10 })
     store.restore(partOf(10))
@@ -190,7 +190,7 @@ describe('a snapshot that does not fit', () => {
     ['a row of another length', { rows: [[0, 'v', [1]]] }],
     ['a cell that is no number', { rows: [[0, 'v', [1, 'x', 1, 1, 1, 1]]] }],
     ['a record that is none', { ids: [['k', { state: 'reserved' }]] }],
-  ])('because of %s, is refused whole', (_, patch) => {
+  ])('a snapshot beyond the room because of %s is rejected whole', (_, patch) => {
     const store = memoryStore({ clock: testClock() })
     const part = partOf(3)
     const broken = { ...part, ...patch, rows: [...part.rows, ...('rows' in patch ? patch.rows : [])] }
@@ -219,31 +219,34 @@ it('a snapshot that is taken while another policy opens a window can be restored
   expect(restored.quota.statusSync('u-1499').windows).toEqual(quota.statusSync('u-1499').windows)
 })
 
-describe('a clock that does not say the time', () => {
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, START + 0.5, undefined, null, String(START)])('%o', async (at) => {
-    const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(15, 15)) })
-    const held = quota.reserveSync({ subject: 'u', operation: 'write', id: 'one' })
-    const [part] = partsOf(store.snapshot())
-    clock.at = at as number
-    const isUnavailable = expect.objectContaining({
-      code: 'quota_unavailable',
-      cause: expect.objectContaining({ code: 'store_error' }),
-    })
-    const request = { subject: 'u', operation: 'write' } as const
-    expect(() => quota.consumeSync(request)).toThrowError(isUnavailable)
-    expect(() => quota.peekSync(request)).toThrowError(isUnavailable)
-    expect(() => quota.statusSync('u')).toThrowError(isUnavailable)
-    expect(() => quota.reserveSync({ ...request, id: 'two' })).toThrowError(isUnavailable)
-    expect(() => held.cancel()).toThrowError(isUnavailable)
-    // Nothing saved is better than nobody's counters saved as everybody's.
-    const isStoreError = expect.objectContaining({ code: 'store_error' })
-    expect(() => [...store.snapshot()]).toThrowError(isStoreError)
-    expect(() => store.restore(part)).toThrowError(isStoreError)
+describe('a clock that returns no time', () => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, START + 0.5, undefined, null, String(START)])(
+    'a clock that returns %o makes every call fail with the cause',
+    async (at) => {
+      const { quota, store, clock } = fixture({ policy: testPolicy(flatBase(15, 15)) })
+      const held = quota.reserveSync({ subject: 'u', operation: 'write', id: 'one' })
+      const [part] = partsOf(store.snapshot())
+      clock.at = at as number
+      const isUnavailable = expect.objectContaining({
+        code: 'quota_unavailable',
+        cause: expect.objectContaining({ code: 'store_error' }),
+      })
+      const request = { subject: 'u', operation: 'write' } as const
+      expect(() => quota.consumeSync(request)).toThrowError(isUnavailable)
+      expect(() => quota.peekSync(request)).toThrowError(isUnavailable)
+      expect(() => quota.statusSync('u')).toThrowError(isUnavailable)
+      expect(() => quota.reserveSync({ ...request, id: 'two' })).toThrowError(isUnavailable)
+      expect(() => held.cancel()).toThrowError(isUnavailable)
+      // Nothing saved is better than nobody's counters saved as everybody's.
+      const isStoreError = expect.objectContaining({ code: 'store_error' })
+      expect(() => [...store.snapshot()]).toThrowError(isStoreError)
+      expect(() => store.restore(part)).toThrowError(isStoreError)
 
-    clock.at = START
-    expect(quota.consumeSync(request).allowed).toBe(false)
-    expect(quota.reserveSync({ ...request, id: 'one' }).status).toBe('duplicate')
-    held.cancel()
-    expect(quota.consumeSync(request).allowed).toBe(true)
-  })
+      clock.at = START
+      expect(quota.consumeSync(request).allowed).toBe(false)
+      expect(quota.reserveSync({ ...request, id: 'one' }).status).toBe('duplicate')
+      held.cancel()
+      expect(quota.consumeSync(request).allowed).toBe(true)
+    },
+  )
 })

@@ -30,7 +30,7 @@ function measured() {
 
 const LIMIT = 'layer="personal",window="running",category="write"'
 
-it('slots are counted for what takes one, and for nothing else', async () => {
+it('the slot metrics count only operations that take slots', async () => {
   const { quota, sample } = measured()
   await quota.consume({ subject: 'u', operation: 'write' })
   expect(await sample(`window_decisions_total{${LIMIT},outcome="admitted"}`)).toBe(0)
@@ -41,7 +41,7 @@ it('slots are counted for what takes one, and for nothing else', async () => {
   expect(await sample(`refusals_total{${LIMIT}}`)).toBe(1)
 })
 
-it('open holds, their ends and what they cost above their tokens', async () => {
+it('metrics report open holds, how they ended, and overruns', async () => {
   const { quota, clock, sample } = measured()
   const first = await quota.reserve({ subject: 'u', operation: 'chat', ttlMs: 1_000 })
   await quota.reserve({ subject: 'v', operation: 'chat', ttlMs: 1_000 })
@@ -55,7 +55,7 @@ it('open holds, their ends and what they cost above their tokens', async () => {
   expect(await sample('holds_expired_total{category="write"}')).toBe(1)
 })
 
-it('refusals that shadowed limits would have made, and thresholds by their value', async () => {
+it('metrics report refusals by shadowed limits and thresholds by their value', async () => {
   const { quota, sample } = measured()
   await quota.settings.update({ shadow: { personal: ['1h'] }, thresholds: [{ share: 0.57 }, { left: 20 }] })
   await quota.consume({ subject: 'u', operation: 'write', cost: 101 })

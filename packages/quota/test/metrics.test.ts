@@ -39,8 +39,8 @@ function threeMsALook() {
   })
 }
 
-describe('metrics', () => {
-  it('count decisions, tokens and refusals, by window too', async () => {
+describe('engine metrics', () => {
+  it('metrics count decisions, tokens and refusals, also by window', async () => {
     const { quota, samples } = measured({ policy: testPolicy(flatBase(31, 1_000)) })
     for (const subject of ['a', 'b']) {
       for (let call = 0; call < 3; call++) await quota.consume({ subject, operation: 'write' })
@@ -70,14 +70,14 @@ describe('metrics', () => {
     })
   })
 
-  it('count no window of a layer that does not apply', async () => {
+  it('metrics leave out windows of layers that don’t apply', async () => {
     const { quota, samples } = measured()
     await quota.subjects.set('vip', { bypass: ['site'] })
     quota.consumeSync({ subject: 'vip', operation: 'read' })
     expect(Object.keys(await samples()).filter((name) => name.includes('site'))).toEqual([])
   })
 
-  it('count nothing for free requests, peeks, and repeats under an id', async () => {
+  it('metrics leave out free requests, peeks and repeats under an id', async () => {
     const { quota, samples } = measured()
     quota.consumeSync({ subject: 'u', operation: 'free' })
     quota.peekSync({ subject: 'u', operation: 'write' })
@@ -86,7 +86,7 @@ describe('metrics', () => {
     expect(await samples()).toMatchObject({ 'decisions_total{category=write,outcome=admitted}': 1 })
   })
 
-  it('count what the failure policy decided', async () => {
+  it('metrics count decisions of the failure policy', async () => {
     const inner = memoryStore()
     const store: SyncStore = {
       sync: true,
@@ -111,7 +111,7 @@ describe('metrics', () => {
     })
   })
 
-  it('report how long decisions take, in seconds', async () => {
+  it('metrics report the duration of decisions in seconds', async () => {
     const { quota, registry } = measured({ stopwatch: threeMsALook() })
     quota.consumeSync({ subject: 'u', operation: 'write' })
     await quota.reserve({ subject: 'u', operation: 'write' })
@@ -127,7 +127,7 @@ describe('metrics', () => {
     expect(samples['decision_duration_seconds_sum{outcome=admitted}']).toBeCloseTo(0.006, 9)
   })
 
-  it('show the settings and the factor in force, also those from before they were registered', async () => {
+  it('metrics report the settings and factor in force, also from before they were registered', async () => {
     const factor = memoryFactor()
     const settingsStore = memorySettings()
     const options = { settingsStore, adaptive: { factor } }
@@ -140,7 +140,7 @@ describe('metrics', () => {
     expect(await second.samples()).toEqual({ settings_version: 2, adaptive_factor: 0.85 })
   })
 
-  it('have as many series as the policy has names, whatever the subjects', async () => {
+  it('the number of series depends on the policy’s names and not on subjects', async () => {
     const { quota, registry } = measured()
     const before = Object.keys(await samplesOf(registry)).length
     for (let user = 0; user < 500; user++) quota.consumeSync({ subject: `user-${user}`, operation: 'write', cost: 55 })
@@ -149,7 +149,7 @@ describe('metrics', () => {
     expect(text).not.toContain('user-')
   })
 
-  it('are named as Prometheus wants it', async () => {
+  it('metric names follow Prometheus conventions', async () => {
     const { registry } = measured()
     for (const { name, type, help } of await registry.getMetricsAsJSON()) {
       expect(name).toMatch(/^scoregw_quota_[a-z]+(_[a-z]+)*$/)
@@ -159,7 +159,7 @@ describe('metrics', () => {
     }
   })
 
-  it('are read from an OpenMetrics registry as well, and start again when the registry is reset', async () => {
+  it('metrics can be read from an OpenMetrics registry and restart when the registry is reset', async () => {
     const registry = new Registry<RegistryContentType>()
     registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
     const { quota } = fixture()
@@ -175,8 +175,8 @@ describe('metrics', () => {
   })
 })
 
-describe('registering', () => {
-  it('ends with the function that it gives: nothing is left in the registry, nothing is measured', async () => {
+describe('registering metrics', () => {
+  it('the function that registering returns removes every metric and stops measuring', async () => {
     const stopwatch = threeMsALook()
     const { quota, registry, unregister } = measured({ stopwatch })
     quota.consumeSync({ subject: 'u', operation: 'write' })
@@ -188,7 +188,7 @@ describe('registering', () => {
     expect(stopwatch).toHaveBeenCalledTimes(2)
   })
 
-  it('removes no metric of another owner', () => {
+  it('registering and removing leaves other metrics of the registry alone', () => {
     const { registry, unregister } = measured()
     registry.clear()
     registerQuotaMetrics({ quota: fixture().quota, registry })
@@ -196,7 +196,7 @@ describe('registering', () => {
     expect(registry.getSingleMetric('scoregw_quota_decisions_total')).toBeDefined()
   })
 
-  it('of two engines in one registry takes two prefixes, and fails whole otherwise', async () => {
+  it('two engines in one registry need two prefixes, and a failed registration leaves nothing behind', async () => {
     const { registry, quota } = measured()
     const other = fixture().quota
     registry.removeSingleMetric('scoregw_quota_decisions_total')
@@ -213,7 +213,7 @@ describe('registering', () => {
     expect(await samplesOf(registry, 'other_')).toMatchObject({ 'tokens_charged_total{category=write}': 0 })
   })
 
-  it('refuses a value that is not an engine, a registry or a prefix', () => {
+  it('registering rejects values that aren’t an engine, a registry or a prefix', () => {
     const wrong = { quota: {}, registry: {}, prefix: '1 x', labels: [] } as unknown as Parameters<
       typeof registerQuotaMetrics
     >[0]

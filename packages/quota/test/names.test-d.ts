@@ -41,7 +41,7 @@ function withLayers<const Layer extends LayerInput>(layers: readonly Layer[]) {
   return createQuota({ policy: made })
 }
 
-it('an engine knows the names of its policy', () => {
+it('an engine’s type has the names of its policy', () => {
   expectTypeOf<NamesIn<typeof quota>>().toEqualTypeOf<{
     readonly subject: { readonly user: string; readonly team: string }
     readonly plan: 'pro' | 'trial'
@@ -53,7 +53,7 @@ it('an engine knows the names of its policy', () => {
   }>()
 })
 
-it('a subject has a key for each layer that is not shared', async () => {
+it('a subject’s type has a key for each layer that isn’t shared', async () => {
   void quota.consume(asked)
   // @ts-expect-error a string where there are two layers
   void quota.consume({ subject: 'ann', operation: 'look' })
@@ -96,7 +96,7 @@ it('a subject has a key for each layer that is not shared', async () => {
   quota.on('nearLimit', (near) => void quota.reset(near.subject))
 })
 
-it('a subject is a string where one layer is not shared', () => {
+it('a subject is a string where only one layer isn’t shared', () => {
   const one = withLayers([{ name: 'user' }, { name: 'all', shared: true }])
   expectTypeOf<NamesIn<typeof one>['subject']>().toEqualTypeOf<string>()
   void one.consume({ subject: 'ann', operation: 'look' })
@@ -116,7 +116,7 @@ it('a subject is a string where one layer is not shared', () => {
   simple.statusSync({ user: 'ann' })
 })
 
-it('a subject is any where nobody knows which layers are shared', () => {
+it('a subject can be any subject where the type doesn’t say which layers are shared', () => {
   const layers = [{ name: 'user', shared: true as boolean }]
   const some = withLayers(layers)
   expectTypeOf<NamesIn<typeof some>['subject']>().toEqualTypeOf<Subject>()
@@ -127,7 +127,7 @@ it('a subject is any where nobody knows which layers are shared', () => {
   void createQuota({ policy: data }).consume({ ...asked, plan: 'gold' })
 })
 
-it('plans are those of the policy, and any where it has none', () => {
+it('plans are the policy’s, and any string where it has none', () => {
   void quota.consume({ ...asked, plan: 'pro' })
   void quota.status(subject, { plan: undefined })
   // @ts-expect-error no such plan
@@ -143,7 +143,7 @@ it('plans are those of the policy, and any where it has none', () => {
   void withLayers([{ name: 'user' }]).consume({ subject: 'ann', operation: 'look', plan: 'gold' })
 })
 
-it('windows, layers and categories are those of the policy', () => {
+it('windows, layers and categories are the policy’s', () => {
   const { windows } = quota.consumeSync(asked)
   expectTypeOf(windows[0]!.window).toEqualTypeOf<'1h' | '1d' | 'running'>()
   expectTypeOf(windows[0]!.layer).toEqualTypeOf<'user' | 'team' | 'all'>()
@@ -186,7 +186,7 @@ it('windows, layers and categories are those of the policy', () => {
   void quota.reset(subject, { category: 'calls' })
 })
 
-it('an engine that is annotated takes any names', () => {
+it('an engine annotated as QuotaEngine takes any names', () => {
   const plain: Quota<'chat' | 'look'> = quota
   const sync: SyncQuota<'chat' | 'look'> = quota
   const asAny: Quota = quota
@@ -202,7 +202,7 @@ it('an engine that is annotated takes any names', () => {
   void [read, simple]
 })
 
-it('meters take subjects and plans of their engine', () => {
+it('meters take the subjects and plans of their engine', () => {
   type Options = HttpMeterOptions<Request, 'chat' | 'look', OneUnit<'tokens', NamesIn<typeof quota>>>
   const options: Options = { quota, subject: () => subject, plan: () => 'pro' }
   const late: Options = { quota, subject: async () => null, plan: 'trial' }

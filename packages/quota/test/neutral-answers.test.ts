@@ -127,7 +127,7 @@ const TEXTS: readonly (readonly [facts: Partial<RefusalFacts>, english: string, 
 ]
 
 describe('the text of a refusal', () => {
-  it.each(TEXTS)('of %j', (facts, english, chinese) => {
+  it.each(TEXTS)('the text for %j is as expected in English and Chinese', (facts, english, chinese) => {
     expect(englishText({ ...LIMIT, ...facts }, undefined)).toBe(english)
     expect(chineseText({ ...LIMIT, ...facts }, undefined)).toBe(chinese)
   })
@@ -143,7 +143,7 @@ describe('the text of a refusal', () => {
     [86_400, '1 day', '1 天'],
     [90_001, '1 day and 2 hours', '1 天 2 小时'],
     [30 * 86_400, '30 days', '30 天'],
-  ])('names %i seconds in words', (retryAfterSeconds, english, chinese) => {
+  ])('the text describes %i seconds in words', (retryAfterSeconds, english, chinese) => {
     expect(englishText({ ...LIMIT, retryAfterSeconds }, undefined)).toContain(`Try again in ${english}.`)
     expect(chineseText({ ...LIMIT, retryAfterSeconds }, undefined)).toContain(`请在 ${chinese}后重试。`)
   })
@@ -155,7 +155,7 @@ describe('the text of a refusal', () => {
     ['week', 7 * 86_400_000 - 3_600_000],
     ['month', 28 * 86_400_000],
     ['year', 366 * 86_400_000],
-  ])('names a period of the calendar: %s', (unit, lengthMs) => {
+  ])('the text describes a calendar period: %s', (unit, lengthMs) => {
     expect(englishText({ ...LIMIT, kind: 'calendar', lengthMs }, undefined)).toContain(`per ${unit}. Resets on`)
   })
 
@@ -164,11 +164,11 @@ describe('the text of a refusal', () => {
     ['per day', 86_400_000],
     ['per 7 days', 7 * 86_400_000],
     ['per 1.5 seconds', 1_500],
-  ])('names a length: %s', (text, lengthMs) => {
+  ])('the text describes a length: %s', (text, lengthMs) => {
     expect(englishText({ ...LIMIT, lengthMs }, undefined)).toContain(text)
   })
 
-  it('names a place to ask for more where there is one', () => {
+  it('the text has a support address where the policy has one', () => {
     expect(englishText(LIMIT, 'https://example.com/limits')).toMatch(
       /12 minutes\. For a higher limit, see https:\/\/example\.com\/limits\.$/,
     )
@@ -200,8 +200,8 @@ const layers = definePolicy({
 })
 const subject = { user: 'u', team: 't' }
 
-describe('answers to refusals under a policy of one’s own', () => {
-  it('say nothing of scope and category where the policy has one', async () => {
+describe('answers to refusals under a custom policy', () => {
+  it('answers leave out scope and category when the policy has only one', async () => {
     const clock = testClock()
     const quota = simpleQuota({ limit: 3, per: '15m', clock })
     for (let time = 0; time < 3; time++) await quota.consume({ subject: 'u' })
@@ -217,7 +217,7 @@ describe('answers to refusals under a policy of one’s own', () => {
     expect(Object.keys(quotaHeaders(decision))).toEqual(['Retry-After', 'X-Quota-Reset'])
   })
 
-  it('name layer and category where there are several, as the policy writes them', async () => {
+  it('answers use the policy’s names of layers and categories when it has several', async () => {
     const own = quotaExceededBody(await refusedBy(layers, { subject, operation: 'list' }))
     expect(own.msg).toMatch(/^Limit reached: 2 read requests per hour\./)
     expect(own.quota).toMatchObject({ scope: 'user', category: 'read' })
@@ -229,7 +229,7 @@ describe('answers to refusals under a policy of one’s own', () => {
     expect(ofAll.msg).toMatch(/^This service's limit is reached: 1 write request per hour\./)
   })
 
-  it('count tokens where a request may be more than one', async () => {
+  it('answers count tokens when a request can cost more than one', async () => {
     const decision = await refusedBy(layers, { subject, operation: 'save', cost: 3 })
     expect(quotaExceededBody(decision).msg).toBe(
       "This request needs 3 write tokens, more than your team's limit of 2 per hour.",
@@ -240,7 +240,7 @@ describe('answers to refusals under a policy of one’s own', () => {
     )
   })
 
-  it('are made of what a copied decision has', async () => {
+  it('answers can be made from a copied decision', async () => {
     const decision = await refusedBy(layers, { subject, operation: 'save' })
     const copy = JSON.parse(JSON.stringify(decision)) as RefusedDecision
     expect(quotaExceededBody(copy).msg).toMatch(/^Limit reached: 2 requests per hour\./)
@@ -250,7 +250,7 @@ describe('answers to refusals under a policy of one’s own', () => {
     )
   })
 
-  it('are those that the policy carries, whatever asks for them', async () => {
+  it('every caller of the answers functions gets the policy’s answers', async () => {
     const answers = neutralAnswers({ supportUrl: 'https://example.com' })
     const policy = { ...layers, answers }
     const decision = await refusedBy(policy, { subject, operation: 'list' })
@@ -262,7 +262,7 @@ describe('answers to refusals under a policy of one’s own', () => {
     expect(JSON.parse(JSON.stringify(policy))).not.toHaveProperty('answers')
   })
 
-  it('are refused where they are none', () => {
+  it('invalid answers options are rejected', () => {
     expect(() => createQuota({ policy: { ...layers, answers: {} as never } })).toThrow(
       /answers: expected a function, for example neutralAnswers/,
     )
@@ -271,7 +271,7 @@ describe('answers to refusals under a policy of one’s own', () => {
 })
 
 describe('problem details', () => {
-  it('have the type that the draft registers, the limits that refuse, and the members of the body', async () => {
+  it('problem details have the draft’s type, the refusing limits and the members of the body', async () => {
     const quota = createQuota({ policy: layers, clock: testClock() })
     const meter = httpMeter({ quota, problemDetails: true })
     const admission = await meter.admit({ method: 'GET', operation: 'save', subject, cost: 3 })
@@ -289,7 +289,7 @@ describe('problem details', () => {
     })
   })
 
-  it('of a 401 are its status', async () => {
+  it('problem details of a 401 have its status', async () => {
     const meter = httpMeter({ quota: createQuota({ policy: layers }), problemDetails: true })
     const admission = await meter.admit({ method: 'GET', operation: 'save', subject: null })
     expect(admission).toMatchObject({

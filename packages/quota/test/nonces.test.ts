@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { noncesBy } from '../src/engine/decide/check.ts'
 
 describe('nonces', () => {
-  it('are no two alike, of one engine or of several', () => {
+  it('nonces are unique within an engine and across engines', () => {
     const engines = [noncesBy(undefined), noncesBy(undefined)]
     const made = engines.flatMap(({ ofId, ofHold }) => Array.from({ length: 100 }, () => [ofId(), ofHold()]).flat())
     expect(new Set(made).size).toBe(400)
   })
 
-  it('of holds cannot be guessed from each other', () => {
+  it('nonces of holds can’t be guessed from each other', () => {
     const { ofHold } = noncesBy(undefined)
     expect([ofHold(), ofHold()].map((nonce) => nonce.slice(0, 8))).toSatisfy(([a, b]) => a !== b)
   })
 
-  it("come from the caller's function if there is one", () => {
+  it('nonces come from the caller’s function if there is one', () => {
     const { ofId, ofHold } = noncesBy(() => 'mine')
     expect([ofId(), ofHold()]).toEqual(['mine', 'mine'])
   })

@@ -6,8 +6,8 @@ import { asAnotherProcess, testClock } from './support.ts'
 const options = { limit: 1, per: '1h' } as const
 const HOUR = 3_600_000
 
-describe('one clock for an engine and its store', () => {
-  it("is the engine's, where a memory store was given none", () => {
+describe('the clocks of an engine and its store', () => {
+  it('a memory store without a clock uses the engine’s', () => {
     const clock = testClock()
     const quota = simpleQuota({ ...options, clock, store: memoryStore() })
     quota.consumeSync({ subject: 'u' })
@@ -16,13 +16,13 @@ describe('one clock for an engine and its store', () => {
     expect(quota.consumeSync({ subject: 'u' }).allowed).toBe(true)
   })
 
-  it("is the store's, where the engine was given none", () => {
+  it('an engine without a clock uses the store’s', () => {
     const clock = testClock()
     const quota = simpleQuota({ ...options, store: memoryStore({ clock }) })
     expect(quota.consumeSync({ subject: 'u' }).windows[0]?.startedAt).toBe(clock.at)
   })
 
-  it('is taken from the first engine by the next ones, and another one is refused', () => {
+  it('the first engine’s clock applies to later engines, and a different one is rejected', () => {
     const clock = testClock()
     const store = memoryStore()
     simpleQuota({ ...options, clock, store })
@@ -36,7 +36,7 @@ describe('one clock for an engine and its store', () => {
     )
   })
 
-  it("is refused, where a store by the machine's clock can take no other", () => {
+  it('an engine’s clock is rejected if the store uses the machine’s clock', () => {
     const store = { ...asAnotherProcess(memoryStore()), clock: systemClock }
     expect(() => simpleQuota({ ...options, clock: testClock(), store })).toThrow(
       expect.objectContaining({ code: 'invalid_options', message: expect.stringContaining("the machine's clock") }),
@@ -44,7 +44,7 @@ describe('one clock for an engine and its store', () => {
     expect(simpleQuota({ ...options, store }).sync).toBe(true)
   })
 
-  it('may be two, where both were given, as a server and a process have them', () => {
+  it('an engine and its store may have different clocks if both were given', () => {
     const [own, ofStore] = [testClock(), testClock()]
     ofStore.at = own.at + HOUR
     const quota = simpleQuota({ ...options, clock: own, store: memoryStore({ clock: ofStore }) })

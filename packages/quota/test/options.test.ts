@@ -59,8 +59,8 @@ function faults(options: unknown): string {
 
 const line = { send: () => undefined }
 
-describe('options that are right', () => {
-  it('fills in defaults and keeps the rest', () => {
+describe('valid options', () => {
+  it('the parser fills in defaults and keeps the other options', () => {
     const onError = (): void => undefined
     expect(parse({ line, onError, inner: { depth: 3 } })).toEqual({
       line,
@@ -72,11 +72,11 @@ describe('options that are right', () => {
     })
   })
 
-  it('takes undefined for left out', () => {
+  it('the parser treats undefined as omitted', () => {
     expect(parse({ line, prefix: undefined, onError: undefined })).toMatchObject({ prefix: 'quota' })
   })
 
-  it('makes its checks when the first options come, and once', () => {
+  it('the parser builds its checks once, when the first options come', () => {
     let made = 0
     const lazy = optionsParser<{ readonly clock: unknown }>('lazy()', () => {
       made += 1
@@ -89,7 +89,7 @@ describe('options that are right', () => {
   })
 })
 
-describe('options that are wrong', () => {
+describe('invalid options', () => {
   it.each([
     [{}, 'line: missing; expected a line'],
     [{ line, prefix: 'QUOTA' }, 'prefix: expected 1 to 8 small letters, got "QUOTA"'],
@@ -103,7 +103,7 @@ describe('options that are wrong', () => {
     [{ line, inner: 5 }, 'inner: expected an object, got a number'],
     [{ line, inner: { depth: 1, dept: 2 } }, 'inner.dept: unknown key; did you mean "depth"?'],
     [{ line, mode: 'fast', deadlineMs: 501 }, 'deadlineMs: expected at most 500 in mode fast'],
-  ])('%j', (options, message) => {
+  ])('%j gets its fault', (options, message) => {
     expect(faults(options)).toBe(message)
   })
 
@@ -115,7 +115,7 @@ describe('options that are wrong', () => {
     ['windowMs', 'unknown key; windows are part of the policy; for one limit, use simpleQuota({ limit, per })'],
     ['banana', 'unknown key; known keys: line, prefix, deadlineMs, mode, onError, inner, labels'],
     ['__proto__', 'unknown key; known keys: line, prefix, deadlineMs, mode, onError, inner, labels'],
-  ])('unknown key %s', (key, message) => {
+  ])('the unknown key %s gets a hint', (key, message) => {
     expect(faults(Object.defineProperty({ line }, key, { value: 1, enumerable: true }))).toBe(`${key}: ${message}`)
   })
 
@@ -128,12 +128,12 @@ describe('options that are wrong', () => {
     [Promise.resolve({ line }), 'expected an object, thing({ line }), got a promise: await it first'],
     [line, 'expected an object, got a value for "line": write thing({ line })'],
     [() => undefined, 'expected an object, got a value for "onError": write thing({ line, onError })'],
-  ])('%s in place of options', (options, message) => {
+  ])('%s in place of options gets a hint', (options, message) => {
     expect(faults(options)).toBe(message)
   })
 })
 
-it('takes what fits several options for the one that cannot be left out', () => {
+it('a single value that fits several options is taken for the required one', () => {
   const parseNames = optionsParser<{ readonly skip?: unknown; readonly subject: unknown }>('names()', () => ({
     skip: optional(aFunction()),
     subject: aFunction(),
@@ -144,14 +144,14 @@ it('takes what fits several options for the one that cannot be left out', () => 
 describe('long messages', () => {
   const many = Object.fromEntries(Array.from({ length: 90_000 }, (_, index) => [`unknown-${index}`, 1]))
 
-  it('spells out five faults and counts the others', () => {
+  it('a message shows five faults and the number of the others', () => {
     const error = refusal({ line, x1: 1, x2: 1, x3: 1, x4: 1, x5: 1, x6: 1, x7: 1 })
     expect(error.message).toMatch(/x1: .*x5: .*; and 2 more$/)
     expect(error.message).not.toContain('x6')
     expect(error.faults).toHaveLength(7)
   })
 
-  it('keeps messages and faults bounded whatever comes', () => {
+  it('messages and faults have a bounded length for any input', () => {
     const key = 'k\n'.repeat(500_000)
     for (const options of [{ line, ...many }, { line, [key]: 1 }, { line, prefix: key, mode: key }, { [key]: key }]) {
       const error = refusal(options)
@@ -164,7 +164,7 @@ describe('long messages', () => {
   })
 })
 
-describe('nearest name', () => {
+describe('nearest names', () => {
   it.each([
     ['reed', 'read'],
     ['raed', 'read'],
@@ -174,11 +174,11 @@ describe('nearest name', () => {
     ['ad', undefined],
     ['banana', undefined],
     ['', undefined],
-  ])('%s: %s', (word, name) => {
+  ])('the nearest name: %s: %s', (word, name) => {
     expect(nearest(word, ['read', 'write', 'delete'])).toBe(name)
   })
 
-  it('looks at no long words', () => {
+  it('a very long word has no nearest name', () => {
     expect(nearest('r'.repeat(1_000_000), ['read'])).toBeUndefined()
   })
 })

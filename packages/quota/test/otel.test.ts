@@ -62,11 +62,11 @@ function isUnseenDuration(line: string): boolean {
 }
 
 describe('metrics by OpenTelemetry and by prom-client', () => {
-  it('are equal before the first request', async () => {
+  it('OpenTelemetry and prom-client metrics are equal before the first request', async () => {
     expect(await countedTwice().samples()).toContain('scoregw_quota_waiting_requests{} 0')
   })
 
-  it('count refusals, shadowed refusals and limits that are near', async () => {
+  it('OpenTelemetry and prom-client count refusals, shadowed refusals and near limits equally', async () => {
     const { quota, samples } = countedTwice()
     for (const subject of ['a', 'b', 'a', 'a', 'b', 'a']) await quota.consume({ subject, operation: 'write' })
     await quota.consume({ subject: 'a', operation: 'read' })
@@ -78,7 +78,7 @@ describe('metrics by OpenTelemetry and by prom-client', () => {
     }
   })
 
-  it('count open holds, and those that expired', async () => {
+  it('OpenTelemetry and prom-client count open and expired holds equally', async () => {
     const { quota, clock, samples } = countedTwice()
     const held = await quota.reserve({ subject: 'c', operation: 'write', ttlMs: 1_000 })
     expect(held.status).toBe('reserved')
@@ -90,7 +90,7 @@ describe('metrics by OpenTelemetry and by prom-client', () => {
     expect(lines).toContain('scoregw_quota_holds_expired_total{category="write"} 1')
   })
 
-  it('count requests that wait, and how long they waited', async () => {
+  it('OpenTelemetry and prom-client count waiting requests and their wait times equally', async () => {
     const { quota, clock, samples, byPromClient } = countedTwice()
     for (const subject of ['a', 'a']) await quota.consume({ subject, operation: 'write' })
     await quota.reserve({ subject: 'a', operation: 'write', ttlMs: 1_000 })
@@ -109,7 +109,7 @@ describe('metrics by OpenTelemetry and by prom-client', () => {
     expect(lines).toContain('scoregw_quota_wait_duration_seconds_count{} 2')
   })
 
-  it('stand still once instrumentation was stopped', async () => {
+  it('OpenTelemetry metrics stop changing when instrumentation is stopped', async () => {
     const { quota, stop, byOpenTelemetry } = countedTwice()
     await quota.consume({ subject: 'a', operation: 'read' })
     const before = await byOpenTelemetry()
@@ -120,7 +120,7 @@ describe('metrics by OpenTelemetry and by prom-client', () => {
 })
 
 describe('instrumentQuota', () => {
-  it('counts in the global meter, under a prefix of your own', async () => {
+  it('instrumentQuota() without a provider uses the global meter and your prefix', async () => {
     const exporter = new PrometheusExporter({ preventServerStart: true })
     metrics.setGlobalMeterProvider(new MeterProvider({ readers: [exporter] }))
     try {
@@ -141,12 +141,12 @@ describe('instrumentQuota', () => {
     [{ quota: 5 }, 'quota: expected an engine: what createQuota() gives'],
     [{ quota: fixture().quota, meter: {} }, 'meter: expected a meter of @opentelemetry/api'],
     [{ quota: fixture().quota, span: false }, 'span: unknown key; did you mean "spans"?'],
-  ])('rejects wrong options: %j', (options, message) => {
+  ])('instrumentQuota() rejects the options %j', (options, message) => {
     expect(() => instrumentQuota(options as never)).toThrow(message)
   })
 })
 
-describe('spans', () => {
+describe('OpenTelemetry spans', () => {
   const exporter = new InMemorySpanExporter()
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
   beforeAll(() => {
@@ -177,7 +177,7 @@ describe('spans', () => {
     return { stop, write: () => quota.consume({ subject: 'ann', operation: 'write' }) }
   }
 
-  it('name the decision, the limit and the remainder, but not the subject', async () => {
+  it('spans have the decision, the limit and the remainder but not the subject', async () => {
     const { write } = await instrumented()
     expect((await spanOf(write)).attributes).toEqual({
       'quota.decision': 'admitted',
@@ -191,7 +191,7 @@ describe('spans', () => {
     })
   })
 
-  it('say when a refused request can come again', async () => {
+  it('spans of refusals have the time to retry', async () => {
     const { write } = await instrumented()
     await write()
     await write()
@@ -205,12 +205,12 @@ describe('spans', () => {
     })
   })
 
-  it('name the subject where you ask for it', async () => {
+  it('spans have the subject if you opt in', async () => {
     const { write } = await instrumented({ subjects: true })
     expect((await spanOf(write)).attributes).toMatchObject({ 'quota.subject': 'ann' })
   })
 
-  it('get nothing with `spans: false`, nor once instrumentation was stopped', async () => {
+  it('spans get no attributes with `spans: false` or after instrumentation was stopped', async () => {
     const without = await instrumented({ spans: false })
     expect((await spanOf(without.write)).attributes).toEqual({})
     const stopped = await instrumented()
@@ -218,7 +218,7 @@ describe('spans', () => {
     expect((await spanOf(stopped.write)).attributes).toEqual({})
   })
 
-  it('name the burst of a bucket and the remainder', async () => {
+  it('spans have the burst and the remainder of a bucket', async () => {
     const quota = simpleQuota({ limit: 100, per: '1m', burst: 20, clock: testClock() })
     const stop = instrumentQuota({ quota })
     const spend = (cost: number) => spanOf(() => quota.consume({ subject: 'ann', cost }))
@@ -233,7 +233,7 @@ describe('spans', () => {
     await quota.close()
   })
 
-  it('belong to their own request when a store answers several together', async () => {
+  it('spans get their own decision when a store answers several requests together', async () => {
     const { store, answer } = batching()
     const quota: Quota = createQuota({
       policy: testPolicy(flatBase(31, 1_000)),

@@ -48,8 +48,8 @@ const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:6379'), {
 const away = new QuotaError('store_error', 'No answer within 150 ms', { cause: refused })
 const LINE = `error quota: store_error: No answer within 150 ms: connect ECONNREFUSED 10.0.0.1:6379. Requests get 503 until it answers. ${DOCS}`
 
-describe('a store that does not answer', () => {
-  it('is one line, and one when it answers again', async () => {
+describe('logs of outages', () => {
+  it('an outage is one log line and its recovery another', async () => {
     const { clock, lines, call } = failing()
     await call(undefined)
     await call(away, 170)
@@ -60,7 +60,7 @@ describe('a store that does not answer', () => {
     expect(lines.slice(1)).toEqual(['warn quota: recovered after 12 s, 340 requests answered 503.'])
   })
 
-  it('is logged again after a minute, and for each cause, however often it comes and goes', async () => {
+  it('an outage that comes and goes is logged at most once a minute per cause', async () => {
     const { clock, lines, call } = failing()
     for (let second = 0; second < 59; second++) {
       await call(away, 2)
@@ -77,13 +77,13 @@ describe('a store that does not answer', () => {
     ])
   })
 
-  it('never fills the log, though each error says something else', async () => {
+  it('an outage with a different error each time doesn’t flood the log', async () => {
     const { lines, call } = failing()
     for (let i = 0; i < 100; i++) await call(new Error(`request ${i} failed`))
     expect(lines).toHaveLength(10)
   })
 
-  it('says what callers get', async () => {
+  it('the log line of an outage says what callers get', async () => {
     const open = failing({ failurePolicy: { read: 'open', write: 'open' } })
     await open.call(away)
     await open.call(undefined)
@@ -96,7 +96,7 @@ describe('a store that does not answer', () => {
     )
   })
 
-  it('is one line of text without credentials, also where the error has both', async () => {
+  it('the log line of an outage has no credentials, even if the error has some', async () => {
     const { lines, call } = failing()
     await call(new Error('connect redis://app:p@ss@db.example.com:6379/0 failed\nError: injected'))
     const attempts = [new Error('connect ECONNREFUSED ::1:1'), new Error('connect ECONNREFUSED 127.0.0.1:1')]
@@ -105,7 +105,7 @@ describe('a store that does not answer', () => {
     expect(lines[1]).toContain('connect ECONNREFUSED ::1:1, connect ECONNREFUSED 127.0.0.1:1')
   })
 
-  it("is the listener's where degraded has one, and silent where the logger is false", async () => {
+  it('an outage isn’t logged if degraded has a listener or the logger is false', async () => {
     const heard = failing()
     const stop = heard.quota.on('degraded', () => undefined)
     await heard.call(away)
@@ -119,7 +119,7 @@ describe('a store that does not answer', () => {
     expect(silent.lines).toEqual([])
   })
 
-  it('of one row only is not over because another row is read', async () => {
+  it('an outage of a damaged row doesn’t end when another row is read', async () => {
     const { lines, call } = failing()
     await call(new QuotaError('damaged_row', 'the row at r cannot be read'))
     await call(undefined)

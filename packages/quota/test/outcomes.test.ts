@@ -29,7 +29,7 @@ function faulty() {
 }
 
 describe('outcomes in memory', () => {
-  it('sums the added counts, by minute, in order, and reads from one minute up to another', () => {
+  it('outcomes add up per minute and are read as an ordered range of minutes', () => {
     const store = memoryOutcomes()
     store.add([counts(12, { calls: 1 }), counts(10, { calls: 2, serverError: 1 })])
     store.add([counts(10, { calls: 3, refused: 1, clientError: 1 }), counts(13, { calls: 1 })])
@@ -38,7 +38,7 @@ describe('outcomes in memory', () => {
     expect(store.read(11, 12)).toEqual([])
   })
 
-  it('keeps the last 8 days of minutes, and no more', () => {
+  it('outcomes are kept for 8 days', () => {
     const store = memoryOutcomes()
     for (let minute = 0; minute <= OUTCOMES_KEPT_MINUTES; minute++) store.add([counts(minute, { calls: 1 })])
     const kept = store.read(0, OUTCOMES_KEPT_MINUTES + 1)
@@ -47,7 +47,7 @@ describe('outcomes in memory', () => {
   })
 })
 
-describe('a recorder of outcomes', () => {
+describe('the outcome recorder', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
@@ -70,7 +70,7 @@ describe('a recorder of outcomes', () => {
     [{ httpStatus: 200, quotaUnavailable: true }, {}],
   ]
 
-  it.each(cases)('counts %j as %j', async (outcome, expected) => {
+  it.each(cases)('the recorder counts %j as %j', async (outcome, expected) => {
     const store = memoryOutcomes()
     const recorder = outcomeRecorder({ store, clock: testClock() })
     recorder.record(outcome)
@@ -78,7 +78,7 @@ describe('a recorder of outcomes', () => {
     expect(store.read(MINUTE, MINUTE + 1)).toEqual([counts(MINUTE, { calls: 1, ...expected })])
   })
 
-  it('adds within a second, all at once, and nothing when there is nothing', async () => {
+  it('the recorder writes once per second, and writes nothing without outcomes', async () => {
     const store = faulty()
     const clock = testClock()
     const recorder = outcomeRecorder({ store, clock })
@@ -96,7 +96,7 @@ describe('a recorder of outcomes', () => {
     expect(store.adds).toBe(1)
   })
 
-  it('loses nothing and doubles nothing when the store fails at times', async () => {
+  it('the recorder neither loses nor doubles counts when the store fails at times', async () => {
     vi.useRealTimers()
     const step = fc.constantFrom('record', 'minute', 'flush', 'fail', 'mend')
     await fc.assert(
@@ -125,7 +125,7 @@ describe('a recorder of outcomes', () => {
     )
   })
 
-  it('tries again by itself after a failure', async () => {
+  it('the recorder retries by itself after a failure', async () => {
     const store = faulty()
     store.failing = true
     const onError = vi.fn()
@@ -140,7 +140,7 @@ describe('a recorder of outcomes', () => {
     expect(store.read(MINUTE, MINUTE + 1)).toEqual([counts(MINUTE, { calls: 1 })])
   })
 
-  it('adds at the close what a flush under way could not', async () => {
+  it('close() writes what a running flush couldn’t', async () => {
     const inner = memoryOutcomes()
     const away: ((error: Error) => void)[] = []
     let isAway = true
@@ -158,7 +158,7 @@ describe('a recorder of outcomes', () => {
     expect(inner.read(MINUTE, MINUTE + 1)).toEqual([counts(MINUTE, { calls: 1 })])
   })
 
-  it('keeps no more than 8 days of minutes while the store is away', async () => {
+  it('the recorder keeps at most 8 days of minutes while the store is away', async () => {
     const store = faulty()
     store.failing = true
     const clock = testClock()
@@ -173,7 +173,7 @@ describe('a recorder of outcomes', () => {
     expect(store.read(0, Number.MAX_SAFE_INTEGER)).toHaveLength(OUTCOMES_KEPT_MINUTES)
   })
 
-  it('flushes a last time when closed; then nothing is open and nothing recorded', async () => {
+  it('close() flushes once more, then stops the timer and records nothing', async () => {
     const store = faulty()
     const timers = openTimers(['store/outcome-recorder.ts'])
     const recorder = outcomeRecorder({ store, clock: testClock() })

@@ -43,7 +43,7 @@ describe.each([
   ['settings that answer at once', memorySettings],
   ['settings that answer later', asyncSettings],
 ])('plans, under %s', (_name, settings) => {
-  it('are those of the subject, else of the request, in every call', async () => {
+  it('the subject’s plan, else the request’s, applies in every call', async () => {
     const { quota, limitsOf } = made({ settingsStore: settings() })
     await quota.subjects.set('stored', { plan: 'pro' })
     expect([await limitsOf('u'), await limitsOf('u', 'pro'), await limitsOf('stored')]).toEqual([
@@ -62,7 +62,7 @@ describe.each([
     await quota.close()
   })
 
-  it('are moved for all who have them by one change of the settings, and back', async () => {
+  it('one settings change moves everyone on a plan, and another restores it', async () => {
     const { quota, limitsOf } = made({ settingsStore: settings() })
     await quota.subjects.set('stored', { plan: 'pro' })
     await quota.settings.update({ plans: { pro: { user: { call: { '1h': 70 } } } } })
@@ -77,7 +77,7 @@ describe.each([
     await quota.close()
   })
 
-  it('that only the settings have are plans; one that is removed follows the base, and is reported', async () => {
+  it('a plan only in settings applies, and its removal falls back to the base and is reported', async () => {
     const { quota, limitsOf, unknown } = made({ settingsStore: settings() })
     await quota.settings.update({ plans: { max: { user: { call: { '1h': 'unlimited' } } } } })
     await quota.subjects.set('stored', { plan: 'max' })
@@ -89,7 +89,7 @@ describe.each([
     await quota.close()
   })
 
-  it('that do not exist are reported once per version of the settings, and follow the base', async () => {
+  it('an unknown plan falls back to the base and is reported once per settings version', async () => {
     const { quota, limitsOf, unknown } = made({ settingsStore: settings() })
     for (let i = 0; i < 3; i++) expect(await limitsOf(`u${i}`, 'gold')).toBe('10 100 1000')
     await quota.consume({ subject: { user: 'u', team: 't' }, operation: 'ask', plan: 'toString' })
@@ -101,7 +101,7 @@ describe.each([
     await quota.close()
   })
 
-  it('end when they are said to', async () => {
+  it('a plan expires at its given time', async () => {
     const { quota, clock, limitsOf } = made({ settingsStore: settings() })
     const until = { plan: clock.at + HOUR, overrides: clock.at + 2 * HOUR }
     await quota.subjects.set('u', { plan: 'pro', overrides: {}, until })
@@ -115,8 +115,8 @@ describe.each([
   })
 })
 
-describe('plans', () => {
-  it('of made-up names fill no memory, and at most 100 of them are reported', async () => {
+describe('unknown plans', () => {
+  it('invented plan names use no memory, and at most 100 of them are reported', async () => {
     const { quota, unknown } = made()
     for (let i = 0; i < 1_000; i++) {
       await quota.consume({ subject: { user: `u${i}`, team: 't' }, operation: 'ask', plan: `plan-${i}` })
@@ -125,7 +125,7 @@ describe('plans', () => {
     await quota.close()
   })
 
-  it('that are unknown are warned of once where nobody listens', async () => {
+  it('an unknown plan is logged once if there is no listener', async () => {
     const warnings: unknown[] = []
     const warn = (message: unknown) => void warnings.push(message)
     const logger = { warn, error: warn }
@@ -138,7 +138,7 @@ describe('plans', () => {
     await quota.close()
   })
 
-  it('are not missed before the settings were read for the first time', async () => {
+  it('a plan isn’t reported as unknown before the first read of the settings', async () => {
     const settingsStore = asyncSettings()
     const { quota: other } = made({ settingsStore })
     await other.settings.update({ plans: { max: { user: { call: { '1h': 70 } } } } })
@@ -149,7 +149,7 @@ describe('plans', () => {
     await other.close()
   })
 
-  it('that a subject is to have must be there, those of the policy or of the settings', async () => {
+  it('a subject’s plan must be one of the policy or the settings', async () => {
     const { quota } = made()
     await expect(quota.subjects.set('u', { plan: 'por' })).rejects.toMatchObject({
       code: 'invalid_settings',

@@ -9,13 +9,13 @@ async function otherCopy(): Promise<typeof QuotaError> {
   return copy.QuotaError
 }
 
-it('knows the errors of another copy, both ways', async () => {
+it('instanceof QuotaError recognizes errors of another copy of the package, in both directions', async () => {
   const Other = await otherCopy()
   expect(new Other('store_full', 'full') instanceof QuotaError).toBe(true)
   expect(new QuotaError('store_full', 'full') instanceof Other).toBe(true)
 })
 
-it('knows its own subclasses, and subclasses know only their own', async () => {
+it('instanceof with a QuotaError subclass matches only that subclass', async () => {
   class Mine extends QuotaError {}
   class Others extends QuotaError {}
   const mine = new Mine('store_full', 'full')
@@ -34,18 +34,18 @@ it.each([
   { code: 'store_full' },
   Object.create(null),
   () => undefined,
-])('knows that %s is none', (value) => {
+])('%s isn’t an instance of QuotaError', (value) => {
   expect(value instanceof QuotaError).toBe(false)
 })
 
-it('shows nothing of how it is recognized', () => {
+it('a QuotaError shows no internal members', () => {
   const error = new QuotaError('store_full', 'full', { cause: 'memory' })
   expect(Object.keys(error).sort()).toEqual(['code', 'docs', 'faults', 'name'])
   expect(Object.getOwnPropertySymbols({ ...error })).toEqual([])
   expect(error).toMatchObject({ cause: 'memory', code: 'store_full', faults: [] })
 })
 
-it('never says more than 500 characters', () => {
+it('a QuotaError message has at most 500 characters', () => {
   expect(new QuotaError('store_error', 'x'.repeat(500)).message).toHaveLength(500)
   const long = new QuotaError('store_error', `${'x'.repeat(498)}${'\u{1F600}'.repeat(10)}`).message
   expect(long).toBe(`${'x'.repeat(498)}…`)

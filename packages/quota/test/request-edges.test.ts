@@ -19,9 +19,9 @@ async function errorOf(call: () => unknown): Promise<QuotaError> {
   throw new Error('expected an error')
 }
 
-describe('a cost', () => {
+describe('costs at the edges', () => {
   it.each([null, '5', Number.NaN, -1, 1.5, 2 ** 53, {}, [], true, 5n, Number.POSITIVE_INFINITY])(
-    'of %o is an error, and never the price',
+    'a cost of %o is an error and doesn’t become the price',
     async (cost) => {
       const { quota } = fixture()
       const request = { ...write, cost: cost as number }
@@ -32,7 +32,7 @@ describe('a cost', () => {
     },
   )
 
-  it('of undefined is the price, and of 0 nothing', () => {
+  it('a cost of undefined is the price, and a cost of 0 is free', () => {
     const { quota } = fixture()
     expect(quota.consumeSync({ ...write, cost: undefined }).cost).toBe(15)
     expect(quota.consumeSync({ ...write, cost: 0 })).toMatchObject({ cost: 0, source: 'free' })
@@ -49,7 +49,7 @@ describe('texts of a megabyte', () => {
     ['a subject by layer', { subject: { [long]: 'u' }, operation: 'write' }],
     ['a cost', { ...write, cost: long }],
     ['an id', { ...write, id: long }],
-  ])('as %s do not come back in the error', async (_, request) => {
+  ])('a megabyte as %s isn’t repeated in the error', async (_, request) => {
     const { quota } = fixture()
     const error = await errorOf(() => quota.reserve(request as never))
     expect(error.message.length).toBeLessThanOrEqual(500)
@@ -65,7 +65,7 @@ describe('texts of a megabyte', () => {
     ['a mode', (quota) => quota.settings.update({ mode: long as never })],
     ['an override', (quota) => quota.subjects.set('u', { overrides: { [long]: {} } })],
     ['a bypass', (quota) => quota.subjects.set('u', { bypass: [long] })],
-  ])('as %s do not either', async (_, call) => {
+  ])('a megabyte as %s isn’t repeated in the error or its faults', async (_, call) => {
     const { quota } = fixture()
     const error = await errorOf(() => call(quota))
     expect(error.message.length).toBeLessThanOrEqual(500)
@@ -73,7 +73,7 @@ describe('texts of a megabyte', () => {
   })
 })
 
-describe('the windows of a decision', () => {
+describe('windows of uncounted decisions', () => {
   const clock = testClock()
 
   function engine(options: Partial<QuotaOptions<Operation>>) {
@@ -108,7 +108,7 @@ describe('the windows of a decision', () => {
     ]
   }
 
-  it('are never fewer than the limits that apply, counted or not', async () => {
+  it('a decision lists every limit that applies, counted or not', async () => {
     for (const [what, decision] of await decided()) {
       const limits =
         decision.category === 'read' ? [120, 400, 1200, 3000, 10000, 36000] : [60, 200, 600, 1500, 5000, 18000]
@@ -120,14 +120,14 @@ describe('the windows of a decision', () => {
     }
   })
 
-  it('that nobody counted are in no header', async () => {
+  it('headers leave out windows that weren’t counted', async () => {
     for (const [what, decision] of await decided()) {
       expect([what, rateLimitHeaders(decision)]).toEqual([what, {}])
       expect([what, quotaHeaders(decision, { standardHeaders: 'draft-10' })]).toEqual([what, {}])
     }
   })
 
-  it('are those of the subject: layers that do not apply and overrides included', async () => {
+  it('the windows of a free decision are the subject’s, with disabled layers and overrides applied', async () => {
     const quota = engine({})
     await quota.settings.update({ layers: { site: { enabled: false } } })
     await quota.subjects.set('u', { overrides: { read: { '1h': 7 } } })
@@ -160,7 +160,7 @@ describe('quota_unavailable', () => {
       'the quota store did not answer: the clock said NaN',
       () => ({ policy, store: memoryStore({ clock: { now: () => Number.NaN } }) }),
     ],
-  ])('of %s says which: %s', async (_, text, options) => {
+  ])('quota_unavailable of %s says: %s', async (_, text, options) => {
     const quota = createQuota(options())
     for (const call of ['consume', 'reserve', 'peek'] as const) {
       const error = await errorOf(() => quota[call](write))
@@ -172,7 +172,7 @@ describe('quota_unavailable', () => {
     expect(await quota.consume({ subject: 'u', operation: 'free' })).toMatchObject({ source: 'free' })
   })
 
-  it('of settings that are no document names their store', async () => {
+  it('quota_unavailable for a settings document that isn’t an object names its store', async () => {
     const settingsStore = { ...syncOf(inner), sync: false, read: async () => ({ document: {}, version: 1 }) }
     const options = { policy, store: asyncStore(memoryStore()), settingsStore: settingsStore as never }
     for (const call of ['consume', 'peek'] as const) {
@@ -183,7 +183,7 @@ describe('quota_unavailable', () => {
     }
   })
 
-  it('of a full table says so', async () => {
+  it('quota_unavailable for a full store says so', async () => {
     const quota = createQuota<Operation>({ policy, store: memoryStore(full) })
     await quota.reserve({ ...write, id: 'one' })
     expect((await errorOf(() => quota.reserve({ ...write, id: 'two' }))).message).toContain('1 live ids (maxIds)')
@@ -191,8 +191,8 @@ describe('quota_unavailable', () => {
   })
 })
 
-describe('an id', () => {
-  it('is remembered whatever the price, also when that falls to 0 between two tries', async () => {
+describe('ids at the edges', () => {
+  it('an id is remembered even if its price drops to 0 between two tries', async () => {
     for (const isLater of [false, true]) {
       const clock = testClock()
       const inner = memoryStore({ clock })
@@ -214,7 +214,7 @@ describe('an id', () => {
     }
   })
 
-  it('of a free operation asks the store, and is the failure policy’s where that is silent', async () => {
+  it('an id on a free operation needs the store, and the failure policy decides without it', async () => {
     const quota = createQuota<Operation>({ policy: testPolicy(), store: SILENT })
     const request = { subject: 'u', operation: 'free', id: 'one' } as const
     expect((await errorOf(() => quota.reserve(request))).code).toBe('quota_unavailable')
@@ -222,8 +222,8 @@ describe('an id', () => {
   })
 })
 
-describe('what this process set', () => {
-  it('is in force with its next decision', async () => {
+describe('a process’s own changes', () => {
+  it('a process’s own change of settings applies to its next decision', async () => {
     for (const isLater of [false, true]) {
       const clock = testClock()
       const inner = memorySettings()

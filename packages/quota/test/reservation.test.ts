@@ -11,22 +11,22 @@ function used(quota: Fixture['quota'], subject = 'u'): number[] {
   return quota.statusSync(subject).windows.write!.map((window) => window.used)
 }
 
-describe('a reservation', () => {
-  it('is charged at once and stays charged when committed or never settled', () => {
+describe('reservations', () => {
+  it('a reservation is charged immediately and stays charged when committed or never settled', () => {
     const { quota } = fixture()
     heldOf(quota.reserveSync({ subject: 'u', operation: 'write' })).commit()
     quota.reserveSync({ subject: 'u', operation: 'write' })
     expect(used(quota)).toEqual([30, 30, 30, 30, 30, 30])
   })
 
-  it('cancelled gives everything back and leaves the windows open', () => {
+  it('a cancelled reservation gives everything back and leaves the windows open', () => {
     const { quota } = fixture()
     heldOf(quota.reserveSync({ subject: 'u', operation: 'write' })).cancel()
     expect(used(quota)).toEqual([0, 0, 0, 0, 0, 0])
     expect(quota.statusSync('u').windows.write?.[0]?.startedAt).not.toBeNull()
   })
 
-  it('committed below the reserved gives the rest back, above it is an error', () => {
+  it('a commit below the reservation gives the rest back, and one above is an error', () => {
     const { quota } = fixture()
     const reservation = heldOf(quota.reserveSync({ subject: 'u', operation: 'write' }))
     expect(() => reservation.commit(16)).toThrowError(expect.objectContaining({ code: 'commit_above_reservation' }))
@@ -41,7 +41,7 @@ describe('a reservation', () => {
     ['cancel', 'cancel'],
     ['cancel', 'commit'],
     ['commit', 'commit'],
-  ] as const)('settles once: %s, then %s', (first, second) => {
+  ] as const)('a reservation settles once: %s, then %s', (first, second) => {
     const { quota } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write' })
     const reservation = heldOf(quota.reserveSync({ subject: 'u', operation: 'write' }))
@@ -52,7 +52,7 @@ describe('a reservation', () => {
     expect(after[0]).toBe(first === 'commit' ? 30 : 15)
   })
 
-  it('refunds the very windows it came from, never a later one', () => {
+  it('a refund goes to the windows it came from, never to later ones', () => {
     const { quota, clock } = fixture()
     const reservation = heldOf(quota.reserveSync({ subject: 'u', operation: 'write' }))
     clock.at += HOUR
@@ -61,7 +61,7 @@ describe('a reservation', () => {
     expect(used(quota)).toEqual([15, 15, 15, 15, 15, 15])
   })
 
-  it('refused holds nothing: cancel does nothing, commit is an error', async () => {
+  it('a refused reservation holds nothing: cancel() does nothing and commit() is an error', async () => {
     const { quota } = fixture()
     const reservation = await quota.reserve({ subject: 'u', operation: 'write', cost: 61 })
     expect(reservation).toMatchObject({ status: 'refused', allowed: false, decision: { allowed: false } })
@@ -70,7 +70,7 @@ describe('a reservation', () => {
     expect(used(quota)).toEqual([0, 0, 0, 0, 0, 0])
   })
 
-  it('of a free operation holds nothing and can be settled', () => {
+  it('a reservation of a free operation holds nothing and can be settled', () => {
     const { quota } = fixture()
     const reservation = heldOf(quota.reserveSync({ subject: 'u', operation: 'free' }))
     expect(() => reservation.commit(1)).toThrowError(expect.objectContaining({ code: 'commit_above_reservation' }))
@@ -78,10 +78,10 @@ describe('a reservation', () => {
   })
 })
 
-describe('a reservation under an id', () => {
+describe('reservations under an id', () => {
   const request = { subject: 'u', operation: 'write', id: 'attempt-1' } as const
 
-  it('is charged once, however often it is retried', () => {
+  it('an id is charged once, however often the request is retried', () => {
     const { quota } = fixture()
     const first = heldOf(quota.reserveSync(request))
     const repeat = quota.reserveSync(request)
@@ -95,14 +95,14 @@ describe('a reservation under an id', () => {
     expect(used(quota)[0]).toBe(15)
   })
 
-  it('is used up by a cancel', () => {
+  it('a cancelled reservation uses up its id', () => {
     const { quota } = fixture()
     heldOf(quota.reserveSync(request)).cancel()
     expect(quota.reserveSync(request)).toMatchObject({ status: 'cancelled', allowed: false })
     expect(used(quota)[0]).toBe(0)
   })
 
-  it('leaves no record when it was refused', () => {
+  it('a refused reservation leaves no record of its id', () => {
     const { quota, clock } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write', cost: 60 })
     expect(quota.reserveSync(request).status).toBe('refused')
@@ -110,7 +110,7 @@ describe('a reservation under an id', () => {
     expect(quota.reserveSync(request).status).toBe('reserved')
   })
 
-  it('belongs to one subject, operation and cost', () => {
+  it('an id belongs to one subject, operation and cost', () => {
     const { quota } = fixture()
     quota.reserveSync(request)
     expect(quota.reserveSync({ ...request, subject: 'v' }).status).toBe('reserved')
@@ -122,7 +122,7 @@ describe('a reservation under an id', () => {
     }
   })
 
-  it('is remembered for idTtlMs after its last use', () => {
+  it('an id is remembered for idTtlMs after its last use', () => {
     const { quota, clock } = fixture({ idTtlMs: 60_000 })
     const first = heldOf(quota.reserveSync(request))
     clock.at += 59_999
@@ -133,15 +133,15 @@ describe('a reservation under an id', () => {
     expect(used(quota)[0]).toBe(30)
   })
 
-  it.each(['', 'x'.repeat(257), 5])('refuses %j as an id', (id) => {
+  it.each(['', 'x'.repeat(257), 5])('the id %j is rejected', (id) => {
     expect(() => fixture().quota.reserveSync({ ...request, id: id as string })).toThrowError(
       expect.objectContaining({ code: 'invalid_id' }),
     )
   })
 })
 
-describe('run', () => {
-  it('commits what the work returned for, and cancels what it threw for', async () => {
+describe('run()', () => {
+  it('run() commits when the work returns and cancels when it throws', async () => {
     const { quota } = fixture()
     expect(await quota.run({ subject: 'u', operation: 'write' }, () => 'done')).toMatchObject({
       allowed: true,
@@ -153,7 +153,7 @@ describe('run', () => {
     expect(used(quota)[0]).toBe(20)
   })
 
-  it('does not work when refused or repeated', async () => {
+  it('run() skips the work when the request is refused or repeated', async () => {
     const { quota } = fixture()
     const work = (): never => {
       throw new Error('must not work')
@@ -171,8 +171,8 @@ describe('run', () => {
   })
 })
 
-describe('a store that answers later', () => {
-  it('decides the same', async () => {
+describe('asynchronous stores', () => {
+  it('an asynchronous store gives the same decisions', async () => {
     const store = memoryStore({ clock: testClock() })
     const quota = createQuota({ policy: testPolicy(flatBase(20, 20)), store: asyncStore(store) })
     const reservation = await quota.reserve({ subject: 'u', operation: 'write' })
@@ -185,7 +185,7 @@ describe('a store that answers later', () => {
     expect('statusSync' in quota).toBe(false)
   })
 
-  it('can be given up on: what it admits too late is given back', async () => {
+  it('a reservation that the store admits after the caller gave up is given back', async () => {
     const store = memoryStore({ clock: testClock() })
     let open = (): void => undefined
     const gate = new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import { createQuota, defaultPolicy, memoryStore, type QuotaStore } from '../src
 import type { SyncStore, TakeReply } from '../src/store.ts'
 import { testPolicy } from './support.ts'
 
-it('gives a take up whose settings are never the newest', async () => {
+it('consume() gives up after four attempts while settings keep changing', async () => {
   let takes = 0
   const take = (): Promise<TakeReply> => {
     takes++
@@ -38,11 +38,11 @@ function staleStore(): SyncStore {
   }
 }
 
-describe('a synchronous store that replies that it knows other settings', () => {
+describe('a synchronous store that knows other settings', () => {
   const write = { subject: 'u', operation: 'write' } as const
   const unavailable = { code: 'quota_unavailable', message: expect.stringContaining('knows other settings') }
 
-  it('is unavailable', async () => {
+  it('consumeSync() is unavailable when a synchronous store knows other settings', async () => {
     const quota = createQuota({ policy: testPolicy(), store: staleStore() })
     expect(thrownBy(() => quota.consumeSync(write))).toMatchObject(unavailable)
     expect(thrownBy(() => quota.reserveSync(write))).toMatchObject(unavailable)
@@ -53,7 +53,7 @@ describe('a synchronous store that replies that it knows other settings', () => 
     expect(held.commit()).toMatchObject({ charged: 15 })
   })
 
-  it('leaves the decision to the failure policy', async () => {
+  it('the failure policy decides when a synchronous store knows other settings', async () => {
     const quota = createQuota({ policy: testPolicy(), store: staleStore(), failurePolicy: { write: 'open' } })
     expect(quota.consumeSync(write)).toMatchObject({ allowed: true, source: 'fallback' })
     expect(await quota.consume(write)).toMatchObject({ allowed: true, source: 'fallback' })

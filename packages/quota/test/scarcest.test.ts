@@ -42,8 +42,8 @@ function isScarcest(found: WindowStatus, { windows, cost }: Decision, more: numb
     })
 }
 
-describe('the limit that lets the fewest more requests through', () => {
-  it('is found by the counters of a decision as by its windows, and is what it is said to be', async () => {
+describe('the scarcest limit', () => {
+  it('the scarcest limit is the same by counters and by windows and admits the fewest more requests', async () => {
     let windows = 0
     const property = fc.asyncProperty(
       limits,
@@ -71,7 +71,7 @@ describe('the limit that lets the fewest more requests through', () => {
     expect(windows).toBeGreaterThan(100)
   })
 
-  it('is a limit of concurrency where there is no other, and none where nothing is limited', () => {
+  it('the scarcest limit is a concurrency limit if there is no other, and undefined if all are unlimited', () => {
     const all = { '1h': 'unlimited', '5h': 'unlimited', day: 'unlimited' } as const
     const clock = testClock()
     const decisionOf = (personal: Record<string, number | 'unlimited'>): Decision => {

@@ -12,8 +12,8 @@ const SCHEMA: StoreSchema = {
   ],
 }
 
-describe('places', () => {
-  it('of rows are one for each layer and category', () => {
+describe('places of rows and ids', () => {
+  it('a decision has one row per layer and category', () => {
     expect(rowPlaces(SCHEMA, { personal: 'u' }, [1, 0], [1, 0])).toEqual([
       { layer: 'site', category: 'write', key: '' },
       { layer: 'site', category: 'read', key: '' },
@@ -22,7 +22,7 @@ describe('places', () => {
     ])
   })
 
-  it('of ids are those of requests that have one', () => {
+  it('only a request with an id has a place for it', () => {
     expect(idPlaces(SCHEMA, { subject: 'u', category: 1, id: { id: 'a' } })).toEqual([
       { category: 'write', owner: 'u', id: 'a' },
     ])
@@ -30,7 +30,7 @@ describe('places', () => {
   })
 })
 
-it('a row without a limit that is known counts from the first step on', () => {
+it('a row without known cells counts from the first step', () => {
   for (const rows of [1, 3, 1_500]) {
     const scratch = new Scratch()
     scratch.begin(1_000_000)

@@ -103,7 +103,7 @@ function same(what: string, came: unknown, wanted: unknown): void {
 }
 
 describe('stored documents of any shape', () => {
-  it('are laid over the policy: 1,500 settings and as many of subjects throw nothing, and admit nothing above a limit that the policy has', async () => {
+  it('1,500 settings and as many subject settings of any shape never throw and never admit above a policy limit', async () => {
     const policy = testPolicy(flatBase(10, 20))
     const settingsStore = memorySettings()
     const factor = memoryFactor()
@@ -154,7 +154,7 @@ describe('stored documents of any shape', () => {
   }, 60_000)
 })
 
-describe('what does not fit', () => {
+describe('stored names and values that don’t fit', () => {
   const policy = testPolicy(flatBase(10, 20))
   const stored = {
     mode: 'conservative',
@@ -165,7 +165,7 @@ describe('what does not fit', () => {
     later: {},
   }
 
-  it('is reported by an event and by faults(), once for each document', async () => {
+  it('faults of a stored document are listed by faults() and emitted once per document', async () => {
     const settingsStore = memorySettings()
     const { quota } = fixture({ policy, settingsStore })
     const events: unknown[] = []
@@ -188,7 +188,7 @@ describe('what does not fit', () => {
     ])
   })
 
-  it('does not fail the patch of an administrator who did not write it', async () => {
+  it('faults of a stored document don’t fail another administrator’s patch', async () => {
     const settingsStore = memorySettings()
     settingsStore.write(stored, {})
     const { quota } = fixture({ policy, settingsStore })
@@ -200,7 +200,7 @@ describe('what does not fit', () => {
     })
   })
 
-  it('of a mode that this engine has no factor for is normal here, and kept for those that have one', async () => {
+  it('adaptive mode without a factor acts as normal, and the stored mode is kept', async () => {
     const settingsStore = memorySettings()
     settingsStore.write({ ...stored, mode: 'adaptive' }, {})
     const { quota } = fixture({ policy, settingsStore })
@@ -234,23 +234,26 @@ function policyNamed(name: string): unknown {
 }
 
 describe('names that every object has', () => {
-  it.each(['constructor', 'toString', 'hasOwnProperty', 'valueOf'])('%s names what it is to name', async (name) => {
-    const { quota } = fixture({ policy: policyNamed(name) as never, failurePolicy: {} })
-    const request = { subject: 'u', operation: name as 'read' }
-    expect(quota.consumeSync(request)).toMatchObject({ allowed: true, cost: 3 })
-    await quota.settings.update({ mode: 'normal' })
-    expect(await quota.settings.faults()).toEqual([])
-    await quota.settings.update({ prices: Object.fromEntries([[name, 5]]) })
-    expect(quota.consumeSync(request)).toMatchObject({ allowed: true, cost: 5 })
-    await quota.subjects.set('u', { overrides: tableNamed(name, 9) as never })
-    expect(quota.consumeSync({ ...request, cost: 2 }).allowed).toBe(false)
-    expect(quota.consumeSync({ ...request, cost: 1 }).allowed).toBe(true)
-    expect(quota.statusSync('u').windows[name]).toHaveLength(2)
-    await quota.subjects.remove('u')
-    expect(await quota.settings.faults()).toEqual([])
-  })
+  it.each(['constructor', 'toString', 'hasOwnProperty', 'valueOf'])(
+    '%s can name a layer, a category, a window and an operation',
+    async (name) => {
+      const { quota } = fixture({ policy: policyNamed(name) as never, failurePolicy: {} })
+      const request = { subject: 'u', operation: name as 'read' }
+      expect(quota.consumeSync(request)).toMatchObject({ allowed: true, cost: 3 })
+      await quota.settings.update({ mode: 'normal' })
+      expect(await quota.settings.faults()).toEqual([])
+      await quota.settings.update({ prices: Object.fromEntries([[name, 5]]) })
+      expect(quota.consumeSync(request)).toMatchObject({ allowed: true, cost: 5 })
+      await quota.subjects.set('u', { overrides: tableNamed(name, 9) as never })
+      expect(quota.consumeSync({ ...request, cost: 2 }).allowed).toBe(false)
+      expect(quota.consumeSync({ ...request, cost: 1 }).allowed).toBe(true)
+      expect(quota.statusSync('u').windows[name]).toHaveLength(2)
+      await quota.subjects.remove('u')
+      expect(await quota.settings.faults()).toEqual([])
+    },
+  )
 
-  it('__proto__ names nothing, and is refused with the policy', () => {
+  it('a policy with the name __proto__ is rejected', () => {
     expect(() => fixture({ policy: policyNamed('__proto__') as never })).toThrowError(
       expect.objectContaining({ code: 'invalid_policy' }),
     )

@@ -124,7 +124,7 @@ const SUBJECT_FAULTS: readonly (readonly [settings: object, path: string, messag
 ]
 
 describe('settings of every kind of limit', () => {
-  it.each(SETTINGS_FAULTS)('%j is refused at %s', async (patch, path, message) => {
+  it.each(SETTINGS_FAULTS)('settings %j are rejected at %s', async (patch, path, message) => {
     const { quota } = made()
     await expect(quota.settings.update(patch as Anything)).rejects.toMatchObject({
       code: 'invalid_settings',
@@ -133,7 +133,7 @@ describe('settings of every kind of limit', () => {
     expect((await quota.settings.get()).version).toBe(0)
   })
 
-  it.each(SUBJECT_FAULTS)('of a subject, %j is refused at %s', async (settings, path, message) => {
+  it.each(SUBJECT_FAULTS)('subject settings %j are rejected at %s', async (settings, path, message) => {
     const { quota } = made()
     await expect(quota.subjects.set('u', settings as Anything)).rejects.toMatchObject({
       code: 'invalid_settings',
@@ -141,7 +141,7 @@ describe('settings of every kind of limit', () => {
     })
   })
 
-  it('of a subject know the limits that its layer has', async () => {
+  it('subject settings accept the limits of their layer', async () => {
     const { quota } = made()
     expect((await quota.subjects.get('u')).overrides).toEqual({ call: { '1h': null, month: null, running: null } })
     expect((await quota.subjects.get('t', { layer: 'team' })).overrides).toEqual({ call: { '1h': null, month: null } })
@@ -150,7 +150,7 @@ describe('settings of every kind of limit', () => {
     ).rejects.toMatchObject({ faults: [{ path: 'overrides.call.running' }] })
   })
 
-  it('are patched name by name, and lists are replaced', async () => {
+  it('a patch of settings merges names and replaces lists', async () => {
     const { quota } = made()
     await quota.settings.update({
       shadow: { user: ['month'], all: 'all' },
@@ -175,7 +175,7 @@ describe('settings of every kind of limit', () => {
     })
   })
 
-  it('are complete as they were stored before there were any', async () => {
+  it('settings without later members are completed with defaults', async () => {
     const { quota, settingsStore } = made()
     const { version: _, revision: __, shadow: ___, plans: ____, thresholds: _____, ...old } = await quota.settings.get()
     settingsStore.write(old, {})
@@ -191,7 +191,7 @@ describe('settings of every kind of limit', () => {
   })
 })
 
-describe('what an older or a newer version stored', () => {
+describe('settings stored by an older or newer version', () => {
   const stored = {
     shadow: { user: ['month', 'week'], org: 'all', all: 'some', team: 7 },
     plans: {
@@ -206,7 +206,7 @@ describe('what an older or a newer version stored', () => {
     thresholds: [{ share: 2 }],
   }
 
-  it('is in force as far as the policy knows it, and reported where not', async () => {
+  it('foreign settings apply as far as the policy has the names, and the rest is reported', async () => {
     const { quota, settingsStore } = made()
     const { version: _, revision: __, ...own } = await quota.settings.get()
     settingsStore.write({ ...own, ...stored }, {})
@@ -235,7 +235,7 @@ describe('what an older or a newer version stored', () => {
     ])
   })
 
-  it('goes with the next change where the policy knows the name and did not take the value', async () => {
+  it('a known name with a rejected value is removed by the next change', async () => {
     const { quota, settingsStore } = made()
     const { version: _, revision: __, ...own } = await quota.settings.get()
     settingsStore.write({ ...own, ...stored, prices: { chat: -3, fly: 7 } }, {})
@@ -252,7 +252,7 @@ describe('what an older or a newer version stored', () => {
     ])
   })
 
-  it('is kept by patches, `replace` and `set`, under names that they do not know', async () => {
+  it('`update`, `replace` and `set` keep names that the policy doesn’t have', async () => {
     const { quota, settingsStore } = made()
     const { version: _, revision: __, ...own } = await quota.settings.get()
     settingsStore.write({ ...own, ...stored }, {})
@@ -278,7 +278,7 @@ describe('what an older or a newer version stored', () => {
     expect(settingsStore.read()!.document).toMatchObject({ shadow: { user: ['week'], org: 'all' } })
   })
 
-  it('of a subject is fitted and kept alike', async () => {
+  it('foreign subject settings apply and are kept by the rules for settings', async () => {
     const { quota, settingsStore } = made()
     const ofSubject = {
       overrides: { call: { '1h': 5, week: 7 } },
@@ -314,7 +314,7 @@ describe('what an older or a newer version stored', () => {
     })
   })
 
-  it('of a plan that is not there any more, is taken by its name', async () => {
+  it('a subject’s removed plan applies again when the settings add a plan with that name', async () => {
     const { quota, settingsStore } = made()
     settingsStore.writeSubject('user', 'u', { plan: 'gone' }, {})
     expect((await quota.subjects.get('u')).plan).toBe('gone')
@@ -323,8 +323,8 @@ describe('what an older or a newer version stored', () => {
   })
 })
 
-describe('warnings', () => {
-  it('are given for plans at the values that they have', async () => {
+describe('warnings about settings', () => {
+  it('limits of plans below a price are warned about at their effective values', async () => {
     const { quota } = made()
     const plans = { small: { user: { call: { '1h': 4, month: 0 } } }, none: { user: { call: { running: 0 } } } }
     const { warnings } = await quota.settings.update({ plans, base: { user: { call: { running: 0 } } } })
@@ -339,7 +339,7 @@ describe('warnings', () => {
     ])
   })
 
-  it('are not given for slots that are fewer than a price in tokens, nor for shadowed limits', async () => {
+  it('slots below a price and shadowed limits aren’t warned about', async () => {
     const { quota } = made()
     expect((await quota.settings.update({ base: { user: { call: { running: 1 } } } })).warnings).toEqual([])
     const low = { base: { user: { call: { '1h': 2 } } } } as const
@@ -348,8 +348,8 @@ describe('warnings', () => {
   })
 })
 
-describe('a policy that lives on', () => {
-  it('without a plan or a limit of concurrency that it had decides by the rest of its settings', async () => {
+describe('policies that lose a kind of limit', () => {
+  it('a policy without plans or concurrency uses the remaining stored settings', async () => {
     const first = made()
     await first.quota.settings.update({ shadow: { user: ['running'] }, base: { user: { call: { running: 9 } } } })
     const { concurrency: _, plans: __, base, ...rest } = policy

@@ -28,8 +28,8 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 3; i++) await new Promise(setImmediate)
 }
 
-describe('A change of the settings', () => {
-  it('is read after the read in flight, once for several changes', async () => {
+describe('changed settings', () => {
+  it('several changes during a read cause one further read', async () => {
     const { inner, store, reads } = heldSettings()
     const quota = createQuota<Operation>({ policy: testPolicy(), settingsStore: store })
     const ready = quota.ready()
@@ -52,8 +52,8 @@ describe('A change of the settings', () => {
   })
 })
 
-describe('Limits', () => {
-  it('and their revision come from one settings document, whenever another arrives', async () => {
+describe('limits and their revision', () => {
+  it('limits and their revision always come from one settings document', async () => {
     const clock = testClock()
     const inner = memoryStore({ clock })
     // More turns of the queue of microtasks than lie between the subject's settings and the counters.
@@ -97,8 +97,8 @@ describe('Limits', () => {
 
 const POLICY = testPolicy()
 
-describe('Settings that a transaction has read', () => {
-  it('stay in force when an older read ends', async () => {
+describe('settings that a transaction has read', () => {
+  it('settings read in a transaction stay in force when an older read ends', async () => {
     const { inner: documents, store: settingsStore, reads } = heldSettings()
     settingsStore.within = () => ({
       read: async () => documents.read(),
@@ -137,8 +137,8 @@ function markedStore(documents: MemorySettings): AsyncStore {
   return { sync: false, open, within: open }
 }
 
-describe('A document without a revision', () => {
-  it('rejects requests, which never fall back to the policy’s own settings', async () => {
+describe('documents without a revision', () => {
+  it('a document without a revision rejects requests and doesn’t fall back to the policy’s settings', async () => {
     const { store } = heldSettings()
     const read = async (): Promise<never> => ({ document: { mode: 'conservative' }, version: 1 }) as never
     const quota = createQuota<Operation>({ policy: POLICY, settingsStore: { ...store, read } })

@@ -23,19 +23,19 @@ describe('effective limits', () => {
     ['conservative', [45, 150, 450, 1125, 3750, 13500]],
     ['normal', [60, 200, 600, 1500, 5000, 18000]],
     ['lenient', [90, 300, 900, 2250, 7500, 27000]],
-  ] as const)('in mode %s', async (mode, expected) => {
+  ] as const)('limits in mode %s are the base scaled by the mode', async (mode, expected) => {
     const { quota } = fixture()
     await quota.settings.update({ mode })
     expect(limits(quota)).toEqual(expected)
   })
 
-  it('of mode custom come from its own table, the multiplier on top', async () => {
+  it('limits in mode custom are the custom table times the multiplier', async () => {
     const { quota } = fixture()
     await quota.settings.update({ mode: 'custom', custom: flatBase(7, 10), layers: { site: { multiplier: 0.25 } } })
     expect(limits(quota)).toEqual([7, 7, 7, 2, 2, 2])
   })
 
-  it('of the site follow its multiplier and its switch', async () => {
+  it('the site’s limits follow its multiplier and its switch', async () => {
     const { quota } = fixture()
     await quota.settings.update({ layers: { site: { multiplier: 2.5 } } })
     expect(limits(quota)).toEqual([60, 200, 600, 3750, 12500, 45000])
@@ -43,7 +43,7 @@ describe('effective limits', () => {
     expect(limits(quota)).toEqual([60, 200, 600])
   })
 
-  it('of a subject are absolute overrides; 0 blocks, null follows the default', async () => {
+  it('a subject’s overrides are absolute: 0 blocks and null follows the default', async () => {
     const { quota } = fixture()
     await quota.settings.update({ mode: 'lenient' })
     await quota.subjects.set('u', {
@@ -56,7 +56,7 @@ describe('effective limits', () => {
     expect(limits(quota)).toEqual([90, 300, 900, 2250, 7500, 27000])
   })
 
-  it('of a subject that bypasses the site are the personal ones, and the site is not charged', async () => {
+  it('a subject that bypasses the site has only personal limits and isn’t charged to the site', async () => {
     const { quota } = fixture()
     await quota.subjects.set('u', { bypass: ['site'] })
     quota.consumeSync({ subject: 'u', operation: 'write' })
@@ -64,7 +64,7 @@ describe('effective limits', () => {
     expect(quota.statusSync('v').windows.write?.[3]?.used).toBe(0)
   })
 
-  it('lowered below what was used leave 0, never less; raised take effect at once', async () => {
+  it('a limit lowered below what was used leaves 0, and a raised one applies immediately', async () => {
     const { quota } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write', cost: 60 })
     await quota.settings.update({ mode: 'conservative' })
@@ -76,7 +76,7 @@ describe('effective limits', () => {
     })
   })
 
-  it('are exact integers over the whole range', () => {
+  it('limits are exact integers over the whole range', () => {
     const hundredths = fc.integer({ min: 25, max: 400 })
     fc.assert(
       fc.property(fc.integer({ min: 0, max: MAX_LIMIT }), fc.constantFrom(75, 100, 150), hundredths, (base, m, s) => {
@@ -88,7 +88,7 @@ describe('effective limits', () => {
 })
 
 describe('settings', () => {
-  it('are refused whole with every fault named', async () => {
+  it('invalid settings are rejected whole, with every fault', async () => {
     const { quota } = fixture()
     const document = {
       ...initialSettings(testPolicy()),
@@ -126,13 +126,13 @@ describe('settings', () => {
     [{ layers: { personal: { enabled: false } } }, 'layers.personal', 'unknown key'],
     [{ mode: 'adaptive' }, 'mode', /no adaptive factor/],
     [{ mode: 'wild' }, 'mode', 'expected one of conservative, normal, lenient, adaptive, custom'],
-  ] as const)('refuse %j', async (patch, path, message) => {
+  ] as const)('settings %j are rejected', async (patch, path, message) => {
     const faults = await faultsOf(fixture().quota.settings.update(patch as Partial<Settings>))
     expect(Object.keys(faults)).toEqual([path])
     expect(faults[path]).toMatch(message)
   })
 
-  it('warn of limits that make an operation impossible', async () => {
+  it('settings with a limit below a price return a warning', async () => {
     const { quota } = fixture()
     const { warnings } = await quota.settings.update({ base: { personal: { write: { '1h': 14 } } } })
     expect(warnings).toEqual([
@@ -144,7 +144,7 @@ describe('settings', () => {
     expect(limits(quota)[0]).toBe(14)
   })
 
-  it('change prices at once, and give them back with null', async () => {
+  it('settings change prices immediately, and null restores the policy’s price', async () => {
     const { quota } = fixture()
     await quota.settings.update({ prices: { write: 7 } })
     expect(quota.peekSync({ subject: 'u', operation: 'write' }).cost).toBe(7)
@@ -152,7 +152,7 @@ describe('settings', () => {
     expect(quota.peekSync({ subject: 'u', operation: 'write' }).cost).toBe(15)
   })
 
-  it('are written by compare-and-set: of two administrators one gets a conflict', async () => {
+  it('concurrent conditional updates of two administrators give one success and one conflict', async () => {
     const { quota } = fixture()
     const { settings } = await quota.settings.update({ mode: 'lenient' }, { ifVersion: 0 })
     expect(settings.version).toBe(1)
@@ -168,7 +168,7 @@ describe('settings', () => {
     expect(await quota.settings.get()).toMatchObject({ version: 1, mode: 'lenient' })
   })
 
-  it('lose no patch when many are made at once', async () => {
+  it('concurrent patches are all applied', async () => {
     const settingsStore = memorySettings()
     const quotas = [1, 2, 3].map(() => fixture({ settingsStore }).quota)
     await Promise.all([
@@ -185,7 +185,7 @@ describe('settings', () => {
     expect(quotas[1]!.peekSync({ subject: 'u', operation: 'write' })).toMatchObject({ cost: 1, settingsVersion: 3 })
   })
 
-  it('are replaced by a document without members that have a default', async () => {
+  it('replace() accepts a document without members that have a default', async () => {
     const { quota } = fixture()
     await quota.settings.update({ shadow: { site: 'all' }, thresholds: [{ left: 1 }] })
     const { shadow: _, plans: __, thresholds: ___, ...document } = initialDocument()
@@ -196,7 +196,7 @@ describe('settings', () => {
     await expect(quota.settings.replace(null as never)).rejects.toMatchObject({ code: 'invalid_settings' })
   })
 
-  it('are not the caller’s object: changing that later changes nothing', async () => {
+  it('changing the object passed to update() later changes nothing', async () => {
     const { quota } = fixture()
     const document = structuredClone(initialDocument()) as { prices: Record<string, number> } & Settings
     await quota.settings.replace(document)
@@ -210,7 +210,7 @@ describe('settings', () => {
     [{ overrides: { write: { '2h': 1 } } }, 'overrides.write.2h'],
     [{ bypass: ['personal'] }, 'bypass.0'],
     [{ bypas: [] }, 'bypas'],
-  ])('of a subject refuse %j', async (settings, path) => {
+  ])('subject settings %j are rejected', async (settings, path) => {
     const faults = await faultsOf(fixture().quota.subjects.set('u', settings as never))
     expect(Object.keys(faults)).toEqual([path])
   })
@@ -227,7 +227,7 @@ describe('a policy', () => {
     [{ operations: { read: { category: 'read', cost: Number.NaN } } }, 'operations.read.cost'],
     [{ base: {} }, 'base.personal'],
     [{ extra: 1 }, 'extra'],
-  ])('is refused at construction: %j', (patch, path) => {
+  ])('createQuota() rejects the policy %j', (patch, path) => {
     const construct = (): unknown => createQuota({ policy: { ...testPolicy(), ...patch } as never })
     expect(construct).toThrowError(QuotaError)
     try {
@@ -245,7 +245,7 @@ describe('a policy', () => {
     [{ idTtlMs: 0 }, 'idTtlMs'],
     [{ stroe: 1 }, 'stroe'],
     [{ clock: 5 }, 'clock'],
-  ])('options are refused at construction: %j', (options, path) => {
+  ])('createQuota() rejects the options %j', (options, path) => {
     try {
       createQuota({ policy: testPolicy(), ...(options as object) })
       expect.unreachable()
@@ -254,7 +254,7 @@ describe('a policy', () => {
     }
   })
 
-  it('takes any windows, categories and layers', () => {
+  it('a policy may have any windows, categories and layers', () => {
     const table = { w: { a: 10, b: 'unlimited' }, x: { a: 10, b: 5 } } as const
     const quota = createQuota({
       clock: { now: () => START },
@@ -283,7 +283,7 @@ describe('a policy', () => {
   })
 })
 
-describe('a settings store that answers later', () => {
+describe('asynchronous settings stores', () => {
   function laterSettings(): AsyncSettingsStore & { inner: ReturnType<typeof memorySettings>; reads: number } {
     const inner = memorySettings()
     return {
@@ -302,7 +302,7 @@ describe('a settings store that answers later', () => {
     }
   }
 
-  it('is read before the first decision, and again after changes', async () => {
+  it('settings are read before the first decision and after each change', async () => {
     const settingsStore = laterSettings()
     settingsStore.inner.write({ ...initialDocument(), mode: 'lenient' }, {})
     const { quota } = fixture({ settingsStore })
@@ -314,7 +314,7 @@ describe('a settings store that answers later', () => {
     expect((await quota.status('u')).windows.write?.[0]?.limit).toBe(60)
   })
 
-  it('is asked once for a subject, and again when that subject changed', async () => {
+  it('a subject’s settings are read once and again after they change', async () => {
     const settingsStore = laterSettings()
     const { quota } = fixture({ settingsStore })
     await quota.consume({ subject: 'u', operation: 'write' })
@@ -325,7 +325,7 @@ describe('a settings store that answers later', () => {
     expect(settingsStore.reads).toBe(2)
   })
 
-  it('is read once more for a store that knows newer settings than a look under way', async () => {
+  it('settings are read again for a store that knows a newer revision than the read in flight', async () => {
     const settingsStore = laterSettings()
     const clock = testClock()
     const counters = memoryStore({ clock })
@@ -368,7 +368,7 @@ describe('a settings store that answers later', () => {
     await first
   })
 
-  it('that cannot be read is quota_unavailable, and asked again by the next call', async () => {
+  it('settings that can’t be read give quota_unavailable, and the next call reads again', async () => {
     const settingsStore = laterSettings()
     let down = true
     const { read } = settingsStore

@@ -126,7 +126,7 @@ describe.each([
   it.each([
     ['without an id', false],
     ['under an id', true],
-  ])('%s: any calls, whatever becomes of each', async (__, hasId) => {
+  ])('settling %s gives the expected results for any calls and store answers', async (__, hasId) => {
     const { quota, settles, used, next } = failing(isSync)
     const differing: object[] = []
     for (const calls of sequences(CALLS, 3)) {
@@ -143,9 +143,9 @@ describe.each([
   })
 })
 
-describe('calls while a settle is under way', () => {
+describe('calls while a settle is in flight', () => {
   it.each(sequences(CALLS.slice(0, 3), 2).filter(({ length }) => length === 2))(
-    'share its promise: cancel, then %s and %s',
+    'concurrent calls share one settle: cancel, then %s and %s',
     async (second, third) => {
       const { quota, settles, next } = failing(false)
       for (const end of ENDS) {
@@ -157,7 +157,7 @@ describe('calls while a settle is under way', () => {
     },
   )
 
-  it('do so until it has ended, and no longer', async () => {
+  it('a call after a failed settle sends another one', async () => {
     const { quota, settles, used, next } = failing(false)
     const reservation = await quota.reserve(next(['certainly not']))
     const first = called(reservation, 'cancel')
@@ -169,7 +169,7 @@ describe('calls while a settle is under way', () => {
 })
 
 describe('run', () => {
-  it('throws what the work threw, though the cancel failed', async () => {
+  it('run() throws the work’s error even if its cancel fails', async () => {
     const { quota, next } = failing(false)
     for (const end of ENDS.slice(1)) {
       const running = quota.run(next([end]), () => Promise.reject(new Error('broken')))
@@ -177,7 +177,7 @@ describe('run', () => {
     }
   })
 
-  it('cancels once more what the work failed to cancel', async () => {
+  it('run() cancels again if the work’s own cancel failed', async () => {
     const { quota, settles, used, next } = failing(false)
     const running = quota.run(next(['certainly not']), (reservation) => reservation.cancel())
     await expect(running).rejects.toMatchObject({ code: 'quota_unavailable' })
@@ -185,7 +185,7 @@ describe('run', () => {
     expect(await used()).toBe(0)
   })
 
-  it('reports a commit that the work left in flight and that fails, and keeps the tokens', async () => {
+  it('run() reports a failed commit that the work didn’t await, and keeps the tokens', async () => {
     const { quota, settles, used, next } = failing(false)
     for (const end of ENDS.slice(1)) {
       const running = quota.run(next([end]), (reservation) => {

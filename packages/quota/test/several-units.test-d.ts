@@ -64,7 +64,7 @@ const later = createQuota({ policy, store: {} as QuotaStore })
 const one = createQuota({ policy: defaultPolicy() })
 const asked = { subject: 'u', operation: 'complete' } as const
 
-it('an engine knows the units of its policy', () => {
+it('an engine’s type has its policy’s units', () => {
   expectTypeOf(quota).toEqualTypeOf<SyncQuota<'complete' | 'list', Counted>>()
   expectTypeOf(later).toEqualTypeOf<Quota<'complete' | 'list', Counted>>()
   expectTypeOf<Counted>().toExtend<SeveralUnits<Units>>()
@@ -72,7 +72,7 @@ it('an engine knows the units of its policy', () => {
   expectTypeOf<UnitsOf<'tokens'>>().toEqualTypeOf<OneUnit>()
 })
 
-it('a cost is amounts of units that there are', () => {
+it('a cost has amounts of known units', () => {
   void quota.consume({ ...asked, cost: { tokens: 5 } })
   void quota.consume({ ...asked, cost: { tokens: 5, requests: 2, microusd: 0 } })
   void quota.consume({ ...asked, cost: undefined })
@@ -98,7 +98,7 @@ it('a cost is amounts of units that there are', () => {
   void quota.within({}).consume({ ...asked, cost: 5 })
 })
 
-it('a decision has amounts of each unit, and windows of a unit', () => {
+it('a decision has amounts of each unit, and each window has a unit', () => {
   const decision = quota.consumeSync(asked)
   expectTypeOf(decision).toEqualTypeOf<Decision<Counted>>()
   expectTypeOf(decision.cost).toEqualTypeOf<Amounts>()
@@ -114,7 +114,7 @@ it('a decision has amounts of each unit, and windows of a unit', () => {
   expectTypeOf(quota.statusSync('u').windows.chat![0]!.unit).toEqualTypeOf<Units | 'slots' | undefined>()
 })
 
-it('a reservation is settled and grows by amounts', async () => {
+it('a reservation is settled and grown by amounts', async () => {
   const reserved = await quota.reserve({ ...asked, ttlMs: 1_000 })
   if (reserved.status !== 'reserved') return
   expectTypeOf(await reserved.commit({ tokens: 812 })).toEqualTypeOf<CommitResult<Counted>>()
@@ -138,7 +138,7 @@ it('a reservation is settled and grows by amounts', async () => {
   })
 })
 
-it('holds, events and settings are by unit', async () => {
+it('holds, events and settings have amounts by unit', async () => {
   const [hold] = await quota.holds.list('u')
   expectTypeOf(hold!).toEqualTypeOf<Hold<Counted>>()
   expectTypeOf(hold!.cost).toEqualTypeOf<Amounts>()
@@ -163,7 +163,7 @@ it('holds, events and settings are by unit', async () => {
   topSubjects({ quota, periodMs: 60_000 })
 })
 
-it('a policy says the unit of each window, and prices by unit', () => {
+it('a policy has a unit for each window and prices by unit', () => {
   const members = { categories: ['a'], layers: [{ name: 'u' }], base: { u: { a: { '1m': 1 } } } } as const
   const operations = { go: { category: 'a', cost: { x: 1 } } } as const
   definePolicy({ ...members, units: ['x', 'y'], windows: [{ label: '1m', unit: 'x' }], operations })
@@ -210,7 +210,7 @@ it('a policy says the unit of each window, and prices by unit', () => {
   void [unsaid, wrong, number, unknown, overrun, label]
 })
 
-it('a policy of one unit counts numbers, whatever its name', () => {
+it('a policy with one unit uses numbers, whatever the unit’s name', () => {
   const requests = definePolicy({
     units: ['requests'],
     windows: [{ label: '1m' }, { label: '1h', unit: 'requests' }],
@@ -230,7 +230,7 @@ it('a policy of one unit counts numbers, whatever its name', () => {
   definePolicy({ ...requests, windows: [{ label: '1m', unit: 'tokens' }] })
 })
 
-it('nothing of an engine of tokens has changed', async () => {
+it('the types of an engine with tokens only are unchanged', async () => {
   expectTypeOf<Quota>().toEqualTypeOf<Quota<string, OneUnit>>()
   expectTypeOf<Decision['cost']>().toEqualTypeOf<number>()
   expectTypeOf<CommitResult>().toEqualTypeOf<{ readonly charged: number; readonly uncharged: number }>()
@@ -242,7 +242,7 @@ it('nothing of an engine of tokens has changed', async () => {
   void one.settings.update({ prices: { read: 5 }, thresholds: [{ left: 5 }] })
 })
 
-it('an engine of some units is one of any', () => {
+it('an engine with specific units is assignable to an engine of any units', () => {
   const any: Quota<string, UnitsOf<string>> = quota
   expectTypeOf(one).toExtend<Quota<'read' | 'write', UnitsOf<string>>>()
   expectTypeOf(any.policy.units).not.toBeAny()
@@ -251,7 +251,7 @@ it('an engine of some units is one of any', () => {
   void tokens
 })
 
-it('meters take costs of the units of their engine', () => {
+it('meters take costs in the units of their engine', () => {
   type Options = HttpMeterOptions<Request, 'complete' | 'list', UnitsOf<Units>>
   const options: Options = { quota, subject: () => 'u', cost: { tokens: 5 } }
   const byRequest: Options = { quota, subject: () => 'u', cost: () => ({ tokens: 5 }) }

@@ -23,7 +23,7 @@ function used(quota: Made, layer = 'user'): readonly number[] {
 }
 
 describe('a decision over several units', () => {
-  it('costs its price, shown as a record, and charges each window its own unit', () => {
+  it('a decision costs its price as a record and charges each window its own unit', () => {
     const { quota } = made()
     const decision = quota.consumeSync({ subject: SUBJECT, operation: 'complete' })
     expect(decision).toMatchObject({ allowed: true, cost: { requests: 1, tokens: 2_000, microusd: 9_000 } })
@@ -38,7 +38,7 @@ describe('a decision over several units', () => {
     ])
   })
 
-  it('takes what a cost leaves out from the price', () => {
+  it('units that a cost omits come from the price', () => {
     const { quota } = made()
     const asked = { subject: SUBJECT, operation: 'complete', cost: { tokens: 4_000 } } as const
     expect(quota.consumeSync(asked).cost).toEqual({ requests: 1, tokens: 4_000, microusd: 9_000 })
@@ -47,7 +47,7 @@ describe('a decision over several units', () => {
     expect(used(quota)).toEqual([2, 4_000, 9_005, 0])
   })
 
-  it('charges all units or none, and a refusal is free', () => {
+  it('a decision charges all units or none, and a refusal is free', () => {
     const { quota } = made()
     const tooMany = { subject: SUBJECT, operation: 'complete', cost: { tokens: 10_001 } } as const
     const refused = quota.consumeSync(tooMany)
@@ -66,13 +66,13 @@ describe('a decision over several units', () => {
     ['requests', { requests: 6 }, '1m'],
     ['tokens', { tokens: 10_001 }, 'tokens-1m'],
     ['microusd', { microusd: 50_001 }, 'budget'],
-  ] as const)('checks %s by themselves', (unit, cost, window) => {
+  ] as const)('the limit of %s is checked separately', (unit, cost, window) => {
     const { quota } = made()
     const refused = quota.consumeSync({ subject: SUBJECT, operation: 'list', cost })
     expect(refused).toMatchObject({ allowed: false, violations: [{ layer: 'user', window, unit }] })
   })
 
-  it('leaves windows alone of units that cost nothing, also where they are full or closed', () => {
+  it('windows of units that cost nothing stay unopened and don’t refuse', () => {
     const { quota } = made()
     quota.consumeSync({ subject: SUBJECT, operation: 'list', cost: { tokens: 10_000 } })
     expect(quota.consumeSync({ subject: SUBJECT, operation: 'list' }).allowed).toBe(true)
@@ -80,14 +80,14 @@ describe('a decision over several units', () => {
     expect(startedAt).toBeNull()
   })
 
-  it('is free where every unit is 0', () => {
+  it('a decision is free if every unit is 0', () => {
     const { quota } = made()
     const decision = quota.consumeSync({ subject: SUBJECT, operation: 'list', cost: { requests: 0 } })
     expect(decision).toMatchObject({ source: 'free', cost: { requests: 0, tokens: 0, microusd: 0 } })
     expect(used(quota)).toEqual([0, 0, 0, 0])
   })
 
-  it('lets bind what can never be admitted, then the latest end, and says when to try again', () => {
+  it('the binding limit is one that can never admit, else the one that ends last, with its retry time', () => {
     const { quota, clock } = made()
     quota.consumeSync({ subject: SUBJECT, operation: 'list', cost: { requests: 5, tokens: 10_000, microusd: 50_000 } })
     const later = quota.consumeSync({ subject: SUBJECT, operation: 'complete' })
@@ -101,7 +101,7 @@ describe('a decision over several units', () => {
     expect(quota.consumeSync({ subject: SUBJECT, operation: 'list' }).allowed).toBe(true)
   })
 
-  it('is the same on a store that answers later', async () => {
+  it('an asynchronous store gives the same decision over several units', async () => {
     const clock = testClock()
     const quota = createQuota({ policy: unitsPolicy, clock, store: asyncStore(memoryStore({ clock })) })
     expect(await quota.consume({ subject: SUBJECT, operation: 'complete' })).toMatchObject({
@@ -112,7 +112,7 @@ describe('a decision over several units', () => {
     expect(peeked).toMatchObject({ allowed: false, binding: { window: 'tokens-1m', used: 2_000 } })
   })
 
-  it('keeps its counters when the units are listed in another order', () => {
+  it('counters are kept when the policy lists its units in another order', () => {
     const { quota, store, clock } = made()
     quota.consumeSync({ subject: SUBJECT, operation: 'complete' })
     const units = [...unitsPolicy.units!].reverse()
@@ -128,7 +128,7 @@ describe('a decision over several units', () => {
 })
 
 describe('a reservation over several units', () => {
-  it('gives back what was not used, unit by unit', async () => {
+  it('a commit gives back the rest of each unit', async () => {
     const { quota } = made()
     const reserved = quota.reserveSync({ subject: SUBJECT, operation: 'complete', cost: { tokens: 4_000 } })
     if (reserved.status !== 'reserved') throw new Error(reserved.status)
@@ -140,7 +140,7 @@ describe('a reservation over several units', () => {
     expect(used(quota, 'team')).toEqual([1, 812, 3_100])
   })
 
-  it('gives back all of it when it is cancelled', () => {
+  it('a cancel gives back every unit', () => {
     const { quota } = made()
     const reserved = quota.reserveSync({ subject: SUBJECT, operation: 'complete' })
     if (reserved.status !== 'reserved') throw new Error(reserved.status)
@@ -148,7 +148,7 @@ describe('a reservation over several units', () => {
     expect(used(quota)).toEqual([0, 0, 0, 0])
   })
 
-  it('refuses a commit above it in any unit, and names that', () => {
+  it('a commit above the reservation in any unit is rejected with the unit’s name', () => {
     const { quota } = made()
     const reserved = quota.reserveSync({ subject: SUBJECT, operation: 'complete' })
     if (reserved.status !== 'reserved') throw new Error(reserved.status)
@@ -156,7 +156,7 @@ describe('a reservation over several units', () => {
     expect(reserved.commit({ microusd: 9_000 }).charged).toEqual({ requests: 1, tokens: 2_000, microusd: 9_000 })
   })
 
-  it('shares an id by the costs that were given', () => {
+  it('an id is compared by the given costs', () => {
     const { quota } = made()
     const asked = { subject: SUBJECT, operation: 'complete', id: 'a' } as const
     quota.reserveSync({ ...asked, cost: { tokens: 3, microusd: 4 } })
@@ -172,7 +172,7 @@ describe('a reservation over several units', () => {
 })
 
 describe('a hold over several units', () => {
-  it('is listed with what it has, grows by unit, and gives back at its end', async () => {
+  it('a hold over several units is listed by unit, grows by unit and comes back at its end', async () => {
     const { quota, clock } = made()
     const ended: unknown[] = []
     quota.on('holdEnded', (end) => ended.push(end.cost))
@@ -192,7 +192,7 @@ describe('a hold over several units', () => {
     await quota.close()
   })
 
-  it('commits what a record leaves out in full, also what it grew by elsewhere', async () => {
+  it('a commit charges units that its record omits in full, including growth elsewhere', async () => {
     const { quota } = made()
     const hold = quota.reserveSync({ subject: SUBJECT, operation: 'complete', ttlMs: MINUTE })
     if (hold.status !== 'reserved') throw new Error(hold.status)
@@ -205,7 +205,7 @@ describe('a hold over several units', () => {
     expect(used(quota)).toEqual([1, 1, 10_000, 0])
   })
 
-  it('charges an overrun by unit, up to its bound, and reports it', () => {
+  it('a commit charges an overrun by unit up to its bound and reports it', () => {
     const { quota } = made()
     const overruns: unknown[] = []
     quota.on('overrun', ({ charged, uncharged, reserved }) => overruns.push({ charged, uncharged, reserved }))
@@ -220,7 +220,7 @@ describe('a hold over several units', () => {
     expect(used(quota)).toEqual([1, 6_000, 2_000, 0])
   })
 
-  it('charges a bill that comes after its end, by unit', () => {
+  it('a commit after the hold’s end is charged by unit', () => {
     const { quota, clock } = made()
     const hold = quota.reserveSync({ subject: SUBJECT, operation: 'late', ttlMs: 1_000 })
     if (hold.status !== 'reserved') throw new Error(hold.status)
@@ -230,7 +230,7 @@ describe('a hold over several units', () => {
     expect(used(quota)).toEqual([1, 800, 2_500, 0])
   })
 
-  it('fits every unit by itself', () => {
+  it('each unit of a hold is fitted separately', () => {
     const { quota } = made()
     const hold = quota.reserveSync({ subject: SUBJECT, operation: 'fitted', ttlMs: MINUTE })
     if (hold.status !== 'reserved') throw new Error(hold.status)
@@ -240,7 +240,7 @@ describe('a hold over several units', () => {
     })
   })
 
-  it('takes a slot beside its units, and frees it', () => {
+  it('a hold over several units takes a slot and frees it', () => {
     const { quota } = made()
     const holds = [1, 2].map(() => quota.reserveSync({ subject: SUBJECT, operation: 'agent' }))
     expect(used(quota)).toEqual([2, 2_000, 0, 2])
@@ -252,7 +252,7 @@ describe('a hold over several units', () => {
 })
 
 describe('settings by unit', () => {
-  it('lay prices over those of the policy, unit by unit', async () => {
+  it('settings override the policy’s prices unit by unit', async () => {
     const { quota } = made()
     await quota.settings.update({ prices: { complete: { microusd: 4_000 } } })
     expect(quota.consumeSync({ subject: SUBJECT, operation: 'complete' }).cost).toEqual({
@@ -266,7 +266,7 @@ describe('settings by unit', () => {
     await expect(unknown).rejects.toThrow(/prices.complete: euros: not a unit: "euros"; the policy counts requests/)
   })
 
-  it('follow the policy where a stored price is of units that it does not have', async () => {
+  it('a stored price with unknown units falls back to the policy', async () => {
     const settingsStore = memorySettings()
     const { quota } = made()
     const document = { ...quota.inForce().settings, prices: { complete: { euros: 5 }, list: { tokens: 7 } } }
@@ -277,7 +277,7 @@ describe('settings by unit', () => {
     expect(other.consumeSync({ subject: SUBJECT, operation: 'list' }).cost).toMatchObject({ requests: 1, tokens: 7 })
   })
 
-  it('take a stored price unit by unit, and keep the units of other processes when they are written', async () => {
+  it('a stored price applies unit by unit, and writes keep other processes’ units', async () => {
     const settingsStore = memorySettings()
     const policy = definePolicy({
       windows: [{ label: '1h' }],
@@ -301,7 +301,7 @@ describe('settings by unit', () => {
     expect(settingsStore.read()?.document).toMatchObject({ prices: { ...prices, complete: { tokens: 4, usd: 5 } } })
   })
 
-  it('take what is right of a stored price, and report what is wrong', async () => {
+  it('valid units of a stored price apply, and invalid ones are reported', async () => {
     const settingsStore = memorySettings()
     const stored = { complete: { tokens: 3, microusd: -1, requests: 2 }, list: {} }
     settingsStore.write({ prices: stored }, { ifRevision: '' } as never)
@@ -312,7 +312,7 @@ describe('settings by unit', () => {
     expect(cost).toEqual({ requests: 2, tokens: 3, microusd: 9_000 })
   })
 
-  it('warn of a limit below a price of its unit alone', async () => {
+  it('settings warn about a limit that is below a price in its own unit only', async () => {
     const { quota } = made()
     const { warnings } = await quota.settings.update({ base: { user: { chat: { budget: 8_999 } } } } as never)
     expect(warnings).toEqual([
@@ -323,7 +323,7 @@ describe('settings by unit', () => {
     ])
   })
 
-  it('scale, override and shadow windows of any unit, and plans change them', async () => {
+  it('settings and plans scale, override and shadow windows of any unit', async () => {
     const { quota } = made()
     const limits = () => quota.statusSync(SUBJECT).windows.chat!.map(({ limit }) => limit)
     await quota.settings.update({ mode: 'lenient' })
@@ -335,7 +335,7 @@ describe('settings by unit', () => {
     expect(shadowed).toMatchObject({ allowed: true, shadowed: [{ window: 'budget', unit: 'microusd', limit: 10 }] })
   })
 
-  it('report limits that are near, by unit', async () => {
+  it('near limits are reported by unit', async () => {
     const { quota } = made()
     const near: unknown[] = []
     quota.on('nearLimit', ({ window, threshold }) => near.push([window.layer, window.window, threshold]))
@@ -355,8 +355,8 @@ describe('settings by unit', () => {
   })
 })
 
-describe('without the store', () => {
-  it('spends a share of each unit, and posts it by unit', async () => {
+describe('several units without the store', () => {
+  it('the local policy spends a share of each unit and posts it by unit', async () => {
     const clock = testClock()
     const store = memoryStore({ clock })
     let isDown = false
@@ -381,8 +381,8 @@ describe('without the store', () => {
   })
 })
 
-describe('what callers see of several units', () => {
-  it('is a body with the unit, and a text that says what it counts', () => {
+describe('responses for several units', () => {
+  it('the body of a refusal has the unit, and its text says what is counted', () => {
     const { quota } = made()
     const spent = {
       subject: SUBJECT,
@@ -415,7 +415,7 @@ describe('what callers see of several units', () => {
     expect(quotaExceededBody(money, { locale: 'zh-CN' }).msg).toBe('已达上限：每 30 天 0.05 美元。请在 30 天后重试。')
   })
 
-  it('is a status with the unit of each window', () => {
+  it('a status has the unit of each window', () => {
     const { quota } = made()
     const { windows } = quotaStatusBody(quota.statusSync(SUBJECT))
     expect(windows.chat!.slice(0, 4).map(({ window, unit }) => [window, unit])).toEqual([
@@ -426,7 +426,7 @@ describe('what callers see of several units', () => {
     ])
   })
 
-  it('is fields that name the unit, of the limit that lets the fewest more such requests through', () => {
+  it('RateLimit fields name the unit of the scarcest limit', () => {
     const { quota } = made()
     const first = quota.consumeSync({ subject: SUBJECT, operation: 'complete', cost: { tokens: 3_000 } })
     expect(rateLimitHeaders(first)).toEqual({
@@ -444,7 +444,7 @@ describe('what callers see of several units', () => {
     )
   })
 
-  it('is who spends most of a unit', () => {
+  it('top subjects can be listed by unit', () => {
     const { quota, clock } = made()
     const top = topSubjects({ quota, periodMs: 3_600_000, clock, layer: 'user' })
     quota.consumeSync({ subject: SUBJECT, operation: 'complete' })

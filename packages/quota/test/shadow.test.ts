@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createQuota, definePolicy, memoryStore } from '../src/index.ts'
 import { fixture, HOUR, testClock } from './support.ts'
 
-describe('a shadowed limit', () => {
-  it('is charged and refuses nobody, and decisions say what it would have refused', async () => {
+describe('shadowed limits', () => {
+  it('a shadowed limit is charged, refuses nothing, and reports what it would have refused', async () => {
     const { quota } = fixture()
     await quota.settings.update({ shadow: { personal: ['1h'] } })
     const events: unknown[] = []
@@ -31,7 +31,7 @@ describe('a shadowed limit', () => {
     await quota.close()
   })
 
-  it('emits an event of its own, without other listeners', async () => {
+  it('a shadowed limit emits its own event without other listeners', async () => {
     const { quota } = fixture()
     await quota.settings.update({ shadow: { site: 'all', personal: 'all' } })
     let events = 0
@@ -45,7 +45,7 @@ describe('a shadowed limit', () => {
     await quota.close()
   })
 
-  it('is in force again as soon as it is taken out of the shadow, with what was used meanwhile', async () => {
+  it('a limit applies again as soon as it is unshadowed, with what was used meanwhile', async () => {
     const { quota } = fixture()
     await quota.settings.update({ shadow: { personal: 'all' } })
     quota.consumeSync({ subject: 'u', operation: 'write', cost: 100 })
@@ -56,7 +56,7 @@ describe('a shadowed limit', () => {
     await quota.close()
   })
 
-  it('of concurrency counts work in flight, and admits more of it', async () => {
+  it('a shadowed concurrency limit counts work in flight and admits more', async () => {
     const clock = testClock()
     const policy = definePolicy({
       windows: [{ label: '1h', lengthMs: HOUR }],
@@ -86,7 +86,7 @@ describe('a shadowed limit', () => {
     await quota.close()
   })
 
-  it('says what enforcing it would, up to the first refusal that it would have made', async () => {
+  it('a shadowed limit predicts enforcement exactly up to the first refusal', async () => {
     // Two engines with the same requests: one enforces, the other is in shadow.
     const enforced = fixture()
     const shadowed = fixture()

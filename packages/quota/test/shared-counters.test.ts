@@ -33,8 +33,8 @@ const CONFLICT =
   'quota: two open engines count in the same counter, "15m" of tokens in layer "personal", category "all", with the limits 100 and 5: ' +
   "give each limiter a name of its own, simpleQuota({ name: 'login', .. }), or with createQuota() each policy its own layer names"
 
-describe('two limiters that count in one counter', () => {
-  it('are refused on one store object', () => {
+describe('limiters with one counter', () => {
+  it('two limiters with one counter are rejected on one store object', () => {
     const store = memoryStore()
     limiter(store, 100)
     expect(() => limiter(store, 5)).toThrow(
@@ -42,13 +42,13 @@ describe('two limiters that count in one counter', () => {
     )
   })
 
-  it('are one warning where two stores keep their counters in one place', () => {
+  it('two limiters with one counter on two stores of one database cause one warning', () => {
     limiter(placed('redis://host:6379/0 q'), 100)
     expect(limiter(placed('redis://host:6379/0 q'), 5).warnings).toEqual([CONFLICT])
     expect(limiter(placed('redis://host:6379/1 q'), 5).warnings).toEqual([])
   })
 
-  it('are found across copies of the package', async () => {
+  it('two limiters with one counter are detected across copies of the package', async () => {
     vi.resetModules()
     const copy = await import('../src/index.ts')
     expect(copy.simpleQuota).not.toBe(simpleQuota)
@@ -56,7 +56,7 @@ describe('two limiters that count in one counter', () => {
     expect(limiter(placed('here'), 5, { simple: copy.simpleQuota }).warnings).toEqual([CONFLICT])
   })
 
-  it('are found without a walk over every open engine', () => {
+  it('detecting two limiters with one counter doesn’t walk all open engines', () => {
     const deref = vi.spyOn(WeakRef.prototype, 'deref')
     const before = deref.mock.calls.length
     for (let i = 0; i < ENGINES; i++) {
@@ -69,7 +69,7 @@ describe('two limiters that count in one counter', () => {
     expect(limiter(placed('one'), 5).warnings).toEqual([CONFLICT])
   })
 
-  it('have counters of their own under names of their own, which fields show', async () => {
+  it('limiters with different names have separate counters, and the fields show the names', async () => {
     const store = memoryStore()
     const api = limiter(store, 100)
     const login = limiter(store, 5, { name: 'login' })
@@ -80,31 +80,31 @@ describe('two limiters that count in one counter', () => {
   })
 })
 
-describe('nothing is said', () => {
-  it('of one limiter beside another with another window', () => {
+describe('limiters that don’t conflict', () => {
+  it('two limiters with different windows cause no warning', () => {
     const store = memoryStore()
     limiter(store, 10, { per: '1s' })
     expect(limiter(store, 1_000, { per: '1d' }).warnings).toEqual([])
   })
 
-  it('of the same limit twice, as processes and reloaded modules have it', () => {
+  it('two limiters with the same limit, as in two processes, cause no warning', () => {
     const store = memoryStore()
     limiter(store, 10)
     expect(limiter(store, 10).warnings).toEqual([])
   })
 
-  it('of an engine that was closed, as a module that is reloaded with another limit does', async () => {
+  it('a limiter that replaces a closed one with another limit causes no warning', async () => {
     const store = memoryStore()
     await limiter(store, 10).quota.close()
     expect(limiter(store, 20).warnings).toEqual([])
   })
 
-  it('of one name in stores of their own', () => {
+  it('limiters of one name in separate stores cause no warning', () => {
     limiter(memoryStore(), 100)
     expect(limiter(memoryStore(), 5).warnings).toEqual([])
   })
 
-  it('of a limit that has the same number and is another unit, layer or category', () => {
+  it('limits of one number in another unit, layer or category cause no warning', () => {
     const store = memoryStore()
     const policyOf = (layer: string, category: string, limit: number) =>
       definePolicy({
@@ -126,14 +126,14 @@ describe('nothing is said', () => {
   })
 })
 
-describe('the name of a limiter', () => {
-  it.each(['', 'log in', 'x'.repeat(33), 5, '__proto__ '])('is refused where it is %j', (name) => {
+describe('names of limiters', () => {
+  it.each(['', 'log in', 'x'.repeat(33), 5, '__proto__ '])('the limiter name %j is rejected', (name) => {
     expect(() => simpleQuota({ limit: 1, per: '1m', name: name as string })).toThrow(
       expect.objectContaining({ code: 'invalid_options', faults: [expect.objectContaining({ path: 'name' })] }),
     )
   })
 
-  it('is what keyPrefix is called here', () => {
+  it('the option keyPrefix is rejected with a hint at `name`', () => {
     expect(() => simpleQuota({ limit: 1, per: '1m', keyPrefix: 'login' } as never)).toThrow(
       /use `name` for the counters/,
     )

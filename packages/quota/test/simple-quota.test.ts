@@ -5,7 +5,7 @@ import { createQuota, type Duration, memoryStore, quotaExceededBody, simpleQuota
 const NOON = Date.UTC(2026, 7, 6, 12)
 
 describe('simpleQuota', () => {
-  it('gives each subject so many requests in a window, and says when there are more', async () => {
+  it('simpleQuota() gives each subject a number of requests per window and the time of the next ones', async () => {
     const clock = { time: NOON, now: () => clock.time }
     const quota = simpleQuota({ limit: 3, per: '15m', clock })
     for (let request = 1; request <= 3; request++) {
@@ -19,7 +19,7 @@ describe('simpleQuota', () => {
     expect((await quota.peek({ subject: 'u42' })).allowed).toBe(true)
   })
 
-  it('has every call of an engine, none of which needs an operation', async () => {
+  it('simpleQuota() has every engine call, each without an operation', async () => {
     const quota = simpleQuota({ limit: 10, per: '1h' })
     expect(quota.consumeSync({ subject: 'u', cost: 2 })).toMatchObject({ allowed: true, operation: 'request', cost: 2 })
     expect(quota.consumeSync({ subject: 'u', operation: 'request' }).allowed).toBe(true)
@@ -30,7 +30,7 @@ describe('simpleQuota', () => {
     expect(quota.statusSync('u').windows.all).toMatchObject([{ window: '1h', limit: 10, used: 5 }])
   })
 
-  it('goes on as a policy: the counters are the same', async () => {
+  it('simpleQuota() and the equivalent policy share counters', async () => {
     const store = memoryStore()
     const simple = simpleQuota({ limit: 5, per: '1d', store })
     await simple.consume({ subject: 'u', cost: 4 })
@@ -56,18 +56,18 @@ describe('simpleQuota', () => {
     ['366d', '366d', 366 * 86_400_000],
     [900_000, '15m', 900_000],
     [1_500, '1500ms', 1_500],
-  ])('knows %s', (per, label, lengthMs) => {
+  ])('simpleQuota() takes %s as the length of its window', (per, label, lengthMs) => {
     expect(simpleQuota({ limit: 1, per }).policy.windows).toEqual([{ label, lengthMs }])
   })
 
-  it('answers refused callers in words of their own', async () => {
+  it('simpleQuota() refusals have neutral texts', async () => {
     const quota = simpleQuota({ limit: 0, per: '15m', clock: { now: () => NOON } })
     const decision = await quota.consume({ subject: 'u' })
     if (decision.allowed) throw new Error('expected a refusal')
     expect(quotaExceededBody(decision).msg).toBe('Limit reached: 0 requests per 15 minutes.')
   })
 
-  it('heeds the failure policy', async () => {
+  it('simpleQuota() applies the failure policy', async () => {
     const away = { now: (): number => Number.NaN }
     const store = memoryStore({ clock: away })
     const open = simpleQuota({ limit: 1, per: '1h', store, failurePolicy: 'open' })
@@ -158,4 +158,4 @@ const mistakes: readonly Mistake[] = [
   },
 ]
 
-describe('mistakes', () => testMistakes(mistakes, './simple-mistakes.txt'))
+describe('mistakes in simpleQuota() options', () => testMistakes(mistakes, './simple-mistakes.txt'))

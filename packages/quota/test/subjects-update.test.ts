@@ -19,7 +19,7 @@ function made() {
 }
 
 describe('subjects.update', () => {
-  it('changes what the patch names and keeps the rest', async () => {
+  it('subjects.update() changes what the patch names and keeps the rest', async () => {
     const quota = made()
     await quota.subjects.set('u', {
       overrides: { read: { '1h': 7 }, write: { '1h': 9 } },
@@ -39,7 +39,7 @@ describe('subjects.update', () => {
     expect(await quota.subjects.get('u')).toEqual(updated)
   })
 
-  it('takes null for the default, at every depth', async () => {
+  it('subjects.update() resets a value to its default with null at every depth', async () => {
     const quota = made()
     const whole = { overrides: { read: { '1h': 7 }, write: { '1h': 9 } }, bypass: ['all'], plan: 'pro' } as const
     await quota.subjects.set('u', { ...whole, until: { plan: 99 } })
@@ -57,7 +57,7 @@ describe('subjects.update', () => {
     expect(await quota.subjects.set('v', { overrides: null, bypass: null })).toMatchObject(empty)
   })
 
-  it('replaces an anchor whole, and leaves one alone that it does not name', async () => {
+  it('subjects.update() replaces a whole anchor and keeps an anchor that it doesn’t name', async () => {
     const quota = made()
     await quota.subjects.set('u', { anchor: { day: 20, time: '06:00' } })
     const { anchor } = await quota.subjects.update('u', { plan: 'pro' })
@@ -67,14 +67,14 @@ describe('subjects.update', () => {
     expect((await quota.subjects.update('u', { anchor: null })).anchor).not.toHaveProperty('day')
   })
 
-  it('takes a document that was read: its version and revision are ignored, as they are by set', async () => {
+  it('subjects.update() and set() ignore the version and revision of a document that was read', async () => {
     const quota = made()
     const read = await quota.subjects.get('u')
     expect((await quota.subjects.set('u', { ...read, plan: 'pro' })).plan).toBe('pro')
     expect((await quota.subjects.update('u', { ...read, bypass: ['all'] })).version).toBe(2)
   })
 
-  it('is refused where another version or revision is stored', async () => {
+  it('subjects.update() rejects when another version or revision is stored', async () => {
     const quota = made()
     const { version, revision } = await quota.subjects.set('u', { plan: 'pro' })
     const conflict = expect.objectContaining({ code: 'settings_conflict' })
@@ -85,7 +85,7 @@ describe('subjects.update', () => {
     ).toBe('team')
   })
 
-  it('names every fault and stores nothing', async () => {
+  it('subjects.update() with faults lists all of them and stores nothing', async () => {
     const quota = made()
     const faulty = { overrides: { read: { '1h': -1, '2h': 3 } }, plan: 'gold', anchor: { day: 40 }, colour: 'red' }
     await expect(quota.subjects.update('u', faulty as never)).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('subjects.update', () => {
     expect((await quota.subjects.get('u')).version).toBe(0)
   })
 
-  it('keeps a plan that is gone, unless the patch names it', async () => {
+  it('subjects.update() keeps a removed plan unless the patch names a plan', async () => {
     const quota = made()
     await quota.settings.update({ plans: { gold: {} } })
     await quota.subjects.set('u', { plan: 'gold' as never })
@@ -106,7 +106,7 @@ describe('subjects.update', () => {
     expect((await quota.subjects.set('u', others)).plan).toBeNull()
   })
 
-  it('is in force with the next request', async () => {
+  it('subjects.update() applies to the next request', async () => {
     const quota = made()
     quota.consumeSync({ subject: 'u', operation: 'get', cost: 5 })
     expect(quota.peekSync({ subject: 'u', operation: 'get' }).allowed).toBe(false)

@@ -71,7 +71,7 @@ async function asked(quota: Quota<Operation>): Promise<void> {
 }
 
 describe.each(kinds)('a store that answers with %s', (_, later) => {
-  it('is one of counters, of settings, or both', async () => {
+  it('a store of thenables can hold counters, settings or both', async () => {
     const clock = testClock()
     for (const [countersLater, settingsLater] of [
       [true, false],
@@ -97,7 +97,7 @@ describe.each(kinds)('a store that answers with %s', (_, later) => {
     }
   })
 
-  it('is one of the factor', async () => {
+  it('a store of thenables can hold the factor', async () => {
     const inner = memoryFactor()
     inner.compareAndSet(0, 1, { ...initialFactor(), factorHundredths: 80 })
     const factor: FactorStore = { ...inner, sync: false, read: () => later(() => inner.read()) }
@@ -107,7 +107,7 @@ describe.each(kinds)('a store that answers with %s', (_, later) => {
   })
 })
 
-describe('a store that is declared to answer at once', () => {
+describe('stores declared synchronous', () => {
   const never = { [THEN]: (): void => undefined }
 
   /** Everything that it answers has a `then`, as rows of some ORMs do, and is a value all the same. */
@@ -145,7 +145,7 @@ describe('a store that is declared to answer at once', () => {
     }
   }
 
-  it('answers with values, whatever they look like', async () => {
+  it('a synchronous store may answer with values that have a then() method', async () => {
     const clock = testClock()
     const store = (): SyncStore => valuedCounters(memoryStore({ clock }))
     await asked(createQuota<Operation>({ policy, clock, store: store(), settingsStore: valuedSettings() }))
@@ -162,7 +162,7 @@ describe('a store that is declared to answer at once', () => {
     )
   })
 
-  it('does so of the factor', () => {
+  it('a synchronous factor store may answer with a value that has a then() method', () => {
     const inner = memoryFactor()
     inner.compareAndSet(0, 1, { ...initialFactor(), factorHundredths: 80 })
     const quota = createQuota({ policy, adaptive: { factor: { ...inner, read: () => valued({ ...inner.read()! }) } } })

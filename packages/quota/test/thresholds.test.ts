@@ -14,8 +14,8 @@ function heard(thresholds?: readonly Threshold[]) {
   return { ...made, near, consume }
 }
 
-describe('a limit is near', () => {
-  it('at 80 %, where nobody says otherwise', () => {
+describe('near limits', () => {
+  it('nearLimit is emitted at 80 % by default', () => {
     const { near, consume } = heard()
     consume(47)
     expect(near).toEqual([])
@@ -24,7 +24,7 @@ describe('a limit is near', () => {
     expect(near).toEqual(['u personal 1h 48/60 {"share":0.8}'])
   })
 
-  it('at each threshold that one charge crosses, in the order in which they are named', () => {
+  it('nearLimit is emitted for each threshold that a charge crosses, in the given order', () => {
     const { near, consume } = heard([{ share: 0.5 }, { left: 10 }, { share: 1 }])
     consume(30)
     consume(19)
@@ -33,7 +33,7 @@ describe('a limit is near', () => {
     expect(near.slice(1)).toEqual(['u personal 1h 60/60 {"left":10}', 'u personal 1h 60/60 {"share":1}'])
   })
 
-  it('again after tokens went back, and in each opening: a crossing is reported', () => {
+  it('nearLimit is emitted again after tokens came back and in each new window', () => {
     const { quota, clock, near, consume } = heard()
     const reservation = quota.reserveSync({ subject: 'u', operation: 'write', cost: 48 })
     reservation.cancel()
@@ -44,7 +44,7 @@ describe('a limit is near', () => {
     expect(near).toEqual([48, 60, 48].map((used) => `u personal 1h ${used}/60 {"share":0.8}`))
   })
 
-  it('never by what charges nothing, refuses, looks, or has no limit', async () => {
+  it('nearLimit isn’t emitted for free requests, peeks, or unlimited windows', async () => {
     const { quota, near, consume } = heard([{ share: 0.01 }])
     const unlimited = { '1h': 'unlimited', '5h': 'unlimited', '1d': 'unlimited' } as const
     await quota.settings.update({ base: { personal: { write: unlimited }, site: { write: unlimited } } })
@@ -55,13 +55,13 @@ describe('a limit is near', () => {
     expect(near).toEqual([])
   })
 
-  it('not where it always was: more left than there is', () => {
+  it('nearLimit isn’t emitted for a threshold with more left than the limit', () => {
     const { near, consume } = heard([{ left: 60 }])
     consume(60)
     expect(near).toEqual([])
   })
 
-  it('by exact hundredths', async () => {
+  it('nearLimit thresholds are exact to the hundredth', async () => {
     for (const share of [1, 7, 29, 33, 57, 58, 80, 99, 100]) {
       const { quota, near, consume } = heard([{ share: share / 100 }])
       await quota.settings.update({ base: { personal: { write: { '1h': 100, '5h': 1_000, '1d': 1_000 } } } })
@@ -76,7 +76,7 @@ describe('a limit is near', () => {
     }
   })
 
-  it('by the settings before the options, and again by the options after that', async () => {
+  it('nearLimit uses thresholds from the settings, else from the options', async () => {
     const { quota, near, consume } = heard([{ share: 0.5 }])
     const { settings } = await quota.settings.update({ thresholds: [{ left: 1 }] })
     expect(settings.thresholds).toEqual([{ left: 1 }])
@@ -92,7 +92,7 @@ describe('a limit is near', () => {
     expect(near.slice(1)).toEqual(['w personal 1h 30/60 {"share":0.5}'])
   })
 
-  it('also if it is shadowed, of the calendar, or of slots', async () => {
+  it('nearLimit is emitted for shadowed, calendar and slot limits', async () => {
     const clock = testClock(Date.UTC(2026, 7, 6))
     const policy = definePolicy({
       windows: [{ label: 'day', every: 'day', timeZone: 'UTC' }],
@@ -123,7 +123,7 @@ describe('a limit is near', () => {
   })
 
   it.each([undefined, ['tokens'] as const])(
-    'of slots by their own thresholds, and of tokens by theirs; units: %s',
+    'nearLimit uses separate thresholds for slots and tokens; units: %s',
     async (units) => {
       const clock = testClock()
       const policy = definePolicy({
@@ -148,7 +148,7 @@ describe('a limit is near', () => {
     },
   )
 
-  it('once, also where a count stands still at the most that it can be', async () => {
+  it('nearLimit is emitted once, also when the count reaches its maximum', async () => {
     const { quota, near, consume } = heard()
     await quota.settings.update({ shadow: { personal: 'all', site: 'all' } })
     consume(48)

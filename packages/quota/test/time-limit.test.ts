@@ -107,7 +107,7 @@ describe.each(calls)('%s', (_, call) => {
     ['the settings never answer', Number.POSITIVE_INFINITY, 0, 'settings', 'settings'],
     ['the settings take most of the time, and the counters too', DEADLINE - 20, DEADLINE - 20, 'settings', 'quota'],
     ['all take two thirds', (DEADLINE * 2) / 3, (DEADLINE * 2) / 3, 'settings', 'quota'],
-  ])('waits for one deadline where %s', async (__, settings, counters, atFirst, later) => {
+  ])('every call ends after one deadline where %s', async (__, settings, counters, atFirst, later) => {
     for (const isReady of [false, true]) {
       const engine = made()
       if (isReady) await timed(engine.quota.ready())
@@ -119,7 +119,7 @@ describe.each(calls)('%s', (_, call) => {
     }
   })
 
-  it('is answered as soon as the stores do', async () => {
+  it('every call is answered as soon as the stores answer', async () => {
     const engine = made()
     engine.settings.ms = 10
     engine.counters.ms = 20
@@ -129,7 +129,7 @@ describe.each(calls)('%s', (_, call) => {
   })
 })
 
-describe('calls that are no decisions', () => {
+describe('calls that make no decision', () => {
   it.each<[string, (quota: Quota<Operation>) => Promise<unknown>]>([
     ['reset', (quota) => quota.reset('u')],
     ['ready', (quota) => quota.ready()],
@@ -139,7 +139,7 @@ describe('calls that are no decisions', () => {
     ['subjects.get', (quota) => quota.subjects.get('u')],
     ['subjects.set', (quota) => quota.subjects.set('u', {})],
     ['subjects.remove', (quota) => quota.subjects.remove('u')],
-  ])('%s waits for one deadline', async (_, call) => {
+  ])('%s ends after one deadline', async (_, call) => {
     const engine = made()
     engine.settings.ms = Number.POSITIVE_INFINITY
     engine.counters.ms = Number.POSITIVE_INFINITY
@@ -148,7 +148,7 @@ describe('calls that are no decisions', () => {
     expect(outcome).toMatchObject({ code: 'quota_unavailable' })
   })
 
-  it('settling waits for one deadline', async () => {
+  it('settling ends after one deadline', async () => {
     const engine = made()
     const { outcome } = await timed(engine.quota.reserve(write))
     const reservation = outcome as Awaited<ReturnType<Quota['reserve']>>
@@ -159,8 +159,8 @@ describe('calls that are no decisions', () => {
   })
 })
 
-describe('after a silence', () => {
-  it('what was admitted too late is given back', async () => {
+describe('late answers', () => {
+  it('a request that the store admitted after the deadline is given back', async () => {
     const engine = made()
     await timed(engine.quota.consume(write))
     engine.counters.ms = DEADLINE + 50
@@ -174,7 +174,7 @@ describe('after a silence', () => {
     expect(status).toMatchObject({ windows: { write: [{ used: 15 }, {}, {}, {}, {}, {}] } })
   })
 
-  it('settings that come too late lead nobody to the counters', async () => {
+  it('a call whose settings arrive too late never reaches the counters', async () => {
     const engine = made()
     // Two looks, the settings and the subject's, each in time by itself.
     engine.settings.ms = DEADLINE - 50
@@ -183,7 +183,7 @@ describe('after a silence', () => {
     expect(engine.store.size).toBe(0)
   })
 
-  it('the settings are asked again: an answer that was lost is waited for once', async () => {
+  it('settings whose answer was lost are read again by the next call or change', async () => {
     const engine = made()
     engine.settings.ms = Number.POSITIVE_INFINITY
     expect((await timed(engine.quota.consume(write))).outcome).toMatchObject({ code: 'quota_unavailable' })
@@ -199,7 +199,7 @@ describe('after a silence', () => {
     expect(engine.quota.inForce().settings.mode).toBe('lenient')
   })
 
-  it('what a process wrote is in force, though it could not be read again', async () => {
+  it('a process’s own write applies even if it can’t be read back', async () => {
     const engine = made()
     await timed(engine.quota.ready())
     const { settingsStore, settings } = engine
@@ -216,7 +216,7 @@ describe('after a silence', () => {
     expect(engine.quota.inForce().settings.mode).toBe('lenient')
   })
 
-  it('a late answer about the settings is not adopted after a newer one', async () => {
+  it('a late answer with older settings doesn’t replace newer ones', async () => {
     const engine = made()
     await timed(engine.quota.ready())
     const { settingsStore } = engine
@@ -234,7 +234,7 @@ describe('after a silence', () => {
     expect(engine.quota.inForce().settings).toMatchObject({ mode: 'lenient', version: 3 })
   })
 
-  it('a factor whose answer was lost is read again at the next change, and holds nothing up', async () => {
+  it('a factor whose answer was lost is read again at the next change and delays nothing', async () => {
     const inner = memoryFactor()
     const delays = { ms: Number.POSITIVE_INFINITY }
     const factor: FactorStore = { ...inner, sync: false, read: () => delayed(delays, () => inner.read()) }
@@ -249,8 +249,8 @@ describe('after a silence', () => {
   })
 })
 
-describe('the failure policy', () => {
-  it('decides also where the very first look at the settings fails', async () => {
+describe('the failure policy at start', () => {
+  it('the failure policy decides when the first read of the settings fails', async () => {
     const engine = made({ failurePolicy: { read: 'open', write: 'closed' } })
     engine.settings.ms = Number.POSITIVE_INFINITY
     const read = await timed(engine.quota.consume({ subject: 'u', operation: 'read' }))
@@ -266,8 +266,8 @@ describe('the failure policy', () => {
   })
 })
 
-describe('many calls at once', () => {
-  it('hold each other up for two looks at the settings at the most', async () => {
+describe('many concurrent calls', () => {
+  it('concurrent calls wait for at most two reads of the settings', async () => {
     const inner = memoryStore({ clock: testClock() })
     let announced = 'an older state'
     const store: AsyncStore = {

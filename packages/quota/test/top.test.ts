@@ -18,7 +18,7 @@ function counted(periodMs = HOUR) {
 }
 
 describe('top subjects', () => {
-  it('are those who spend most and those who are refused most, by category', () => {
+  it('top subjects are those with the most spent and the most refused, by category', () => {
     const { quota, top, spend } = counted()
     spend('a', 3)
     spend('b', 5)
@@ -38,7 +38,7 @@ describe('top subjects', () => {
     expect(top.spent('write', 1)).toEqual([exactly('a', 7)])
   })
 
-  it('are forgotten with the period, sixth by sixth', () => {
+  it('top subjects are dropped after the period, a sixth of it at a time', () => {
     const { clock, top, spend } = counted()
     clock.at = Math.ceil(clock.at / HOUR) * HOUR
     const first = clock.at
@@ -56,7 +56,7 @@ describe('top subjects', () => {
     expect(top.spent('write')).toEqual([])
   })
 
-  it('are all forgotten after a long silence, and none when the clock steps back', () => {
+  it('all top subjects are dropped after a long silence, and none when the clock steps back', () => {
     const { clock, top, spend } = counted()
     for (let each = 0; each < 256; each++) spend(`u${each}`, 10)
     clock.at -= 2 * HOUR
@@ -72,7 +72,7 @@ describe('top subjects', () => {
     expect(top.spent('write', 1)).toEqual([{ subject: 'u999', amount: 2, atLeast: 2 }])
   })
 
-  it('report what a subject probably had before it was listed, and the certain part', () => {
+  it('a top subject has a probable amount before it was listed and a certain amount', () => {
     const { top, spend } = counted()
     for (let each = 0; each < 256; each++) spend(`big${each}`, 100)
     for (let each = 0; each < 12; each++) spend('creeping', 10)
@@ -80,7 +80,7 @@ describe('top subjects', () => {
     expect(found).toEqual([{ subject: 'creeping', amount: 120, atLeast: 20 }])
   })
 
-  it('report less of what a subject probably had, step by step, and all of the certain part', () => {
+  it('a top subject’s probable amount shrinks step by step while its certain amount stays', () => {
     const { clock, top, spend } = counted()
     clock.at = Math.ceil(clock.at / HOUR) * HOUR
     for (let each = 0; each < 256; each++) spend(`big${each}`, 100)
@@ -93,7 +93,7 @@ describe('top subjects', () => {
     expect(top.spent('write', 1)).toEqual([{ subject: 'creeping', amount: 270, atLeast: 220 }])
   })
 
-  it('remember the count of a subject that lost its place to others, as long as the period', () => {
+  it('a subject that lost its place keeps its count for the period', () => {
     const { clock, top, spend } = counted()
     clock.at = Math.ceil(clock.at / HOUR) * HOUR
     spend('first', 90)
@@ -111,7 +111,7 @@ describe('top subjects', () => {
     expect(slow?.amount).toBeGreaterThan(130)
   })
 
-  it('make room for small ones when the large have been forgotten', () => {
+  it('small subjects enter the list when large ones have expired', () => {
     const { clock, top, spend } = counted()
     clock.at = Math.ceil(clock.at / HOUR) * HOUR
     for (let each = 0; each < 256; each++) spend(`big${each}`, 100)
@@ -124,7 +124,7 @@ describe('top subjects', () => {
     expect(top.spent('write')).toEqual([{ subject: 'late', amount: 5, atLeast: 5 }])
   })
 
-  it('count what a commit charges above what was reserved', async () => {
+  it('top subjects include what a commit charges above the reservation', async () => {
     const policy = definePolicy({
       windows: [{ label: '1h', lengthMs: HOUR }],
       categories: ['tokens'],
@@ -144,7 +144,7 @@ describe('top subjects', () => {
     expect(people.spent('tokens')).toEqual([{ subject: 'p', amount: 17, atLeast: 17 }])
   })
 
-  it('refuse options and questions that nobody can mean', () => {
+  it('topSubjects() rejects invalid options and queries', () => {
     const { quota, top } = counted()
     expect(() => topSubjects({ quota, layer: 'site' })).toThrow(
       'invalid options of topSubjects(): layer: no layer of subjects\' own "site"; the policy has personal',
@@ -176,7 +176,7 @@ function zipf(users: number, next: () => number): () => number {
   }
 }
 
-it('of 50,000 users under Zipf 95 of the top 100 are right', () => {
+it('95 of the top 100 of 50,000 users under Zipf are found', () => {
   const seed = Math.floor(Math.random() * 2 ** 31)
   const { quota, clock, top } = counted()
   const next = randomFrom(seed)
@@ -207,7 +207,7 @@ it('of 50,000 users under Zipf 95 of the top 100 are right', () => {
   }
 })
 
-it('names of the longest form are kept in less than 1 MB, without the texts that they were cut from', () => {
+it('the longest subject names take less than 1 MB and don’t keep their source texts', () => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
   const { quota, clock } = fixture({ policy: testPolicy(flatBase(1_000_000, 1_000_000_000)) })

@@ -230,5 +230,4 @@ const ofRequests: readonly Mistake[] = [
   },
 ]
 
-describe('messages about mistakes with units', () =>
-  testMistakes([...ofPolicies, ...ofRequests], './units-mistakes.txt'))
+describe('mistakes with units', () => testMistakes([...ofPolicies, ...ofRequests], './units-mistakes.txt'))

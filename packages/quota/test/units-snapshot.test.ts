@@ -23,8 +23,8 @@ function made(policy = unitsPolicy, clock = testClock(), store = memoryStore({ c
   return { clock, store, quota, used }
 }
 
-describe('a snapshot of several units', () => {
-  it('restores counters and holds by the names of their units, in whatever order a policy lists them', async () => {
+describe('snapshots of several units', () => {
+  it('a snapshot restores counters and holds by unit name, in any order of units', async () => {
     const one = made()
     one.quota.consumeSync({ subject: SUBJECT, operation: 'complete', cost: { tokens: 30 } })
     const held = one.quota.reserveSync({ subject: SUBJECT, operation: 'complete', ttlMs: 30_000 })
@@ -53,7 +53,7 @@ describe('a snapshot of several units', () => {
     expect(other.used()).toEqual({ '1m': 2, 'tokens-1m': 37, budget: 17_000, running: 0 })
   })
 
-  it('gives back what a lost holder had, at the end of its hold', async () => {
+  it('a restored hold of a lost process gives its tokens back when it expires', async () => {
     const one = made()
     one.quota.reserveSync({ subject: SUBJECT, operation: 'agent', cost: { microusd: 5 }, ttlMs: 30_000 })
     const parts = [...one.store.snapshot()]

@@ -6,8 +6,8 @@ import { amountsIn } from '../src/windows/units.ts'
 
 const CALENDAR = { label: 'month', every: 'month', timeZone: 'Asia/Shanghai' } as const
 
-describe('the identity of a cell', () => {
-  it('ends with its unit, unless that is tokens', () => {
+describe('identities of cells', () => {
+  it('an identity ends with its unit unless that is tokens', () => {
     expect(windowCell({ label: '5h', lengthMs: 18_000_000 }).identity).toBe('rolling 5h 18000000')
     expect(windowCell({ label: '5h', lengthMs: 18_000_000 }, 'microusd').identity).toBe(
       'rolling 5h 18000000 unit:microusd',
@@ -17,7 +17,7 @@ describe('the identity of a cell', () => {
     )
   })
 
-  it('says everything that a cell is', () => {
+  it('an identity contains every property of its cell', () => {
     const cells = [
       windowCell({ label: '5h', lengthMs: 18_000_000 }),
       windowCell({ label: '5h', lengthMs: 18_000_000 }, 'microusd'),
@@ -44,11 +44,11 @@ describe('the identity of a cell', () => {
     'concurrency running unit:requests',
     'concurrency running 18',
     'constructor 5h 18',
-  ])('is none: %j', (identity) => {
+  ])('%j isn’t an identity', (identity) => {
     expect(cellOfIdentity(identity)).toBeUndefined()
   })
 
-  it('is that of its cell or of none, whatever the text', () => {
+  it('any text is the identity of one cell or of none', () => {
     const word = fc.constantFrom(
       'rolling',
       'calendar',
@@ -72,7 +72,7 @@ describe('the identity of a cell', () => {
     )
   })
 
-  it('has a place among the units of a schema, and slots the last', () => {
+  it('an identity has a place among the units of a schema, and slots are last', () => {
     const limits = [slotsCell('running'), windowCell(CALENDAR, 'requests'), windowCell({ label: '5h', lengthMs: 5 })]
     const unitsOf = (units: readonly string[]) => cellsIn(units, limits).map(({ label, unit }) => [label, unit])
     expect(unitsOf(['tokens', 'requests'])).toEqual([
@@ -88,15 +88,15 @@ describe('the identity of a cell', () => {
   })
 })
 
-describe('amounts', () => {
-  it('are stored by name, in whatever order a schema has its units', () => {
+describe('amounts by unit', () => {
+  it('amounts are stored by name in any order of units', () => {
     const amounts = named(['requests', 'tokens', 'microusd'], [1, 0, 9, 1])
     expect(amounts).toEqual({ requests: 1, microusd: 9, [SLOTS]: 1 })
     expect(amountsIn(['microusd', 'tokens', 'requests'], amounts)).toEqual([9, 0, 1])
     expect(amountsIn(['tokens'], amounts)).toEqual([0])
   })
 
-  it('are distinguished as a request gives them: a number as it is, a record sorted by name', () => {
+  it('costs are compared as given: numbers as they are, records sorted by name', () => {
     expect([undefined, 0, 812].map(costText)).toEqual(['', '0', '812'])
     expect(costText({ tokens: 812, microusd: 3 })).toBe('microusd=3,tokens=812')
     expect(costText({ microusd: 3, tokens: 812 })).toBe('microusd=3,tokens=812')

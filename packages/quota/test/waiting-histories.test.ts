@@ -31,7 +31,9 @@ async function played(library: Library, kind: StoreKind, run: number): Promise<C
 }
 
 describe.each(['sync', 'late'] as const)('random histories over a %s store', (kind) => {
-  it('keep the order, lose no wake-up, exceed no limit and leave no timer', { timeout: 6 * 3_600_000 }, async () => {
+  it('a random history keeps the order, wakes every caller, exceeds no limit and leaves no timer', {
+    timeout: 6 * 3_600_000,
+  }, async () => {
     const total = { admitted: 0, waited: 0, gaveUp: 0, aborted: 0, closed: 0, compared: 0, rested: 0 }
     for (let run = 0; run < RUNS; run++) {
       const counts = await play({ ...engine, ...waiting }, kind, run)
@@ -45,7 +47,7 @@ describe.each(['sync', 'late'] as const)('random histories over a %s store', (ki
   })
 })
 
-describe('the histories notice when', () => {
+describe('mutants of the waiting queue', () => {
   /** Most histories that a fault may survive. */
   const MOST = 1_500
   let folder: string
@@ -75,7 +77,7 @@ describe('the histories notice when', () => {
     to: 'class Lanes',
   }
   const tried = [NOTHING, ...(isDeep ? FAULTS : FAULTS.slice(0, 3))]
-  it.each(tried)('$name', { timeout: 600_000 }, async (fault) => {
+  it.each(tried)('the histories find the fault: $name', { timeout: 600_000 }, async (fault) => {
     const library = await faulty(fault)
     let noticed: string | undefined
     let run = 0

@@ -58,8 +58,8 @@ async function statusOf(promise: Promise<{ readonly status: string }>): Promise<
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-describe('a waiting queue', () => {
-  it('reserves what fits without a wait', async () => {
+describe('the waiting queue', () => {
+  it('the queue reserves without a wait what fits', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     const reservation = await queue.reserve(list)
@@ -67,7 +67,7 @@ describe('a waiting queue', () => {
     await quota.close()
   })
 
-  it('holds a request until its window opens', async () => {
+  it('the queue keeps a request until its window opens', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     for (let i = 0; i < 3; i++) await queue.reserve(list)
@@ -81,7 +81,7 @@ describe('a waiting queue', () => {
     await quota.close()
   })
 
-  it('runs work, commits what returns, cancels what throws, and passes the reservation', async () => {
+  it('the queue runs work, commits when it returns and cancels when it throws', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     const done = await queue.run(work, ({ decision }) => decision.operation)
@@ -93,7 +93,7 @@ describe('a waiting queue', () => {
     await quota.close()
   })
 
-  it('passes on what an id says', async () => {
+  it('the queue returns the status of a repeated id', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     await queue.reserve({ ...list, id: 'one' })
@@ -102,7 +102,7 @@ describe('a waiting queue', () => {
     await quota.close()
   })
 
-  it('lets requests pass that wait for nothing, and stops those behind what they need', async () => {
+  it('requests that need no full limit pass, and requests behind a waiting one for the same limit wait', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     await queue.reserve({ ...work })
@@ -120,7 +120,7 @@ describe('a waiting queue', () => {
     await expect(Promise.all([quota.close(), waits])).rejects.toMatchObject({ code: 'quota_closed' })
   })
 
-  it('serves higher priorities first, up to their head start', async () => {
+  it('the queue serves higher priorities first, up to their head start', async () => {
     const quota = engine()
     const queue = waitingQueue(quota, { headStartMs: 100 })
     for (let i = 0; i < 3; i++) await queue.reserve(list)
@@ -139,8 +139,8 @@ describe('a waiting queue', () => {
   })
 })
 
-describe('a request that cannot be served', () => {
-  it('is too late where its limit opens after the deadline, unless it expects give-backs', async () => {
+describe('requests that can’t be served', () => {
+  it('a request whose limit opens after its deadline is rejected immediately, unless it expects refunds', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     const held = await Promise.all([1, 2, 3].map(() => queue.reserve(list)))
@@ -157,7 +157,7 @@ describe('a request that cannot be served', () => {
     await quota.close()
   })
 
-  it('times out with what its limits say', async () => {
+  it('a request that times out reports its limits', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     const ends: unknown[] = []
@@ -174,7 +174,7 @@ describe('a request that cannot be served', () => {
     await quota.close()
   })
 
-  it('is refused where too many wait already', async () => {
+  it('a request is refused when the queue is full', async () => {
     const quota = engine()
     const queue = waitingQueue(quota, { maxWaiting: 3, maxWaitingPerSubject: 2 })
     for (const subject of ['ada', 'bob']) await queue.reserve({ ...work, subject })
@@ -189,7 +189,7 @@ describe('a request that cannot be served', () => {
     await quota.close()
   })
 
-  it('leaves when its caller aborts, and rejects at that moment', async () => {
+  it('a request leaves the queue and rejects as soon as its caller aborts', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     const first = await queue.reserve(work)
@@ -206,7 +206,7 @@ describe('a request that cannot be served', () => {
   })
 })
 
-describe('a waiting request is tried when', () => {
+describe('wake-ups of the queue', () => {
   async function full() {
     const settingsStore = memorySettings()
     const store = memoryStore()
@@ -220,14 +220,14 @@ describe('a waiting request is tried when', () => {
     return { quota, queue, held, waits, store, settingsStore }
   }
 
-  it('a hold is settled', async () => {
+  it('a waiting request is retried when a hold is settled', async () => {
     const { quota, held, waits } = await full()
     await held.commit()
     expect(await statusOf(waits)).toBe('reserved')
     await quota.close()
   })
 
-  it('an administrator releases a hold', async () => {
+  it('a waiting request is retried when an administrator releases a hold', async () => {
     const { quota, waits } = await full()
     const [hold] = await quota.holds.list('ada')
     await quota.holds.release('ada', hold!.ref)
@@ -236,7 +236,7 @@ describe('a waiting request is tried when', () => {
     await quota.close()
   })
 
-  it('a hold ends by itself', async () => {
+  it('a waiting request is retried when a hold expires', async () => {
     const freed: unknown[] = []
     const { quota, waits } = await full()
     quota.on('freed', (each) => freed.push(each))
@@ -246,7 +246,7 @@ describe('a waiting request is tried when', () => {
     await quota.close()
   })
 
-  it('windows are reset', async () => {
+  it('a waiting request is retried when windows are reset', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     for (let i = 0; i < 3; i++) await queue.reserve(list)
@@ -256,7 +256,7 @@ describe('a waiting request is tried when', () => {
     await quota.close()
   })
 
-  it('limits are raised', async () => {
+  it('a waiting request is retried when limits are raised', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     const call = { subject: 'ada', operation: 'call', cost: { tokens: 30 } } as const
@@ -267,7 +267,7 @@ describe('a waiting request is tried when', () => {
     await quota.close()
   })
 
-  it('another process frees a slot, within a second and a half', async () => {
+  it('a waiting request is retried within 1.5 s after another process frees a slot', async () => {
     const { quota, queue, held, waits, store } = await full()
     const other = engine({ store: asAnotherProcess(store) })
     const taken = await other.resume(held.token!)
@@ -280,8 +280,8 @@ describe('a waiting request is tried when', () => {
   })
 })
 
-describe('prices', () => {
-  it('are those in force while a request waits', async () => {
+describe('prices in the queue', () => {
+  it('a waiting request pays the price in force when it is admitted', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     await queue.reserve({ subject: 'ada', operation: 'call', cost: { tokens: 30 } })
@@ -293,7 +293,7 @@ describe('prices', () => {
     await quota.close()
   })
 
-  it('and requests are checked before they wait', async () => {
+  it('a request’s cost is validated before it waits', async () => {
     const quota = engine()
     const queue = waitingQueue(quota)
     for (let i = 0; i < 3; i++) await queue.reserve(list)
@@ -311,7 +311,7 @@ describe('prices', () => {
   })
 })
 
-describe('a store that is away', () => {
+describe('the queue without its store', () => {
   function breaking() {
     const memory = memoryStore()
     let isAway = false
@@ -325,7 +325,7 @@ describe('a store that is away', () => {
     return { quota: engine({ store }), away }
   }
 
-  it('keeps requests in their places until it answers', async () => {
+  it('requests keep their places until the store answers', async () => {
     const { quota, away } = breaking()
     const queue = waitingQueue(quota)
     await queue.reserve(list)
@@ -340,7 +340,7 @@ describe('a store that is away', () => {
     await quota.close()
   })
 
-  it('rejects at the deadline with its error', async () => {
+  it('requests reject at their deadline with the store’s error', async () => {
     const { quota, away } = breaking()
     const queue = waitingQueue(quota)
     away(true)
@@ -352,14 +352,14 @@ describe('a store that is away', () => {
 })
 
 describe('waitingQueue()', () => {
-  it('takes an engine, and says which options are wrong', () => {
+  it('waitingQueue() requires an engine and rejects invalid options', () => {
     const quota = simpleQuota({ limit: 1, per: '1s' })
     expect(() => waitingQueue({} as never)).toThrow(/expected an engine/)
     expect(() => waitingQueue(quota, { maxWaiting: -1 })).toThrow(/maxWaiting: expected a whole number from 0/)
     expect(() => waitingQueue(quota, { concurrency: 2 } as never)).toThrow(/slots are `concurrency` of the policy/)
   })
 
-  it('makes one queue at a time for an engine', async () => {
+  it('waitingQueue() allows one open queue per engine', async () => {
     const quota = simpleQuota({ limit: 1, per: '1s' })
     const queue = waitingQueue(quota)
     expect(() => waitingQueue(quota)).toThrow(QuotaError)
@@ -370,7 +370,7 @@ describe('waitingQueue()', () => {
     await quota.close()
   })
 
-  it('listens to nothing after close, and leaves no timer', () =>
+  it('close() removes all listeners and timers of the queue', () =>
     FakeTime.run(async () => {
       vi.useRealTimers()
       const time = new FakeTime(Math.random)

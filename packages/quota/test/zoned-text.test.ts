@@ -15,11 +15,11 @@ it.each([
   ['2026-01-01T12:00:00.000Z', 'Asia/Kathmandu', '2026-01-01 17:45:00'],
   ['1969-12-31T23:59:59.999Z', 'UTC', '1970-01-01 00:00:00'],
   ['9999-12-31T23:59:59.000Z', 'UTC', '9999-12-31 23:59:59'],
-])('%s in %s is %s', (instant, zone, text) => {
+])('zoned text of %s in %s is %s', (instant, zone, text) => {
   expect(zonedText(Date.parse(instant), zone)).toBe(text)
 })
 
-it("equals luxon's, in every zone", () => {
+it('zoned text equals luxon’s in every zone', () => {
   const zones = Intl.supportedValuesOf('timeZone')
   const instants = fc.integer({ min: Date.UTC(1975, 0, 1), max: Date.UTC(2100, 0, 1) })
   fc.assert(
@@ -32,7 +32,7 @@ it("equals luxon's, in every zone", () => {
   )
 })
 
-it.each(['', 'Asia/Peking2', 'A'.repeat(1_000_000)])('refuses an unknown time zone', (zone) => {
+it.each(['', 'Asia/Peking2', 'A'.repeat(1_000_000)])('zoned text rejects an unknown time zone', (zone) => {
   expect(() => zonedText(0, zone)).toThrow(QuotaError)
   expect(() => zonedText(0, zone)).toThrow(/timeZone: expected an IANA time zone, "Europe\/Berlin" for example, got "/)
 })

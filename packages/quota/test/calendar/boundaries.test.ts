@@ -53,7 +53,7 @@ function wrongAt(window: CalendarWindow, starts: readonly number[], index: numbe
 }
 
 describe.each(ZONES)('periods are those of an oracle on Intl alone: %s', (timeZone) => {
-  it('hours', () => {
+  it('hour periods equal the oracle’s around each change of the clocks', () => {
     const window = { label: 'w', timeZone, every: 'hour' } as const
     for (const change of [Date.UTC(2026, 0), ...changesOf(oracleOf(timeZone))]) {
       const starts = oracleOf(timeZone).starts(window, {}, change - NEAR_MS / 4, change + NEAR_MS / 4)
@@ -62,7 +62,7 @@ describe.each(ZONES)('periods are those of an oracle on Intl alone: %s', (timeZo
     }
   })
 
-  it.each(RULES)('%j', (rule) => {
+  it.each(RULES)('periods of %j equal the oracle’s', (rule) => {
     const oracle = oracleOf(timeZone)
     const window = { label: 'w', timeZone, ...rule }
     const starts = oracle.starts(window, rule.anchor ?? {}, Date.UTC(FIRST_YEAR, 0), Date.UTC(LAST_YEAR + 1, 0))

@@ -34,7 +34,7 @@ function consumed(quota: SyncQuota<'call'>, cost: number): Decision {
 }
 
 describe('an engine with calendar windows', () => {
-  it('refuses until the period ends, to the millisecond, whenever it is asked', () => {
+  it('a calendar limit refuses until its period ends, to the millisecond', () => {
     const asked = fc.constantFrom(...ZONES).chain((timeZone) => {
       const changes = oracleOf(timeZone).changes.filter((at) => at > Date.UTC(2011, 0))
       return fc.record({
@@ -68,7 +68,7 @@ describe('an engine with calendar windows', () => {
 
   const month = { every: 'month', timeZone: 'Asia/Shanghai' } as const
 
-  it('goes by the clock of the store, whatever that of the process says', () => {
+  it('a calendar limit uses the store’s clock, not the process’s', () => {
     const storeClock = testClock(Date.parse('2026-08-31T15:59:59.999Z'))
     const quota = tenEach(month, { clock: testClock(Date.parse('2031-02-01T00:00Z')), storeClock })
     consumed(quota, 10)
@@ -77,7 +77,7 @@ describe('an engine with calendar windows', () => {
     expect(consumed(quota, 10)).toMatchObject({ allowed: true })
   })
 
-  it('finds its period after a pause of years', () => {
+  it('a calendar limit finds its period after years without a call', () => {
     const clock = testClock(Date.parse('2026-08-31T00:00Z'))
     const quota = tenEach(month, { clock })
     consumed(quota, 10)
@@ -87,7 +87,7 @@ describe('an engine with calendar windows', () => {
     expect(consumed(quota, 10)).toMatchObject({ allowed: true })
   })
 
-  it('keeps what was used where an anchor is changed, and changed again', async () => {
+  it('a calendar limit keeps what was used when its anchor changes twice', async () => {
     const clock = testClock(Date.parse('2026-03-10T00:00Z'))
     const quota = tenEach({ every: 'month', timeZone: 'UTC', anchor: 'subject' }, { clock })
     const endsAt = (subject: string): string => {

@@ -15,7 +15,7 @@ function periodStarts(rule: Rule, at: string): string[] {
 
 const shanghai = 'Asia/Shanghai'
 
-describe('periods of a zone without summer time', () => {
+describe('periods of zones without summer time', () => {
   it.each<[Rule, string, string[]]>([
     [
       { every: 'hour', timeZone: shanghai },
@@ -73,12 +73,12 @@ describe('periods of a zone without summer time', () => {
       '2026-03-31T23:59Z',
       ['2025-04-01T00:00Z', '2026-04-01T00:00Z', '2027-04-01T00:00Z'],
     ],
-  ])('%j at %s', (rule, at, expected) => {
+  ])('%j at %s lies in the expected period', (rule, at, expected) => {
     expect(periodStarts(rule, at)).toEqual(expected)
   })
 })
 
-describe('days that not every month has', () => {
+describe('days that some months don’t have', () => {
   const month = (day: number): Rule => ({ every: 'month', timeZone: 'UTC', anchor: { day } })
   it.each<[Rule, string, string[]]>([
     [month(31), '2026-02-10T00:00Z', ['2026-01-31T00:00Z', '2026-02-28T00:00Z', '2026-03-31T00:00Z']],
@@ -95,12 +95,12 @@ describe('days that not every month has', () => {
       '2026-05-01T00:00Z',
       ['2026-04-30T00:00Z', '2027-04-30T00:00Z', '2028-04-30T00:00Z'],
     ],
-  ])('%j at %s', (rule, at, expected) => {
+  ])('%j at %s lies in the expected period', (rule, at, expected) => {
     expect(periodStarts(rule, at)).toEqual(expected)
   })
 })
 
-describe('clocks that are changed', () => {
+describe('days when clocks change', () => {
   it.each<[string, Rule, string, string[]]>([
     [
       'a day of 23 hours',
@@ -180,12 +180,12 @@ describe('clocks that are changed', () => {
       '2015-08-14T15:10Z',
       ['2015-08-14T14:00Z', '2015-08-14T15:30Z', '2015-08-14T16:30Z'],
     ],
-  ])('%s', (_, rule, at, expected) => {
+  ])('%s: periods are as expected', (_, rule, at, expected) => {
     expect(periodStarts(rule, at)).toEqual(expected)
   })
 })
 
-it('knows which zones there are', () => {
+it('luxonCalendar knows which time zones exist', () => {
   expect(['UTC', shanghai, 'Asia/Kolkata', 'Asia/Peking', ''].map(calendar.isTimeZone)).toEqual([
     true,
     true,

@@ -12,7 +12,7 @@ function periodStarts(rule: Rule, at: string, anchor?: OwnAnchor | null): string
   return periods.map((instant) => new Date(instant).toISOString().replace(':00.000Z', 'Z'))
 }
 
-describe("a subject's own anchor", () => {
+describe('a subject’s own anchor', () => {
   const rule: Rule = { every: 'month', timeZone: 'UTC', anchor: 'subject' }
   const changed = { day: 20, was: { day: 5 }, changedAt: Date.parse('2026-03-10T00:00Z') }
   it.each<[string, OwnAnchor | null | undefined, string, string[]]>([
@@ -66,17 +66,17 @@ describe("a subject's own anchor", () => {
       '2026-03-25T00:00Z',
       ['2026-03-05T00:00Z', '2026-04-05T00:00Z', '2026-04-12T00:00Z'],
     ],
-  ])('%s', (_, anchor, at, expected) => {
+  ])('a subject’s own anchor, %s', (_, anchor, at, expected) => {
     expect(periodStarts(rule, at, anchor)).toEqual(expected)
   })
 
-  it('is heeded by windows that say so alone', () => {
+  it('only windows with the anchor "subject" use a subject’s own anchor', () => {
     expect(periodStarts({ every: 'month', timeZone: 'UTC' }, '2026-03-10T00:00Z', changed)[0]).toBe('2026-03-01T00:00Z')
     const fixed: Rule = { every: 'month', timeZone: 'UTC', anchor: { day: 7 } }
     expect(periodStarts(fixed, '2026-03-10T00:00Z', changed)[0]).toBe('2026-03-07T00:00Z')
   })
 
-  it('is heeded as far as the period has a use for it', () => {
+  it('each period uses the parts of a subject’s anchor that it needs', () => {
     const own = { month: 6, day: 15, time: '06:00' }
     expect(periodStarts({ ...rule, every: 'day' }, '2026-03-10T05:00Z', own)[0]).toBe('2026-03-09T06:00Z')
     expect(periodStarts({ ...rule, every: 'week' }, '2026-03-10T05:00Z', own)[0]).toBe('2026-03-09T06:00Z')

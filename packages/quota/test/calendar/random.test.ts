@@ -69,7 +69,7 @@ function oracleAt(window: CalendarWindow, anchor: CalendarAnchor, at: number): n
 }
 
 it(
-  `equals the oracle's, at any instant, by any anchor (seed ${seed})`,
+  `random periods equal the oracle’s at any instant by any anchor (seed ${seed})`,
   () => {
     fc.assert(
       fc.property(asked, ({ window, anchor, at }) => {
@@ -82,7 +82,7 @@ it(
 )
 
 it(
-  `periods tile the time line (seed ${seed})`,
+  `random periods cover time without gaps or overlaps (seed ${seed})`,
   () => {
     fc.assert(
       fc.property(asked, ({ window, anchor, at }) => {
@@ -113,7 +113,7 @@ function ownStarts(window: CalendarWindow, anchor: OwnAnchor | null, from: numbe
 }
 
 it(
-  `a changed anchor counts from the next period, also one that is changed again (seed ${seed})`,
+  `an anchor changed at random applies from the next period, also when it changes twice (seed ${seed})`,
   () => {
     const changed = asked.chain((each) =>
       fc.record({

@@ -13,7 +13,7 @@ function faultTexts(window: unknown): string[] {
   )
 }
 
-describe('windows that are right', () => {
+describe('valid calendar windows', () => {
   it.each([
     month,
     { ...month, weekStartsOn: undefined, anchor: undefined },
@@ -24,12 +24,12 @@ describe('windows that are right', () => {
     { ...month, anchor: 'subject' },
     { ...month, every: 'year', anchor: { month: 2, day: 30, time: '00:00' } },
     ...['UTC', 'Asia/Kolkata', 'Asia/Calcutta', 'Etc/GMT+8', 'EST5EDT'].map((timeZone) => ({ ...month, timeZone })),
-  ])('%j', (window) => {
+  ])('the window %j is accepted', (window) => {
     expect(faultTexts(window)).toEqual([])
   })
 })
 
-describe('faults say where, the expected value, and the value found', () => {
+describe('invalid calendar windows', () => {
   const zone = 'timeZone: expected an IANA time zone, "Europe/Berlin" for example, got'
   it.each([
     [null, [': expected an object, got null']],
@@ -71,12 +71,12 @@ describe('faults say where, the expected value, and the value found', () => {
       [expect.stringContaining('anchor.month: '), expect.stringContaining('anchor.time: ')],
     ],
     [{ ...month, lengthMs: 5 }, [expect.stringContaining('lengthMs: unknown key')]],
-  ])('%j', (window, faults) => {
+  ])('the faults of %j name the path, the expected value and the actual value', (window, faults) => {
     expect(faultTexts(window)).toEqual(faults)
   })
 })
 
-it('takes an anchor of a subject as it is of any period', () => {
+it('a subject’s anchor may have the parts of any period', () => {
   expect(faultsOf(anchorCheck(), { month: 12, day: 31, time: '06:00' })).toEqual([])
   expect(faultsOf(anchorCheck(), {})).toEqual([])
   expect(faultsOf(anchorCheck(), { day: 1.5 })).toHaveLength(1)

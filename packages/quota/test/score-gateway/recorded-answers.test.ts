@@ -8,7 +8,7 @@ import { RECORDED_OPTIONS, specifiedRefusals } from './refusals.ts'
 const recorded: unknown = JSON.parse(readFileSync(new URL('./answers-of-40290d1.json', import.meta.url), 'utf8'))
 
 describe('refusals under the default policy', () => {
-  it('are answered to the byte as when the specification was built', async () => {
+  it('refusals under the default policy equal the recorded answers byte for byte', async () => {
     const answers = (await specifiedRefusals()).map(({ name, decision }) => ({
       name,
       headers: quotaHeaders(decision, { standardHeaders: 'draft-11', fields: 'all' }),
