@@ -145,7 +145,9 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker whose counters are 
   it('names what several objects cannot keep, and settings that only the engine knows', async () => {
     expect(await answerOf('/mistakes')).toEqual([
       expect.stringMatching(/^store_unsupported: .* shardBy "user": layer "team" is shared/),
-      expect.stringMatching(/^quota_unavailable: .* Pass the same durableObjectSettings\(\) to createQuota\(\) and to this store\.$/),
+      expect.stringMatching(
+        /^quota_unavailable: .* Pass the same durableObjectSettings\(\) to createQuota\(\) and to this store\.$/,
+      ),
     ])
   })
 
