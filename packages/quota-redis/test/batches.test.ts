@@ -202,7 +202,7 @@ function packed(seed: RowSeed, { width, hash }: Layout, now: number): Buffer {
   return bytes
 }
 
-describe.runIf(redisTests)('batches', () => {
+describe.runIf(redisTests)('batches of steps', () => {
   const redis = useRedis()
 
   async function seed(prefix: string, schema: StoreSchema, seeds: readonly RowSeed[], now: number): Promise<void> {
@@ -360,7 +360,9 @@ describe.runIf(redisTests)('batches', () => {
     ],
   }
 
-  it('are answered as one by one, and both as the row functions of the core do', { timeout: TIMEOUT_MS }, async () => {
+  it('a random batch gives the answers of single calls and of the core’s row functions', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const seen = new Seen()
     await fc.assert(
       fc.asyncProperty(history, (each) => play(each, seen)),

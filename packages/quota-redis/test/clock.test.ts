@@ -15,7 +15,7 @@ const YEAR_MS = 366 * DAY_MS
 const write = { subject: 'u', operation: 'write' } as const
 
 describe.runIf(redisTests)('clocks', () => {
-  it("decides by the server's clock, however wrong the clock of the process is", async () => {
+  it('decisions use the server’s clock, even if the process’s clock is wrong', async () => {
     const redis = await server()
     later(() => vi.useRealTimers())
     const early = engineOn(redis.port, later, { policy: policyOf(4), clock: { now: () => Date.now() - DAY_MS } }).quota
@@ -44,7 +44,7 @@ describe.runIf(redisTests)('clocks', () => {
     ['a year ahead and back', YEAR_MS],
     ['5 s back and ahead', -5_000],
     ['a year back and ahead', -YEAR_MS],
-  ])("a server's clock that steps %s locks nobody out", async (_, stepMs) => {
+  ])('a server clock that steps %s blocks no subject', async (_, stepMs) => {
     const redis = await server()
     for (const windowsOpenBefore of [true, false]) {
       await steppingClock(redis.port, stepMs, windowsOpenBefore)
@@ -78,7 +78,7 @@ describe.runIf(redisTests)('clocks', () => {
     expect(await decide()).toMatchObject({ allowed: true })
   }
 
-  it('engines that only look, or are refused, open no window in hours', async () => {
+  it('status queries, peeks, refusals and free requests open no window in 48 hours', async () => {
     const redis = await server()
     const testClock = manualClock()
     const engines = [1, 2, 3].map(() => engineOn(redis.port, later, { policy: policyOf(5), testClock }).quota)
@@ -95,8 +95,8 @@ describe.runIf(redisTests)('clocks', () => {
   })
 })
 
-describe.runIf(redisTests)('settings that change in mid-window', () => {
-  it('are in force in every engine within a second, and no engine admits more than the newest', async () => {
+describe.runIf(redisTests)('settings that change within a window', () => {
+  it('new settings apply in every engine within a second, and no engine admits above the newest', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const [first, second] = [redis.port, proxy.port].map((port) => {

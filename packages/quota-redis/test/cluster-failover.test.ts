@@ -68,7 +68,7 @@ async function lossOf({ quota }: Engine, lose: () => Promise<unknown>): Promise<
 }
 
 describe.runIf(redisTests).concurrent('failover', () => {
-  it('of a cluster: decisions again within 6 s, nothing beyond the limit, no words with a zombie', async ({
+  it('a cluster decides again within 6 s of a failover, exceeds no limit, and ignores the old primary', async ({
     onTestFinished,
   }) => {
     const { later } = cleanupsOf(onTestFinished)
@@ -114,7 +114,7 @@ describe.runIf(redisTests).concurrent('failover', () => {
     expect(await limited.quota.consume({ subject: 'v', operation: 'write' })).toMatchObject({ allowed: false })
   })
 
-  it('of the server that has the leased site: nothing beyond its limit', async ({ onTestFinished }) => {
+  it('a failover of the server with the leased site exceeds no limit', async ({ onTestFinished }) => {
     const { later } = cleanupsOf(onTestFinished)
     const cluster = await startCluster({ nodeTimeoutMs: 500 })
     later(() => cluster.stop())
@@ -156,7 +156,7 @@ describe.runIf(redisTests).concurrent('failover', () => {
     expect(sum).toBeGreaterThan(SITE_LIMIT * 0.7)
   })
 
-  it('of a primary that a Sentinel watches: the same', async ({ onTestFinished }) => {
+  it('a failover under Sentinel decides again within 6 s and exceeds no limit', async ({ onTestFinished }) => {
     const { later } = cleanupsOf(onTestFinished)
     const pair = await startReplicaPair()
     later(() => pair.stop())

@@ -18,7 +18,7 @@ const HISTORIES = { runs: deep ? 5_000 : 10, maxSteps: 30 }
 
 const { later } = useCleanups()
 
-describe.runIf(redisTests)('on a cluster', () => {
+describe.runIf(redisTests)('a cluster', () => {
   let cluster: RedisCluster
   beforeAll(async () => {
     cluster = await startCluster()
@@ -29,7 +29,7 @@ describe.runIf(redisTests)('on a cluster', () => {
   // On one server in every run: here subjects and site are on servers of their own.
   if (deep) {
     const registered = describeStore({ describe, it }, factory, 'Redis store')
-    it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))
+    it('a store on a cluster passes the conformance suite', () => expect(registered).toBe(CONFORMANCE_CASES.length))
     describeStore(
       { describe, it },
       leasedClusterFactory(() => cluster),
@@ -37,7 +37,9 @@ describe.runIf(redisTests)('on a cluster', () => {
     )
   }
 
-  it(`answers ${HISTORIES.runs} random histories as the model`, { timeout: deep ? 3_600_000 : 60_000 }, async () => {
+  it(`a cluster answers ${HISTORIES.runs} random histories as the model does`, {
+    timeout: deep ? 3_600_000 : 60_000,
+  }, async () => {
     await runHistories(factory, HISTORIES)
   })
 
@@ -54,13 +56,13 @@ describe.runIf(redisTests)('on a cluster', () => {
     return { slot, home, other: cluster.nodes.slice(0, 3).find((node) => node !== home)! }
   }
 
-  it('has its own view of which slot a key is in, the same as the servers', async () => {
+  it('the store computes the same hash slots as the servers', async () => {
     for (const key of ['', 'k', '{quota}:x', '{}x', '{a}{b}', 'x{a', '{配额}', 'a}{b}c']) {
       expect(keySlot(key), key).toBe(await cluster.slotOf(key))
     }
   })
 
-  it('works with clients of ioredis 5, that use key prefixes of their own', async () => {
+  it('the store accepts an ioredis 5 client with a key prefix of its own', async () => {
     const theirs = new Cluster5([...cluster.seeds], { lazyConnect: true, keyPrefix: 'theirs:' })
     const { quota, store } = engineOn(0, later, { client: theirs as unknown as Cluster, prefix: newPrefix() })
     await store.ready()
@@ -69,7 +71,7 @@ describe.runIf(redisTests)('on a cluster', () => {
     expect(theirs.status).toBe('wait')
   })
 
-  it('has settings that every process hears of, also while their slot moves', async () => {
+  it('settings changes reach every process, even while their slot migrates', async () => {
     const prefix = newPrefix()
     const [one, two] = [clientOf(), clientOf()].map((client): Quota => {
       const settingsStore = redisSettings({ client, prefix })
@@ -89,7 +91,7 @@ describe.runIf(redisTests)('on a cluster', () => {
     await vi.waitFor(async () => expect(await limit()).toBe(5), { timeout: 15_000 })
   })
 
-  it('announces settings that are kept elsewhere, and counts outcomes', async () => {
+  it('a broadcast announces settings that are stored elsewhere, and outcomes are counted on a cluster', async () => {
     const prefix = newPrefix()
     const [teller, hearer] = [1, 2].map(() => {
       const broadcast = redisBroadcast({ client: clientOf(), prefix })
@@ -117,7 +119,7 @@ describe.runIf(redisTests)('on a cluster', () => {
     expect((await outcomes.read(0, 2_000)).map(({ minute }) => minute)).toEqual([10, 39, 1_000])
   })
 
-  it('loses and doubles no charge while its slot moves under load', async () => {
+  it('no charge is lost or doubled while its slot migrates under load', async () => {
     const prefix = newPrefix()
     const { quota, store } = engine(prefix)
     await store.ready()
@@ -151,7 +153,7 @@ describe.runIf(redisTests)('on a cluster', () => {
     }
   })
 
-  it('waits within the deadline for rows that are on their way, and then answers by the failure policy', async () => {
+  it('a call waits within the deadline for rows that are migrating, then the failure policy decides', async () => {
     const prefix = newPrefix()
     const { quota, store } = engine(prefix)
     const { quota: hasty } = engine(prefix, 50)
@@ -171,7 +173,7 @@ describe.runIf(redisTests)('on a cluster', () => {
     expect(await usedBy(quota, 'u')).toBe(2)
   })
 
-  it('asks the server where all rows are already, before that has the slot', async () => {
+  it('the store uses the importing server once all rows are there, before it owns the slot', async () => {
     const prefix = newPrefix()
     const { quota, store } = engineOn(0, later, { client: clientOf(), prefix })
     const settings = redisSettings({ client: clientOf(), prefix })
@@ -195,7 +197,7 @@ describe.runIf(redisTests)('on a cluster', () => {
     expect(await usedBy(quota, 'u')).toBe(5)
   })
 
-  it('gives back at the site what holds had there, whichever server they ended on', async () => {
+  it('holds give tokens back to the site, whichever server they ended on', async () => {
     const prefix = newPrefix()
     const [one, other] = [1, 2].map(() => leasedEngine(clientOf(), later, { policy: sitePolicy(10_000, 100), prefix }))
     await Promise.all([one!.store.ready(), other!.store.ready()])
@@ -215,7 +217,7 @@ describe.runIf(redisTests)('on a cluster', () => {
     for (let n = 0; n < 60; n++) expect(await own(n)).toBe(0)
   })
 
-  it('spreads the rows of subjects over its servers where the site is leased', async () => {
+  it('rows of subjects are spread over the servers when the site is leased', async () => {
     const prefix = newPrefix()
     const { quota, store } = leasedEngine(clientOf(), later, { policy: sitePolicy(1_000_000), prefix })
     expect(await takes(quota, 20, 50, 100)).toBe(1_000)
@@ -231,14 +233,14 @@ describe.runIf(redisTests)('on a cluster', () => {
     expect(await siteUsed(quota)).toBe(2_000)
   })
 
-  it('is closed for good', async () => {
+  it('a closed store on a cluster rejects calls', async () => {
     const { quota, store } = engine(newPrefix())
     await store.ready()
     await quota.close()
     await expect(store.ready()).rejects.toMatchObject({ code: 'store_error' })
   })
 
-  it('names the fault when no server of the cluster can be reached', async () => {
+  it('the error for an unreachable cluster names the fault', async () => {
     const { quota, store } = engineOn(0, later, { client: new Cluster([{ port: 1 }], { lazyConnect: true }) })
     await expect(store.ready()).rejects.toMatchObject({ code: 'store_error' })
     expect(await timedWrite(quota)).toMatchObject({ ok: false })

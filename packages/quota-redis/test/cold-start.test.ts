@@ -28,7 +28,7 @@ const CLIENTS: readonly (readonly [string, (port: number, password?: string) => 
 
 const write = { subject: 'u', operation: 'write' } as const
 
-describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clientOf) => {
+describe.runIf(redisTests).each(CLIENTS)('the first connection with %s', (_, clientOf) => {
   function quotaOn(port: number, { password = '', connectTimeoutMs = FOR_EVER_MS, deadlineMs = 150 } = {}) {
     const store = redisStore({
       client: clientOf(port, password === '' ? undefined : password),
@@ -51,7 +51,7 @@ describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clien
     return (error as QuotaError).cause as Error
   }
 
-  it('to a server that is far away is waited for, and then its answer', async () => {
+  it('the first calls wait for a connection to a distant server and get its answers', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     proxy.latency(ONE_WAY_MS)
@@ -68,7 +68,7 @@ describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clien
     expect(await redis.cli('INFO', 'errorstats')).not.toContain('NOSCRIPT')
   })
 
-  it('to settings that are far away is waited for, and fails where it is refused', async () => {
+  it('the first calls wait for distant settings and fail if that connection is refused', async () => {
     const redis = await server()
     const far = await startProxy(redis.port)
     far.latency(ONE_WAY_MS)
@@ -88,7 +88,7 @@ describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clien
     expect(message).toContain('ECONNREFUSED')
   })
 
-  it('that is refused is not waited for, and every call says why', async () => {
+  it('the first calls don’t wait for a refused connection, and every call gets the reason', async () => {
     const port = await freePort()
     const quota = quotaOn(port)
     const began = ownTime()
@@ -99,7 +99,7 @@ describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clien
     expect(ownTime() - began).toBeLessThan(FOR_EVER_MS / 10)
   })
 
-  it('that is not made in time is not waited for any longer', async () => {
+  it('the first calls stop waiting when the connection isn’t made in time', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     proxy.blackHole(true)
@@ -107,7 +107,7 @@ describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clien
     expect((await causeOf(quota.consume(write))).message).toMatch(/no connection within 300 ms.*raise connectTimeoutMs/)
   })
 
-  it('to a server that says nothing is waited for by so many calls and no more', async () => {
+  it('a limited number of calls wait for a server that never answers', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     proxy.blackHole(true)
@@ -121,7 +121,7 @@ describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clien
     expect(inOrder[100]).toMatch(/said nothing for 1000 ms/)
   })
 
-  it('ends with the store', async () => {
+  it('the first connection ends when the store is closed', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     proxy.blackHole(true)
@@ -134,7 +134,7 @@ describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clien
   it.each([
     ['a wrong password', PASSWORD, /WRONGPASS .*Correct the username and password of your client/],
     ['no password', '', /NOAUTH .*Correct the username and password of your client/],
-  ])('with %s says so, and shows no password', async (_name, password, says) => {
+  ])('the error for %s says so and hides the password', async (_name, password, says) => {
     const redis = await server({ args: ['--requirepass', 'secret'] })
     const quota = quotaOn(redis.port, { password })
     for (let call = 0; call < 3; call++) {
@@ -144,7 +144,7 @@ describe.runIf(redisTests).each(CLIENTS)('a first connection with %s', (_, clien
     }
   })
 
-  it('to a server that may evict counters says what to set', async () => {
+  it('the error for a server that may evict counters says what to set', async () => {
     const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
     const quota = quotaOn(redis.port)
     expect(await causeOf(quota.consume(write))).toMatchObject({

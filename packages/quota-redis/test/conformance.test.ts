@@ -11,7 +11,7 @@ const FACTORIES = [
   ...(processTests ? [['node-redis', nodeRedisFactory] as const] : []),
 ] as const
 
-describe.runIf(redisTests).each(FACTORIES)('the conformance suite, %s', (_, factory) => {
+describe.runIf(redisTests).each(FACTORIES)('the conformance suite on %s', (_, factory) => {
   const redis = useRedis()
 
   const registered = describeStore(
@@ -20,5 +20,5 @@ describe.runIf(redisTests).each(FACTORIES)('the conformance suite, %s', (_, fact
     'Redis store',
   )
 
-  it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))
+  it('the Redis store passes the conformance suite', () => expect(registered).toBe(CONFORMANCE_CASES.length))
 })

@@ -40,9 +40,9 @@ function own(
 }
 
 describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis] as const])(
-  'a connection, %s',
+  'connections with %s',
   (_, theirs) => {
-    it('is usable once connected, and prefixes keys as configured', async () => {
+    it('a connection is usable once connected and adds the configured key prefix', async () => {
       const redis = await server()
       const connection = own(theirs(redis.port))
       expect(connection.usable).toBe(false)
@@ -52,7 +52,7 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
       expect(await redis.cli('GET', 'k')).toBe('v')
     })
 
-    it('executes a command once when its reply is lost, and rejects', async () => {
+    it('a command whose reply is lost is executed once and rejects', async () => {
       const redis = await server()
       const proxy = await startProxy(redis.port)
       const connection = own(theirs(proxy.port))
@@ -65,7 +65,7 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
       expect(await redis.cli('GET', 'n')).toBe('1')
     })
 
-    it('gives up a connection that has gone silent, without a leak, and makes a new one', async () => {
+    it('a silent connection is replaced without a leak', async () => {
       const redis = await server()
       const proxy = await startProxy(redis.port)
       const connection = own(theirs(proxy.port))
@@ -78,7 +78,7 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
       await vi.waitFor(() => expect(proxy.openSockets()).toBe(1), { timeout: 15_000 })
     })
 
-    it('reconnects again and again without a leak', async () => {
+    it('repeated reconnects leak nothing', async () => {
       const redis = await server()
       const warnings: Error[] = []
       const warned = (warning: Error) => void warnings.push(warning)
@@ -96,7 +96,7 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
       expect(warnings).toEqual([])
     })
 
-    it('gives up a server that accepts connections and says nothing', async () => {
+    it('a connection to a server that never answers is given up', async () => {
       const redis = await server()
       const proxy = await startProxy(redis.port)
       proxy.blackHole(true)
@@ -106,7 +106,7 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
       await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
     })
 
-    it('leaves nothing open when closed: connected, reconnecting, or before a silent server', async () => {
+    it('close() leaves nothing open when connected, reconnecting, or waiting for a silent server', async () => {
       const redis = await server()
       const proxy = await startProxy(redis.port)
       const connected = own(theirs(proxy.port))
@@ -130,7 +130,7 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
       await vi.waitFor(() => expect(proxy.openSockets()).toBe(0), { timeout: 15_000 })
     })
 
-    it('leaves no socket when closed while it connects', async () => {
+    it('close() during connecting leaves no socket', async () => {
       const redis = await server()
       const proxy = await startProxy(redis.port)
       own(theirs(proxy.port)).close()
@@ -140,8 +140,8 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
       await vi.waitFor(() => expect(proxy.openSockets()).toBe(1), { timeout: 5_000 })
     })
 
-    describe('eviction', () => {
-      it('refuses a server that may evict keys, until it is reconfigured', async () => {
+    describe('eviction policy', () => {
+      it('a server that may evict keys is rejected until it is reconfigured', async () => {
         const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
         const connection = own(theirs(redis.port), { evictionPolicy: 'require-noeviction' })
         await expect(connection.ready()).rejects.toMatchObject({ code: 'unsafe_eviction' })
@@ -152,14 +152,14 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
         expect(connection.usable).toBe(true)
       })
 
-      it('warns when configured so', async () => {
+      it("evictionPolicy: 'warn' logs a warning instead", async () => {
         const redis = await server({ args: ['--maxmemory-policy', 'volatile-ttl'] })
         const warn = vi.fn()
         await own(theirs(redis.port), { evictionPolicy: 'warn', logger: { warn, error: vi.fn() } }).ready()
         expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('volatile-ttl'))
       })
 
-      it('notices a policy that changes while it is connected', async () => {
+      it('an eviction policy that changes while connected is noticed', async () => {
         const redis = await server()
         const connection = own(theirs(redis.port), { evictionPolicy: 'require-noeviction', checkedMs: 0 })
         await connection.ready()
@@ -186,7 +186,7 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
         expect(warned.usable).toBe(true)
       })
 
-      it('asks INFO where CONFIG is forbidden, and says so where both are', async () => {
+      it('INFO is used where CONFIG is forbidden, and a warning is logged where both are', async () => {
         const noConfig = await server({ args: ['--rename-command', 'CONFIG', '', '--maxmemory-policy', 'allkeys-lfu'] })
         const refused = own(theirs(noConfig.port), { evictionPolicy: 'require-noeviction' })
         await expect(refused.ready()).rejects.toThrow(/allkeys-lfu/)
@@ -203,8 +203,8 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
   },
 )
 
-describe.runIf(redisTests).each(IOREDIS)('a connection by %s', (_, theirs) => {
-  it('keeps no command for a better time', async () => {
+describe.runIf(redisTests).each(IOREDIS)('connections by %s without a server', (_, theirs) => {
+  it('a command on a broken connection rejects and isn’t sent later', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const connection = own(theirs(proxy.port))
@@ -218,7 +218,7 @@ describe.runIf(redisTests).each(IOREDIS)('a connection by %s', (_, theirs) => {
     expect(await connection.send('GET', 'n')).toBeNull()
   })
 
-  it('rejects at once while the server is gone, and is back when it is back', async () => {
+  it('commands reject immediately while the server is gone and succeed after its return', async () => {
     const redis = await server()
     const connection = own(theirs(redis.port))
     await connection.ready()
@@ -236,7 +236,7 @@ describe.runIf(redisTests).each(IOREDIS)('a connection by %s', (_, theirs) => {
     expect(textOf(await connection.send('PING'))).toBe('PONG')
   })
 
-  it('leaves no socket to a server that hangs', async () => {
+  it('a connection leaves no socket to a server that hangs', async () => {
     const redis = await server()
     const connection = own(theirs(redis.port))
     await connection.ready()

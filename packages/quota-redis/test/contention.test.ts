@@ -67,7 +67,7 @@ class Member {
 describe.runIf(redisTests)('two processes on one shared row', () => {
   const redis = useRedis()
 
-  it('carry out rare operations among takes at the first try, and lose none', async () => {
+  it('holds, refunds and resets succeed at the first try among concurrent takes, and none is lost', async () => {
     const prefix = newPrefix()
     const stores = [openStore(redis.port, prefix), openStore(redis.port, prefix)]
     await Promise.all(stores.map((store) => store.ready()))

@@ -17,16 +17,20 @@ describe.runIf(redisTests)('random histories on Redis', () => {
   const redis = useRedis()
   const factory = redisFactory(() => redis.port)
 
-  it(`${HISTORIES.runs} of them are answered as by the model (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
+  it(`${HISTORIES.runs} random histories get the model’s answers (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
     await runHistories(factory, HISTORIES)
   })
 
-  it.each(BUCKET_KINDS)(`buckets are the ideal one, %s (seed ${SEED})`, { timeout: TIMEOUT_MS }, async (kind) => {
-    const { admitted, requests } = await runBucketHistories(factory, { kind, requests: BUCKET_REQUESTS })
-    expect(Math.min(admitted, requests - admitted)).toBeGreaterThan(BUCKET_REQUESTS / 10)
-  })
+  it.each(BUCKET_KINDS)(
+    `random requests to buckets are decided as by an ideal bucket, %s (seed ${SEED})`,
+    { timeout: TIMEOUT_MS },
+    async (kind) => {
+      const { admitted, requests } = await runBucketHistories(factory, { kind, requests: BUCKET_REQUESTS })
+      expect(Math.min(admitted, requests - admitted)).toBeGreaterThan(BUCKET_REQUESTS / 10)
+    },
+  )
 
-  it(`${PROMISES.runs} of them break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
+  it(`${PROMISES.runs} random histories break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
     const { admitted, refused, retried } = await checkPromises(factory, PROMISES)
     expect(Math.min(admitted, refused, retried)).toBeGreaterThan(PROMISES.runs / 10)
   })

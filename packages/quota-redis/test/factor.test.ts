@@ -45,7 +45,7 @@ function deferred(): { readonly promise: Promise<void>; readonly resolve: () => 
   return { promise, resolve }
 }
 
-describe.runIf(redisTests)('the conformance suites of the small ports', () => {
+describe.runIf(redisTests)('the conformance suites of factor and outcomes', () => {
   const redis = useRedis()
 
   const client = () => new Redis({ port: redis.port, lazyConnect: true })
@@ -71,14 +71,14 @@ describe.runIf(redisTests)('the conformance suites of the small ports', () => {
     ),
   ]
 
-  it('run every case', () => expect(registered).toEqual([12, 8]))
+  it('the Redis factor and outcomes pass their conformance suites', () => expect(registered).toEqual([12, 8]))
 })
 
-describe.runIf(redisTests)('two processes that tick on one Redis', () => {
+describe.runIf(redisTests)('two tickers on one Redis', () => {
   /** The law may fall every minute, by one hundredth, so that a second move in a minute would show. */
   const constants = { fallWaitMs: MINUTE_MS, fallStepHundredths: 1 }
 
-  it('move the factor as one ticker does, at the same time, late and twice', async () => {
+  it('two tickers that tick together, late and twice move the factor as one does', async () => {
     const redis = await server()
     const outcomes = redisOutcomes({ client: new Redis({ port: redis.port, lazyConnect: true }) })
     later(() => outcomes.close())
@@ -108,7 +108,7 @@ describe.runIf(redisTests)('two processes that tick on one Redis', () => {
     expect(factorStore.read()).toMatchObject({ version: 20, state: { factorHundredths: 80 } })
   })
 
-  it('undo no move when one of them writes late what it worked out long ago', async () => {
+  it('a ticker that writes an outdated result late undoes no newer move', async () => {
     const redis = await server()
     const clock = manualClock(MINUTE * MINUTE_MS)
     const outcomes = memoryOutcomes()
@@ -151,7 +151,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     return { quota, limit }
   }
 
-  it('is one hash, which no settings, subject or other prefix touches', async () => {
+  it('the factor is one hash that no settings, subject or other prefix touches', async () => {
     const redis = await server()
     await open(redis.port).compareAndSet(0, MINUTE, stateOf(90))
     expect(((await redis.cli('KEYS', '*')) as string[]).sort()).toEqual(['{quota}:factor', '{quota}:factor:changes'])
@@ -159,7 +159,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     expect(await open(redis.port, 'other').read()).toBeUndefined()
   })
 
-  it('brings a move to the engines of all processes within a second', async () => {
+  it('a move of the factor reaches every process within a second', async () => {
     const redis = await server()
     const [one, two] = [await engineOn(open(redis.port)), await engineOn(open(redis.port))]
     const mover = open(redis.port)
@@ -176,7 +176,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     expect(await third.limit()).toBe(90)
   })
 
-  it('brings a move within a second where messages are not allowed or lost', async () => {
+  it('a move of the factor reaches every process within a second without working messages', async () => {
     const redis = await server()
     await redis.cli('ACL', 'SETUSER', 'deaf', 'on', 'nopass', '~*', '+@all', '-subscribe')
     const client = new Redis({ port: redis.port, username: 'deaf', password: 'any', lazyConnect: true })
@@ -193,7 +193,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     await vi.waitFor(async () => expect(await cut.limit()).toBe(48), { timeout: 15_000, interval: 5 })
   })
 
-  it('starts at 1 again when the server was emptied, in every process within a second', async () => {
+  it('the factor is 1 in every process within a second after the server was emptied', async () => {
     const redis = await server()
     const engine = await engineOn(open(redis.port))
     const store = open(redis.port)
@@ -207,7 +207,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     await vi.waitFor(async () => expect(await engine.limit()).toBe(54), { timeout: 15_000, interval: 5 })
   })
 
-  it('keeps deciding by the last factor while Redis is away; the ticker reports its error, and goes on', async () => {
+  it('engines keep the last factor while Redis is away, and the ticker reports errors and continues', async () => {
     const redis = await server({ aof: true })
     const store = open(redis.port)
     const engine = await engineOn(open(redis.port))
@@ -236,7 +236,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     await ticker.stop()
   })
 
-  it('writes once when the answer is lost', async () => {
+  it('a factor whose write got no answer is written once', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const store = open(proxy.port)
@@ -250,7 +250,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     expect(await redis.cli('GET', '{quota}:factor:changes')).toMatch(/^[\w-]{22}$/)
   })
 
-  it('writes nothing when the server is out of memory', async () => {
+  it('the factor isn’t written when the server is out of memory', async () => {
     const redis = await server()
     const store = open(redis.port)
     await store.compareAndSet(0, MINUTE, stateOf(90))
@@ -261,7 +261,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     expect(await redis.cli('GET', '{quota}:factor:changes')).toBe(change)
   })
 
-  it('names the fault: options, and a state that is not JSON', async () => {
+  it('invalid options and a stored state that isn’t JSON give clear errors', async () => {
     const wrong = { client: {}, prefix: 'a{b}', unknown: 1 } as unknown as Parameters<typeof redisFactor>[0]
     expect(() => redisFactor(wrong)).toThrow(
       expect.objectContaining({
@@ -274,7 +274,7 @@ describe.runIf(redisTests)('the factor in Redis', () => {
     await expect(open(redis.port).read()).rejects.toMatchObject({ code: 'store_error' })
   })
 
-  it('is closed for good, with no connection left', async () => {
+  it('a closed factor store rejects calls and has no connections', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const store = open(proxy.port)

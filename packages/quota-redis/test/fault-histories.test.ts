@@ -57,7 +57,7 @@ async function handOver({ nodes }: RedisCluster): Promise<void> {
   }
 }
 
-describe.runIf(redisTests)('histories of many callers while Redis fails', () => {
+describe.runIf(redisTests)('concurrent histories while Redis fails', () => {
   async function play(quota: Quota<'take'>, fault: Fault): Promise<number> {
     const { calls, refused, unanswered } = await runFaultHistories(quota, { ...HISTORIES, fault })
     expect(refused).toBeGreaterThan(calls / 10)
@@ -68,26 +68,26 @@ describe.runIf(redisTests)('histories of many callers while Redis fails', () => 
   it.each([
     ['is killed and comes back', killed, { aof: true }],
     ['stands still for a while', paused, {}],
-  ])('that %s: every answer is right', { timeout: TIMEOUT_MS }, async (_, faultOf, options) => {
+  ])('every answer is correct while a server %s', { timeout: TIMEOUT_MS }, async (_, faultOf, options) => {
     const redis = await server(options)
     const quota = await engineOf(new Redis({ port: redis.port }), 250)
     expect(await play(quota, faultOf(redis))).toBeGreaterThanOrEqual(HISTORIES.runs)
   })
 
-  it('whose answers are lost: every answer is right', { timeout: TIMEOUT_MS }, async () => {
+  it('every answer is correct when replies are lost', { timeout: TIMEOUT_MS }, async () => {
     const lossy = await proxy((await server()).port)
     await play(await engineOf(new Redis({ port: lossy.port }), 1_000), async () => {
       for (let cuts = 0; cuts < 3; cuts++) await lossy.cutAfterNextRequest()
     })
   })
 
-  it('that hands over to its replicas: every answer is right', { timeout: TIMEOUT_MS }, async () => {
+  it('every answer is correct when a replica takes over', { timeout: TIMEOUT_MS }, async () => {
     const cluster = await startCluster()
     later(() => cluster.stop())
     await play(await engineOf(new Cluster([...cluster.seeds]), 1_000), () => handOver(cluster))
   })
 
-  it('that forgets what it acknowledged: it is found', { timeout: TIMEOUT_MS }, async () => {
+  it('the checker reports a server that forgets acknowledged writes', { timeout: TIMEOUT_MS }, async () => {
     const redis = await server()
     const quota = await engineOf(new Redis({ port: redis.port }), 250)
     await expect(play(quota, killed(redis))).rejects.toThrow(/a take was admitted/)

@@ -52,8 +52,8 @@ const refusals: readonly Refusal[] = [
   },
 ]
 
-describe.runIf(redisTests).concurrent('a server that refuses the work', () => {
-  it.for(refusals)('$name fails at once, and nothing is written', async ({ name, begin, end }, { onTestFinished }) => {
+describe.runIf(redisTests).concurrent('servers that reject the work', () => {
+  it.for(refusals)('$name fails immediately and writes nothing', async ({ name, begin, end }, { onTestFinished }) => {
     const { later, server } = cleanupsOf(onTestFinished)
     const redis = await server()
     const { quota, store } = engineOn(redis.port, later, { deadlineMs: 1_000 })
@@ -69,7 +69,9 @@ describe.runIf(redisTests).concurrent('a server that refuses the work', () => {
     expect(await usedBy(quota, 'u')).toBe(2)
   })
 
-  it('counts as an answer: the circuit closes, and every call hears why', async ({ onTestFinished }) => {
+  it('an error reply counts as an answer: the circuit closes and every call gets the error', async ({
+    onTestFinished,
+  }) => {
     const { later, server } = cleanupsOf(onTestFinished)
     const redis = await server()
     const { quota, store } = engineOn(redis.port, later, { deadlineMs: 150 })
@@ -86,7 +88,7 @@ describe.runIf(redisTests).concurrent('a server that refuses the work', () => {
     expect(await why()).toMatch(/OOM/)
   })
 
-  it('MASTERDOWN is waited for', async ({ onTestFinished }) => {
+  it('a call waits while the server answers MASTERDOWN', async ({ onTestFinished }) => {
     const { later, server } = cleanupsOf(onTestFinished)
     const redis = await server({ args: ['--replica-serve-stale-data', 'no'] })
     const { quota, store } = engineOn(redis.port, later, { deadlineMs: 1_000 })

@@ -43,9 +43,9 @@ const silences: readonly Silence[] = [
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-describe.runIf(redisTests).concurrent('silence', () => {
+describe.runIf(redisTests).concurrent('silent servers', () => {
   it.for(silences)(
-    'every call is answered in time before $name, and soon given up',
+    'calls before $name end on time, and later calls are soon rejected without waiting',
     async (silence, { onTestFinished }) => {
       const { later, server, proxy: startProxy } = cleanupsOf(onTestFinished)
       const redis = await server()
@@ -87,7 +87,7 @@ describe.runIf(redisTests).concurrent('silence', () => {
     },
   )
 
-  it('a slow connection leaves nothing charged that was not admitted', async ({ onTestFinished }) => {
+  it('a slow connection leaves no charge for a request that wasn’t admitted', async ({ onTestFinished }) => {
     const { later, server, proxy: startProxy } = cleanupsOf(onTestFinished)
     const redis = await server()
     const proxy = await startProxy(redis.port)
@@ -105,8 +105,8 @@ describe.runIf(redisTests).concurrent('silence', () => {
   })
 })
 
-describe.runIf(redisTests)('a busy process', () => {
-  it('calls that nobody can answer do not pile up', async ({ onTestFinished }) => {
+describe.runIf(redisTests)('busy processes', () => {
+  it('calls beyond 10,000 unanswered ones are rejected immediately', async ({ onTestFinished }) => {
     const { later, server } = cleanupsOf(onTestFinished)
     const redis = await server()
     const { quota, store } = engineOn(redis.port, later, { deadlineMs: 500 })
@@ -123,7 +123,7 @@ describe.runIf(redisTests)('a busy process', () => {
     expect(await timeToRecover(quota)).toBeLessThan(2_000)
   })
 
-  it('sends nothing whose deadline is over', async ({ onTestFinished }) => {
+  it('a call whose deadline has passed isn’t sent', async ({ onTestFinished }) => {
     const { later, server, proxy: startProxy } = cleanupsOf(onTestFinished)
     const redis = await server()
     const proxy = await startProxy(redis.port)
@@ -141,9 +141,7 @@ describe.runIf(redisTests)('a busy process', () => {
     expect(await redis.cli('INFO', 'commandstats')).not.toMatch(/cmdstat_eval/)
   })
 
-  it('an answer that is here in time counts, also when the process was too busy to look', async ({
-    onTestFinished,
-  }) => {
+  it('a reply that arrived in time counts, even if the process was too busy to read it', async ({ onTestFinished }) => {
     const { later, server } = cleanupsOf(onTestFinished)
     const redis = await server()
     const { quota, store } = engineOn(redis.port, later, { deadlineMs: 50 })

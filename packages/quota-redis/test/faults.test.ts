@@ -45,7 +45,7 @@ describe.runIf(redisTests)('faults of the server', () => {
     }
   })
 
-  it('works when the server comes, also if it was not there at first', async () => {
+  it('a store starts to work when the server appears, even if it was missing at first', async () => {
     const redis = await server()
     await redis.kill()
     const { quota, store } = engineOn(redis.port, later)
@@ -63,7 +63,7 @@ describe.runIf(redisTests)('faults of the server', () => {
     await store.ready()
   })
 
-  it('nobody notices that the server was away for a moment', async () => {
+  it('a short server restart fails no call', async () => {
     const redis = await server()
     const { quota, store } = engineOn(redis.port, later, { deadlineMs: 1_000 })
     await store.ready()
@@ -74,7 +74,7 @@ describe.runIf(redisTests)('faults of the server', () => {
     expect(await call).toMatchObject({ ok: true })
   })
 
-  it('fails while the server loads its data, and works as soon as it has', async () => {
+  it('calls fail while the server loads its data and succeed afterwards', async () => {
     const redis = await server({ args: ['--key-load-delay', '300', '--loading-process-events-interval-bytes', '1024'] })
     const { quota, store } = engineOn(redis.port, later, { deadlineMs: 150 })
     await store.ready()
@@ -95,7 +95,7 @@ describe.runIf(redisTests)('faults of the server', () => {
     expect(await usedBy(quota, 'u')).toBe(2)
   })
 
-  it('fails while a script keeps the server busy, and works as soon as that ends', async () => {
+  it('calls fail while a script keeps the server busy and succeed afterwards', async () => {
     const redis = await server({ args: ['--lua-time-limit', '20'] })
     const { quota, store } = engineOn(redis.port, later, { deadlineMs: 150 })
     await store.ready()
@@ -110,7 +110,7 @@ describe.runIf(redisTests)('faults of the server', () => {
     expect(await timeToRecover(quota)).toBeLessThan(1_000)
   })
 
-  it('asks again what was not carried out, while there is time', async () => {
+  it('a request that wasn’t executed is sent again while there is time', async () => {
     const redis = await server({ args: ['--lua-time-limit', '20'] })
     const { quota, store } = engineOn(redis.port, later, { deadlineMs: 1_000 })
     await store.ready()
@@ -124,7 +124,7 @@ describe.runIf(redisTests)('faults of the server', () => {
     expect(await usedBy(quota, 'u')).toBe(2)
   })
 
-  it('nobody notices that connections were killed', async () => {
+  it('killed connections fail no call', async () => {
     const redis = await server()
     const { quota, store } = engineOn(redis.port, later)
     await store.ready()
@@ -137,7 +137,7 @@ describe.runIf(redisTests)('faults of the server', () => {
     expect(await usedBy(quota, 'u')).toBe(6)
   })
 
-  it('nobody notices that the server forgot the script', async () => {
+  it('a flushed script cache fails no call', async () => {
     const redis = await server()
     const { quota, store } = engineOn(redis.port, later)
     await store.ready()

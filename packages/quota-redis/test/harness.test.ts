@@ -31,7 +31,7 @@ async function accepts(port: number): Promise<boolean> {
 }
 
 describe.runIf(redisTests)('private servers', () => {
-  it('starts, answers and goes', async () => {
+  it('a private server starts, answers and stops', async () => {
     const redis = await server()
     expect(await redis.cli('SET', 'k', 'v')).toBe('OK')
     const [, dir] = (await redis.cli('CONFIG', 'GET', 'dir')) as [string, string]
@@ -41,7 +41,7 @@ describe.runIf(redisTests)('private servers', () => {
     expect(existsSync(dir)).toBe(false)
   })
 
-  it('keeps acknowledged writes over a kill when it writes an append-only file', async () => {
+  it('a private server with an append-only file keeps acknowledged writes when it is killed', async () => {
     const redis = await server({ aof: true })
     await redis.cli('SET', 'k', 'v')
     await redis.kill()
@@ -50,7 +50,7 @@ describe.runIf(redisTests)('private servers', () => {
     expect(await redis.cli('GET', 'k')).toBe('v')
   })
 
-  it('can be paused: connections open, nothing answered', async () => {
+  it('a paused server keeps connections open and answers nothing', async () => {
     const redis = await server()
     const asking = client(redis.port)
     await asking.ping()
@@ -65,11 +65,11 @@ describe.runIf(redisTests)('private servers', () => {
     await answer
   })
 
-  it('reports why a server did not start', async () => {
+  it('the error for a server that doesn’t start has the reason', async () => {
     await expect(startRedis({ args: ['--no-such-option', 'x'] })).rejects.toThrow(/no-such-option/)
   })
 
-  it('is gone when the process that started it is killed', async () => {
+  it('a private server ends when the process that started it is killed', async () => {
     const script = `
       import { startRedis } from ${JSON.stringify(join(import.meta.dirname, 'support/redis-server.ts'))}
       const redis = await startRedis()
@@ -105,14 +105,14 @@ describe.runIf(redisTests)('a proxy', () => {
     return { redis, proxy, client: client(proxy.port) }
   }
 
-  it('passes everything on', async () => {
+  it('a proxy forwards everything', async () => {
     const { proxy, client } = await line()
     expect(await client.set('k', 'v')).toBe('OK')
     expect(await client.get('k')).toBe('v')
     expect(proxy.openSockets()).toBe(1)
   })
 
-  it('is slow when configured so', async () => {
+  it('a proxy adds the configured latency', async () => {
     const { proxy, client } = await line()
     await client.ping()
     proxy.latency(30)
@@ -121,7 +121,7 @@ describe.runIf(redisTests)('a proxy', () => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(59)
   })
 
-  it('cuts the line after a request was executed, before its reply', async () => {
+  it('a proxy closes the connection after a request was executed, before its reply', async () => {
     const { redis, proxy, client } = await line()
     await client.ping()
     const cut = proxy.cutAfterNextRequest()
@@ -131,7 +131,7 @@ describe.runIf(redisTests)('a proxy', () => {
     expect(proxy.openSockets()).toBe(0)
   })
 
-  it('swallows replies, and cuts the lines that lost one when that ends', async () => {
+  it('a proxy drops replies, then closes the connections that lost one', async () => {
     const { redis, proxy, client } = await line()
     await client.ping()
     proxy.dropReplies(true)
@@ -143,7 +143,7 @@ describe.runIf(redisTests)('a proxy', () => {
     expect(await redis.cli('GET', 'n')).toBe('1')
   })
 
-  it('is a black hole: connections are accepted, nothing arrives', async () => {
+  it('a black-hole proxy accepts connections and forwards nothing', async () => {
     const { redis, proxy, client } = await line()
     await client.ping()
     proxy.blackHole(true)
@@ -156,7 +156,7 @@ describe.runIf(redisTests)('a proxy', () => {
     expect(await redis.cli('GET', 'n')).toBeNull()
   })
 
-  it('refuses and cuts', async () => {
+  it('a proxy refuses new connections and closes open ones', async () => {
     const { proxy, client } = await line()
     await client.ping()
     proxy.refuse(true)

@@ -244,7 +244,9 @@ describe.runIf(redisTests)('batches with holds', () => {
     { turnMs: 1, asks: [each('grow'), each('extend'), each('commit'), each('grow')] },
   ]
 
-  it('are answered as one by one, and both as the memory store does', { timeout: TIMEOUT_MS }, async () => {
+  it('a random batch with holds gives the answers of single calls and of the memory store', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const seen = new Seen()
     const history = fc.tuple(fc.constantFrom(...SCHEMAS), fc.array(turn, { minLength: 2, maxLength: 8 }))
     await fc.assert(

@@ -11,7 +11,7 @@ const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 describe.runIf(redisTests)('histories of two holds on Redis', () => {
   const redis = useRedis()
 
-  it(`all of ${DEPTH} moves are answered as by the model`, { timeout: TIMEOUT_MS }, async () => {
+  it(`every history of two holds with ${DEPTH} moves gets the model’s answers`, { timeout: TIMEOUT_MS }, async () => {
     expect(
       await runHoldHistories(
         directFactory(() => redis.port),

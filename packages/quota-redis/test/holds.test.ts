@@ -25,7 +25,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
 
   const expiresAt = async (key: string): Promise<number> => Number(await redis.admin.call('PEXPIRETIME', key))
 
-  it('grants exactly 6 of 20 holds of 75 at once under a limit of 500, to two processes', async () => {
+  it('20 concurrent holds of 75 under a limit of 500 in two processes give exactly 6 admissions', async () => {
     const options = { prefix: newPrefix(), schema: HOURS, limits: [500] }
     const parties = [holder(options), holder(options)]
     const replies = await Promise.all(Array.from({ length: 20 }, (_, n) => parties[n % 2]!.hold(`h${n}`, 75)))
@@ -34,7 +34,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     expect((await parties[0]!.holds.list({ subject: 'u' })).holds).toHaveLength(6)
   })
 
-  it('gives back what a killed process held, within a second of its end', async () => {
+  it('the hold of a killed process is given back within a second of its end', async () => {
     const prefix = newPrefix()
     const witness = holder({ prefix, schema: SLOTS, limits: [500, 2] })
     const code = `import { holdAndWait } from './test/support/holders.ts'; await holdAndWait(${redis.port}, '${prefix}', 400, 1000)`
@@ -55,7 +55,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     expect(open).toBe(0)
   })
 
-  it('keeps a record without an end while the hold is open, and its row as long as it has a slot', async () => {
+  it('an open hold’s record has no expiry, and its row is kept while it has a slot', async () => {
     const clock = manualClock()
     const prefix = newPrefix()
     const one = holder({ prefix, schema: SLOTS, limits: [500, 2], clock })
@@ -80,7 +80,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     expect(extended - Date.now()).toBeLessThan(2 * day + GRACE_MS + 1_000)
   })
 
-  it('charges once whatever answer is lost, and answers a repeated commit from the record', async () => {
+  it('a hold whose replies are lost is charged once, and a repeated commit is answered from the record', async () => {
     const prefix = newPrefix()
     const proxy = await startProxy(redis.port)
     const options = { prefix, schema: SLOTS, limits: [500, 5] }
@@ -108,7 +108,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     expect(await witness.used()).toEqual([30, 0])
   })
 
-  it('refuses one whose index holds something else, and writes nothing', async () => {
+  it('a hold is rejected and nothing written if its index key holds another type', async () => {
     const prefix = newPrefix()
     const one = holder({ prefix, schema: SLOTS, limits: [500, 5] })
     const keys = new Keys(prefix, SLOTS)
@@ -121,7 +121,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     expect(await one.hold('h', 1, { slot: true })).toMatchObject({ outcome: 'admitted' })
   })
 
-  it('ends a hold whose row cannot be read any more, and looks for it no longer', async () => {
+  it('a hold whose row can’t be read is ended and not looked up again', async () => {
     const clock = manualClock()
     const prefix = newPrefix()
     const one = holder({ prefix, schema: SLOTS, limits: [500, 5], clock })
@@ -137,12 +137,12 @@ describe.runIf(redisTests)('holds on Redis', () => {
     expect(await redis.admin.exists(keys.holds, keys.holdsOf('u'))).toBe(0)
   })
 
-  describe('of policies that differ', () => {
+  describe('holds under different policies', () => {
     const ALL = [HOURS, SLOTS, MONTHS, EVERYTHING]
     const limitsOf = ({ cells }: typeof HOURS) => cells.map(({ kind }) => (kind === 'concurrency' ? 3 : 100))
     const pairs = ALL.flatMap((a) => ALL.filter((b) => b !== a).map((b) => [a, b] as const))
 
-    it('goes back to every row and limit, whichever process settles it or ends it', async () => {
+    it('a hold is given back to every row and limit, whichever process settles or ends it', async () => {
       for (const [mine, theirs] of pairs) {
         const clock = manualClock()
         const prefix = newPrefix()
@@ -171,7 +171,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
       }
     })
 
-    it('has its slots for as long as it is open, whichever process writes the row in between', async () => {
+    it('a hold keeps its slots while it is open, whichever process writes the row meanwhile', async () => {
       const clock = manualClock()
       const prefix = newPrefix()
       const one = holder({ prefix, schema: SLOTS, limits: [100, 1], clock })
@@ -187,7 +187,7 @@ describe.runIf(redisTests)('holds on Redis', () => {
     })
   })
 
-  it(`never has more than 3 slots taken, over ${SCHEDULES} random schedules with crashes`, {
+  it(`at most 3 slots are ever taken in ${SCHEDULES} random schedules with crashes`, {
     timeout: 120_000 + SCHEDULES * 100,
   }, async () => {
     const move = fc.tuple(

@@ -41,10 +41,10 @@ function play(
   return counters.settle({ subject, category: 0, layers: [0], states, refunds: [refunds], as, id })
 }
 
-describe.runIf(redisTests)('one id in the hands of two processes', () => {
+describe.runIf(redisTests)('one id in two processes', () => {
   const redis = useRedis()
 
-  it('is charged once and given back once, in every order of what they do', async () => {
+  it('one id in two processes is charged once and given back once in every order of calls', async () => {
     const all = sequences(4)
     const clock = manualClock()
     const prefix = newPrefix()
@@ -94,7 +94,7 @@ describe.runIf(redisTests)('one id in the hands of two processes', () => {
     await Promise.all([stores.a.close(), stores.b.close()])
   })
 
-  it('is work for one of them, and for nobody after a cancel, when both call at once', async () => {
+  it('concurrent takes under one id admit one process, and a cancelled id admits none', async () => {
     const clock = manualClock()
     const prefix = newPrefix()
     const stores = [1, 2, 3, 4].map(() => openStore(redis.port, prefix, clock))

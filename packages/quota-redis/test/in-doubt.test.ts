@@ -16,7 +16,7 @@ const unavailable = { code: 'quota_unavailable', cause: { code: 'store_error' } 
 describe.runIf(redisTests).each([
   ['ioredis 6', Redis],
   ['ioredis 5', Redis5 as unknown as typeof Redis],
-])('in doubt, %s', (_, Client) => {
+])('lost replies, %s', (_, Client) => {
   /** An engine behind a proxy, and what the server counted. The script is known to the server already. */
   async function behindProxy(options: EngineOptions = {}) {
     const redis = await server()
@@ -28,7 +28,7 @@ describe.runIf(redisTests).each([
     return { ...engine, redis, proxy, used: () => usedBy(witness, 'u') }
   }
 
-  it('charges once when the reply is lost, and answers by the failure policy', async () => {
+  it('a request whose reply is lost is charged once, and the failure policy decides', async () => {
     const { quota, proxy, used } = await behindProxy({ failurePolicy: { reads: 'open' } })
     const cut = proxy.cutAfterNextRequest()
     await expect(quota.consume(write)).rejects.toMatchObject(unavailable)
@@ -41,7 +41,7 @@ describe.runIf(redisTests).each([
     await again
   })
 
-  it('is not charged twice by the trap of the client that it is given', async () => {
+  it('the client’s own retry of a lost command doesn’t charge twice', async () => {
     const { client, quota, redis, proxy, used } = await behindProxy()
     // The trap itself: this client sends a command whose reply was lost again.
     await client.ping()
@@ -58,7 +58,7 @@ describe.runIf(redisTests).each([
     expect(await used()).toBe(1)
   })
 
-  it('asks again under an id, is charged once, and works', async () => {
+  it('a request under an id is sent again after a lost reply and charged once', async () => {
     const { quota, proxy, used } = await behindProxy()
     const cut = proxy.cutAfterNextRequest()
     const reservation = await quota.reserve({ ...write, cost: 5, id: 'order 7' })
@@ -72,7 +72,7 @@ describe.runIf(redisTests).each([
     expect(await used()).toBe(0)
   })
 
-  it('distinguishes operations that may be sent again from others in one call of the script', async () => {
+  it('only repeatable operations of a lost batch are sent again', async () => {
     const { quota, proxy, used } = await behindProxy()
     const cut = proxy.cutAfterNextRequest()
     const results = await Promise.allSettled([
@@ -87,7 +87,7 @@ describe.runIf(redisTests).each([
     expect(await used()).toBe(112)
   })
 
-  it('gives back once without an id, and does not ask again', async () => {
+  it('a refund without an id is sent once when its reply is lost', async () => {
     const { quota, proxy, used } = await behindProxy()
     const first = await quota.reserve({ ...write, cost: 5 })
     await quota.reserve({ ...write, cost: 7 })
@@ -99,7 +99,7 @@ describe.runIf(redisTests).each([
     expect(await used()).toBe(7)
   })
 
-  it('waits for a reply that never comes no longer than the deadline, and sends nothing twice', async () => {
+  it('a call waits for a lost reply until its deadline and sends nothing twice', async () => {
     const { quota, proxy, used } = await behindProxy({ deadlineMs: 150 })
     proxy.dropReplies(true)
     const began = ownTime()
@@ -116,7 +116,7 @@ describe.runIf(redisTests).each([
     expect(await used()).toBe(11)
   })
 
-  it('gives back what was admitted after its caller was turned away', async () => {
+  it('a request that is admitted after its caller was rejected is given back', async () => {
     const { quota, proxy, used } = await behindProxy({ deadlineMs: 150 })
     proxy.latency(200)
     const late = await Promise.allSettled([quota.consume(write), quota.reserve({ ...write, cost: 10, id: 'a' })])

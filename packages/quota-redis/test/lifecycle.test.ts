@@ -61,13 +61,13 @@ describe('options of redisStore', () => {
     ['logger', { client, logger: console.log }],
     ['testClock', { client, testClock: {} }],
     ['deadline', { client, deadline: 150 }],
-  ])('names the fault of %s', (name, options) => {
+  ])('redisStore() names the fault of %s', (name, options) => {
     const faulty = () => redisStore(options as RedisStoreOptions)
     expect(faulty).toThrow(expect.objectContaining({ code: 'invalid_options', message: expect.stringContaining(name) }))
   })
 })
 
-describe.runIf(redisTests)('life of a Redis store', () => {
+describe.runIf(redisTests)('the lifecycle of a Redis store', () => {
   it.each(['there', 'away'])('a program ends by itself after close(), with the server %s', async (server_) => {
     const redis = await server()
     if (server_ === 'away') await redis.kill()
@@ -101,7 +101,7 @@ describe.runIf(redisTests)('life of a Redis store', () => {
     expect(await usedBy(engineOn(redis.port, later).quota, 'u')).toBe(2)
   })
 
-  it('close() waits no longer than the deadline, and calls under way reject', async () => {
+  it('close() waits until the deadline at most, and then calls in flight reject', async () => {
     const redis = await server()
     const { quota, store } = engineOn(redis.port, later, { deadlineMs: 150 })
     await store.ready()
@@ -114,7 +114,7 @@ describe.runIf(redisTests)('life of a Redis store', () => {
     expect(await underWay).toMatchObject({ code: 'quota_unavailable' })
   })
 
-  it("leaves the caller's client alone", async () => {
+  it('close() leaves the caller’s client open', async () => {
     const redis = await server()
     const { quota, client } = engineOn(redis.port, later)
     await quota.consume(write)
@@ -122,7 +122,7 @@ describe.runIf(redisTests)('life of a Redis store', () => {
     expect(await client.ping()).toBe('PONG')
   })
 
-  it('serves engines with different policies, and closes them all', async () => {
+  it('a store serves engines with different policies and closes them all', async () => {
     const redis = await server()
     const { store, quota } = engineOn(redis.port, later)
     const other = createQuota({ policy: defaultPolicy(), store })
@@ -134,7 +134,7 @@ describe.runIf(redisTests)('life of a Redis store', () => {
     }
   })
 
-  it('refuses to work on a server that may forget counters, until it is reconfigured', async () => {
+  it('a store rejects a server that may evict counters until it is reconfigured', async () => {
     const redis = await server({ args: ['--maxmemory-policy', 'allkeys-lru'] })
     const { quota, store } = engineOn(redis.port, later)
     await expect(store.ready()).rejects.toMatchObject({ code: 'unsafe_eviction' })
@@ -146,7 +146,7 @@ describe.runIf(redisTests)('life of a Redis store', () => {
     expect(await quota.consume(write)).toMatchObject({ allowed: true })
   })
 
-  it('fails the calls whose answer it cannot read, and goes on', async () => {
+  it('a call with an unreadable reply fails, and later calls succeed', async () => {
     const redis = await server()
     const { quota, store } = engineOn(redis.port, later)
     await store.ready()

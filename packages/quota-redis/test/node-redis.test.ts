@@ -19,8 +19,8 @@ function own(port: number, options: ConnectionOptions = {}): ServerConnection {
   return connection
 }
 
-describe.runIf(redisTests)('a connection by node-redis', () => {
-  it('answers with bytes and numbers, whatever the client has set for its own use', async () => {
+describe.runIf(redisTests)('connections by node-redis', () => {
+  it('node-redis replies are bytes and numbers, whatever the client has configured', async () => {
     const redis = await server()
     const connection = own(redis.port)
     expect(connection.usable).toBe(false)
@@ -35,7 +35,7 @@ describe.runIf(redisTests)('a connection by node-redis', () => {
     expect(replies).toEqual([Buffer.from('OK'), Buffer.from([0, 255]), 1, [Buffer.from('f'), Buffer.from('7')], null])
   })
 
-  it('names error replies as ioredis does, and no others', async () => {
+  it('node-redis error replies have the names that ioredis gives them', async () => {
     const redis = await server()
     const connection = own(redis.port)
     await connection.ready()
@@ -50,7 +50,7 @@ describe.runIf(redisTests)('a connection by node-redis', () => {
     await expect(waiting).rejects.not.toMatchObject({ name: 'ReplyError' })
   })
 
-  it('rejects at once while the server is gone, and is back when it is back', async () => {
+  it('node-redis commands reject immediately while the server is gone and succeed after its return', async () => {
     const redis = await server()
     const connection = own(redis.port)
     await connection.ready()
@@ -63,7 +63,7 @@ describe.runIf(redisTests)('a connection by node-redis', () => {
     expect(await connection.send('GET', 'n')).toBeNull()
   })
 
-  it('looks for the primary again when a server turns out to be a replica', async () => {
+  it('node-redis looks for the primary again when a server becomes a replica', async () => {
     const redis = await server()
     const connection = own(redis.port)
     await connection.ready()
@@ -76,7 +76,7 @@ describe.runIf(redisTests)('a connection by node-redis', () => {
     expect(await connection.send('INCR', 'n')).toBe(1)
   })
 
-  it('signs in, by the URL, in the database that it names', async () => {
+  it('node-redis logs in with its URL and uses the database in it', async () => {
     const redis = await server({ args: ['--requirepass', 'secret'] })
     const client = createClient({ url: `redis://:secret@127.0.0.1:${redis.port}/3` })
     const connection = new ServerConnection(client, {})
@@ -89,7 +89,7 @@ describe.runIf(redisTests)('a connection by node-redis', () => {
   })
 })
 
-describe.runIf(redisTests)('by node-redis', () => {
+describe.runIf(redisTests)('stores by node-redis', () => {
   const policy = definePolicy({
     operations: { read: { category: 'read', cost: 1 } },
     categories: ['read'],
@@ -99,7 +99,7 @@ describe.runIf(redisTests)('by node-redis', () => {
   })
   const read = { subject: 'u1', operation: 'read' } as const
 
-  it('leased limits are counted', async () => {
+  it('leased limits are counted by node-redis', async () => {
     const redis = await server()
     const store = leasedRedisStore({ client: nodeRedis(redis.port), prefix: newPrefix(), deadlineMs: 1_000 })
     const quota = createQuota({ policy, store })
@@ -108,7 +108,7 @@ describe.runIf(redisTests)('by node-redis', () => {
     expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false])
   })
 
-  it('a change of the settings is heard of, also after the connection broke', async () => {
+  it('settings changes arrive by node-redis, even after the connection broke', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const prefix = newPrefix()
@@ -129,7 +129,7 @@ describe.runIf(redisTests)('by node-redis', () => {
     }
   })
 
-  it('leaves the client alone: it is neither connected nor closed', async () => {
+  it('the caller’s node-redis client is neither connected nor closed', async () => {
     const redis = await server()
     const client = await createClient({ socket: { port: redis.port, host: '127.0.0.1' } }).connect()
     later(() => client.close())

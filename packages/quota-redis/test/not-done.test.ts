@@ -38,40 +38,43 @@ async function cancel(counters: RedisCounters, states: readonly number[], id?: t
   )
 }
 
-describe.runIf(redisTests)('a settle that fails', () => {
-  it.each([undefined, ID])('says whether nothing was done, and may be made again then (id %o)', async (id) => {
-    const redis = await server()
-    const proxy = await startProxy(redis.port)
-    const store = storeOn(proxy.port)
-    const counters = store.open(SCHEMA)
-    const keys = new Keys('quota', SCHEMA)
-    await store.ready()
-    const { states } = await take(counters, id)
-    const used = async () => (await counters.read({ subject: 'u', categories: [0], layers: [0] })).states[0]![1]
+describe.runIf(redisTests)('failed settles', () => {
+  it.each([undefined, ID])(
+    'a settle that certainly wasn’t done rejects with that fact and can be repeated (id %o)',
+    async (id) => {
+      const redis = await server()
+      const proxy = await startProxy(redis.port)
+      const store = storeOn(proxy.port)
+      const counters = store.open(SCHEMA)
+      const keys = new Keys('quota', SCHEMA)
+      await store.ready()
+      const { states } = await take(counters, id)
+      const used = async () => (await counters.read({ subject: 'u', categories: [0], layers: [0] })).states[0]![1]
 
-    await redis.cli('CONFIG', 'SET', 'maxmemory', '1')
-    expect(await cancel(counters, states, id)).toBe('not done')
-    await redis.cli('CONFIG', 'SET', 'maxmemory', '0')
+      await redis.cli('CONFIG', 'SET', 'maxmemory', '1')
+      expect(await cancel(counters, states, id)).toBe('not done')
+      await redis.cli('CONFIG', 'SET', 'maxmemory', '0')
 
-    await redis.cli('RENAME', keys.row(0, 0, 'u'), '{quota}kept')
-    await redis.cli('SET', keys.row(0, 0, 'u'), 'x')
-    expect(await cancel(counters, states, id)).toBe('not done')
-    await redis.cli('RENAME', '{quota}kept', keys.row(0, 0, 'u'))
+      await redis.cli('RENAME', keys.row(0, 0, 'u'), '{quota}kept')
+      await redis.cli('SET', keys.row(0, 0, 'u'), 'x')
+      expect(await cancel(counters, states, id)).toBe('not done')
+      await redis.cli('RENAME', '{quota}kept', keys.row(0, 0, 'u'))
 
-    proxy.refuse(true)
-    proxy.cutAll()
-    await vi.waitFor(() => expect(store.ready()).rejects.toThrow(), { timeout: 15_000 })
-    // Nothing is written where there is no connection.
-    expect(await cancel(counters, states, id)).toBe('not done')
-    proxy.refuse(false)
-    await vi.waitFor(() => store.ready(), { timeout: 15_000, interval: 20 })
-    expect(await used()).toBe(3)
+      proxy.refuse(true)
+      proxy.cutAll()
+      await vi.waitFor(() => expect(store.ready()).rejects.toThrow(), { timeout: 15_000 })
+      // Nothing is written where there is no connection.
+      expect(await cancel(counters, states, id)).toBe('not done')
+      proxy.refuse(false)
+      await vi.waitFor(() => store.ready(), { timeout: 15_000, interval: 20 })
+      expect(await used()).toBe(3)
 
-    expect(await cancel(counters, states, id)).toBe('done')
-    expect(await used()).toBe(0)
-  })
+      expect(await cancel(counters, states, id)).toBe('done')
+      expect(await used()).toBe(0)
+    },
+  )
 
-  it('is not sent any more once it was said not to be done', async () => {
+  it('a settle that was reported as not done isn’t sent later', async () => {
     const redis = await server()
     const [store, witness] = [storeOn(redis.port, HASTY_MS), storeOn(redis.port)]
     const [counters, others] = [store.open(SCHEMA), witness.open(SCHEMA)]
@@ -98,7 +101,7 @@ describe.runIf(redisTests)('a settle that fails', () => {
     expect(now[0]![1]).toBe(3)
   })
 
-  it('says nothing where nobody knows', async () => {
+  it('a settle with an unknown result doesn’t claim that it wasn’t done', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const store = storeOn(proxy.port, 500)

@@ -17,7 +17,7 @@ function constantsOf(text: string): Record<string, number> {
 }
 
 describe('the numbers of a batch', () => {
-  it('stand where the script reads them', () => {
+  it('the numbers of a batch are at the positions that the script reads', () => {
     const { BEGIN, IS_STALE, REVISION, SHARED, OWN, BEHIND_GROUP, RUN, KINDS } = numbers
     const kinds = { CALENDAR: KINDS.calendar, SLOTS: KINDS.concurrency, BUCKET: KINDS.bucket }
     expect(constantsOf(lua('numbers'))).toMatchObject({
@@ -32,12 +32,12 @@ describe('the numbers of a batch', () => {
     })
   })
 
-  it('name steps as the script does', () => {
+  it('the numbers of steps match the script’s', () => {
     const [, list = ''] = /local by_code = \{([^}]*)\}/.exec(lua('steps')) ?? []
     expect([...list.matchAll(/steps\.(\w+)/g)].map(([, name]) => name)).toEqual(numbers.STEPS)
   })
 
-  it('are read by parts that are each a page or two, put together as they are written', () => {
+  it('each part of the script is short, and the parts are joined as written', () => {
     for (const name of ['batch', 'lists', 'numbers', 'steps', 'takes', 'tariffs', 'unusual-takes', 'writes']) {
       expect(lua(name).split('\n').length, name).toBeLessThan(200)
       const code = lua(name)

@@ -64,7 +64,7 @@ function outbox() {
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index)
 
 describe('requests of one tick', () => {
-  it('goes out together at its end', () => {
+  it('requests of one tick are sent together at its end', () => {
     const box = outbox()
     box.add(1, 2)
     expect(box.sent).toEqual([])
@@ -74,14 +74,14 @@ describe('requests of one tick', () => {
     expect(box.sent).toEqual([[1, 2], [3]])
   })
 
-  it('goes out before it ends where it is enough for a call', () => {
+  it('requests are sent before the tick ends if they fill a call', () => {
     const box = outbox()
     box.add(...range(0, 33))
     expect(box.sent).toEqual([range(0, 32)])
   })
 })
 
-describe('while two calls wait for their answers', () => {
+describe('calls while two are in flight', () => {
   function busy() {
     const box = outbox()
     for (const operation of [1, 2]) {
@@ -93,7 +93,7 @@ describe('while two calls wait for their answers', () => {
     return box
   }
 
-  it('a third is held back, and takes along further requests until one is answered', async () => {
+  it('a third call waits and collects requests until one is answered', async () => {
     const box = busy()
     box.add(4)
     box.endTick()
@@ -106,7 +106,7 @@ describe('while two calls wait for their answers', () => {
     expect(box.timers).toEqual([])
   })
 
-  it('it is held back for five milliseconds at the most', async () => {
+  it('a call that waits for others is sent after five milliseconds at most', async () => {
     const box = busy()
     expect(box.timers.map(({ ms }) => ms)).toEqual([5])
     box.timers[0]?.fire()
@@ -116,7 +116,7 @@ describe('while two calls wait for their answers', () => {
     expect(box.sent).toHaveLength(3)
   })
 
-  it('a full call goes out at once', () => {
+  it('a full call is sent immediately', () => {
     const box = busy()
     box.add(...range(4, 35))
     expect(box.sent.at(-1)).toEqual(range(3, 35))
@@ -125,7 +125,7 @@ describe('while two calls wait for their answers', () => {
     expect(box.sent).toHaveLength(3)
   })
 
-  it('nothing is forgotten when it is flushed by hand', () => {
+  it('flush() sends every waiting request', () => {
     const box = busy()
     box.add(4)
     box.endTick()

@@ -32,7 +32,7 @@ const someCounts = fc.record({
 })
 
 describe.runIf(redisTests)('outcomes in Redis', () => {
-  it('adds up what several processes counted', async () => {
+  it('outcomes from several processes add up', async () => {
     const redis = await server()
     const [one, two] = [store(redis.port), store(redis.port)]
     await Promise.all([
@@ -46,7 +46,7 @@ describe.runIf(redisTests)('outcomes in Redis', () => {
     expect(await store(redis.port, 'other').read(MINUTE, MINUTE + 32)).toEqual([])
   })
 
-  it('answers as the memory store does', async () => {
+  it('random adds and reads of outcomes get the memory store’s answers', async () => {
     const redis = await server()
     let run = 0
     await fc.assert(
@@ -82,7 +82,7 @@ describe.runIf(redisTests)('outcomes in Redis', () => {
     )
   })
 
-  it('keeps each half-hour for 8 days after its last change, whatever the time that it counts', async () => {
+  it('each half-hour of outcomes is kept for 8 days after its last change', async () => {
     const redis = await server()
     const one = store(redis.port)
     await one.add([counts(60, { calls: 1 }), counts(MINUTE, { calls: 1 })])
@@ -95,7 +95,7 @@ describe.runIf(redisTests)('outcomes in Redis', () => {
     }
   })
 
-  it('reads 8 days of busy minutes in a few round trips', async () => {
+  it('8 days of busy minutes are read in a few round trips', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const one = store(proxy.port)
@@ -111,7 +111,7 @@ describe.runIf(redisTests)('outcomes in Redis', () => {
     expect(proxy.roundTrips() - before).toBeLessThan(50)
   })
 
-  it('adds all or nothing when the server is out of memory', async () => {
+  it('outcomes are added completely or not at all when the server is out of memory', async () => {
     const redis = await server()
     const one = store(redis.port)
     await one.add([counts(MINUTE, { calls: 1 })])
@@ -120,7 +120,7 @@ describe.runIf(redisTests)('outcomes in Redis', () => {
     expect(await one.read(MINUTE, MINUTE + 60)).toEqual([counts(MINUTE, { calls: 1 })])
   })
 
-  it('is caught up by a recorder when the server is back', async () => {
+  it('a recorder catches up when the server is back', async () => {
     const redis = await server({ aof: true })
     const one = store(redis.port)
     const clock = { now: () => MINUTE * 60_000 }
@@ -138,7 +138,7 @@ describe.runIf(redisTests)('outcomes in Redis', () => {
     await recorder.close()
   })
 
-  it('ignores fields of other versions, and refuses wrong options', async () => {
+  it('outcomes ignore fields of other versions and reject invalid options', async () => {
     const redis = await server()
     const one = store(redis.port)
     await one.add([counts(MINUTE, { calls: 1 })])

@@ -33,9 +33,9 @@ async function isStopped(pid: number): Promise<boolean> {
   return / T /.test(await readFile(`/proc/${pid}/stat`, 'utf8'))
 }
 
-describe.runIf(redisTests && process.platform === 'linux').concurrent('a process that stood still', () => {
+describe.runIf(redisTests && process.platform === 'linux').concurrent('stalled processes', () => {
   it.for(process.env.QUOTA_TEST_DEEP === '1' ? [500, 1_500, 3_000] : [1_500])(
-    'for %i ms answers what had arrived meanwhile, and goes on',
+    'a process that stalled for %i ms answers what had arrived meanwhile and continues',
     { timeout: 60_000 },
     async (ms, { onTestFinished }) => {
       const { later, server } = cleanupsOf(onTestFinished)

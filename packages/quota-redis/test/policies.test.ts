@@ -79,7 +79,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
   const field = (hash: number): string => hash.toString(16).padStart(8, '0')
   const hashOfRow = async (key: string): Promise<number> => (await redis.admin.getBuffer(key))!.readUInt32LE(1)
 
-  it('name the list of what a row holds, one list for one set of limits, whichever process wrote it first', async () => {
+  it('rows name their list of limits, and equal sets of limits share one list', async () => {
     for (const order of [
       [ONE, OTHER],
       [OTHER, ONE],
@@ -96,7 +96,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     }
   })
 
-  it('order limits of one length by the bytes of their labels, as every other store does', async () => {
+  it('limits of equal length are ordered by the bytes of their labels, as in every store', async () => {
     const prefix = newPrefix()
     await party(prefix, schemaOf(['a', '1d'])).take()
     await party(prefix, schemaOf(['B', '1h'])).take()
@@ -105,7 +105,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     expect(await hashOfRow(party(prefix, ONE).row)).toBe(expected.hash)
   })
 
-  it('forget a limit that only others know when it has ended, a minute later, and not before', async () => {
+  it('a limit of other policies only is dropped a minute after it ended and not before', async () => {
     const prefix = newPrefix()
     const now = Date.now()
     const { row, keys, take } = party(prefix, ONE)
@@ -123,7 +123,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     }
   })
 
-  it('carry limits of kinds that this version does not know, for as long as the row was to be kept', async () => {
+  it('limits of unknown kinds are kept as long as their row', async () => {
     const prefix = newPrefix()
     const { row, keys, take, used, reset } = party(prefix, ONE)
     const list = `${windowCell({ label: '1h', lengthMs: HOUR_MS }).identity}\ncalendar month Asia/Shanghai`
@@ -142,7 +142,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     expect(await redis.admin.pttl(row)).toBeGreaterThan(keptMs - MINUTE_MS)
   })
 
-  it('shorten no life of a row, whichever writes what, and lengthen it where they need more', async () => {
+  it('a write never shortens a row’s expiry and extends it where needed', async () => {
     const prefix = newPrefix()
     const short = party(prefix, schemaOf(['1m']))
     const long = party(prefix, schemaOf(['1d']))
@@ -177,7 +177,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     await lasts(DAY_MS)()
   })
 
-  it('begin again together after FLUSHALL, lists included, in the middle of what they do', async () => {
+  it('policies continue after FLUSHALL during their work, lists included', async () => {
     const prefix = newPrefix()
     const [one, other] = [party(prefix, ONE), party(prefix, OTHER)]
     for (let round = 0; round < 3; round++) {
@@ -197,7 +197,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     }
   })
 
-  it('know a row whose list was lost for damaged, and go on with their own', async () => {
+  it('a row whose list was lost is reported as damaged, and the policy’s own rows are unaffected', async () => {
     const prefix = newPrefix()
     const [one, other] = [party(prefix, ONE), party(prefix, OTHER)]
     await one.take(5)
@@ -224,7 +224,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     }
   })
 
-  it('do not write where another list has the name of their own', async () => {
+  it('a row isn’t written if another list has its own list’s name', async () => {
     const prefix = newPrefix()
     const { take, keys } = party(prefix, ONE)
     await redis.admin.hset(keys.lists, field(keys.layout.hash), 'rolling 9h 32400000')
@@ -235,7 +235,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     expect((await take()).outcome).toBe('admitted')
   })
 
-  it('repeat and settle an id of each other, and give back what was charged under the other policy', async () => {
+  it('an id is repeated and settled across policies, and refunds reach the other policy’s limits', async () => {
     const prefix = newPrefix()
     const [one, other] = [party(prefix, ONE), party(prefix, OTHER)]
     const id = { id: 'i', nonce: 'n', fingerprint: 'f', ttlMs: 60_000 }
@@ -269,7 +269,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     expect(shared[0]).toEqual([hour, 3, day, 1])
   })
 
-  it('whatever bytes a row or record has: answered or damaged, and never more than a limit', async () => {
+  it('rows and records of any bytes are answered or damaged and never admit above a limit', async () => {
     const prefix = newPrefix()
     const { row, keys, take, counters, reset } = party(prefix, ONE)
     const theirs = new Layout(OTHER.cells)
@@ -305,7 +305,7 @@ describe.runIf(redisTests)('policies that share counters on Redis', () => {
     )
   })
 
-  it(`${RUNS} random pairs at work at once: in what both know never more than the larger limit`, async () => {
+  it(`${RUNS} random pairs of policies admit at most the larger limit in what both have`, async () => {
     const labels = fc.uniqueArray(fc.constantFrom(...Object.keys(LENGTHS)), { minLength: 1, maxLength: 5 })
     const limit = fc.integer({ min: 1, max: 30 })
     const policy = fc.record({ labels, limits: fc.array(limit, { minLength: 5, maxLength: 5 }), site: fc.boolean() })

@@ -53,7 +53,7 @@ function expectSound({ now, shown }: PartyReport): void {
   }
 }
 
-describe.runIf(redisTests && processTests)('processes that have different policies on one Redis', () => {
+describe.runIf(redisTests && processTests)('processes with different policies on one Redis', () => {
   const redis = useRedis()
   let parties: readonly ReturnType<typeof startParty>[]
   beforeAll(() => {
@@ -85,7 +85,9 @@ describe.runIf(redisTests && processTests)('processes that have different polici
     }
   }
 
-  it(`${RUNS} random pairs at work at once (seed ${seed})`, { timeout: 180_000 + RUNS * 2_000 }, async () => {
+  it(`${RUNS} random pairs of policies in two processes exceed no shared limit (seed ${seed})`, {
+    timeout: 180_000 + RUNS * 2_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(policies, policies, async (one, other) => {
         const prefix = newPrefix()

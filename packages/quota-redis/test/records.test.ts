@@ -9,7 +9,7 @@ import { redisTests } from './support/redis-server.ts'
 
 const { later, proxy: startProxy } = useCleanups()
 
-describe.runIf(redisTests)('records', () => {
+describe.runIf(redisTests)('records of holds and ids', () => {
   const redis = useRedis()
 
   function holder(options: Partial<HolderOptions> & Pick<HolderOptions, 'prefix' | 'schema' | 'limits'>): Holder {
@@ -29,7 +29,7 @@ describe.runIf(redisTests)('records', () => {
     return { one, witness, proxy, prefix }
   }
 
-  it('a commit that charges as much as fits says what it charged, also where its first answer was lost', async () => {
+  it('a commit charges what fits and reports it, even if its first reply was lost', async () => {
     const { one, witness, proxy } = await parties([20])
     await one.hold('h', 10)
     await witness.take(4)
@@ -41,7 +41,7 @@ describe.runIf(redisTests)('records', () => {
     expect(await witness.used()).toEqual([20])
   })
 
-  it('a growth whose answer was lost is made once, whatever has grown the hold since', async () => {
+  it('a growth whose reply was lost happens once, whatever grew the hold since', async () => {
     const { one, witness, proxy } = await parties([100])
     await one.hold('h', 10)
     const cut = proxy.cutAfterNextRequest()
@@ -56,7 +56,7 @@ describe.runIf(redisTests)('records', () => {
     expect(await one.commit('h')).toMatchObject({ charged: 22 })
   })
 
-  it('those of ids name no limits, and none is much longer than it has to be', async () => {
+  it('records of ids list no limits and stay short', async () => {
     const prefix = newPrefix()
     const store = openStore(redis.port, prefix)
     later(() => store.close())
@@ -77,7 +77,7 @@ describe.runIf(redisTests)('records', () => {
     for (const { identity } of SLOTS.cells) expect(grown.toString('latin1').split(identity)).toHaveLength(2)
   })
 
-  it('a row of another list that nothing reads does not shift the rows behind it in the reply', async () => {
+  it('an unread row of another list doesn’t shift the rows after it in the reply', async () => {
     const prefix = newPrefix()
     const clock = manualClock()
     const [one, other] = [SLOTS, EVERYTHING].map((schema) => {
@@ -103,7 +103,7 @@ describe.runIf(redisTests)('records', () => {
     expect(both.states).toEqual([[clock.now(), 30, -1, 0]])
   })
 
-  it('a hold that is settled before its take was answered lands one call later, and no answered call is reordered', async () => {
+  it('a hold settled before its take was answered arrives one call later, and answered calls keep their order', async () => {
     const one = holder({ prefix: newPrefix(), schema: HOURS, limits: [100] })
     await one.take(0)
     const [held, settled, taken] = await Promise.all([one.hold('h', 60), one.cancel('h'), one.take(60)])

@@ -75,8 +75,8 @@ async function codeOf(call: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe.runIf(redisTests)('the script', () => {
-  it('leaves every byte and every expiry as it was when it refuses', async () => {
+describe.runIf(redisTests)('the batch script', () => {
+  it('a refusal changes no byte and no expiry', async () => {
     const { port } = await server()
     const store = storeOn(port)
     const client = clientOn(port)
@@ -99,7 +99,7 @@ describe.runIf(redisTests)('the script', () => {
     expect(await everything(client)).toEqual(before)
   })
 
-  it("decides on the server's own time, and a key goes a minute after its last window", async () => {
+  it('decisions use the server’s time, and a key expires a minute after its last window', async () => {
     const { port } = await server()
     const store = storeOn(port, SCHEMA)
     const client = clientOn(port)
@@ -125,7 +125,7 @@ describe.runIf(redisTests)('the script', () => {
     expect(Math.max(...later)).toBe((again.states[4] ?? 0) + 86_400_000 + GRACE_MS)
   })
 
-  it('leaves nothing that never goes but the list of limits', async () => {
+  it('only the list of limits has no expiry', async () => {
     const { port } = await server()
     const schema = { ...SCHEMA, cells: cellsIn(['tokens'], [windowCell({ label: '1s', lengthMs: 1_000 })]) }
     const store = storeOn(port, schema)
@@ -140,7 +140,7 @@ describe.runIf(redisTests)('the script', () => {
     expect(Math.max(...ends)).toBeLessThanOrEqual(last + 1_000 + GRACE_MS)
   })
 
-  it('writes under its prefix alone, all of it in one slot, and keeps prefixes apart', async () => {
+  it('the script writes only under its prefix in one slot, and prefixes are separate', async () => {
     const { port } = await server()
     const client = clientOn(port)
     for (const store of [storeOn(port, HOURS, 'a'), storeOn(port, HOURS, 'b')]) {
@@ -151,7 +151,7 @@ describe.runIf(redisTests)('the script', () => {
     for (const key of keys) expect(key).toMatch(/^\{[ab]\}/)
   })
 
-  it('gives different subjects and ids different keys, whatever characters they hold', () => {
+  it('different subjects and ids have different keys, whatever characters they contain', () => {
     const keys = new Keys('q', SCHEMA)
     const nasty = fc.constantFrom(
       '',
@@ -188,7 +188,7 @@ describe.runIf(redisTests)('the script', () => {
     )
   })
 
-  it('is loaded again where the server forgot it, without an error', async () => {
+  it('the script is loaded again without an error when the server forgot it', async () => {
     const { port } = await server()
     const store = storeOn(port)
     const client = clientOn(port)
@@ -204,7 +204,7 @@ describe.runIf(redisTests)('the script', () => {
     expect(states[0]?.[1]).toBe(600)
   })
 
-  it('writes nothing at all on a server that is full, and still refuses and answers looks there', async () => {
+  it('a full server gets no writes, and refusals and reads are still answered', async () => {
     const { port } = await server()
     const store = storeOn(port)
     const client = clientOn(port)
@@ -223,7 +223,7 @@ describe.runIf(redisTests)('the script', () => {
     expect((await take(store, 'u')).outcome).toBe('admitted')
   })
 
-  it('writes nothing on a server that takes no writes', async () => {
+  it('a read-only server gets no writes', async () => {
     const { port } = await server()
     const store = storeOn(port)
     const client = clientOn(port)
@@ -235,7 +235,7 @@ describe.runIf(redisTests)('the script', () => {
     expect(await everything(client)).toEqual(before)
   })
 
-  it('fails the request whose row or record holds something else, and no other', async () => {
+  it('only the request whose row or record has the wrong type fails', async () => {
     const { port } = await server()
     const store = storeOn(port)
     const client = clientOn(port)
@@ -274,7 +274,7 @@ describe.runIf(redisTests)('the script', () => {
     }
   })
 
-  it('takes any number of rows in one operation', async () => {
+  it('an operation may have any number of rows', async () => {
     const { port } = await server()
     const categories = Array.from({ length: 16 }, (_, n) => `c${n}`)
     const layers = Array.from({ length: 8 }, (_, n) => ({ name: `l${n}`, shared: n > 0 }))

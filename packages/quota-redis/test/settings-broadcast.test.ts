@@ -35,8 +35,8 @@ async function watch(opened: RedisBroadcast): Promise<SettingsChange[]> {
   return heard
 }
 
-describe.runIf(redisTests)('a broadcast for settings kept elsewhere', () => {
-  it('notifies the others, and the decision script by the revision', async () => {
+describe.runIf(redisTests)('broadcasts of settings stored elsewhere', () => {
+  it('an announcement notifies other processes and updates the script’s revision', async () => {
     const redis = await server()
     const heard = await watch(broadcast(redis.port))
     const teller = broadcast(redis.port)
@@ -52,7 +52,7 @@ describe.runIf(redisTests)('a broadcast for settings kept elsewhere', () => {
     expect(await redis.cli('GET', '{quota}:settings')).toBe('third')
   })
 
-  it('announces again only over the revision that was seen, and notifies all', async () => {
+  it('an announcement is repeated only over the revision that was seen, and notifies every process', async () => {
     const redis = await server()
     const teller = broadcast(redis.port)
     const heard = await watch(broadcast(redis.port))
@@ -66,7 +66,7 @@ describe.runIf(redisTests)('a broadcast for settings kept elsewhere', () => {
     expect(await redis.cli('GET', '{quota}:settings')).toBe('second')
   })
 
-  it('announces again what could not be announced', async () => {
+  it('an announcement that failed is repeated', async () => {
     const redis = await server({ aof: true })
     const proxy = await startProxy(redis.port)
     const heard = await watch(broadcast(redis.port))
@@ -81,7 +81,7 @@ describe.runIf(redisTests)('a broadcast for settings kept elsewhere', () => {
     expect(await redis.cli('GET', '{quota}:settings')).toBe('2')
   })
 
-  it('brings a change to an engine in another process within a second', async () => {
+  it('a settings change reaches another process’s engine within a second', async () => {
     const redis = await server()
     const table = memorySettings()
     // As two processes with one SQL table: each reads it at its own time, and neither sees the other's writes by itself.

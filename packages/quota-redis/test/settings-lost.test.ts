@@ -92,8 +92,8 @@ async function admittedOf(quotas: readonly Q[], subject: string): Promise<number
 
 const personal = (tokens: number) => ({ base: { personal: { writes: { hour: tokens } } } })
 
-describe.runIf(redisTests).concurrent('settings that were lost', () => {
-  it('with an empty server are nothing stored: followed within a second, and so are later writes', async ({
+describe.runIf(redisTests).concurrent('lost settings', () => {
+  it('settings lost with an emptied server count as not stored within a second, and later writes apply', async ({
     onTestFinished,
   }) => {
     const { later, server } = cleanupsOf(onTestFinished)
@@ -142,7 +142,7 @@ describe.runIf(redisTests).concurrent('settings that were lost', () => {
     await callers.stop()
   })
 
-  it('as an announcement, with the primary that had it: are announced again', async ({ onTestFinished }) => {
+  it('an announcement lost with its primary is repeated', async ({ onTestFinished }) => {
     const { later } = cleanupsOf(onTestFinished)
     const pair = await startReplicaPair()
     later(() => pair.stop())

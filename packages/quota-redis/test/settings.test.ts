@@ -54,7 +54,7 @@ async function watch(opened: RedisSettings): Promise<SettingsChange[]> {
 const named = (heard: readonly SettingsChange[]): SettingsChange[] => heard.filter(({ kind }) => kind !== 'everything')
 
 describe.runIf(redisTests)('settings in Redis', () => {
-  it('keeps revision, version and document in one key, which begins with what the decision script compares', async () => {
+  it('revision, version and document are in one key that starts with the revision', async () => {
     const redis = await server()
     const one = store(redis.port)
     const { revision } = await one.write(settings, {})
@@ -66,7 +66,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     expect(await one.writeSubject('personal', 'u', subjectSettings, { ifRevision: '' })).toMatchObject({ version: 3 })
   })
 
-  it('gives whatever is stored as it is, with what the decision script takes for its revision', async () => {
+  it('settings with any stored content are returned with the script’s revision', async () => {
     const redis = await server()
     const one = store(redis.port)
     const counters = redisStore({ client: new Redis({ port: redis.port, lazyConnect: true }), deadlineMs: 1_000 })
@@ -106,7 +106,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     }
   })
 
-  it('keeps prefixes, layers and subjects of any text apart', async () => {
+  it('prefixes, layers and subjects of any text are kept apart', async () => {
     const redis = await server()
     const one = store(redis.port)
     const keys = [
@@ -141,7 +141,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     expect(names.filter((name) => !name.startsWith('{quota}:'))).toEqual([])
   })
 
-  it('reports each change, also hostile keys, and those of others within a second', async () => {
+  it('every settings change is reported within a second, with any key and from any process', async () => {
     const redis = await server()
     const [one, two] = [store(redis.port), store(redis.port)]
     const [own, others] = [await watch(one), await watch(two)]
@@ -154,7 +154,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     }
   })
 
-  it('notifies no listener that was removed', async () => {
+  it('removed listeners aren’t notified', async () => {
     const redis = await server()
     const one = store(redis.port)
     const stopped = vi.fn()
@@ -167,7 +167,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     expect(stopped).not.toHaveBeenCalled()
   })
 
-  it('hears of a change within a second when messages are not allowed to it', async () => {
+  it('a settings change arrives within a second if messages are forbidden', async () => {
     const redis = await server()
     await redis.cli('ACL', 'SETUSER', 'deaf', 'on', 'nopass', '~*', '+@all', '-subscribe')
     const client = new Redis({ port: redis.port, username: 'deaf', password: 'any', lazyConnect: true })
@@ -181,7 +181,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     await withinOwnTime(LOOKED_MS, () => expect(heard).toEqual([{ kind: 'everything' }]))
   })
 
-  it('hears of a change whose message was lost on the way', async () => {
+  it('a settings change arrives although its message was lost', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const behind = store(proxy.port)
@@ -196,7 +196,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     expect(await behind.read()).toMatchObject({ version: 1 })
   })
 
-  it('takes a gap between two messages, or one it cannot read, for a change of everything', async () => {
+  it('a gap between messages or an unreadable one counts as a change of everything', async () => {
     const redis = await server()
     const heard = await watch(store(redis.port))
     const key = '{quota}:settings:changes'
@@ -211,7 +211,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     }
   })
 
-  it('keeps settings, and hears on, over a restart with an append-only file', async () => {
+  it('settings survive a restart with an append-only file, and changes still arrive', async () => {
     const redis = await server({ aof: true })
     const [one, two] = [store(redis.port), store(redis.port)]
     const { revision } = await one.write(settings, {})
@@ -227,7 +227,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     await vi.waitFor(async () => expect(await two.read()).toMatchObject({ version: 2 }), { timeout: 15_000 })
   })
 
-  it('writes nothing when the server is out of memory', async () => {
+  it('settings aren’t written when the server is out of memory', async () => {
     const redis = await server()
     const one = store(redis.port)
     await one.writeSubject('personal', 'u', subjectSettings, {})
@@ -239,7 +239,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     expect(await redis.cli('DUMP', '{quota}:subject:personal:u')).toBe(before)
   })
 
-  it('rejects while the server is gone, and an engine goes on under the last known settings', async () => {
+  it('settings calls reject while the server is gone, and engines keep the last known settings', async () => {
     const redis = await server()
     const one = store(redis.port)
     const heard = await watch(one)
@@ -257,7 +257,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     await quota.close()
   })
 
-  it('a hold grows under the limits in force, also where its process has not heard of them yet', async () => {
+  it('a hold grows under the stored limits, even if its process doesn’t have them yet', async () => {
     const redis = await server()
     const engine = (settingsStore: RedisSettings) => {
       const client = new Redis({ port: redis.port, lazyConnect: true })
@@ -277,7 +277,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
   })
 
   it.runIf(process.env.QUOTA_TEST_DEEP === '1')(
-    'is asked once for a subject by an engine, which remembers the last 10,000',
+    'an engine reads a subject’s settings once and keeps the last 10,000 subjects',
     async () => {
       const redis = await server()
       const one = store(redis.port)
@@ -298,7 +298,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     },
   )
 
-  it('refuses options that are wrong, naming each', () => {
+  it('redisSettings() rejects invalid options, naming each', () => {
     const wrong = { client: {}, prefix: 'a{b}', unknown: 1 } as unknown as Parameters<typeof redisSettings>[0]
     expect(() => redisSettings(wrong)).toThrow(
       expect.objectContaining({
@@ -308,7 +308,7 @@ describe.runIf(redisTests)('settings in Redis', () => {
     )
   })
 
-  it('is closed for good, with no connection left', async () => {
+  it('closed settings reject calls and have no connections', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const one = store(proxy.port)

@@ -19,7 +19,7 @@ function limiter(client: RedisClient, limit: number, options: { prefix?: string;
 }
 
 describe.runIf(redisTests)('two limiters on one Redis', () => {
-  it('are found by any two clients of one server, database and prefix, and by no others', async () => {
+  it('limiters conflict on one server, database and prefix with any two clients, and not otherwise', async () => {
     const { port } = await server()
     const host = '127.0.0.1'
     const io = (db = 0) => new Redis({ host, port, db, lazyConnect: true })
@@ -38,7 +38,7 @@ describe.runIf(redisTests)('two limiters on one Redis', () => {
     expect(limiter(io(), 9, { prefix: 'other' }).warnings).toEqual([])
   })
 
-  it('really share their counters, and have their own under a name', async () => {
+  it('conflicting limiters share their counters, and names separate them', async () => {
     const { port } = await server()
     const client = () => new Redis({ port, lazyConnect: true })
     const api = limiter(client(), 100)

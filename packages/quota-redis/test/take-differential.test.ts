@@ -186,7 +186,7 @@ function anyTake({ schema, terms, follows, hasIds }: Scene, nonce: string, { int
   }
 }
 
-describe.runIf(redisTests)('takes', () => {
+describe.runIf(redisTests)('random takes', () => {
   const redis = useRedis()
 
   async function seed(keys: Keys, model: TakeModel, each: Scene, random: Random): Promise<void> {
@@ -272,7 +272,7 @@ describe.runIf(redisTests)('takes', () => {
     }
   }
 
-  it('are decided and written as by a model that shares no function with the library', {
+  it('random takes are decided and written as by a model that shares no function with the library', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const seen = new Seen()

@@ -33,7 +33,7 @@ const SCRIPT = '96164434be3d8e006f5cb03d607d16527cd993ae'
 /** The counters as 60fd3be7 has them. */
 type OldCounters = Pick<Shard, 'take' | 'settle' | 'settleHold' | 'extend' | 'grow' | 'list' | 'read' | 'sweeper'>
 
-describe.runIf(redisTests)('a version before and this one, at work on one server', () => {
+describe.runIf(redisTests)('the previous version and this one on one server', () => {
   const redis = useRedis()
 
   async function both() {
@@ -67,11 +67,11 @@ describe.runIf(redisTests)('a version before and this one, at work on one server
   }
   const all = (tokens: number, slots: number): readonly number[] => limitsOf(tokens, slots)
 
-  it('is compared with the very script of the version before', () => {
+  it('the recorded script is exactly the previous version’s', () => {
     expect(batchScript({ cells: cellsIn(UNITS, WINDOWS), units: 1 }).sha).toBe(SCRIPT)
   })
 
-  it('admit together as many as a limit says, and no more', async () => {
+  it('two versions admit together exactly what a limit allows', async () => {
     const { old, counters } = await both()
     const admitted: string[] = []
     for (let wave = 0; wave < 5; wave++) {
@@ -85,7 +85,7 @@ describe.runIf(redisTests)('a version before and this one, at work on one server
     expect(await usedOf(old)).toEqual(all(20, 0))
   })
 
-  it('share slots and the number of holds', async () => {
+  it('two versions share slots and the maximum of holds', async () => {
     const { old, counters } = await both()
     expect((await old.take(held('a'))).outcome).toBe('admitted')
     expect((await counters.take(held('b'))).outcome).toBe('admitted')
@@ -94,7 +94,7 @@ describe.runIf(redisTests)('a version before and this one, at work on one server
     for (const each of [old, counters]) expect((await each.take(few)).outcome).toBe('too_many_holds')
   })
 
-  it('give back once what a hold of the version before had, whichever ends it and when all of its processes are gone', async () => {
+  it('a previous-version hold is given back once, whichever version ends it, also after its processes are gone', async () => {
     const { old, counters, holds, clock, keys } = await both()
     for (const name of ['a', 'b']) await old.take(held(name))
     await counters.take(request())
@@ -110,7 +110,7 @@ describe.runIf(redisTests)('a version before and this one, at work on one server
     expect(await redis.admin.exists(keys.holds, keys.holdsOf('u'))).toBe(0)
   })
 
-  it('leave holds of this version to it, and neither loses the other ones in the indexes', async () => {
+  it('the previous version leaves this version’s holds open, and the indexes keep every entry', async () => {
     const { old, counters, holds, clock } = await both()
     await counters.take(held('a'))
     await old.take(held('b'))
@@ -121,7 +121,7 @@ describe.runIf(redisTests)('a version before and this one, at work on one server
     expect(await usedOf(old)).toEqual(all(0, 0))
   })
 
-  it('settle, extend and grow a hold of the version before by its record', async () => {
+  it('this version settles, extends and grows a previous-version hold by its record', async () => {
     const { old, holds, clock } = await both()
     for (const name of ['a', 'b']) await old.take(held(name))
     await old.grow({ ...request({ costs: [2, 0] }), id: id('a') })
@@ -151,7 +151,7 @@ describe.runIf(redisTests)('a version before and this one, at work on one server
     expect(await holds.settle({ ...end, id: id('b') })).toMatchObject({ outcome: 'settled', charged: [4] })
   })
 
-  it('know the ids of the version before: a retry is charged once, and settled once', async () => {
+  it('this version recognizes previous-version ids: a retry is charged once and settled once', async () => {
     const { old, counters } = await both()
     const of = request({ costs: [5, 0], id: id('i') })
     const first = await old.take(of)
@@ -174,7 +174,7 @@ describe.runIf(redisTests)('a version before and this one, at work on one server
     expect((await counters.take(of)).outcome).toBe('cancelled')
   })
 
-  it('end an extended hold of the version before once, while its holder settles it', async () => {
+  it('an extended previous-version hold ends once while its holder settles it', async () => {
     const { old, counters, holds } = await both()
     await old.take(held('a'))
     const end = { ...request(), id: id('a'), as: 'committed', overrun: 'refuse', maxOverrun: [0] } as const
@@ -185,7 +185,7 @@ describe.runIf(redisTests)('a version before and this one, at work on one server
   })
 })
 
-describe.runIf(redisTests)('leases of a version before and of this one, at work on one server', () => {
+describe.runIf(redisTests)('leases of the previous version and of this one on one server', () => {
   const redis = useRedis()
   const MANY = 1_000_000
 
@@ -202,7 +202,7 @@ describe.runIf(redisTests)('leases of a version before and of this one, at work 
     return { old: await started({ open: leasedRedisStore }), one: await again(), again, clock }
   }
 
-  it('spend no more of a shared limit than there is, and nearly all of it', async () => {
+  it('leases of two versions stay within a shared limit and use nearly all of it', async () => {
     const LIMIT = 20_000
     const { old, one } = await both(LIMIT)
     let admitted = 0
@@ -217,7 +217,7 @@ describe.runIf(redisTests)('leases of a version before and of this one, at work 
     expect(admitted).toBeGreaterThan(LIMIT * 0.9)
   })
 
-  it('give back what a hold of the version before has of the site, once, whichever ends it', async () => {
+  it('a previous-version hold’s part of the site is given back once, whichever version ends it', async () => {
     // So near its limit the site leases nothing ahead.
     const { old, one, clock } = await both(500)
     for (const name of ['a', 'b', 'c']) expect(await old.hold(name, 10)).toMatchObject({ outcome: 'admitted' })
@@ -232,7 +232,7 @@ describe.runIf(redisTests)('leases of a version before and of this one, at work 
     expect([await one.used(), await old.used()]).toEqual([[7], [7]])
   })
 
-  it('return leases to the same book', async () => {
+  it('leases of two versions are returned to one ledger', async () => {
     const { old, one, again } = await both()
     const takes = async (holder: Holder): Promise<number> => {
       let taken = 0

@@ -8,10 +8,12 @@ const deep = process.env.QUOTA_TEST_DEEP === '1'
 const HISTORIES = { runs: deep ? 20_000 : 25, maxSteps: 30 }
 const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 
-describe.runIf(redisTests)('random histories of an engine over several units on Redis', () => {
+describe.runIf(redisTests)('random histories over several units on Redis', () => {
   const redis = useRedis()
 
-  it(`${HISTORIES.runs} of them are answered as by the model`, { timeout: TIMEOUT_MS }, async () => {
+  it(`${HISTORIES.runs} random histories over several units get the model’s answers`, {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const factory = directFactory(() => redis.port)
     expect(await runUnitHistories(factory, HISTORIES)).toBeGreaterThan(HISTORIES.runs)
   })

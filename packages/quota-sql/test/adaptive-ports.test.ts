@@ -54,9 +54,10 @@ function describePorts(open: () => Kysely<unknown>): void {
       return { store: sqlOutcomes({ db }), peer: sqlOutcomes({ db }), stop: () => undefined }
     }),
   ]
-  it('run every case', () => expect(registered).toEqual([FACTOR_STORE_CASES.length, OUTCOME_STORE_CASES.length]))
+  it('factor and outcomes pass their conformance suites', () =>
+    expect(registered).toEqual([FACTOR_STORE_CASES.length, OUTCOME_STORE_CASES.length]))
 
-  it('rows older than any reader needs are deleted by the process that adds', async () => {
+  it('the process that adds outcomes deletes rows that are too old to be read', async () => {
     const db = await emptied()
     const outcomes = sqlOutcomes({ db })
     const of = (minute: number): MinuteOutcomes => ({ ...noOutcomes(minute), calls: 1 })
@@ -70,7 +71,7 @@ function describePorts(open: () => Kysely<unknown>): void {
     expect(await kept()).toEqual([MINUTE, MINUTE + 59, MINUTE + 60])
   })
 
-  it('many minutes are added at once', async () => {
+  it('many minutes of outcomes are added together', async () => {
     const outcomes = sqlOutcomes({ db: await emptied() })
     const many = Array.from({ length: 1_700 }, (_, at) => ({ ...noOutcomes(MINUTE - at), calls: 1, refused: 2 ** 40 }))
     await outcomes.add(many)
@@ -78,7 +79,7 @@ function describePorts(open: () => Kysely<unknown>): void {
     expect([read.length, read.at(-1)]).toEqual([1_700, { ...noOutcomes(MINUTE), calls: 1, refused: 2 ** 40 }])
   })
 
-  it('a factor that was lost is 1 again with the next look, and one that cannot be read is reported', async () => {
+  it('a lost factor is 1 again after the next poll, and an unreadable one is reported', async () => {
     const db = await emptied()
     const factor = sqlFactor({ db, pollMs: 1_000 })
     const quota = createQuota({ policy: defaultPolicy(), adaptive: { factor } })

@@ -24,7 +24,7 @@ const PASSWORD = 'hunter2'
 
 const write = { subject: 'u', operation: 'write' } as const
 
-describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
+describe.runIf(postgresTests)('the first connection to PostgreSQL', () => {
   const database = new TestDatabase()
 
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
 
   const refused = (call: Promise<unknown>) => expect(call).rejects.toMatchObject({ code: 'quota_unavailable' })
 
-  it('to a server that is far away is waited for, and then its answer', async () => {
+  it('the first calls wait for a connection to a distant server and get its answers', async () => {
     const proxy = await proxyOf()
     proxy.latency(ONE_WAY_MS)
     const { quota } = engineOn(poolOn(urlOf({ port: proxy.port })), { deadlineMs: FAR_DEADLINE_MS })
@@ -74,7 +74,7 @@ describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
     expect(performance.now() - began).toBeGreaterThan(FAR_DEADLINE_MS)
   })
 
-  it('for settings is waited for, and so is that for counters', async () => {
+  it('the first calls wait for the connections of both settings and counters', async () => {
     const proxy = await proxyOf()
     proxy.latency(ONE_WAY_MS)
     const far = urlOf({ port: proxy.port })
@@ -88,7 +88,7 @@ describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
     expect(performance.now() - began).toBeGreaterThan(FAR_SETTINGS_DEADLINE_MS)
   })
 
-  it('does not count where a call has to be made again', async () => {
+  it('the first connection’s time doesn’t count when a call is repeated', async () => {
     const proxy = await proxyOf()
     proxy.latency(ONE_WAY_MS)
     const { store, quota } = engineOn(poolOn(urlOf({ port: proxy.port })), { deadlineMs: FAR_DEADLINE_MS })
@@ -102,7 +102,7 @@ describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
     expect(await call).toMatchObject({ allowed: true, source: 'store' })
   })
 
-  it('is waited for by ready() as well, and the first call after it does what is left', async () => {
+  it('ready() waits for the first connection, and the first call waits for the remaining steps', async () => {
     const proxy = await proxyOf()
     proxy.latency(ONE_WAY_MS)
     const pool = poolOn(urlOf({ port: proxy.port }))
@@ -116,7 +116,7 @@ describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
     expect(performance.now() - began).toBeGreaterThan(FAR_DEADLINE_MS)
   })
 
-  it('that is refused is not waited for, and the log says why in one line', async () => {
+  it('the first calls don’t wait for a refused connection, and one log line has the reason', async () => {
     const port = await freePort()
     const { store, quota, lines } = engineOn(poolOn(urlOf({ port })))
     const began = ownTime()
@@ -132,7 +132,7 @@ describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
     ])
   })
 
-  it('that is not made in time is not waited for any longer', async () => {
+  it('the first calls stop waiting when the connection isn’t made in time', async () => {
     const proxy = await proxyOf()
     proxy.silence(true)
     const { quota, lines } = engineOn(poolOn(urlOf({ port: proxy.port })), { connectTimeoutMs: 300 })
@@ -140,7 +140,7 @@ describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
     expect(lines).toEqual([expect.stringMatching(/no connection within 300 ms.*raise connectTimeoutMs/)])
   })
 
-  it('to a server that says nothing is waited for by so many calls and no more, and not after the end', async () => {
+  it('a limited number of calls wait for a server that never answers, and none after close()', async () => {
     const proxy = await proxyOf()
     proxy.silence(true)
     const pool = poolOn(urlOf({ port: proxy.port }))
@@ -156,7 +156,7 @@ describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
     expect((await Promise.all(calls)).filter((reason) => reason.includes('no connection within'))).toEqual([])
   })
 
-  it('to a database without the tables says what to run', async () => {
+  it('the error for a database without the tables says what to run', async () => {
     const { quota, lines } = engineOn(poolOn(urlOf({})), { prefix: 'nowhere', deadlineMs: ROOMY_MS })
     await refused(quota.consume(write))
     expect(lines).toEqual([expect.stringMatching(/"nowhere_\w+" does not exist.*run the migrations/)])
@@ -177,7 +177,7 @@ describe.runIf(postgresTests)('a first connection to PostgreSQL', () => {
     ],
     // Last: it is tried again until the deadline, and each try leaves pg a connection that isn't closed.
     ['no password', () => urlOf({ password: '' }), /password must be.*Correct the user and password/, 250],
-  ] as const)('with %s says so in one line, and shows no password', async (_, url, says, deadlineMs) => {
+  ] as const)('%s is reported in one line that hides the password', async (_, url, says, deadlineMs) => {
     const { store, quota, lines } = engineOn(poolOn(url()), { deadlineMs })
     const errors = [await store.ready().catch((error: unknown) => error)]
     for (let call = 0; call < 3; call++) errors.push(await quota.consume(write).catch((error: unknown) => error))

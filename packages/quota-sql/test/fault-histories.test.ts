@@ -29,10 +29,10 @@ const paused =
 describe.runIf(postgresTests).each([
   ['is killed and comes back', killed],
   ['stands still for a while', paused],
-])('histories of many callers while PostgreSQL %s', (_, faultOf) => {
+])('concurrent histories while PostgreSQL %s', (_, faultOf) => {
   const database = new TestDatabase({ durable: true })
 
-  it('are answered rightly', { timeout: TIMEOUT_MS }, async () => {
+  it('concurrent histories get correct answers during the fault', { timeout: TIMEOUT_MS }, async () => {
     const store = postgresStore({ pool: database.pool(), deadlineMs: 500 })
     const quota = createQuota({ policy: faultPolicy(HISTORIES.takes / 2), store })
     onTestFinished(() => quota.close())

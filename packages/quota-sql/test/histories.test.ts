@@ -32,25 +32,35 @@ for (const [name, group, factoryOf] of [
   group(`random histories on ${name}`, () => {
     const factory = factoryOf()
 
-    it(`${HISTORIES.runs} of them are answered as by the model (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
+    it(`${HISTORIES.runs} random histories get the model’s answers (seed ${SEED})`, {
+      timeout: TIMEOUT_MS,
+    }, async () => {
       await runHistories(factory, HISTORIES)
     })
 
-    it.each(BUCKET_KINDS)(`buckets are the ideal one, %s (seed ${SEED})`, { timeout: TIMEOUT_MS }, async (kind) => {
-      const { admitted, requests } = await runBucketHistories(factory, { kind, requests: BUCKET_REQUESTS })
-      expect(Math.min(admitted, requests - admitted)).toBeGreaterThan(BUCKET_REQUESTS / 10)
-    })
+    it.each(BUCKET_KINDS)(
+      `random requests to buckets are decided as by an ideal bucket, %s (seed ${SEED})`,
+      { timeout: TIMEOUT_MS },
+      async (kind) => {
+        const { admitted, requests } = await runBucketHistories(factory, { kind, requests: BUCKET_REQUESTS })
+        expect(Math.min(admitted, requests - admitted)).toBeGreaterThan(BUCKET_REQUESTS / 10)
+      },
+    )
 
-    it(`${PROMISES.runs} of them break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
+    it(`${PROMISES.runs} random histories break no promise (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
       const { admitted } = await checkPromises(factory, PROMISES)
       expect(admitted).toBeGreaterThan(0)
     })
 
-    it(`${UNITS.runs} of an engine over several units are, too (seed ${SEED})`, { timeout: TIMEOUT_MS }, async () => {
+    it(`${UNITS.runs} random histories over several units get the model’s answers (seed ${SEED})`, {
+      timeout: TIMEOUT_MS,
+    }, async () => {
       expect(await runUnitHistories(factory, UNITS)).toBeGreaterThan(UNITS.runs)
     })
 
-    it('short histories of two policies and of two holds', { timeout: TIMEOUT_MS }, async () => {
+    it('every short history of two policies and of two holds gets the model’s answers', {
+      timeout: TIMEOUT_MS,
+    }, async () => {
       await runEditHistories(factory, { depth: deep ? 4 : 1 })
       expect(await runHoldHistories(factory, { depth: deep ? 4 : 2 })).toBeGreaterThan(10)
     })

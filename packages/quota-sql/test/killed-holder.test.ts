@@ -46,7 +46,7 @@ async function givesBack(
 describe.runIf(postgresTests && processTests)('a killed holder on PostgreSQL', () => {
   const database = new TestDatabase()
 
-  it('has all its units given back at the end of its hold', { timeout: 60_000 }, async () => {
+  it('every unit of a killed holder is given back on PostgreSQL when its hold ends', { timeout: 60_000 }, async () => {
     const clock = manualClock()
     const store = postgresStore({ pool: database.pool(), testClock: clock, deadlineMs: 5_000 })
     await givesBack(database.url, store, clock)
@@ -54,7 +54,7 @@ describe.runIf(postgresTests && processTests)('a killed holder on PostgreSQL', (
 })
 
 describe.runIf(processTests)('a killed holder on SQLite', () => {
-  it('has all its units given back at the end of its hold', { timeout: 60_000 }, async () => {
+  it('every unit of a killed holder is given back on SQLite when its hold ends', { timeout: 60_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'quota-holder-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const address = join(folder, 'holds.sqlite')

@@ -158,4 +158,4 @@ const mistakes: readonly Mistake[] = [
   ),
 ]
 
-describe('mistakes of programmers', () => testMistakes(mistakes, './mistakes.txt'))
+describe('mistakes with quota-sql', () => testMistakes(mistakes, './mistakes.txt'))

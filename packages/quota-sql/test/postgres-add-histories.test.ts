@@ -158,7 +158,7 @@ class Model {
   }
 }
 
-describe.runIf(postgresTests)('random histories of takes that add to rows', () => {
+describe.runIf(postgresTests)('random histories of the add statement', () => {
   const database = new TestDatabase()
 
   /** Plays histories of two processes; `undefined`, or what one of them was that no machine has. */
@@ -328,13 +328,13 @@ describe.runIf(postgresTests)('random histories of takes that add to rows', () =
     return undefined
   }
 
-  it(`${RUNS} of two processes are those of one machine`, { timeout: 3_600_000 }, async () => {
+  it(`${RUNS} random histories of two processes are linearizable`, { timeout: 3_600_000 }, async () => {
     expect(await play(RUNS, SEED, (text) => text)).toBeUndefined()
   })
 
   for (const [guard, [pattern, without]] of Object.entries(GUARDS)) {
     it.runIf(deep || QUICK.includes(guard))(
-      `are wrong without the guard: ${guard}`,
+      `the histories find a fault without the guard: ${guard}`,
       { timeout: 3_600_000 },
       async () => {
         let found = 0

@@ -10,7 +10,7 @@ import { ONE, SCHEMA, take, used } from './support/counting.ts'
 import { TestDatabase } from './support/database.ts'
 import { kyselyOnPool } from './support/pool.ts'
 
-describe.runIf(postgresTests)('takes that add to rows', () => {
+describe.runIf(postgresTests)('the add statement', () => {
   const database = new TestDatabase()
 
   interface Process {
@@ -45,7 +45,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     return { counters, sent, store }
   }
 
-  it('are one statement, also of subjects that were never seen', async () => {
+  it('takes are one add statement, even for new subjects', async () => {
     const { counters, sent } = await process()
     const answers = await Promise.all([take(counters, 'a'), take(counters, 'a'), take(counters, 'b')])
     expect(sent).toEqual(['add'])
@@ -58,7 +58,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     expect((await used(counters, 'a'))[0]).toBe(2)
   })
 
-  it('of which one has no room leave it alone, which is refused without a lock', async () => {
+  it('a take without room is left out of the add statement and refused without a lock', async () => {
     const { counters, sent } = await process()
     await take(counters, 'full')
     sent.length = 0
@@ -70,7 +70,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     expect([admitted.states[1], refused.states[1]]).toEqual([1, 1])
   })
 
-  it('that can never fit are refused without one', async () => {
+  it('takes that can never fit are refused without a statement', async () => {
     const { counters, sent } = await process()
     const quotas = { layers: [0, 1], limits: [0, 1e9] }
     const requested = ['f', 'g'].map((subject) => counters.take({ subject, category: 0, quotas, costs: ONE }))
@@ -78,7 +78,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     expect(sent).toEqual([])
   })
 
-  it('leave everything alone where the shared row has no room for all of them', async () => {
+  it('takes lock the rows when the shared row has no room for all of them', async () => {
     const { counters, sent } = await process()
     const [, before] = await used(counters, 'd')
     const request = (subject: string): TakeRequest => {
@@ -93,7 +93,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     expect(all[0][1]).toBe(before + 1)
   })
 
-  it('of several rows of their own have all of them or none', async () => {
+  it('a take with several rows of its own adds to all of them or to none', async () => {
     const layers = ['user', 'team'].map((name) => ({ name, shared: false }))
     const schema: StoreSchema = {
       ...SCHEMA,
@@ -116,7 +116,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     expect(states[0]?.filter((_, index) => index % 2 === 1)).toEqual([0, 1, 4])
   })
 
-  it('open windows that ended, and those alone that they cost something of', async () => {
+  it('the add statement opens ended windows, but only those that the cost concerns', async () => {
     const cells = cellsIn(
       ['requests', 'tokens'],
       [windowCell({ label: 'short', lengthMs: 1 }, 'requests'), windowCell({ label: 'long', lengthMs: 3_600_000 })],
@@ -139,7 +139,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     expect([third.states[2], third.states[0]]).toEqual([first.states[2], -1])
   })
 
-  it('take what came back to a bucket, whose start moves when it is old', async () => {
+  it('the add statement refills a bucket and moves its start when that is old', async () => {
     const cells = cellsIn(['tokens'], [windowCell({ label: '1m', lengthMs: 60_000, burst: 10 })])
     const clock = manualClock()
     const { counters, sent } = await process({ ...SCHEMA, categories: ['bucket'], cells }, clock)
@@ -161,7 +161,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     expect(sent).toEqual(['add', 'add', 'add', 'add', 'add'])
   })
 
-  it('are decided again under other settings', async () => {
+  it('takes are decided again when the settings changed', async () => {
     const { counters, sent } = await process()
     const quotas = { layers: [0, 1], limits: [1e9, 1e9] }
     const request: TakeRequest = { subject: 's', category: 0, quotas, costs: ONE, settingsRevision: '' }
@@ -174,7 +174,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     await settings.write(null, {})
   })
 
-  it('are locked for where a reset or another policy was at the row', async () => {
+  it('takes lock the row after a reset or a write by another policy', async () => {
     const schema: StoreSchema = { ...SCHEMA, categories: ['two policies'] }
     const { counters, sent, store } = await process(schema)
     const start = (await take(counters, 'r')).states[0] ?? 0
@@ -190,7 +190,7 @@ describe.runIf(postgresTests)('takes that add to rows', () => {
     expect(sent).toContain('lockRows')
   })
 
-  it('lock in the order of all processes, whatever the server thinks of the table', async () => {
+  it('rows are locked in one order in all processes, whatever plan the server chooses', async () => {
     const { counters, sent } = await process()
     const admin = database.pool()
     await take(counters, 'one')

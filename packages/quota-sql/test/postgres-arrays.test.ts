@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { arrayOf } from '../src/postgres/session.ts'
 import { TestDatabase } from './support/database.ts'
 
-describe.runIf(postgresTests)('lists as PostgreSQL reads them', () => {
+describe.runIf(postgresTests)('arrays in PostgreSQL’s format', () => {
   const database = new TestDatabase()
 
-  it('are what they were, whatever is in them but for a NUL', async () => {
+  it('an array of any texts without NUL is read back unchanged', async () => {
     const pool = database.pool()
     const text = fc.oneof(
       fc.constantFrom(

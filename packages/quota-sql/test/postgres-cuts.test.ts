@@ -14,7 +14,7 @@ const COMMITTED = 'COMMIT\0'
 /** By so many bytes one try may differ from the other. */
 const DIGITS = 3
 
-describe.runIf(postgresTests)('a line that is cut at every point of a transaction', () => {
+describe.runIf(postgresTests)('connections cut at every point of a transaction', () => {
   const database = new TestDatabase()
 
   async function through<T>(work: (proxy: CuttingProxy, store: PostgresStore) => Promise<T>): Promise<T> {
@@ -33,28 +33,31 @@ describe.runIf(postgresTests)('a line that is cut at every point of a transactio
   }
 
   for (const isUnderIds of [true, false]) {
-    it(`${isUnderIds ? 'under ids' : 'without ids'}: all of it, and nothing twice`, { timeout: 600_000 }, () =>
-      through(async (proxy, store) => {
-        const counters = store.open(SCHEMA)
-        const subject = `u ${isUnderIds}`
-        let tries = 0
-        const once = () => {
-          tries++
-          return take(counters, subject, isUnderIds ? idOf(`try ${tries}`) : undefined)
-        }
-        await cutEverywhere(proxy, once, isUnderIds ? COMMITTED : '', async ({ outcome }, when) => {
-          expect(outcome, when).toBe('admitted')
-          const [own, shared] = await used(counters, subject)
-          expect(own, when).toBe(tries)
-          // Every row or none.
-          expect(shared).toBe((await used(counters, 'u true'))[0] + (await used(counters, 'u false'))[0])
-        })
-        expect(tries).toBeGreaterThan(10)
-      }),
+    it(
+      `a take ${isUnderIds ? 'under ids' : 'without ids'} cut at any point is charged completely and once`,
+      { timeout: 600_000 },
+      () =>
+        through(async (proxy, store) => {
+          const counters = store.open(SCHEMA)
+          const subject = `u ${isUnderIds}`
+          let tries = 0
+          const once = () => {
+            tries++
+            return take(counters, subject, isUnderIds ? idOf(`try ${tries}`) : undefined)
+          }
+          await cutEverywhere(proxy, once, isUnderIds ? COMMITTED : '', async ({ outcome }, when) => {
+            expect(outcome, when).toBe('admitted')
+            const [own, shared] = await used(counters, subject)
+            expect(own, when).toBe(tries)
+            // Every row or none.
+            expect(shared).toBe((await used(counters, 'u true'))[0] + (await used(counters, 'u false'))[0])
+          })
+          expect(tries).toBeGreaterThan(10)
+        }),
     )
   }
 
-  it('while a statement waits for a row: it is never made after that was asked', () =>
+  it('a take whose connection is cut while it waits for a row isn’t executed later', () =>
     through(async (proxy, store) => {
       const counters = store.open(SCHEMA)
       for (const _ of [1, 2]) await take(counters, 'waits')
@@ -78,7 +81,7 @@ describe.runIf(postgresTests)('a line that is cut at every point of a transactio
       expect((await used(counters, 'waits'))[0]).toBe(3)
     }))
 
-  it('that a hold grows by: it grows once', { timeout: 600_000 }, () =>
+  it('a growth of a hold cut at any point happens once', { timeout: 600_000 }, () =>
     through(async (proxy, store) => {
       const counters = store.open(SCHEMA)
       const hold = { subject: 'holder', category: 0, id: idOf('hold') }

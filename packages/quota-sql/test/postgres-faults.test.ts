@@ -15,7 +15,7 @@ const DEADLINE_MS = 600
 /** For work that a timer starts and that is done a few turns later. */
 const SLACK_MS = 50
 
-describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', () => {
+describe.runIf(postgresTests)('PostgreSQL faults', () => {
   const database = new TestDatabase()
 
   const errorOf = async (call: PromiseLike<unknown>): Promise<Error & { code?: unknown }> => {
@@ -29,7 +29,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
 
   const onPool = (pool: pg.Pool, prefix?: string) => postgresStore({ pool, deadlineMs: DEADLINE_MS, prefix })
 
-  it('tables that are not there, or of another format, are reported with their remedy', async () => {
+  it('missing tables and tables of another format are reported with the remedy', async () => {
     const missing = onPool(database.pool(), 'nowhere')
     const error = await errorOf(take(missing.open(SCHEMA), 'u'))
     expect([error.code, isNotDone(error)]).toEqual(['store_error', true])
@@ -42,7 +42,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     await expect(onPool(database.pool()).ready()).resolves.toBeUndefined()
   })
 
-  it('tables of another version are a mismatch, for calls as well', async () => {
+  it('tables of another version are a mismatch, also in calls', async () => {
     const url = await database.server.createDatabase()
     const pool = poolOf(url, { max: 1 })
     const [first] = quotaSchemaSql({ dialect: 'postgres' }).split('drop table "quota_rows";')
@@ -53,7 +53,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     await pool.end()
   })
 
-  it('transactions that the role has serializable fail for each other, and all of it is charged once', async () => {
+  it('serializable transactions that fail are repeated, and every take is charged once', async () => {
     const options = '-c default_transaction_isolation=serializable'
     const all = [1, 2, 3].map(() => {
       const pool = database.pool({ options, max: 1 })
@@ -67,7 +67,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     expect((await used(all[0]!, 'p0'))[1] - before).toBe(240)
   })
 
-  it('a connection that ends while nobody has it ends neither the process nor the work', async () => {
+  it('an idle connection that breaks ends neither the process nor later calls', async () => {
     // As the shortest application has it, which listens to nothing.
     const pool = new pg.Pool({ connectionString: database.url, max: 1, application_name: 'idle' })
     const store = onPool(pool)
@@ -82,7 +82,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     await pool.end()
   })
 
-  it('a role without rights, and a server that is read-only, are refused at once and charge nothing', async () => {
+  it('a role without rights and a read-only server reject immediately and charge nothing', async () => {
     await database.pool().query('create role reader login; grant select on all tables in schema public to reader')
     const url = new URL(database.url)
     url.username = 'reader'
@@ -106,7 +106,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     expect(await used(onPool(database.pool()).open(SCHEMA), 'v')).toEqual([0, 0])
   })
 
-  it('a pool without a free connection is reported within the deadline, and used again when it has one', async () => {
+  it('a pool without a free connection is reported within the deadline and used again later', async () => {
     const pool = database.pool({ max: 1 })
     const counters = onPool(pool).open(SCHEMA)
     const taken = await pool.connect()
@@ -118,7 +118,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     await expect.poll(() => pool.idleCount).toBe(1)
   })
 
-  it('a row that another holds is waited for no longer than the deadline, and nothing is charged', async () => {
+  it('a row locked by another client is waited for until the deadline, and nothing is charged', async () => {
     const pool = database.pool()
     const counters = onPool(pool).open(SCHEMA)
     await take(counters, 'x')
@@ -134,7 +134,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     expect((await used(counters, 'x'))[0]).toBe(2)
   })
 
-  it('a client that gives up on a statement, or a server that does, ends a call within the deadline', async () => {
+  it('a statement or lock timeout of client or server ends a call within the deadline', async () => {
     const setup = database.pool()
     await take(onPool(setup).open(SCHEMA), 't')
     const holder = await database.pool().connect()
@@ -151,7 +151,7 @@ describe.runIf(postgresTests)('a PostgreSQL that does not do what it should', ()
     expect((await used(onPool(setup).open(SCHEMA), 't'))[0]).toBe(1)
   })
 
-  it('silence is answered by the failure policy within the deadline, at once after a while, and ends', async () => {
+  it('a silent server is answered by the failure policy within the deadline, then immediately, until it recovers', async () => {
     const proxy = await startCuttingProxy(database.server.port)
     const url = new URL(database.url)
     url.port = String(proxy.port)

@@ -9,10 +9,10 @@ import { TestDatabase } from './support/database.ts'
 
 const ROUNDS = process.env.QUOTA_TEST_DEEP === '1' ? 50 : 1
 
-describe.runIf(postgresTests && processTests)('processes killed in the middle of transactions', () => {
+describe.runIf(postgresTests && processTests)('killed processes in transactions', () => {
   const database = new TestDatabase({ durable: true })
 
-  it('the server: nothing is lost and nothing doubled', async () => {
+  it('a killed server loses no charge and doubles none', async () => {
     const pool = database.pool({ max: 1 })
     const counters = postgresStore({ pool, deadlineMs: 10_000 }).open(SCHEMA)
     let [admitted, tries, isOver] = [0, 0, false]
@@ -33,7 +33,7 @@ describe.runIf(postgresTests && processTests)('processes killed in the middle of
     expect((await used(counters, 'z'))[0]).toBe(admitted)
   })
 
-  it('a process: what was answered is charged, and nobody waits for what it held', async () => {
+  it('a killed process’s answered takes stay charged, and its locks block nobody', async () => {
     const counters = postgresStore({ pool: database.pool(), deadlineMs: 5_000 }).open(SCHEMA)
     for (let round = 0; round < ROUNDS; round++) {
       const child = fork(new URL('./support/taker.ts', import.meta.url), [database.url, `p${round}`], {

@@ -14,7 +14,7 @@ const NEVER_MS = 60_000
 const SOON = { timeout: 15_000, interval: 5 }
 const MINUTE = Date.UTC(2026, 7, 6, 14) / 60_000
 
-describe.runIf(postgresTests)('changes that PostgreSQL notifies of', () => {
+describe.runIf(postgresTests)('changes announced by PostgreSQL', () => {
   const database = new TestDatabase()
   const LISTENING = `select pid from pg_stat_activity where query like 'listen %'`
   const listening = async (): Promise<number[]> =>
@@ -42,7 +42,7 @@ describe.runIf(postgresTests)('changes that PostgreSQL notifies of', () => {
     await admin.query('delete from quota_settings; delete from quota_changes; delete from quota_factor')
   })
 
-  it('are in force in every engine at once, whatever time there is between looks', async () => {
+  it('changes apply in every engine immediately, whatever the poll interval', async () => {
     const [one, two] = [engine(), engine()]
     for (const { quota } of [one, two]) await quota.ready()
     await expect.poll(listening, SOON).toHaveLength(2)
@@ -61,7 +61,7 @@ describe.runIf(postgresTests)('changes that PostgreSQL notifies of', () => {
     expect(await one.factor.compareAndSet(0, MINUTE, initialFactor())).toBe(false)
   })
 
-  it('are heard of again when the connection was killed, also those that were made meanwhile', async () => {
+  it('changes apply again after the connection was killed, including those made meanwhile', async () => {
     const [one, two] = [engine(), engine()]
     for (const { quota } of [one, two]) await quota.ready()
     await expect.poll(listening, SOON).toHaveLength(2)
@@ -79,7 +79,7 @@ describe.runIf(postgresTests)('changes that PostgreSQL notifies of', () => {
     await expect.poll(() => limitOf(two.quota, 'u'), SOON).toBe(5)
   })
 
-  it('are found by a poll without a notification', async () => {
+  it('a poll finds changes without a notification', async () => {
     const [silent, other] = [engine(100), engine(100)]
     for (const { quota } of [silent, other]) await quota.ready()
     await silent.quota.subjects.set('u', overridden(3))
@@ -92,7 +92,7 @@ describe.runIf(postgresTests)('changes that PostgreSQL notifies of', () => {
     await expect.poll(() => limitOf(other.quota, 'u'), SOON).toBe(6)
   })
 
-  it('take one connection of a pool, which is free again when nobody watches', async () => {
+  it('watching uses one connection of the pool and frees it when the last watcher stops', async () => {
     const { quota, settings, factor, end } = engine()
     await quota.ready()
     await expect.poll(listening, SOON).toHaveLength(1)

@@ -134,7 +134,7 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
   // A circle is found before a statement gives up on its lock.
   const database = new TestDatabase({ settings: { max_connections: '200', deadlock_timeout: '300ms' } })
 
-  it('have the histories of one machine that does one thing after the other', { timeout: 3_600_000 }, async () => {
+  it('histories of several processes are linearizable', { timeout: 3_600_000 }, async () => {
     const operation: fc.Arbitrary<Operation> = fc.record({
       kind: fc.constantFrom('take', 'take', 'take', 'give-back', 'reset', 'read'),
       cost: fc.integer({ min: 1, max: 3 }),
@@ -159,7 +159,7 @@ describe.runIf(postgresTests)('several processes on one PostgreSQL', () => {
     expect(overlapping).toBeGreaterThan(RUNS)
   })
 
-  it('never wait for each other in a circle, and charge what they admit', { timeout: 3_600_000 }, async () => {
+  it('several processes never deadlock and charge what they admit', { timeout: 3_600_000 }, async () => {
     const layers = ['user', 'team', 'org'].map((name) => ({ name, shared: false }))
     const schema: StoreSchema = { ...ONE_ROW, layers: [...layers, { name: 'site', shared: true }] }
     const quotas = { layers: [0, 1, 2, 3], limits: Array<number>(8).fill(1e9) }

@@ -20,7 +20,7 @@ function describeChanges(open: () => Kysely<unknown>): void {
     return made
   }
 
-  it('are reported one by one and in order, and as one when there were too many', async () => {
+  it('changes are reported one by one in order, and as one when there are too many', async () => {
     const db = await emptied()
     const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
     await other.poll()
@@ -41,7 +41,7 @@ function describeChanges(open: () => Kysely<unknown>): void {
     unwatch()
   })
 
-  it('that were read, and are gone before they were looked for, are not kept', async () => {
+  it('cached settings are dropped when their change disappears before a poll finds it', async () => {
     const db = await emptied()
     const [writer, other] = [sqlSettings({ db }), sqlSettings({ db, pollMs: 1_000 })]
     await writer.write({ mode: 'lenient' }, {})
@@ -59,7 +59,7 @@ function describeChanges(open: () => Kysely<unknown>): void {
     unwatch()
   })
 
-  it('are recorded with who made them, and what was there before and after', async () => {
+  it('changes are recorded with their author and the values before and after', async () => {
     const db = await emptied()
     const settings = sqlSettings({ db, clock: manualClock(NOW) })
     await settings.write({ mode: 'normal' }, { by: 'admin' })
@@ -79,7 +79,7 @@ function describeChanges(open: () => Kysely<unknown>): void {
     ])
   })
 
-  it('are committed with the work of their transaction, or not at all', async () => {
+  it('changes are committed with their transaction or not at all', async () => {
     const db = await emptied()
     await sql`create table if not exists audit (entry text not null)`.execute(db)
     await sql`delete from audit`.execute(db)

@@ -59,7 +59,7 @@ describe('settings in SQLite', () => {
     }),
   )
 
-  it('runs every case', () => expect(cases).toBe(SETTINGS_STORE_CASES.length))
+  it('the SQLite settings pass the conformance suite', () => expect(cases).toBe(SETTINGS_STORE_CASES.length))
 })
 
 describe.runIf(postgresTests)('settings in PostgreSQL', () => {
@@ -69,7 +69,7 @@ describe.runIf(postgresTests)('settings in PostgreSQL', () => {
     factoryOn(() => kyselyOnPool(database.pool())),
   )
 
-  it('that one process changed hold in every other with the next decision', async () => {
+  it('settings that one process changed apply to every other process’s next decision', async () => {
     const db = kyselyOnPool(database.pool())
     const policy = defaultPolicy({ operations: { read: { category: 'read', cost: 1 } } })
     const engine = () =>

@@ -32,8 +32,8 @@ function warningsOf(store: QuotaStore, limit: number): readonly string[] {
   return warnings
 }
 
-describe('two limiters on one database', () => {
-  it('are found by connections to one SQLite file, and by no others', () => {
+describe('limiters on one database', () => {
+  it('limiters conflict on connections to one SQLite file and not otherwise', () => {
     warningsOf(sqliteStore({ database: file('one') }), 100)
     expect(warningsOf(syncSqliteStore({ database: file('one', false) }), 5)).toEqual([
       expect.stringContaining('with the limits 100 and 5'),
@@ -43,7 +43,7 @@ describe('two limiters on one database', () => {
     expect(warningsOf(sqliteStore({ database: file(':memory:') }), 8)).toEqual([])
   })
 
-  it('are found by pools of one PostgreSQL database and prefix, and by no others', () => {
+  it('limiters conflict on pools of one PostgreSQL database and prefix and not otherwise', () => {
     const pool = (options: pg.PoolConfig) => {
       const made = new pg.Pool(options)
       opened.push({ close: () => made.end() })
@@ -61,14 +61,14 @@ describe('two limiters on one database', () => {
 })
 
 describe('the clock of an SQLite store', () => {
-  it("is refused under an engine with another one, since the file goes by the machine's", () => {
+  it('a custom clock is rejected for an SQLite file, which uses the machine’s clock', () => {
     const store = syncSqliteStore({ database: file('clock') })
     expect(() => simpleQuota({ limit: 1, per: '1h', store, clock: manualClock() })).toThrow(
       expect.objectContaining({ code: 'invalid_options', message: expect.stringContaining("the machine's clock") }),
     )
   })
 
-  it("is the engine's where it was given one", () => {
+  it('an SQLite store with a custom clock gives it to the engine', () => {
     const clock = manualClock()
     const quota = simpleQuota({ limit: 1, per: '1h', store: syncSqliteStore({ database: file('clock'), clock }) })
     expect(quota.consumeSync({ subject: 'u' }).allowed).toBe(true)

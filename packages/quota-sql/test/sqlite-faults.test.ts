@@ -39,8 +39,8 @@ const errorOf = async (call: () => unknown): Promise<Error & { code?: unknown }>
   throw new Error('it was answered')
 }
 
-describe('an SQLite file that does not do what it should', () => {
-  it('is written by another process: what only reads does not wait for that', async () => {
+describe('SQLite faults', () => {
+  it('reads don’t wait while another process writes the file', async () => {
     const path = newFile()
     const [database, other] = [connectTo(path), connectTo(path)]
     const counters = sqliteStore({ database, deadlineMs: DEADLINE_MS }).open(SCHEMA)
@@ -53,7 +53,7 @@ describe('an SQLite file that does not do what it should', () => {
     expect(await used(counters, 'u')).toEqual([2, 2])
   })
 
-  it('is read-only: refused at once, with nothing charged, and answered by the failure policy', async () => {
+  it('a read-only file rejects immediately, charges nothing, and the failure policy decides', async () => {
     const path = newFile()
     const database = connectTo(path)
     database.pragma('query_only = on')
@@ -71,7 +71,7 @@ describe('an SQLite file that does not do what it should', () => {
     await quota.close()
   })
 
-  it('is written by another process: waited for no longer than the deadline, then used again', async () => {
+  it('a file locked by another process is waited for until the deadline, then used again', async () => {
     const path = newFile()
     const counters = sqliteStore({ database: connectTo(path), deadlineMs: DEADLINE_MS }).open(SCHEMA)
     const other = connectTo(path)
@@ -90,7 +90,7 @@ describe('an SQLite file that does not do what it should', () => {
     expect(await used(counters, 'u')).toEqual([1, 1])
   })
 
-  it('is written by another process while old rows are deleted: used again when that has ended', async () => {
+  it('a file locked while another process deletes old rows is used again afterwards', async () => {
     const path = newFile()
     const database = connectTo(path)
     database.pragma('busy_timeout = 0')
@@ -104,7 +104,7 @@ describe('an SQLite file that does not do what it should', () => {
     expect(takeSync(counters)).toBeDefined()
   })
 
-  it('is written by another process: a snapshot is taken over when that has ended, and nobody is held up', async () => {
+  it('a snapshot is restored when another process’s lock ends, and no other call waits for it', async () => {
     const path = newFile()
     const memory = memoryStore()
     memory.open(SCHEMA).take({
@@ -126,7 +126,7 @@ describe('an SQLite file that does not do what it should', () => {
     expect(await used(store.open(SCHEMA), 'u')).toEqual([1, 1])
   })
 
-  it('is closed, or loses its tables: reported with the remedy', async () => {
+  it('a closed file and missing tables are reported with the remedy', async () => {
     const database = connectTo(newFile())
     const counters = sqliteStore({ database }).open(SCHEMA)
     database.exec('drop table quota_rows')

@@ -17,7 +17,7 @@ function tables() {
 }
 
 describe('stored rows', () => {
-  it('forgets an id for good when it is found expired, whatever the clock does after that', async () => {
+  it('an expired id is forgotten for good, whatever the clock does later', async () => {
     const { database } = tables()
     const clock = manualClock()
     const counters = sqliteStore({ database, clock }).open(SCHEMA)
@@ -35,7 +35,7 @@ describe('stored rows', () => {
     expect(await takeBy('b', 1)).toBe('admitted')
   })
 
-  it('keeps the row that counts a subject’s holds for minutes after the last, and writes it seldom', async () => {
+  it('the row that counts a subject’s holds is kept for minutes after the last and rarely written', async () => {
     const { database } = tables()
     const clock = manualClock()
     const counters = sqliteStore({ database, clock }).open(SCHEMA)
@@ -55,7 +55,7 @@ describe('stored rows', () => {
     expect(await endsAt('c')).toBe(first + 300_001)
   })
 
-  it('keeps the counters of limits that this version does not know, and their row with them', async () => {
+  it('a row keeps the counters of limits that this version doesn’t know', async () => {
     const { database, cells, layoutOf } = tables()
     const clock = manualClock()
     const schema: StoreSchema = { ...SCHEMA, layers: [SCHEMA.layers[0] ?? { name: 'personal', shared: false }] }
@@ -72,7 +72,7 @@ describe('stored rows', () => {
     expect(database.prepare('select ends_at from quota_rows').all()).toEqual([{ ends_at: null }])
   })
 
-  it('drops what another policy counted when that has ended, and is a plain row again', async () => {
+  it('a row drops another policy’s counter when that has ended and becomes a plain row', async () => {
     const { database, cells, layoutOf } = tables()
     const clock = manualClock()
     const store = sqliteStore({ database, clock })
@@ -94,7 +94,7 @@ describe('stored rows', () => {
     expect(JSON.parse(cells())[1]).toBe(3)
   })
 
-  it('is refused where another list of limits has the same hash', async () => {
+  it('a row whose list of limits has another list’s hash is rejected', async () => {
     const { database } = tables()
     const list = SCHEMA.cells.map(({ identity }) => identity).join('\n')
     database.prepare('insert into quota_layouts values (?, ?)').run(hash32(list), 'another list')
@@ -103,7 +103,7 @@ describe('stored rows', () => {
     expect(database.prepare('select count(*) as rows from quota_rows').all()).toEqual([{ rows: 0 }])
   })
 
-  it('is not written by a refusal', async () => {
+  it('a refusal writes no row', async () => {
     const { database, cells } = tables()
     const counters = sqliteStore({ database, clock: manualClock() }).open(SCHEMA)
     await take(counters, 'u')
@@ -113,7 +113,7 @@ describe('stored rows', () => {
     expect([cells(), database.prepare('select total_changes() as changes').all()]).toEqual(before)
   })
 
-  it('takes over a snapshot of the memory store, whole, and nothing that is there already', async () => {
+  it('a memory snapshot is restored completely and overwrites no existing row', async () => {
     const clock = manualClock()
     const memory = memoryStore({ clock })
     const before = memory.open(SCHEMA)
@@ -127,14 +127,14 @@ describe('stored rows', () => {
     expect(await used(counters, 'b')).toEqual([1, 1])
   })
 
-  it('is the same for a store that answers at once', () => {
+  it('the synchronous SQLite store charges and refuses by its stored rows', () => {
     const counters = syncSqliteStore({ database: tables().database }).open(SCHEMA)
     const request = { subject: 'u', category: 0, quotas: { layers: [0, 1], limits: [2, 9] }, costs: ONE }
     expect([1, 2, 3].map(() => counters.take(request).outcome)).toEqual(['admitted', 'admitted', 'refused'])
     expect(counters.read({ subject: 'u', categories: [0], layers: [0, 1] }).states[0]?.[1]).toBe(2)
   })
 
-  it('refuses tables of another format, or none', () => {
+  it('missing tables and tables of another format are rejected', () => {
     const { database } = tables()
     database.exec('update quota_format set version = 3')
     expect(() => sqliteStore({ database })).toThrow(/format 3/)

@@ -49,7 +49,7 @@ function both({ stores: [old, present] }: Opened) {
 }
 
 function cases(open: (clock: ReturnType<typeof manualClock>) => Opened | Promise<Opened>): void {
-  it('does not touch a bucket that it does not know: its tokens, and what comes back', async () => {
+  it('the previous version leaves an unknown bucket’s tokens and refill unchanged', async () => {
     const clock = manualClock()
     const { old, present } = both(await open(clock))
     expect((await present.spend(15)).allowed).toBe(true)
@@ -63,7 +63,7 @@ function cases(open: (clock: ReturnType<typeof manualClock>) => Opened | Promise
     expect(await old.used()).toEqual({ '1h': 24 })
   })
 
-  it('never says when a row ends that has such a bucket', async () => {
+  it('the previous version keeps a row with an unknown bucket forever', async () => {
     const clock = manualClock()
     const opened = await open(clock)
     const { old, present } = both(opened)
@@ -81,7 +81,7 @@ function cases(open: (clock: ReturnType<typeof manualClock>) => Opened | Promise
     expect((await opened.ends()) ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(startedAt + twoDays)
   })
 
-  it('gives back to the bucket what a hold of this version had, when it ends it', async () => {
+  it('the previous version gives a hold’s tokens back to an unknown bucket', async () => {
     const clock = manualClock()
     const { old, present } = both(await open(clock))
     const held = await present.hold(12)
@@ -92,7 +92,7 @@ function cases(open: (clock: ReturnType<typeof manualClock>) => Opened | Promise
   })
 }
 
-describe('a process of the version before buckets, on one SQLite file', () => {
+describe('the version before buckets and this one on one SQLite file', () => {
   cases((clock) => {
     const folder = mkdtempSync(join(tmpdir(), 'quota-versions-'))
     closing.push(() => rmSync(folder, { recursive: true, force: true }))
@@ -110,7 +110,7 @@ describe('a process of the version before buckets, on one SQLite file', () => {
   })
 })
 
-describe.runIf(postgresTests)('a process of the version before buckets, on one PostgreSQL', () => {
+describe.runIf(postgresTests)('the version before buckets and this one on one PostgreSQL', () => {
   const database = new TestDatabase()
   cases(async (clock) => {
     const pool = database.pool()

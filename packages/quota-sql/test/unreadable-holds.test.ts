@@ -49,8 +49,8 @@ const policy = definePolicy({
   concurrency: { label: 'running', operations: ['chat'] },
 })
 
-describe.each(STORES)('a hold that cannot be read, on %s', (_, make) => {
-  it('is set aside by the sweep, which goes on and warns once; a cancel or a reset removes it', async () => {
+describe.each(STORES)('an unreadable hold on %s', (_, make) => {
+  it('an unreadable hold is skipped by the sweep with one warning and removed by a cancel or reset', async () => {
     const clock = manualClock()
     const { store, damage } = make(clock)
     const quota = createQuota({ policy, store, clock })

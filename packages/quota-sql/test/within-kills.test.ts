@@ -85,7 +85,7 @@ async function killed(place: Place): Promise<void> {
   }
 }
 
-describe.runIf(postgresTests && processTests)('processes that are killed within transactions on PostgreSQL', () => {
+describe.runIf(postgresTests && processTests)('processes killed within transactions on PostgreSQL', () => {
   const database = new TestDatabase()
   const place = async (): Promise<Place> => {
     const pool = database.pool()
@@ -106,7 +106,7 @@ describe.runIf(postgresTests && processTests)('processes that are killed within 
   describeKills(place)
 })
 
-describe.runIf(processTests)('processes that are killed within transactions on SQLite', () => {
+describe.runIf(processTests)('processes killed within transactions on SQLite', () => {
   describeKills(async () => {
     const address = join(mkdtempSync(join(tmpdir(), 'quota-kills-')), 'work.sqlite')
     onTestFinished(() => rmSync(dirname(address), { recursive: true, force: true }))
@@ -120,14 +120,14 @@ describe.runIf(processTests)('processes that are killed within transactions on S
 })
 
 function describeKills(place: () => Promise<Place>): void {
-  it('between a charge and the end of its transaction: what was done is what was charged', {
+  it('a kill between a charge and the end of its transaction leaves charge and work consistent', {
     timeout: TIMEOUT_MS,
   }, async () => {
     await dying(await place())
   })
 
   it.runIf(deep)(
-    `at any time, ${KILLS} of them: what was done is what was charged`,
+    `${KILLS} kills at random times leave charge and work consistent`,
     {
       timeout: TIMEOUT_MS,
     },

@@ -48,7 +48,7 @@ interface Place {
 }
 
 function promises(place: () => Place): void {
-  it('reads the very first settings, and a subject’s', async () => {
+  it('a transaction reads the first settings and a subject’s', async () => {
     const { db, connections, quota: make } = place()
     const quota = make()
     const decisions = await inAll(db, connections, (transaction, index) =>
@@ -58,7 +58,7 @@ function promises(place: () => Place): void {
     await quota.close()
   })
 
-  it('reads settings and subjects that have changed, and goes by them', async () => {
+  it('a transaction uses changed settings and subjects', async () => {
     const { db, connections, quota: make, other: makeOther } = place()
     const [quota, other] = [make(), makeOther()]
     await quota.ready()
@@ -73,7 +73,7 @@ function promises(place: () => Place): void {
     await Promise.all([quota.close(), other.close()])
   })
 
-  it('takes several at once on one transaction', async () => {
+  it('concurrent decisions within one transaction are all made and charged', async () => {
     const { db, quota: make } = place()
     const quota = make()
     const subjects = ['a', 'b', 'c', 'd']
@@ -114,7 +114,7 @@ describe.runIf(postgresTests)('settings within a transaction on PostgreSQL', () 
 
   promises(() => placeOf(2))
 
-  it('remembers nothing of an older snapshot', async () => {
+  it('an older snapshot’s settings aren’t cached for later calls', async () => {
     const { db, quota: make } = placeOf(3)
     const quota = make()
     const request = { ...LOOK, subject: 'of old' }
@@ -131,7 +131,7 @@ describe.runIf(postgresTests)('settings within a transaction on PostgreSQL', () 
     await quota.close()
   })
 
-  it('leaves the transaction as it was where it cannot read them', async () => {
+  it('unreadable settings leave the transaction usable', async () => {
     const db = kyselyOf(1)
     const store = postgresStore({ pool: database.pool(), deadlineMs: 5_000 })
     const quota = createQuota({ policy, store, settingsStore: sqlSettings({ db, ...SELDOM }) })
@@ -147,7 +147,7 @@ describe.runIf(postgresTests)('settings within a transaction on PostgreSQL', () 
     await quota.close()
   })
 
-  it('is not disturbed by another read on the same transaction that fails', async () => {
+  it('another failed read on the transaction doesn’t affect the settings', async () => {
     const { db, quota: make } = placeOf(1)
     const store = postgresStore({ pool: database.pool(), deadlineMs: 5_000 })
     const absent = sqlSettings({ db, prefix: 'absent', ...SELDOM })
@@ -166,7 +166,7 @@ describe.runIf(postgresTests)('settings within a transaction on PostgreSQL', () 
     await Promise.all([quota.close(), failing.close()])
   })
 
-  it('says that it was the settings where their store cannot take part', async () => {
+  it('the error names the settings store if it can’t take part in the transaction', async () => {
     const db = kyselyOf(1)
     const store = postgresStore({ pool: database.pool(), deadlineMs: 5_000 })
     for (const isRead of [false, true]) {

@@ -30,7 +30,7 @@ async function worksAsCharged(db: Kysely<Worked>, store: PostgresStore | SqliteS
 describe.runIf(postgresTests)('within a transaction on PostgreSQL', () => {
   const database = new TestDatabase()
 
-  it(`${RUNS} pieces of work, many rolled back: what was done is what was charged`, {
+  it(`${RUNS} pieces of work on PostgreSQL, many rolled back, are charged exactly as done`, {
     timeout: 3_600_000,
   }, async () => {
     const pool = database.pool({ max: 6 })
@@ -48,7 +48,7 @@ describe.runIf(postgresTests)('within a transaction on PostgreSQL', () => {
 })
 
 describe('within a transaction on SQLite', () => {
-  it(`${RUNS} pieces of work, many rolled back: what was done is what was charged`, {
+  it(`${RUNS} pieces of work on SQLite, many rolled back, are charged exactly as done`, {
     timeout: 3_600_000,
   }, async () => {
     const database = connectTo(':memory:')

@@ -17,7 +17,7 @@ import { type RedisServer, redisTests, startRedis } from '../support/redis-serve
 const modes = process.env.QUOTA_TEST_DEEP === undefined ? [true] : [true, false]
 
 // The longest file: each case plays through a server of HTTP before Redis.
-describe.runIf(redisTests && processTests)('by HTTP', () => {
+describe.runIf(redisTests && processTests)('the store by HTTP', () => {
   let redis: RedisServer
   let admin: Redis
   let front: HttpFront
@@ -57,7 +57,8 @@ describe.runIf(redisTests && processTests)('by HTTP', () => {
     ),
   )
 
-  it('plays every case', () => expect(registered).toEqual(modes.map(() => CONFORMANCE_CASES.length)))
+  it('the HTTP store passes the conformance suite', () =>
+    expect(registered).toEqual(modes.map(() => CONFORMANCE_CASES.length)))
 
   describeSettingsStore(
     { describe, it },
@@ -87,5 +88,6 @@ describe.runIf(redisTests && processTests)('by HTTP', () => {
     'settings that are in use',
   )
 
-  it('plays every case of settings', () => expect(SETTINGS_STORE_CASES.length).toBeGreaterThan(10))
+  it('the HTTP store’s settings pass the conformance suite', () =>
+    expect(SETTINGS_STORE_CASES.length).toBeGreaterThan(10))
 })

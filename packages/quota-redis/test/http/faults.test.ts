@@ -43,8 +43,8 @@ const write = { subject: 'u', operation: 'write' } as const
 /** These leave open whether the command was carried out. */
 const IN_DOUBT: readonly FrontFault[] = ['broken', 'lost', 'status-502', 'half', 'redirect', 'answer-before', 'no-json']
 
-describe.runIf(redisTests)('an answer that cannot be had', () => {
-  it.each(IN_DOUBT)('leaves a take unanswered that is not sent again: %s', async (fault) => {
+describe.runIf(redisTests)('missing HTTP responses', () => {
+  it.each(IN_DOUBT)('a take without an id isn’t sent again: %s', async (fault) => {
     const { quota, front } = await started()
     const before = front.seen.requests
     front.faults.push(fault)
@@ -55,7 +55,7 @@ describe.runIf(redisTests)('an answer that cannot be had', () => {
   })
 
   it.each([...IN_DOUBT, 'done-twice', 'answered-twice'] as const)(
-    'leaves a take under an id to be sent again, which charges once: %s',
+    'a take under an id is sent again and charged once: %s',
     async (fault) => {
       const { quota, front } = await started()
       front.faults.push(fault)
@@ -67,7 +67,7 @@ describe.runIf(redisTests)('an answer that cannot be had', () => {
     },
   )
 
-  it('that comes twice is not taken for that of the next call', async () => {
+  it('a duplicated response isn’t taken for the next call’s', async () => {
     const { quota, front } = await started()
     front.faults.push('answered-twice')
     await quota.consume(write)
@@ -77,7 +77,7 @@ describe.runIf(redisTests)('an answer that cannot be had', () => {
     }
   })
 
-  it('for lack of a connection lets a take be sent again, as nothing was carried out', async () => {
+  it('a take is sent again after a connection error, because nothing was executed', async () => {
     let nowhere: string | undefined
     const refusing: typeof fetch = (url, init) => {
       const to = nowhere ?? (url as string)
@@ -92,7 +92,7 @@ describe.runIf(redisTests)('an answer that cannot be had', () => {
     expect(await usedBy(quota, 'u')).toBe(1)
   })
 
-  it('within the deadline says where the database would be', async () => {
+  it('a connection error within the deadline names the database’s address', async () => {
     const port = await freePort()
     const store = redisHttpStore({ url: `http://127.0.0.1:${port}`, token: 't', deadlineMs: 50 })
     const quota = createQuota({ policy: policyOf(), store })
@@ -102,7 +102,7 @@ describe.runIf(redisTests)('an answer that cannot be had', () => {
   })
 })
 
-describe.runIf(redisTests)('an answer that comes after the deadline', () => {
+describe.runIf(redisTests)('HTTP responses after the deadline', () => {
   /** Holds answers back until they are let go. */
   function gate() {
     let open = (): void => undefined
@@ -142,7 +142,7 @@ describe.runIf(redisTests)('an answer that comes after the deadline', () => {
     return { quota, state, open }
   }
 
-  it('gives back what it was admitted for', async () => {
+  it('a take that is admitted after its deadline is given back', async () => {
     const { quota, state, open } = await late()
     expect(state.isAborted).toBe(false)
     state.isShut = false
@@ -150,14 +150,14 @@ describe.runIf(redisTests)('an answer that comes after the deadline', () => {
     await expect.poll(() => usedBy(quota, 'u')).toBe(0)
   })
 
-  it('is not waited for where nothing may go on after the answer', async () => {
+  it('a late response isn’t awaited if the runtime can’t continue after the answer', async () => {
     const { state } = await late({ batch: false })
     expect(state.isAborted).toBe(true)
   })
 })
 
-describe.runIf(redisTests)('the token', () => {
-  it('is in no error that a front makes', async () => {
+describe.runIf(redisTests)('the HTTP token', () => {
+  it('the token is in no error, whatever a proxy answers', async () => {
     const { quota, front } = await started()
     front.faults.push('repeats-token')
     const cause = await causeOf(quota.consume(write))
@@ -165,7 +165,7 @@ describe.runIf(redisTests)('the token', () => {
     expect(inspect(cause, { depth: 9 })).not.toContain(front.token)
   })
 
-  it('that is wrong is said to be so', async () => {
+  it('the error for a wrong token says so', async () => {
     const { front } = await started()
     const store = redisHttpStore({ url: front.url, token: 'wrong-token' })
     const error = await store.ready!().then(undefined, (caught: unknown) => caught)

@@ -44,8 +44,8 @@ async function started() {
 
 const run = { subject: 'u', operation: 'run' } as const
 
-describe.runIf(redisTests).each([true, false])('a store by HTTP, in batches: %s', (batch) => {
-  it('sends nothing for ten minutes without a call', async () => {
+describe.runIf(redisTests).each([true, false])('an HTTP store with batches: %s', (batch) => {
+  it('an HTTP store without calls sends nothing for ten minutes', async () => {
     const { open, sent } = await started()
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout', 'performance', 'Date'] })
     later(() => vi.useRealTimers())
@@ -61,7 +61,7 @@ describe.runIf(redisTests).each([true, false])('a store by HTTP, in batches: %s'
     expect(sent()).toBeGreaterThan(before)
   })
 
-  it('ends the hold of a process that is gone before it refuses another', async () => {
+  it('an HTTP store ends expired holds of other processes before it refuses', async () => {
     const { admin, open } = await started()
     const [gone, quota] = [open(batch), open(batch)]
     const hold = await gone.reserve({ ...run, ttlMs: 1_000 })
@@ -72,7 +72,7 @@ describe.runIf(redisTests).each([true, false])('a store by HTTP, in batches: %s'
     expect((await quota.reserve({ ...run, id: 'b' })).status).toBe('reserved')
   })
 
-  it('follows settings that another process wrote, with the second decision', async () => {
+  it('an HTTP store uses another process’s settings from the second decision on', async () => {
     const { redis, open } = await started()
     const quota = open(batch)
     const client = new Redis(redis.port)
@@ -90,8 +90,8 @@ describe.runIf(redisTests).each([true, false])('a store by HTTP, in batches: %s'
   })
 })
 
-describe('what cannot be had by HTTP', () => {
-  it.each(['leases', 'broadcast'])('is refused by name: %s', (name) => {
+describe('unavailable features by HTTP', () => {
+  it.each(['leases', 'broadcast'])('the HTTP store rejects the option %s', (name) => {
     const options = { url: 'https://db.example', token: 't', [name]: true }
     expect(() => redisHttpStore(options)).toThrow(new RegExp(`${name}.*not available by HTTP`))
   })
@@ -100,7 +100,7 @@ describe('what cannot be had by HTTP', () => {
     ['leasedRedisStore', leasedRedisStore],
     ['redisBroadcast', redisBroadcast],
     ['redisStore', redisStore],
-  ] as const)('is refused where an address is given for a client: %s()', (name, make) => {
+  ] as const)('an address in place of a client is rejected by %s()', (name, make) => {
     const client = { url: 'https://db.example', token: 'secret-token' }
     const made = () => (make as (options: object) => unknown)({ client })
     expect(made).toThrow(expect.objectContaining({ code: 'invalid_options' }))
@@ -115,7 +115,7 @@ describe('what cannot be had by HTTP', () => {
     ['secret-token', 't'],
     ['https://db.example', 'secret-token\n'],
     ['https://db.example', ''],
-  ])('is an address or token that no request can carry, and it is not shown: %j', (url, token) => {
+  ])('an address or token that no request can carry is rejected and not shown: %j', (url, token) => {
     const made = () => redisHttpStore({ url, token })
     expect(made).toThrow(expect.objectContaining({ code: 'invalid_options' }))
     expect(made).not.toThrow(/secret-token/)

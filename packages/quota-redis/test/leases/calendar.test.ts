@@ -95,7 +95,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     return taken
   }
 
-  it('belong to one period: nothing of the last is spent in the next, and the rest at its end is gone', async () => {
+  it('a calendar lease belongs to one period, and its unspent rest is dropped at the end', async () => {
     const { clock, start, end, nextEnd, one, other } = sharing()
     const periods = [start, end, nextEnd] as const
     clock.advance(59_000)
@@ -115,7 +115,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect(await sharedOf(other, periods)).toEqual([end, 5])
   })
 
-  it('of a rolling window beside one end with whichever ends first', async () => {
+  it('a lease of rolling and calendar windows ends with the first of them', async () => {
     const { clock, start, end, nextEnd, one, other } = sharing(BOTH)
     const periods = [start, end, nextEnd] as const
     clock.advance(58_500)
@@ -127,7 +127,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect(await sharedOf(other, periods)).toEqual([opened, taken + 3, end, 3])
   })
 
-  it('are not for requests with other periods, which are stale', async () => {
+  it('a request with other periods than the lease’s is stale', async () => {
     const { clock, start, end, nextEnd, one } = sharing()
     const periods = [start, end, nextEnd] as const
     const ahead = [end, nextEnd, nextEnd + DAY_MS] as const
@@ -151,7 +151,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect((await sharedOf(one, [start, end, nextEnd]))[1]).toBe(taken + idleTokens)
   })
 
-  it('a refusal stands no longer than its period', async () => {
+  it('a cached refusal ends with its period', async () => {
     const { clock, start, end, nextEnd, one } = sharing()
     const periods = [start, end, nextEnd] as const
     clock.advance(59_500)
@@ -165,7 +165,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect((await take(one, 1, periods, { limit: 10 })).states.slice(2)).toEqual([end, 1])
   })
 
-  it('a refusal of the site leaves the own period as it was, and reports the refusing limit', async () => {
+  it('a refusal by the site leaves the subject’s period unchanged and reports the refusing limit', async () => {
     const { start, end, nextEnd, one } = sharing()
     const periods = [start, end, nextEnd] as const
     await take(one, 4, periods, { limit: 10 })
@@ -175,7 +175,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect([other.outcome, other.states]).toEqual(['refused', [-1, 0, start, 4]])
   })
 
-  it('of several shared layers go by the periods of each', async () => {
+  it('leases of several shared layers use the periods of each', async () => {
     const layers = [...MONTHLY.layers, { name: 'all', shared: true }]
     const { clock, start, end, nextEnd, one, other } = sharing({ ...MONTHLY, layers })
     const now = clock.now()
@@ -192,7 +192,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect((await other.counters.read(read)).states).toEqual([[start, 8, now + 500, 3]])
   })
 
-  it('idle processes ask for nothing when periods end, and open none', async () => {
+  it('idle processes request no lease when periods end and open no period', async () => {
     const { clock, start, end, nextEnd, one, other } = sharing()
     await untilLeased(one, [start, end, nextEnd])
     const { grants } = one.store.leases()
@@ -204,7 +204,7 @@ describe.runIf(redisTests)('leases of calendar windows', () => {
     expect([one, other].map(({ store }) => store.leases().grants)).toEqual([grants, 0])
   })
 
-  it('what was lost is counted as such while its period lasts, and not after it', async () => {
+  it('lost counters are reported during their period and not after it', async () => {
     const ofPeriod = async (ms: number): Promise<number> => {
       const { clock, start, end, nextEnd, one } = sharing()
       const periods = [start, end, nextEnd] as const

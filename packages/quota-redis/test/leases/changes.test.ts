@@ -18,7 +18,7 @@ const take = { subject: 'u', operation: 'take' } as const
 
 const { later } = useCleanups()
 
-describe.runIf(redisTests)('leases, while things change', () => {
+describe.runIf(redisTests)('leases during changes', () => {
   const redis = useRedis()
 
   const client = () => new Redis({ port: redis.port, lazyConnect: true })
@@ -46,27 +46,30 @@ describe.runIf(redisTests)('leases, while things change', () => {
     ['switch', { layers: { site: { enabled: true } } }, { layers: { site: { enabled: false } } }],
   ]
 
-  it.each(lower)('the %s of the site: lowered within 2 s, raised within 1 s', async (dial, lowered, raised) => {
-    const [admin, other] = (await sharing(2, 350_000)) as [LeasedEngine, LeasedEngine]
-    // Of a site that is switched off nothing is counted; switched on, it has no room.
-    if (dial === 'switch') await admin.quota.settings.update({ base: { site: { write: { hour: 1 } } }, ...raised })
-    const allowed = async ({ quota }: LeasedEngine) => (await quota.consume(take)).allowed
-    await vi.waitFor(async () => expect(await allowed(other)).toBe(true), { timeout: 15_000, interval: 5 })
+  it.each(lower)(
+    'the site’s %s applies to leases within 2 s when lowered and 1 s when raised',
+    async (dial, lowered, raised) => {
+      const [admin, other] = (await sharing(2, 350_000)) as [LeasedEngine, LeasedEngine]
+      // Of a site that is switched off nothing is counted; switched on, it has no room.
+      if (dial === 'switch') await admin.quota.settings.update({ base: { site: { write: { hour: 1 } } }, ...raised })
+      const allowed = async ({ quota }: LeasedEngine) => (await quota.consume(take)).allowed
+      await vi.waitFor(async () => expect(await allowed(other)).toBe(true), { timeout: 15_000, interval: 5 })
 
-    await admin.quota.settings.update(lowered)
-    const loweredAt = ownTime()
-    // Who knows of it spends nothing more of what was granted before.
-    expect(await allowed(admin)).toBe(false)
-    while (await allowed(other)) expect(ownTime() - loweredAt).toBeLessThan(2_000)
-    expect(await takes(other.quota, 5, 5)).toBe(0)
+      await admin.quota.settings.update(lowered)
+      const loweredAt = ownTime()
+      // Who knows of it spends nothing more of what was granted before.
+      expect(await allowed(admin)).toBe(false)
+      while (await allowed(other)) expect(ownTime() - loweredAt).toBeLessThan(2_000)
+      expect(await takes(other.quota, 5, 5)).toBe(0)
 
-    await admin.quota.settings.update(raised)
-    const raisedAt = ownTime()
-    while (!(await allowed(other))) expect(ownTime() - raisedAt).toBeLessThan(1_000)
-    expect(await takes(other.quota, 5, 5)).toBe(25)
-  })
+      await admin.quota.settings.update(raised)
+      const raisedAt = ownTime()
+      while (!(await allowed(other))) expect(ownTime() - raisedAt).toBeLessThan(1_000)
+      expect(await takes(other.quota, 5, 5)).toBe(25)
+    },
+  )
 
-  it('a process that needs all that is left holds its part of half of it, however often it asks', async () => {
+  it('one process gets at most its share of half the remaining tokens, however often it asks', async () => {
     const prefix = newPrefix()
     const [greedy, other] = [1, 2].map(() => on({ policy: sitePolicy(LIMIT), prefix })) as [LeasedEngine, LeasedEngine]
     expect((await greedy.quota.consume({ ...take, cost: 350_000 })).allowed).toBe(true)
@@ -76,7 +79,7 @@ describe.runIf(redisTests)('leases, while things change', () => {
     expect(await takes(other.quota, 20, 50)).toBe(1_000)
   })
 
-  it('tokens of leases that a lowered limit ended go back', async () => {
+  it('tokens of leases that end because of a lowered limit are returned', async () => {
     const [admin, other] = (await sharing(2, 100_000)) as [LeasedEngine, LeasedEngine]
     await admin.quota.settings.update({ mode: 'conservative' })
     const limit = async () => (await other.quota.status('u')).windows.write?.at(-1)?.limit
@@ -90,7 +93,7 @@ describe.runIf(redisTests)('leases, while things change', () => {
     for (const { store } of [admin, other]) expect(store.leases().strandedTokens).toBe(0)
   })
 
-  it('idle processes open no window and ask for nothing in two days', async () => {
+  it('idle processes open no window and request no lease in two days', async () => {
     const clock = manualClock()
     const engines = await sharing(3, 0, { testClock: clock })
     const grants = engines.map(({ store }) => store.leases().grants)
@@ -110,7 +113,7 @@ describe.runIf(redisTests)('leases, while things change', () => {
     expect(await keys()).toBeLessThanOrEqual(before)
   })
 
-  it('processes whose clocks are a day off share a limit by the clock of the site', async () => {
+  it('processes whose clocks differ by a day share a limit by the site’s clock', async () => {
     later(() => vi.useRealTimers())
     const prefix = newPrefix()
     const [early, late] = [1, 2].map(() => on({ policy: sitePolicy(1_000), prefix })) as [LeasedEngine, LeasedEngine]
@@ -143,7 +146,7 @@ describe.runIf(redisTests)('leases, while things change', () => {
     )
   })
 
-  it('counters begin again after FLUSHALL, and the report says so; not after a reset, nor when windows end', async () => {
+  it('counters lost by FLUSHALL are reported, and a reset or an ended window isn’t a loss', async () => {
     const clock = manualClock()
     const [one, other] = (await sharing(2, 0, { testClock: clock })) as [LeasedEngine, LeasedEngine]
     const losses = () => [one, other].map(({ store }) => store.leases().counterLosses)
@@ -171,7 +174,7 @@ describe.runIf(redisTests)('leases, while things change', () => {
   })
 })
 
-describe('a lease', () => {
+describe('the age of a lease', () => {
   it.each([
     ['as both clocks go on', 1_949, 1_949, true],
     ['as both clocks go on', 1_950, 1_950, false],
@@ -179,7 +182,7 @@ describe('a lease', () => {
     ['while the wall clock is set back by a day', 1_950, 1_950 - DAY_MS, false],
     ['while the wall clock is set ahead by a day', 1, DAY_MS, false],
     ['while the machine sleeps and only the wall clock goes on', 0, 1_950, false],
-  ])('%s: after %i ms and %i ms by the wall, usable: %s', (_, steadyMs, wallMs, isLive) => {
+  ])('a lease’s age %s: after %i ms and %i ms of wall time it is usable: %s', (_, steadyMs, wallMs, isLive) => {
     const sentAt = { steadyMs: 10, wallMs: 1_790_000_000_000 }
     const grant = {
       id: '',

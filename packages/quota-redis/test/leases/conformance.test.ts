@@ -9,15 +9,15 @@ const deep = process.env.QUOTA_TEST_DEEP === '1'
 const PROMISES = { runs: deep ? 5_000 : 15, maxSteps: 30 }
 
 /** Kinds, holds and leases have tests of their own in every run; all cases once more are for the deep profile. */
-describe.runIf(redisTests && deep)('a store with leases', () => {
+describe.runIf(redisTests && deep)('stores with leases', () => {
   const redis = useRedis()
   const factory = leasedFactory(() => redis.port)
 
   const registered = describeStore({ describe, it }, factory, 'Redis store with leases')
 
-  it('runs every case', () => expect(registered).toBe(CONFORMANCE_CASES.length))
+  it('a store with leases passes the conformance suite', () => expect(registered).toBe(CONFORMANCE_CASES.length))
 
-  it(`breaks no promise in ${PROMISES.runs} random histories`, { timeout: 3_600_000 }, async () => {
+  it(`a store with leases breaks no promise in ${PROMISES.runs} random histories`, { timeout: 3_600_000 }, async () => {
     await checkPromises(factory, PROMISES)
   })
 })

@@ -5,7 +5,7 @@ import { GROUPS, groupPrefixes } from '../../src/leases/groups.ts'
 const SLOTS = 16_384
 
 describe('groups of subjects', () => {
-  it.each([2, 3, 4, 6, 12])('are as many on each of %i primaries', (primaries) => {
+  it.each([2, 3, 4, 6, 12])('groups of subjects are spread evenly over %i primaries', (primaries) => {
     for (const prefix of ['quota', 'gateway', '配额']) {
       const slots = groupPrefixes(prefix).map((name) => keySlot(`{${name}}:row`))
       const counts = Array.from({ length: primaries }, () => 0)

@@ -14,13 +14,13 @@ const SLOT = { slot: true } as const
 
 const { later, proxy: startProxy } = useCleanups()
 
-describe.runIf(redisTests)('leased holds of which nobody knows for a while', () => {
+describe.runIf(redisTests)('leased holds with unknown state', () => {
   const redis = useRedis()
   beforeAll(() => warmUp(redis.port))
 
   const holder = (options: Parameters<typeof leasedHolder>[2]) => leasedHolder(redis.port, later, options)
 
-  it('are charged once whatever answer is lost, and given back once', async () => {
+  it('a leased hold is charged once and given back once, whichever reply is lost', async () => {
     const prefix = newPrefix()
     const proxy = await startProxy(redis.port)
     // A manual clock: no process looks for holds in between.
@@ -62,7 +62,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
     expect([await witness.used(), await siteUsed()]).toEqual([[5, 0], kept + stranded() - before])
   })
 
-  it('asked for again have the tokens of the first time; those of the second go back', async () => {
+  it('a repeated leased hold keeps its first tokens, and those of the second try are returned', async () => {
     const prefix = newPrefix()
     const one = await holder({ prefix })
     const first = await one.hold('a', 10)
@@ -76,7 +76,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
     expect(await one.used()).toEqual([0])
   })
 
-  it('asked for again by who never heard that it ended do not give back twice', async () => {
+  it('a leased hold that ended before its repeat arrives isn’t given back twice', async () => {
     const prefix = newPrefix()
     const clock = manualClock()
     const one = await holder({ prefix, clock })
@@ -100,7 +100,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
     expect([await last.used(), await last.siteUsed()]).toEqual([[0], [before]])
   })
 
-  it('a growth that was made before the hold ended is not given back twice', async () => {
+  it('a growth made before the leased hold ended isn’t given back twice', async () => {
     const prefix = newPrefix()
     const one = await holder({ prefix })
     const before = await untilLeased(one)
@@ -118,7 +118,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
     expect([await last.used(), await last.siteUsed()]).toEqual([[3], [before + 3]])
   })
 
-  it('a growth that comes late does not take the place of one in a newer window', async () => {
+  it('a late growth doesn’t replace one in a newer window', async () => {
     const clock = manualClock()
     const one = await holder({ prefix: newPrefix(), clock, siteLimits: [100] })
     await one.hold('a', 10, { ttlMs: 9 * HOUR_MS })
@@ -135,7 +135,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
     await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 15_000, interval: 5 })
   })
 
-  it('where the site refuses what the own limits were charged for first, nothing is left of it', async () => {
+  it('a leased hold that the site refuses leaves no charge in the subject’s limits', async () => {
     const one = await holder({ prefix: newPrefix(), schema: SLOTS, limits: [MANY, 1], siteLimits: [10, 0] })
     await one.take(8, 'v')
     const spy = vi.spyOn(SharedPool.prototype, 'take')
@@ -159,7 +159,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
     expect([await one.used(), (await one.holds.sweep()).open]).toEqual([[0, 0], 0])
   })
 
-  it('a hold that ends while the site is asked leaves nothing there', async () => {
+  it('a leased hold that ends during the site’s call leaves nothing at the site', async () => {
     const clock = manualClock()
     const one = await holder({ prefix: newPrefix(), clock })
     const original = SharedPool.prototype.take
@@ -175,7 +175,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
     await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([0]), { timeout: 15_000, interval: 5 })
   })
 
-  it('a take that died between its own part and the site is completed by the next try, once', async () => {
+  it('a take that died between its own part and the site is completed once by the next try', async () => {
     const one = await holder({ prefix: newPrefix(), siteLimits: [10], deadlineMs: 500 })
     const spy = vi.spyOn(Places.prototype, 'takeShared')
     later(() => spy.mockRestore())
@@ -210,7 +210,7 @@ describe.runIf(redisTests)('leased holds of which nobody knows for a while', () 
     expect((await one.holds.list({ subject: 'u' })).holds).toEqual([])
   })
 
-  it('a hold that is there too late for its caller is cancelled, at the site as well', async () => {
+  it('a leased hold that is admitted after its deadline is cancelled, also at the site', async () => {
     const one = await holder({ prefix: newPrefix(), deadlineMs: 500, siteLimits: [100] })
     await vi.waitFor(() => one.take(1), { timeout: 15_000 })
     const original = Places.prototype.takeShared

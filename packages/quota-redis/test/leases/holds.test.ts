@@ -14,13 +14,13 @@ const SLOT = { slot: true } as const
 
 const { later } = useCleanups()
 
-describe.runIf(redisTests)('holds whose shared part is leased', () => {
+describe.runIf(redisTests)('holds on leased limits', () => {
   const redis = useRedis()
   beforeAll(() => warmUp(redis.port))
 
   const holder = (options: Parameters<typeof leasedHolder>[2]) => leasedHolder(redis.port, later, options)
 
-  it('have their tokens from leases, and give them back wherever they are settled', async () => {
+  it('a hold takes leased tokens and gives them back wherever it is settled', async () => {
     const prefix = newPrefix()
     const [one, other] = [await holder({ prefix }), await holder({ prefix })]
     const taken = await untilLeased(one)
@@ -41,7 +41,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     for (const each of [one, other]) expect(reportOf(each).strandedTokens).toBe(0)
   })
 
-  it('grants exactly 6 of 20 of 75 at once under a shared limit of 500, to two processes', async () => {
+  it('20 concurrent holds of 75 under a shared limit of 500 in two processes give exactly 6 admissions', async () => {
     const prefix = newPrefix()
     const parties = await Promise.all([1, 2].map(() => holder({ prefix, siteLimits: [500] })))
     const replies = await Promise.all(Array.from({ length: 20 }, (_, n) => parties[n % 2]!.hold(`h${n}`, 75)))
@@ -50,7 +50,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     expect((await parties[0]!.holds.list({ subject: 'u' })).holds).toHaveLength(6)
   })
 
-  it('gives back what a killed process held, of both layers, within a second of its end', async () => {
+  it('the hold of a killed process is given back in both layers within a second of its end', async () => {
     const prefix = newPrefix()
     const witness = await holder({ prefix, schema: SLOTS, limits: [500, 2] })
     const code = `import { holdAndWait } from './test/support/holders.ts'; await holdAndWait(${redis.port}, '${prefix}', 400, 1000, true)`
@@ -82,7 +82,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     ])
   })
 
-  it('end once, whichever process sweeps, and the tokens of others stay', async () => {
+  it('each expired hold ends once, whichever process sweeps, and other holds keep their tokens', async () => {
     const clock = manualClock()
     const prefix = newPrefix()
     const [one, other] = [await holder({ prefix, clock }), await holder({ prefix, clock })]
@@ -97,7 +97,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     expect((await other.holds.sweep()).open).toBe(1)
   })
 
-  describe.each(['cold', 'warm'])('where the site is %s', (site) => {
+  describe.each(['cold', 'warm'])('holds when the site is %s', (site) => {
     async function party(siteLimits: readonly number[], ownLimits: readonly number[] = [MANY, 2]) {
       const made = await holder({
         prefix: newPrefix(),
@@ -111,7 +111,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
       return { made, used }
     }
 
-    it('a refusal of the site leaves no hold, no slot, no window and no id', async () => {
+    it('a refusal by the site leaves no hold, slot, window or id', async () => {
       const { made } = await party([10, 0])
       const refused = await made.hold('a', 11, SLOT)
       expect([refused.outcome, refused.states.slice(0, 4)]).toEqual(['refused', [-1, 0, -1, 0]])
@@ -122,7 +122,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
       expect(await made.hold('a', 4, { ...SLOT, nonce: 'another' })).toMatchObject({ outcome: 'admitted' })
     })
 
-    it('a refusal of the own limits charges nothing at the site, and opens no window there', async () => {
+    it('a refusal by the subject’s limits charges nothing at the site and opens no window there', async () => {
       const { made, used } = await party([MANY, 0], [10, 1])
       expect(await made.hold('a', 11, SLOT)).toMatchObject({ outcome: 'refused' })
       expect(await made.hold('a', 1, { ...SLOT, maxHolds: 0 })).toMatchObject({ outcome: 'too_many_holds' })
@@ -136,7 +136,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
       ])
     })
 
-    it('what costs nothing is held, and grows later', async () => {
+    it('a hold without cost is open and can grow later', async () => {
       const { made, used } = await party([10, 0])
       expect(await made.hold('a', 0, SLOT)).toMatchObject({ outcome: 'admitted' })
       expect(await made.siteUsed()).toEqual([used, 0])
@@ -154,7 +154,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
       await vi.waitFor(async () => expect(await made.siteUsed()).toEqual([used, 0]), { timeout: 15_000, interval: 5 })
     })
 
-    it('those of subjects without own limits are known by their ids', async () => {
+    it('holds of subjects without limits of their own are found by id', async () => {
       const { made, used } = await party([10, 0])
       const quotas = { layers: [1], limits: [10, 0] }
       expect(await made.hold('a', 6, { quotas })).toMatchObject({ outcome: 'admitted' })
@@ -170,7 +170,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     })
   })
 
-  it('grow in a new window of the site, or in none, and give back what they have there', async () => {
+  it('a hold grows in a new window of the site, or in none, and gives back what it has there', async () => {
     const clock = manualClock()
     const prefix = newPrefix()
     const one = await holder({ prefix, limits: [10], siteLimits: [20], clock })
@@ -216,7 +216,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     }
   })
 
-  it('a commit above is charged at the site too, in time, late and once', async () => {
+  it('a commit above the hold is charged at the site in time, late, and once', async () => {
     const clock = manualClock()
     const one = await holder({ prefix: newPrefix(), limits: [100], siteLimits: [10], clock })
     await one.hold('a', 4)
@@ -232,7 +232,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     expect(await one.take(1)).toMatchObject({ outcome: 'refused' })
   })
 
-  it('tokens given back go by the record: layers that are switched off, policies with other windows', async () => {
+  it('a settled hold gives back what its record lists, even if layers or windows changed since', async () => {
     const all = [HOURS, SLOTS, MONTHS, EVERYTHING]
     const limitsOf = ({ cells }: typeof HOURS) => cells.map(({ kind }) => (kind === 'concurrency' ? 3 : 100))
     for (const [mine, theirs] of all.flatMap((a) => all.filter((b) => b !== a).map((b) => [a, b] as const))) {
@@ -283,7 +283,7 @@ describe.runIf(redisTests)('holds whose shared part is leased', () => {
     expect(await one.used()).toEqual([2])
   })
 
-  it('follow the settings of the site', async () => {
+  it('a hold with an outdated settings revision is stale', async () => {
     const one = await holder({ prefix: newPrefix() })
     await one.hold('a', 1, { settingsRevision: '' })
     expect(await one.hold('b', 1, { settingsRevision: 'other' })).toMatchObject({

@@ -17,7 +17,7 @@ describe.runIf(redisTests)('leases', () => {
   const on = (port: number, options: LeasedOptions) =>
     leasedEngine(new Redis({ port, lazyConnect: true }), later, options)
 
-  it('let a process decide without asking the site, and nothing is counted twice or not at all', async () => {
+  it('a process decides from its lease without the site, and every token is counted once', async () => {
     const redis = await server()
     const { quota, store } = on(redis.port, { policy: sitePolicy(1_000_000) })
     const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
@@ -35,7 +35,7 @@ describe.runIf(redisTests)('leases', () => {
     expect(await siteUsed(other)).toBe(2_000)
   })
 
-  it('end after two seconds, and what was not spent goes back', async () => {
+  it('leases end after two seconds, and unspent tokens are returned', async () => {
     const redis = await server()
     const { quota, store } = on(redis.port, { policy: sitePolicy(1_000_000) })
     const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
@@ -45,7 +45,7 @@ describe.runIf(redisTests)('leases', () => {
     expect(store.leases()).toMatchObject({ outstandingLeases: 0, idleTokens: 0, strandedTokens: 0 })
   })
 
-  it('together admit no more than the limit, and all of it when nobody fails', async () => {
+  it('several processes admit no more than the limit, and all of it without failures', async () => {
     const redis = await server()
     const policy = sitePolicy(3_000)
     const engines = Array.from({ length: 4 }, () => on(redis.port, { policy }).quota)
@@ -62,7 +62,7 @@ describe.runIf(redisTests)('leases', () => {
     )
   })
 
-  it('are not spent near the end of a window, and idle processes open none', async () => {
+  it('leases aren’t spent near the end of a window, and idle processes open none', async () => {
     const redis = await server()
     const clock = manualClock()
     const { quota, store } = on(redis.port, { policy: sitePolicy(1_000_000), testClock: clock })
@@ -95,7 +95,7 @@ describe.runIf(redisTests)('leases', () => {
     expect(day?.used).toBe(403)
   })
 
-  it('put back what the own limits refuse', async () => {
+  it('leased tokens are put back when the subject’s own limits refuse', async () => {
     const redis = await server()
     const { quota, store } = on(redis.port, { policy: sitePolicy(100_000, 3) })
     const subjects = Array.from({ length: 300 }, (_, index) => `u${index % 100}`)
@@ -106,7 +106,7 @@ describe.runIf(redisTests)('leases', () => {
     expect(store.leases().strandedTokens).toBe(0)
   })
 
-  it('a refusal of the site leaves the own rows as they were, also where it was charged first', async () => {
+  it('a refusal by the site leaves the subject’s rows unchanged, even if they were charged first', async () => {
     const redis = await server()
     const policy = sitePolicy(3)
     const { quota } = on(redis.port, { policy })
@@ -122,7 +122,7 @@ describe.runIf(redisTests)('leases', () => {
     }
   })
 
-  it('under an id: what was admitted is a duplicate also when nothing is left, what was refused can be tried again', async () => {
+  it('an admitted id is a duplicate even with nothing left, and a refused id can be tried again', async () => {
     const redis = await server()
     const { quota } = on(redis.port, { policy: sitePolicy(2) })
     const one = await quota.reserve({ ...take, id: 'one' })
@@ -136,7 +136,7 @@ describe.runIf(redisTests)('leases', () => {
     expect((await quota.status('w')).windows.write?.[0]).toMatchObject({ used: 1 })
   })
 
-  it('a refusal stands for a second, and is forgotten when tokens come back', async () => {
+  it('a refusal is cached for a second and dropped when tokens come back', async () => {
     const redis = await server()
     const { quota, store } = on(redis.port, { policy: sitePolicy(10) })
     const held = await quota.reserve({ ...take, cost: 8 })
@@ -151,7 +151,7 @@ describe.runIf(redisTests)('leases', () => {
     expect(store.leases().underUseAtFirstDenial).toBe(2)
   })
 
-  it('a refusal names the own windows too, so that waiting as long as it says helps', async () => {
+  it('a refusal lists the subject’s own windows too, so its retry time suffices', async () => {
     const redis = await server()
     const clock = manualClock()
     const policy = sitePolicy(4, 4)
@@ -171,7 +171,7 @@ describe.runIf(redisTests)('leases', () => {
     expect((await quota.consume({ ...take, cost: 2 })).allowed).toBe(true)
   })
 
-  it('follow lowered limits within 2 s, raised ones within 1 s', async () => {
+  it('leased limits apply within 2 s when lowered and within 1 s when raised', async () => {
     const redis = await server()
     const settings = () => redisSettings({ client: new Redis({ port: redis.port, lazyConnect: true }) })
     const policy = sitePolicy(400_000)
@@ -197,7 +197,7 @@ describe.runIf(redisTests)('leases', () => {
     while (!(await quota.consume(take)).allowed) expect(ownTime() - raised).toBeLessThan(1_000)
   })
 
-  it('a return counts once', async () => {
+  it('a repeated return of a lease is credited once', async () => {
     const redis = await server()
     const { quota } = on(redis.port, { policy: sitePolicy(1_000_000) })
     const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
@@ -223,7 +223,7 @@ describe.runIf(redisTests)('leases', () => {
     expect(await siteUsed(other)).toBe(400)
   })
 
-  it('a returned lease credits at most what was leased', async () => {
+  it('a returned lease is credited with at most what was leased', async () => {
     const redis = await server()
     const { quota } = on(redis.port, { policy: sitePolicy(1_000_000) })
     const { quota: other } = on(redis.port, { policy: sitePolicy(1_000_000) })
@@ -238,14 +238,14 @@ describe.runIf(redisTests)('leases', () => {
     expect(await siteUsed(other)).toBeGreaterThanOrEqual(1_000)
   })
 
-  it('a request that its own limits refuse opens no window of the site', async () => {
+  it('a request that the subject’s limits refuse opens no window at the site', async () => {
     const redis = await server()
     const { quota } = on(redis.port, { policy: sitePolicy(1_000, 3) })
     expect((await quota.consume({ ...take, cost: 4 })).allowed).toBe(false)
     expect((await quota.status('u')).windows.write?.map(({ startedAt }) => startedAt)).toEqual([null, null, null, null])
   })
 
-  it('a grant that comes too late is given back', async () => {
+  it('a grant that arrives too late is returned', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const { quota, store } = on(proxy.port, { policy: sitePolicy(1_000_000), deadlineMs: 300 })
@@ -277,7 +277,7 @@ describe.runIf(redisTests)('leases', () => {
     expect(await siteUsed(other)).toBe(before)
   })
 
-  it('what nobody knows of is credited to nobody', async () => {
+  it('tokens of a request without a reply are credited to no lease', async () => {
     const redis = await server()
     const proxy = await startProxy(redis.port)
     const { quota, store } = on(proxy.port, { policy: sitePolicy(1_000_000) })

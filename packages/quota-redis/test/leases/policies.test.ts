@@ -39,7 +39,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
     return counters.take({ subject: 'u', category, quotas: { layers: [0, shared], limits }, costs: [cost, 0] })
   }
 
-  it('are shared by policies that name category, layers and windows alike, wherever those stand', async () => {
+  it('policies with the same category, layers and windows share leases in any order', async () => {
     const store = storeOn()
     const one = store.open(SCHEMA)
     const other = store.open({
@@ -58,7 +58,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
     expect(states[0]!.filter((_, index) => index % 2 === 1)).toEqual([51, 51])
   })
 
-  it('are given back by both when the store is closed', async () => {
+  it('leases of several policies are returned when the store is closed', async () => {
     const prefix = newPrefix()
     const [store, witness] = [storeOn({ prefix }), storeOn({ prefix })]
     const longer = {
@@ -82,7 +82,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
     expect(states[0]!.filter((_, index) => index % 2 === 1)).toEqual([2 * taken, 2 * taken, taken])
   })
 
-  it('tell, when it begins, that several layers of their own have their counters elsewhere', () => {
+  it('a store warns at start that several non-shared layers have their counters elsewhere', () => {
     const warn = vi.fn()
     const store = storeOn({ logger: { warn, error: vi.fn() } })
     store.open(SCHEMA)
@@ -91,7 +91,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/begin at zero/))
   })
 
-  it('a refusal that is remembered shows what this process used since, so that waiting helps', async () => {
+  it('a cached refusal includes what this process used since, so its retry time suffices', async () => {
     const clock = manualClock()
     const store = storeOn({ testClock: clock })
     const counters = store.open(SCHEMA)
@@ -116,7 +116,7 @@ describe.runIf(redisTests)('leases under several policies', () => {
     expect((await take(counters, 5, 10)).outcome).toBe('admitted')
   })
 
-  it('a refusal is not remembered when tokens are added that were spent without asking', async () => {
+  it('a cached refusal is dropped when tokens are returned that were spent locally', async () => {
     const clock = manualClock()
     const counters = storeOn({ testClock: clock }).open(SCHEMA)
     const { states } = await take(counters, 8, 10)

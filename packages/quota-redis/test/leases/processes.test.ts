@@ -76,7 +76,9 @@ function startWorker(ports: readonly number[]): Worker {
 }
 
 describe.runIf(redisTests && deep)('processes that share a leased site', () => {
-  it('admit no more than its limit, and nearly all of it though some are killed', { timeout: 600_000 }, async () => {
+  it('processes on a leased site stay within its limit and use nearly all of it although some are killed', {
+    timeout: 600_000,
+  }, async () => {
     const cluster = await startCluster()
     later(() => cluster.stop())
     const ports = cluster.seeds.map(({ port }) => port)

@@ -114,7 +114,7 @@ async function simulate({ processes, crashes, limit, mostCost, lastsMs }: Size, 
 
 describe('a site that many processes share, on a virtual clock', () => {
   it.each(SIZES)(
-    '$processes of which $crashes crash, $limit tokens: within the bound',
+    '$processes processes of which $crashes crash stay within the bound of $limit tokens',
     { timeout: 600_000 },
     async (size) => {
       const seed = randomInt(2 ** 31)

@@ -51,8 +51,8 @@ function left({ leases }: SharedPool): number[] {
   return leases.map(({ amounts }) => amounts[0]!)
 }
 
-describe('the rest in several leases', () => {
-  it('is spent together, so that none of it is missed', async () => {
+describe('several leases with a small rest', () => {
+  it('the rests of several leases are spent together', async () => {
     const { pool, ask } = await withTwoLeases()
     expect(ask(120)).toMatchObject({ outcome: 'charged' })
     expect(ask(15)).toMatchObject({ outcome: 'charged' })
@@ -61,7 +61,7 @@ describe('the rest in several leases', () => {
     await pool.close()
   })
 
-  it('is not where their windows are not the same', async () => {
+  it('the rests of leases with different windows aren’t spent together', async () => {
     const { site, pool, ask } = await withTwoLeases()
     site.close()
     site.nowMs++
@@ -74,8 +74,8 @@ describe('the rest in several leases', () => {
   })
 })
 
-describe('leases of steady demand', () => {
-  it('are renewed before they run out, and not much before', async () => {
+describe('leases under steady demand', () => {
+  it('leases under steady demand are renewed shortly before they run out', async () => {
     const { site, pool, ask } = newProcess()
     let waits = 0
     for (let ms = 0; ms < 4_000; ms += 10) {

@@ -20,7 +20,7 @@ describe.runIf(redisTests)('leases of several units', () => {
     return made
   }
 
-  it('are spent without the server in all units, end where one of them does, and go back by unit', async () => {
+  it('a lease of several units is spent locally, ends when one unit does, and is returned by unit', async () => {
     const prefix = newPrefix()
     const [one, other] = [engine(prefix), engine(prefix)]
     await Promise.all([one, other].map(({ store }) => store.ready()))
@@ -45,7 +45,7 @@ describe.runIf(redisTests)('leases of several units', () => {
     expect(await other.used('all')).toEqual(left)
   })
 
-  it('stay a hold when a commit meets periods that are over: nothing goes back that is given back later', async () => {
+  it('a leased hold stays open if a commit meets ended periods, and nothing is given back twice', async () => {
     const clock = manualClock()
     const client = new Redis({ port: redis.port, lazyConnect: true })
     const store = leasedRedisStore({ client, prefix: newPrefix(), deadlineMs: 1_000, testClock: clock })

@@ -15,8 +15,8 @@ const COSTS: Costs = {
 
 const SHAPE = { seconds: 0.1, limit: 10 ** 11, seed: 7 }
 
-describe('processes whose callers do not wait for each other, on a virtual clock', () => {
-  it('share a server that small calls would keep busy', async () => {
+describe('processes on a virtual clock', () => {
+  it('concurrent callers share calls to a server that small calls would saturate', async () => {
     const { admittedPerSecond, p99Ms, decisionsACall } = await simulate(
       { ...SHAPE, perSecond: 120_000, processes: 5, primaries: 1 },
       COSTS,
@@ -26,7 +26,7 @@ describe('processes whose callers do not wait for each other, on a virtual clock
     expect(decisionsACall).toBeGreaterThan(5)
   })
 
-  it('spend leases of the site, and ask the servers of their subjects', async () => {
+  it('processes spend leases of the site and call only their subjects’ servers', async () => {
     const load = { ...SHAPE, perSecond: 60_000, processes: 3, primaries: 3 }
     const { admittedPerSecond, refused, grantsPerSecond, busiestPrimary } = await simulate(load, COSTS)
     expect(admittedPerSecond).toBeGreaterThan(57_000)
@@ -36,7 +36,7 @@ describe('processes whose callers do not wait for each other, on a virtual clock
     expect(busiestPrimary).toBeLessThan(1)
   })
 
-  it('are refused where the site has nothing left, and it is spent whole', async () => {
+  it('processes are refused when the site is used up, and all of it gets spent', async () => {
     const load = { ...SHAPE, seconds: 0.2, limit: 12_000, perSecond: 60_000, processes: 3, primaries: 3 }
     const { refused, admittedPerSecond } = await simulate(load, COSTS)
     expect(refused).toBeGreaterThan(0)
