@@ -63,7 +63,7 @@ async function served(work?: (signal: AbortSignal) => Promise<unknown>) {
   return { quota, connected, used }
 }
 
-test('over stdio a refused call is an error that a model reads', async () => {
+test('a refused MCP tool call over stdio returns an error that the model can read', async () => {
   const caller = client()
   const args = ['--conditions=@scoregw/source', '--import=tsx', new URL('mcp-server.ts', import.meta.url).pathname]
   await caller.connect(new StdioClientTransport({ command: process.execPath, args, cwd: import.meta.dirname }))
@@ -84,8 +84,8 @@ test('over stdio a refused call is an error that a model reads', async () => {
   })
 })
 
-describe('over HTTP', () => {
-  test('each session has limits of its own, and the user one for all', async () => {
+describe('MCP tools over HTTP', () => {
+  test('each session has limits of its own, and the user has one limit for all sessions', async () => {
     const { connected, used } = await served()
     const first = await connected()
     await search(first.caller, 'a')
@@ -99,7 +99,7 @@ describe('over HTTP', () => {
     ])
   })
 
-  test('a tool that throws, or answers with an error, is given back', async () => {
+  test('a tool that throws or returns an error gets its tokens back', async () => {
     const { connected, used } = await served()
     const { caller } = await connected()
     expect(await search(caller, 'break')).toMatchObject({ isError: true, content: [{ text: 'the index is away' }] })
@@ -107,7 +107,7 @@ describe('over HTTP', () => {
     expect(await used('s1')).toEqual([0, 0, 0])
   })
 
-  test('one at a time, and what a tool commits is its price', async () => {
+  test('a tool call takes a slot, and what the tool commits is its price', async () => {
     const { promise: finished, resolve: finish } = deferred()
     const { connected, used } = await served(() => finished)
     const { caller } = await connected()
@@ -139,7 +139,7 @@ describe('over HTTP', () => {
   })
 })
 
-test('a tool that does not hear of its end keeps its hold no longer than it lasts', async () => {
+test('a tool that ignores its abort signal keeps its hold until the hold expires', async () => {
   vi.useFakeTimers()
   opened.push(() => vi.useRealTimers())
   const quota = toolQuota()
@@ -155,7 +155,7 @@ test('a tool that does not hear of its end keeps its hold no longer than it last
   expect(await held()).toBe(0)
 })
 
-test('failed calls are charged where the option says so', async () => {
+test('failed tool calls are charged if the option says so', async () => {
   const quota = toolQuota()
   const metered = quotaMcp({ quota, subject: { user: 'ann', session: 's' }, failedAs: 'commit' })
   const { signal } = new AbortController()
@@ -164,7 +164,7 @@ test('failed calls are charged where the option says so', async () => {
   expect((await quota.status({ user: 'ann', session: 's' })).windows.tools?.[0]?.used).toBe(5)
 })
 
-test('an unknown operation is an error where the tool is wrapped', () => {
+test('wrapping a tool with an unknown operation throws', () => {
   const metered = quotaMcp({ quota: toolQuota(), subject: { user: 'ann', session: 's' } })
   expect(() => metered('serch' as 'search', async () => ({}))).toThrow(
     'unknown operation "serch"; did you mean "search"?',

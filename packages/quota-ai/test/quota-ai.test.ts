@@ -72,8 +72,8 @@ function metered(model: MockLanguageModelV3, quota: ReturnType<typeof tokensOnly
   return wrapLanguageModel({ model, middleware: quotaAi(options) })
 }
 
-describe('an answer', () => {
-  test('holds its prompt and its bound while the model works, and is charged what the provider reports', async () => {
+describe('AI SDK responses', () => {
+  test('a response holds its prompt and its maximum while the model works and is charged the reported usage', async () => {
     const { quota, used, held } = tokensOnly()
     let during: unknown
     const model = new MockLanguageModelV3({
@@ -90,7 +90,7 @@ describe('an answer', () => {
     expect([used(), await held()]).toEqual([42, 0])
   })
 
-  test('is charged by its text where the provider reports no usage', async () => {
+  test('a response without reported usage is charged by its text', async () => {
     const { quota, used } = tokensOnly()
     const promptTokens = () => 7
     await generateText({
@@ -100,13 +100,13 @@ describe('an answer', () => {
     expect(used()).toBe(7 + 2)
   })
 
-  test('above what was held is charged too', async () => {
+  test('a response above its hold is charged too', async () => {
     const { quota, used } = tokensOnly()
     await generateText({ model: metered(answering(usage(900, 700)), quota), prompt: PROMPT })
     expect(used()).toBe(1_600)
   })
 
-  test('of more tokens than can be counted is charged as many as the policy lets', async () => {
+  test('a response with more tokens than can be counted is charged as far as the policy allows', async () => {
     const { quota, used } = tokensOnly()
     const most = Number.MAX_SAFE_INTEGER
     await generateText({
@@ -117,7 +117,7 @@ describe('an answer', () => {
     expect(used()).toBe(7 + 100 + 5_000)
   })
 
-  test('that fails is given back, at every attempt of the SDK; the one that succeeds is charged once', async () => {
+  test('a failed response is given back at each SDK attempt, and the successful one is charged once', async () => {
     const { quota, used, held } = tokensOnly()
     const seen: unknown[] = []
     const doGenerate = vi.fn(async () => {
@@ -140,7 +140,7 @@ describe('an answer', () => {
     expect(used()).toBe(30)
   })
 
-  test('under an id that was answered is made and charged no second time', async () => {
+  test('a repeated id calls no model and charges nothing', async () => {
     const { quota, used } = tokensOnly()
     const model = answering(usage(10, 20))
     const call = () => generateText({ model: metered(model, quota, { id: () => 'job-7' }), prompt: PROMPT })
@@ -149,7 +149,7 @@ describe('an answer', () => {
     expect([used(), model.doGenerateCalls.length]).toEqual([30, 1])
   })
 
-  test('that its caller aborts is charged its prompt', async () => {
+  test('a response that the caller aborts is charged its prompt', async () => {
     const { quota, used, held } = tokensOnly()
     const stop = new AbortController()
     const model = new MockLanguageModelV3({
@@ -169,8 +169,8 @@ describe('an answer', () => {
   })
 })
 
-describe('a refusal', () => {
-  test('calls no model, is not repeated by the SDK, and says until when', async () => {
+describe('AI SDK refusals', () => {
+  test('a refusal calls no model, isn’t retried by the SDK, and has its retry time', async () => {
     const { quota, used } = tokensOnly()
     const model = answering(usage(10, 20))
     const call = generateText({ model: metered(model, quota, { maxOutputTokens: 999 }), prompt: PROMPT, maxRetries: 5 })
@@ -192,7 +192,7 @@ describe('a refusal', () => {
     expect([used(), model.doGenerateCalls.length]).toEqual([910, 0])
   })
 
-  test('reaches the reader of a stream', async () => {
+  test('a refusal reaches the reader of a stream', async () => {
     const { quota } = tokensOnly()
     const errors: unknown[] = []
     const model = metered(streaming([...words('a'), ...finish(usage(1, 1))]), quota, { maxOutputTokens: 5_000 })
@@ -201,15 +201,15 @@ describe('a refusal', () => {
   })
 })
 
-describe('a stream', () => {
-  test('is charged what the provider reports at its end', async () => {
+describe('AI SDK streams', () => {
+  test('a stream is charged the usage reported at its end', async () => {
     const { quota, used, held } = tokensOnly()
     const model = metered(streaming([...words('one ', 'two'), ...finish(usage(5, 6))]), quota)
     expect(await streamText({ model, prompt: PROMPT }).text).toBe('one two')
     expect([used(), await held()]).toEqual([11, 0])
   })
 
-  test('is charged by what was streamed where the provider reports no usage', async () => {
+  test('a stream without reported usage is charged by what was streamed', async () => {
     const { quota, used } = tokensOnly()
     const model = metered(streaming([...words('abc', 'def'), ...finish(usage(undefined, undefined))]), quota, {
       promptTokens: () => 4,
@@ -218,7 +218,7 @@ describe('a stream', () => {
     expect(used()).toBe(4 + 2)
   })
 
-  test('that is aborted is charged its prompt and what was streamed until then', async () => {
+  test('an aborted stream is charged its prompt and what was streamed until then', async () => {
     const { quota, used, held } = tokensOnly()
     const { model, writer } = fed()
     const stop = new AbortController()
@@ -237,7 +237,7 @@ describe('a stream', () => {
     await vi.waitFor(async () => expect([used(), await held()]).toEqual([6, 0]), { timeout: 30_000 })
   })
 
-  test('that breaks is given back, or charged what was streamed', async () => {
+  test('a broken stream is given back or charged what was streamed', async () => {
     const { quota, used, held } = tokensOnly()
     const options = { promptTokens: () => 4 }
     const failing = (chunks: StreamPart[]) =>
@@ -257,7 +257,7 @@ describe('a stream', () => {
     expect([used(), await held()]).toEqual([10, 0])
   })
 
-  test('that breaks before its first word is given back, also where it ends with a report of nothing', async () => {
+  test('a stream that breaks before its first word is given back, even if it ends with an empty report', async () => {
     const { quota, used, held } = tokensOnly()
     const broken: StreamPart = { type: 'error', error: new Error('overloaded') }
     const chunks = [broken, ...finish(usage(undefined, undefined))]
@@ -269,7 +269,7 @@ describe('a stream', () => {
     expect([used(), await held()]).toEqual([0, 0])
   })
 
-  test('that broke after its first word is charged what was streamed, and goes on under the same id', async () => {
+  test('a stream that breaks after its first word is charged what was streamed, and a retry under its id continues', async () => {
     const { quota, used, held } = tokensOnly()
     const options = { promptTokens: () => 4, id: () => 'job-7' }
     const broken: StreamPart = { type: 'error', error: new Error('overloaded') }
@@ -285,7 +285,7 @@ describe('a stream', () => {
     expect([used(), errors.at(-1)]).toEqual([11, expect.any(QuotaRepeatedError)])
   })
 
-  test('that never begins is given back', async () => {
+  test('a stream that never starts is given back', async () => {
     const { quota, used, held } = tokensOnly()
     const model = new MockLanguageModelV3({
       doStream: async () => {
@@ -297,10 +297,10 @@ describe('a stream', () => {
   })
 })
 
-describe('several units', () => {
+describe('AI SDK with several units', () => {
   const options = { operation: 'chat', subject: 'u', maxOutputTokens: 100, cost: PRICES } as const
 
-  test('are charged by the price of each model: cached input, reasoning', async () => {
+  test('usage is charged by the price of each model, with cached input and reasoning', async () => {
     const { quota, used } = threeUnits()
     const middleware = quotaAi({ ...options, quota })
     const small = wrapLanguageModel({ model: answering(usage(1_000, 500, { cacheRead: 400 })), middleware })
@@ -315,7 +315,7 @@ describe('several units', () => {
     expect(used()).toEqual([2, 1_650, 1_779])
   })
 
-  test('of a model without a price are an error that names those with one, and nothing is called', async () => {
+  test('a model without a price is an error that lists the priced models, and no model is called', async () => {
     const { quota, used } = threeUnits()
     const model = answering(usage(1, 1), '', 'huge')
     const call = generateText({
@@ -326,7 +326,7 @@ describe('several units', () => {
     expect([used(), model.doGenerateCalls.length]).toEqual([[0, 0, 0], 0])
   })
 
-  test('count tokens where there are no prices', async () => {
+  test('tokens are counted if there are no prices', async () => {
     const { quota, used } = threeUnits()
     const middleware = quotaAi({ quota, operation: 'chat', subject: 'u', maxOutputTokens: 100 })
     await generateText({ model: wrapLanguageModel({ model: answering(usage(10, 20)), middleware }), prompt: PROMPT })
@@ -334,8 +334,8 @@ describe('several units', () => {
   })
 })
 
-describe('wrong use', () => {
-  test('without a bound of the answer: an error that says where to set one', async () => {
+describe('invalid use of quotaAi()', () => {
+  test('a call without a maximum of output tokens is an error that says where to set one', async () => {
     const { quota } = tokensOnly()
     const model = wrapLanguageModel({
       model: answering(usage(1, 1)),
@@ -348,7 +348,7 @@ describe('wrong use', () => {
     expect((await generateText({ model, prompt: PROMPT, maxOutputTokens: 20 })).text).toBe('Hello there')
   })
 
-  test('an unknown operation, or one whose excess is refused, throws where the middleware is made', () => {
+  test('quotaAi() throws on an unknown operation and on one that rejects overruns', () => {
     const { quota } = tokensOnly()
     const made = (operation: string) => () => quotaAi({ quota, operation: operation as 'chat', subject: 'u' })
     expect(made('chatt')).toThrow('unknown operation "chatt"; did you mean "chat"?')
@@ -356,14 +356,14 @@ describe('wrong use', () => {
     expect(made('toString')).toThrow(QuotaError)
   })
 
-  test.each([Number.NaN, -1, '3'])('a price that is none: %s', (input) => {
+  test.each([Number.NaN, -1, '3'])('priced() rejects the price %s', (input) => {
     expect(() => priced({ small: { input: input as number, output: 1 } })).toThrow(
       'priced: "small".input must be a number, 0 or more',
     )
   })
 })
 
-test('the subject is a function of the call', async () => {
+test('subject may be a function of the call', async () => {
   const { quota } = tokensOnly()
   const subject = ({ params, model, provider }: AiRequest) =>
     `${model} ${provider} ${String(params.providerOptions?.quota?.user)}`
@@ -372,7 +372,7 @@ test('the subject is a function of the call', async () => {
   expect((await quota.status('small mock-provider ann')).windows.chat?.[0]?.used).toBe(2)
 })
 
-test('a charge that cannot be settled is logged, and the answer goes out all the same', async () => {
+test('a charge that can’t be settled is logged, and the response is delivered', async () => {
   const { quota } = tokensOnly()
   const away = new QuotaError('quota_unavailable', 'the store is away')
   const reserve: typeof quota.reserve = async (request) => {
@@ -385,16 +385,16 @@ test('a charge that cannot be settled is logged, and the answer goes out all the
   expect(logger.error.mock.calls).toEqual([[away]])
 })
 
-test('a part of a microdollar is charged as a whole one', () => {
+test('a fraction of a microdollar is charged as a whole one', () => {
   const cost = priced({ small: { input: 0.15, output: 0.6 } })
   const tokens = { input: 1, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 }
   expect(cost(tokens, 'small')).toEqual({ tokens: 1, microusd: 1 })
   expect(cost({ ...tokens, input: 20, output: 5 }, 'small')).toEqual({ tokens: 25, microusd: 6 })
 })
 
-describe('a call', () => {
+describe('calls of modelMeter()', () => {
   test.each(['end', 'abort', 'fail'] as const)(
-    'that failed is charged once, whatever is called after: %s',
+    'a failed call is charged once, whatever is called afterwards: %s',
     async (how) => {
       const { quota, used } = tokensOnly()
       const meter = modelMeter({ quota, operation: 'chat', subject: 'u', id: () => 'job-7', promptTokens: () => 4 })
@@ -406,7 +406,7 @@ describe('a call', () => {
     },
   )
 
-  test('that ended stays charged what it cost when it is said to have failed', async () => {
+  test('a finished call stays charged if fail() is called later', async () => {
     const { quota, used } = tokensOnly()
     const meter = modelMeter({ quota, operation: 'chat', subject: 'u', id: () => 'job-7', promptTokens: () => 4 })
     const call = await meter.start({ model: 'small', prompt: PROMPT, maxOutputTokens: 10 })
@@ -421,20 +421,17 @@ describe('a call', () => {
 
   afterEach(() => void vi.useRealTimers())
 
-  test.each(['end', 'abort', 'fail'] as const)(
-    'is kept alive by a timer until its %s, and by none after',
-    async (how) => {
-      vi.useFakeTimers()
-      const timers = openTimers(['reservations/handle.ts'])
-      const { quota } = tokensOnly()
-      const call = await modelMeter({ quota, operation: 'chat', subject: 'u' }).start({
-        model: 'small',
-        prompt: PROMPT,
-        maxOutputTokens: 10,
-      })
-      expect(timers()).toBe(1)
-      await call[how]()
-      expect(timers()).toBe(0)
-    },
-  )
+  test.each(['end', 'abort', 'fail'] as const)('a call is kept alive by a timer that stops at its %s', async (how) => {
+    vi.useFakeTimers()
+    const timers = openTimers(['reservations/handle.ts'])
+    const { quota } = tokensOnly()
+    const call = await modelMeter({ quota, operation: 'chat', subject: 'u' }).start({
+      model: 'small',
+      prompt: PROMPT,
+      maxOutputTokens: 10,
+    })
+    expect(timers()).toBe(1)
+    await call[how]()
+    expect(timers()).toBe(0)
+  })
 })

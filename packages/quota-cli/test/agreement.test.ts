@@ -61,7 +61,7 @@ async function bySimulation({ policy, lines, options, extension }: RandomLog): P
   return [JSON.parse(out) as Simulation, refused]
 }
 
-it('simulate refuses what the model refuses, one by one', async () => {
+it('simulate refuses exactly the requests that the model refuses', async () => {
   let refused = 0
   let outOfOrder = 0
   await fc.assert(

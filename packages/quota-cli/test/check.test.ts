@@ -25,14 +25,14 @@ function policyOf(limits: Readonly<Record<string, readonly [lengthMs: number, li
   }
 }
 
-describe('check', () => {
-  it('has nothing to say about a policy that is fine', async () => {
+describe('quota check', () => {
+  it('check reports nothing for a valid policy', async () => {
     const { code, out, err } = await runCli(['check', fileOf(defaultPolicy())])
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/: fine \(0 faults, 0 warnings, 0 notes\)\n$/)
   })
 
-  it('reports every fault, each with its path and the allowed values', async () => {
+  it('check reports every fault with its path and the allowed values', async () => {
     const policy = { ...defaultPolicy(), windows: [{ label: '1h', windowMs: 5 }], categories: ['read', 'wr ite'] }
     const { code, ok, findings: found } = await findings(policy)
     expect([code, ok]).toEqual([1, false])
@@ -44,7 +44,7 @@ describe('check', () => {
     expect(out).toContain('fault windows.0.windowMs: unknown key')
   })
 
-  it('takes one limit, lists without defaults, and modules', async () => {
+  it('check accepts a single limit, policies without defaults, and modules', async () => {
     expect(await runCli(['check', fileOf({ limit: 100, per: '15m' })])).toMatchObject({ code: 0 })
     const short = { ...policyOf({ '1h': [3_600_000, 10] }), layers: [{ name: 'user' }] }
     expect(await runCli(['check', fileOf(short)])).toMatchObject({ code: 0 })
@@ -58,19 +58,19 @@ describe('check', () => {
     ['', 'json', /is not JSON: Unexpected end/],
     ['export const other = 1', 'mjs', /exports no policy/],
     ['export default {', 'mjs', /cannot load/],
-  ])('reports the fault of %j in one line', async (text, extension, message) => {
+  ])('check reports the fault of %j in one line', async (text, extension, message) => {
     const { code, out, err } = await runCli(['check', fileOf(text, extension)])
     expect([code, out]).toEqual([2, ''])
     expect(err.split('\n')[0]).toMatch(message)
     expect(err).not.toMatch(/\n\s+at /)
   })
 
-  it('says so where there is no such file', async () => {
+  it('check reports a missing file', async () => {
     const { code, err } = await runCli(['check', '/nowhere/policy.json'])
     expect([code, err]).toEqual([2, 'quota-cli: cannot read /nowhere/policy.json: there is no such file\n'])
   })
 
-  it('reports a price above a limit, in a stricter mode too', async () => {
+  it('check reports a price above a limit, also in stricter modes', async () => {
     const policy = policyOf({ '1h': [3_600_000, 10] })
     const dear = { ...policy, operations: { go: { category: 'call', cost: 11 }, near: { category: 'call', cost: 9 } } }
     const { code, findings: found } = await findings(dear)
@@ -81,7 +81,7 @@ describe('check', () => {
     expect((await findings(near)).findings).toMatchObject([{ level: 'note', message: /^in mode conservative/ }])
   })
 
-  it('reports useless entries: categories without operations, plans like the base, a share above the whole', async () => {
+  it('check reports categories without operations, plans equal to the base, and shares above the whole', async () => {
     const policy = {
       ...defaultPolicy({
         base: {
@@ -101,7 +101,7 @@ describe('check', () => {
     ])
   })
 
-  it('shows no escape sequence of a file', async () => {
+  it('check prints no escape sequences from a file', async () => {
     const { out } = await runCli(['check', fileOf({ ...defaultPolicy(), 'a\u001b[31m\u202eb': 1 })])
     for (const character of ['\u001b', '\u202e']) expect(out).not.toContain(character)
   })
@@ -115,12 +115,12 @@ describe('limits that never bind', () => {
     ['a shorter one above twice', { '1h': [3_600_000, 100], '1d': [86_400_000, 50] }, 'never_binds base.user.call.1h'],
     ['a shorter one above', { '1h': [3_600_000, 99], '1d': [86_400_000, 50] }, 'hardly_binds base.user.call.1h'],
     ['the same', { a: [3_600_000, 50], b: [3_600_000, 50] }, 'hardly_binds base.user.call.b'],
-  ] as const)('%s', async (_, limits, expected) => {
+  ] as const)('limits that never bind, %s', async (_, limits, expected) => {
     const found = await lint(policyOf(limits))
     expect(found.map(({ code, path }) => `${code} ${path}`)).toEqual(expected === undefined ? [] : [expected])
   })
 
-  it('are never the reason of a refusal, whatever the traffic', async () => {
+  it('a limit that check calls unreachable never refuses any random traffic', async () => {
     const window = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 30 }))
     const traffic = fc.array(fc.tuple(fc.integer({ min: 0, max: 12_000 }), fc.integer({ min: 1, max: 4 })), {
       minLength: 100,

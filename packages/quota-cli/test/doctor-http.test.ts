@@ -5,7 +5,7 @@ import { runCli } from './run-cli.ts'
 
 type FrontOptions = Parameters<typeof startHttpFront>[1]
 
-describe.runIf(redisTests)('doctor by HTTP', () => {
+describe.runIf(redisTests)('quota doctor by HTTP', () => {
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()
@@ -27,7 +27,7 @@ describe.runIf(redisTests)('doctor by HTTP', () => {
     }
   }
 
-  it('tries libraries, sizes, flags and decisions, and leaves nothing for good', async () => {
+  it('doctor tests libraries, sizes, flags and decisions and leaves no data', async () => {
     const { code, findings } = await examined({})
     expect(code).toBe(0)
     const texts = findings.map(({ about, message }) => `${about}: ${message}`)
@@ -46,21 +46,21 @@ describe.runIf(redisTests)('doctor by HTTP', () => {
     expect(lasting).not.toContain(true)
   })
 
-  it('finds out that a library is missing', async () => {
+  it('doctor reports a missing Lua library', async () => {
     const { code, faults } = await examined({ lua: 'local struct = nil' })
     expect(code).toBe(1)
     expect(faults.map(({ about }) => about)).toEqual(['lua', 'decisions'])
     expect(faults[1]?.message).toContain('struct')
   })
 
-  it('finds out that scripts are too long', async () => {
+  it('doctor reports a size limit below the scripts’ length', async () => {
     const { code, faults } = await examined({ maxScript: 8_192 })
     expect(code).toBe(1)
     expect(faults.map(({ about }) => about)).toEqual(['scripts', 'decisions'])
     expect(faults[0]?.message).toContain('max request size exceeded')
   })
 
-  it('says that the token is wrong, and does not show it', async () => {
+  it('doctor reports a wrong token without showing it', async () => {
     const { code, err } = await examined({}, 'a-wrong-token')
     expect(code).toBe(3)
     expect(err).toContain('WRONGPASS')
@@ -71,7 +71,7 @@ describe.runIf(redisTests)('doctor by HTTP', () => {
     ['https://db.example?_token=hunter2-secret', 't', /not the address/],
     ['https://db.example', undefined, /token is missing/],
     ['https://db.example', 'hunter2-secret\n', /the token is missing or invalid/],
-  ] as const)('shows nothing of a wrong address or token: %s', async (url, token, says) => {
+  ] as const)('doctor shows no part of a wrong address or token: %s', async (url, token, says) => {
     const { code, out, err } = await runCli(['doctor', url], { env: { UPSTASH_REDIS_REST_TOKEN: token } })
     expect([code, out]).toEqual([2, ''])
     expect(err).toMatch(says)

@@ -25,7 +25,7 @@ function found(fields: Readonly<Record<string, string>>): string[] {
     .map(({ level, about, message }) => `${level} ${about}: ${message}`)
 }
 
-describe('what a Redis says of itself', () => {
+describe('Redis INFO as doctor judges it', () => {
   it.each<[string, Record<string, string>, RegExp[]]>([
     ['nothing wrong', {}, []],
     ['the oldest that will do', { redis_version: '6.2.0' }, []],
@@ -44,13 +44,13 @@ describe('what a Redis says of itself', () => {
       { cluster_enabled: '1', cluster_state: 'fail' },
       [/^fault cluster: the cluster's state is fail/],
     ],
-  ])('is judged: %s', (_, fields, expected) => {
+  ])('doctor judges the fields of %s', (_, fields, expected) => {
     expect(found(fields)).toEqual(expected.map((each) => expect.stringMatching(each) as string))
   })
 })
 
-describe('the measured latency of a Redis', () => {
-  it('is slow where half of its answers take a third of the usual deadline', () => {
+describe('the latency and clock of a Redis', () => {
+  it('the latency is slow if the median is at least a third of the usual deadline', () => {
     const times = (ms: number): number[] => Array.from({ length: 50 }, (_, index) => (index < 20 ? 1 : ms))
     expect(judgeLatency(times(49)).level).toBe('ok')
     expect(judgeLatency(times(50))).toMatchObject({
@@ -64,7 +64,7 @@ describe('the measured latency of a Redis', () => {
     ['ahead, but not for certain', 11_050, 'ok', 'to the second'],
     ['ahead', 15_100, 'warning', 'ahead of this machine'],
     ['behind', 5_000, 'warning', 'behind this machine'],
-  ] as const)('is its clock: %s', (_, at, level, words) => {
+  ] as const)('a server clock %s is judged', (_, at, level, words) => {
     expect(judgeClock(at, 10_000, 10_200)).toMatchObject({ level, message: expect.stringContaining(words) })
   })
 })

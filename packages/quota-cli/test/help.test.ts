@@ -11,15 +11,15 @@ async function optionsOf(command: string): Promise<string[]> {
   return [...out.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, name = '']) => name)
 }
 
-describe('the page of the command line', () => {
-  it.each(['check', 'simulate', 'top', 'doctor'])('names every option of %s, and no other', async (command) => {
+describe('the command line reference', () => {
+  it.each(['check', 'simulate', 'top', 'doctor'])('the reference lists exactly the options of %s', async (command) => {
     const [, section = ''] = page.split(`\n## ${command}\n`)
     const [own = ''] = section.split('\n## ')
     const named = [...own.matchAll(/^\| `(--[a-z-]+)/gm)].map(([, name = '']) => name)
     expect(named).toEqual(await optionsOf(command))
   })
 
-  it('names every exit code, as the help does', async () => {
+  it('the reference lists every exit code with the text of --help', async () => {
     const { out } = await runCli(['--help'], { width: 200 })
     const codes = [...page.matchAll(/^\| (\d+) +\| /gm)].map(([, code]) => Number(code))
     expect(codes).toEqual([...Object.values(EXIT), 130])

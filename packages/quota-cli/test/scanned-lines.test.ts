@@ -104,8 +104,8 @@ function parsed(line: string): LogRecord | undefined {
   }
 }
 
-describe('lines that are not read as a whole', () => {
-  it('say what they say when they are: NDJSON', () => {
+describe('log lines read without a full parse', () => {
+  it('NDJSON lines read without a full parse give the parsed values', () => {
     let count = 0
     // Values of one shape, and lines of others between them.
     const logs = fc.tuple(json, fc.array(damaged(json), { maxLength: 5 })).map(([line, others]) => {
@@ -121,7 +121,7 @@ describe('lines that are not read as a whole', () => {
     expect(count).toBeGreaterThan(RUNS / 8)
   })
 
-  it('say what they say when they are: common log format', () => {
+  it('common log lines read without a full parse give the parsed values', () => {
     let count = 0
     fc.assert(
       fc.property(fc.array(damaged(common), { maxLength: 20 }), (lines) => {
@@ -146,7 +146,7 @@ describe('lines that are not read as a whole', () => {
     '{"time":}',
     '{"time":+1}',
     '{"time":.5}',
-  ])('are none of %s, which is read as a whole', (line) => {
+  ])('the line %s gets a full parse', (line) => {
     expect(taken('ndjson', [Buffer.from('{"time":1}'), Buffer.from(line)], parsed)).toBe(0)
   })
 })

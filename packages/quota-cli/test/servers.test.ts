@@ -16,7 +16,7 @@ afterAll(removeFiles)
 const SECRET = 'hunter2-secret'
 const POLICY = fileOf(defaultPolicy())
 
-describe.runIf(redisTests)('on a Redis', () => {
+describe.runIf(redisTests)('the command line on a Redis', () => {
   let server: RedisServer
   beforeAll(async () => {
     server = await startRedis({ aof: true })
@@ -30,7 +30,7 @@ describe.runIf(redisTests)('on a Redis', () => {
     return Object.fromEntries(findings.map((each) => [each.about, each]))
   }
 
-  it('doctor has nothing against a server that is right, and counts the keys of a policy', async () => {
+  it('doctor finds no fault in a good server and counts the policy’s keys', async () => {
     const { code, out, err } = await runCli(['doctor', server.url, '--policy', POLICY])
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/0 faults, 0 warnings\n$/)
@@ -39,7 +39,7 @@ describe.runIf(redisTests)('on a Redis', () => {
     )
   })
 
-  it('doctor reports settings that lose or evict counters, and rows of unknown policies', async () => {
+  it('doctor reports settings that lose or evict counters and rows of unknown policies', async () => {
     const bad = await startRedis({ args: ['--maxmemory', '3mb', '--maxmemory-policy', 'allkeys-lru'] })
     try {
       const empty = await found(bad.url)
@@ -57,7 +57,7 @@ describe.runIf(redisTests)('on a Redis', () => {
     }
   })
 
-  it('doctor knows a replica, and wants its primary', async () => {
+  it('doctor recognizes a replica and asks for its primary', async () => {
     const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(server.port)] })
     try {
       expect((await found(replica.url)).role).toMatchObject({
@@ -69,7 +69,7 @@ describe.runIf(redisTests)('on a Redis', () => {
     }
   })
 
-  it('top shows who has used most, and what everybody shares, by the settings in force', async () => {
+  it('top shows the heaviest subjects and the shared usage under the settings in force', async () => {
     const { code, out, err } = await runCli(['top', server.url, '--policy', POLICY, '--once'])
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/ann +personal write 1h +45 +60 +75 % .*\n/)
@@ -83,7 +83,7 @@ describe.runIf(redisTests)('on a Redis', () => {
     expect(out).not.toContain('\u0000')
   })
 
-  it('top sees no more rows than it may, and nothing where there is nothing', async () => {
+  it('top reads at most its maximum of rows and shows an empty store', async () => {
     const sample = JSON.parse(
       (await runCli(['top', server.url, '--policy', POLICY, '--json', '--sample', '1'])).out,
     ) as Usage
@@ -93,7 +93,7 @@ describe.runIf(redisTests)('on a Redis', () => {
     expect(out).toContain('nothing is used')
   })
 
-  it('top reads refusals from a page of metrics', async () => {
+  it('top reads refusals from a metrics page', async () => {
     const page = [
       'scoregw_quota_refusals_total{layer="personal",window="1h",category="write"} 12',
       'scoregw_quota_refusals_total{layer="site",window="1d",category="read"} 0',
@@ -117,7 +117,7 @@ describe.runIf(redisTests)('on a Redis', () => {
     }
   })
 
-  it('top looks again and again on a terminal, until it is interrupted', async () => {
+  it('top refreshes on a terminal until it is interrupted', async () => {
     const interrupt = new AbortController()
     let looks = ''
     await runCli(['top', server.url, '--policy', POLICY, '--interval', '1'], {
@@ -132,8 +132,8 @@ describe.runIf(redisTests)('on a Redis', () => {
   })
 })
 
-describe.runIf(redisTests && process.env.QUOTA_TEST_DEEP === '1')('on a cluster', () => {
-  it('top and doctor find the stored rows', async () => {
+describe.runIf(redisTests && process.env.QUOTA_TEST_DEEP === '1')('the command line on a cluster', () => {
+  it('top and doctor find the rows on a cluster', async () => {
     const cluster = await startCluster({ replicas: 0 })
     try {
       const [node] = cluster.nodes
@@ -152,7 +152,7 @@ describe.runIf(redisTests && process.env.QUOTA_TEST_DEEP === '1')('on a cluster'
   }, 60_000)
 })
 
-describe('servers that are none', () => {
+describe('servers that can’t be used', () => {
   it.each([
     [
       'doctor',
@@ -164,14 +164,14 @@ describe('servers that are none', () => {
     ['doctor', `ftp://user:${SECRET}@host`, 2, /^quota-cli: not the address of a Redis\n {2}write redis:/],
     ['doctor', SECRET, 2, /^quota-cli: not the address of a Redis\n/],
     ['top', 'redis://127.0.0.1:1', 3, /nothing listens there/],
-  ])('%s %s', async (command, url, expected, message) => {
+  ])('%s reports a server that can’t be used: %s', async (command, url, expected, message) => {
     const { code, out, err } = await runCli([command, url, ...(command === 'top' ? ['--policy', POLICY] : [])])
     expect([code, out]).toEqual([expected, ''])
     expect(err).toMatch(message)
     expect(err).not.toContain(SECRET)
   })
 
-  it('are reported as what they are: another protocol, no answer', async () => {
+  it('a server with another protocol and a silent one are reported as such', async () => {
     const web = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
     const silent = createTcpServer(() => undefined).listen(0, '127.0.0.1')
     await Promise.all([once(web, 'listening'), once(silent, 'listening')])
@@ -192,7 +192,7 @@ describe('servers that are none', () => {
     }
   })
 
-  it.runIf(redisTests)('are reported where a password is missing or wrong; the password is shown nowhere', async () => {
+  it.runIf(redisTests)('a missing or wrong password is reported and never shown', async () => {
     const server = await startRedis({ args: ['--requirepass', SECRET] })
     const withPassword = (password: string): string => server.url.replace('redis://', `redis://:${password}@`)
     try {

@@ -28,8 +28,8 @@ function refusedOf({ policies }: Simulation): number | undefined {
 /** Five requests of one user within a minute, of which two are refused. */
 const FIVE = [0, 10, 20, 30, 40].map((second) => lineOf(second, 'ann'))
 
-describe('simulate', () => {
-  it('says who would have been refused, when, by which limit', async () => {
+describe('quota simulate', () => {
+  it('simulate reports who would have been refused, when, and by which limit', async () => {
     const simulation = await simulated(fileOf([...FIVE, lineOf(50, 'bob')].join('\n'), 'ndjson'))
     expect(simulation).toMatchObject({ lines: 6, requests: 6, from: START, until: START + 50_000 })
     expect(simulation.policies[0]).toMatchObject({
@@ -51,7 +51,7 @@ describe('simulate', () => {
     })
   })
 
-  it('shows it as tables and a chart', async () => {
+  it('simulate prints tables and a chart', async () => {
     const { code, out } = await runCli(['simulate', POLICY, fileOf(FIVE.join('\n'), 'ndjson')])
     expect(code).toBe(0)
     for (const part of ['2 refused (40 %) of 5 requests', 'personal all 1h', '░', '█', 'ann', '2026-08-06T12:00:30Z']) {
@@ -59,7 +59,7 @@ describe('simulate', () => {
     }
   })
 
-  it('writes a page that needs nothing else, and runs nothing that a log says', async () => {
+  it('simulate writes a self-contained page that runs nothing from a log', async () => {
     const html = newPath('html')
     const evil = '<img src=x onerror=alert(1)>"\u202e'
     const log = fileOf([...FIVE, ...[1, 2, 3, 4, 5].map((second) => lineOf(second, evil))].join('\n'), 'ndjson')
@@ -71,7 +71,7 @@ describe('simulate', () => {
     expect(page.match(/<rect /g)?.length).toBeGreaterThan(3)
   })
 
-  it('compares two policies', async () => {
+  it('simulate compares two policies', async () => {
     const other = fileOf({ limit: 4, per: '1h' })
     const log = fileOf(FIVE.join('\n'), 'ndjson')
     const { policies, difference } = await simulated(log, '--against', other)
@@ -84,7 +84,7 @@ describe('simulate', () => {
     expect(out).toContain('both refuse 1, only the first 1, only the second 0')
   })
 
-  it('writes every refusal as a line', async () => {
+  it('simulate writes each refusal as a line', async () => {
     const refusals = newPath('ndjson')
     await simulated(fileOf(FIVE.join('\n'), 'ndjson'), '--refusals', refusals)
     const lines = readFileSync(refusals, 'utf8').trim().split('\n')
@@ -94,7 +94,7 @@ describe('simulate', () => {
     ])
   })
 
-  it('reads what gzip packed, and several logs as one', async () => {
+  it('simulate reads gzip files, and several logs as one', async () => {
     const first = fileOf(gzipSync(FIVE.slice(0, 3).join('\n')), 'ndjson.gz')
     const second = fileOf(FIVE.slice(3).join('\n'), 'ndjson')
     const { code, out } = await runCli(['simulate', POLICY, second, first, '--json'])
@@ -102,7 +102,7 @@ describe('simulate', () => {
     expect(JSON.parse(out)).toMatchObject({ lines: 5, outOfOrder: 3, policies: [{ refused: 2 }] })
   })
 
-  it('does not charge what got its tokens back', async () => {
+  it('simulate doesn’t charge requests that got their tokens back', async () => {
     const log = fileOf(
       [200, 500, 429, 404, 200, 200].map((status, at) => lineOf(at, 'ann', { status })).join('\n'),
       'log',
@@ -112,7 +112,7 @@ describe('simulate', () => {
   })
 })
 
-describe('which operation a request is', () => {
+describe('the operation of a logged request', () => {
   const log = fileOf(
     [
       ['GET', '/v1/list?page=2'],
@@ -132,11 +132,11 @@ describe('which operation a request is', () => {
     return { counts, unmetered, skipped: skipped.reasons.map(({ reason, count }) => `${reason} ${count}`) }
   }
 
-  it('is read or write by the method, where the policy has these', async () => {
+  it('a logged request is read or write by its method if the policy has these', async () => {
     expect(await operations()).toEqual({ counts: ['read 2', 'write 2'], unmetered: 0, skipped: [] })
   })
 
-  it('is what the first route says that fits', async () => {
+  it('the first matching route gives a logged request’s operation', async () => {
     const routes = ['GET /health = -', 'GET /v1/* = read', '* /v1/list = write']
     expect(await operations(...routes.flatMap((route) => ['--route', route]))).toEqual({
       ...{ counts: ['read 1', 'write 1'], unmetered: 1 },
@@ -144,7 +144,7 @@ describe('which operation a request is', () => {
     })
   })
 
-  it('is what a file says', async () => {
+  it('a file of routes gives a logged request’s operation', async () => {
     const map = fileOf({ routes: ['* * = write'] })
     expect(await operations('--map', map)).toMatchObject({ counts: ['write 4'] })
   })
@@ -160,7 +160,7 @@ describe('which operation a request is', () => {
     [['--against', '/nowhere'], /cannot read \/nowhere/],
     [['--html', '/nowhere/x.html'], /cannot write \/nowhere\/x.html/],
     [['--refusals', '/nowhere/x'], /cannot write \/nowhere\/x/],
-  ])('is no stack where %j is wrong', async (options, message) => {
+  ])('an invalid %j is reported without a stack trace', async (options, message) => {
     const { code, out, err }: Ran = await runCli(['simulate', policy, log, ...options])
     expect([code, out]).toEqual([2, ''])
     expect(err).toMatch(message)
@@ -168,8 +168,8 @@ describe('which operation a request is', () => {
   })
 })
 
-describe('lines that are not what they say', () => {
-  it('are counted by the reason, with the first of them', async () => {
+describe('damaged log lines', () => {
+  it('damaged lines are counted by reason and the first of each is shown', async () => {
     const lines = [
       ...FIVE,
       '{"time":"2026-08-06T12:00',
@@ -211,12 +211,12 @@ describe('lines that are not what they say', () => {
     expect(out).not.toContain('\u001b')
   })
 
-  it('are counted in a log of the other format', async () => {
+  it('damaged lines of a log in the other format are counted', async () => {
     const log = fileOf('10.0.0.1 - ann [06/Aug/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5\nhalf a li', 'log')
     expect(await simulated(log)).toMatchObject({ requests: 1, skipped: { reasons: [{ reason: 'not_common_log' }] } })
   })
 
-  it('are all of a file that is not a log, which is reported', async () => {
+  it('a file without a valid line is reported', async () => {
     for (const content of ['', '\n\n', Buffer.from([0, 255, 10, 254, 0, 0, 10]), '<html>\n</html>\n']) {
       const { code, out, err } = await runCli(['simulate', POLICY, fileOf(content, 'log')])
       expect([code, err]).toEqual([1, 'quota-cli: the log contains no requests\n'])
@@ -224,13 +224,13 @@ describe('lines that are not what they say', () => {
     }
   })
 
-  it('end the reading where there are more than may be read', async () => {
+  it('reading ends at the maximum number of lines', async () => {
     const log = fileOf(FIVE.join('\n'), 'ndjson')
     expect(await simulated(log, '--max-lines', '4')).toMatchObject({ lines: 4, isCut: true })
     expect(await simulated(log, '--max-lines', '5')).toMatchObject({ lines: 5, isCut: false })
   })
 
-  it('may be half a gzip file, or none', async () => {
+  it('a truncated gzip file and a file that isn’t gzip are reported', async () => {
     const half = fileOf(gzipSync(FIVE.join('\n')).subarray(0, 40), 'gz')
     for (const file of [half, fileOf('plain text', 'gz')]) {
       const { code, err } = await runCli(['simulate', POLICY, file])
@@ -240,7 +240,7 @@ describe('lines that are not what they say', () => {
   })
 })
 
-describe('times', () => {
+describe('times in logs', () => {
   it.each([
     ['2026-08-06T12:00:00Z', START],
     ['2026-08-06T12:00:00.123Z', START + 123],
@@ -255,13 +255,13 @@ describe('times', () => {
     [String(START / 1_000 + 0.25), START + 250],
     [START * 1_000, START],
     [`${START}000000`, START],
-  ])('%s is read', async (time, at) => {
+  ])('the time %s is read', async (time, at) => {
     const log = fileOf(JSON.stringify({ time, user: 'ann' }), 'ndjson')
     expect(await simulated(log, '--time-zone', 'Asia/Shanghai')).toMatchObject({ from: at })
   })
 
   it.each(['2026-08-06', '31/Feb/2026:12:00:00 +0000', '06/Aug/2026:25:00:00 +0000', -5, 1e300, true, {}, 'now'])(
-    '%j is none',
+    'the time %j is rejected',
     async (time) => {
       const log = fileOf(`${lineOf(0, 'ann')}\n${JSON.stringify({ time, user: 'ann' })}`, 'ndjson')
       expect(await simulated(log)).toMatchObject({ requests: 1, skipped: { reasons: [{ reason: 'wrong_time' }] } })
@@ -269,8 +269,8 @@ describe('times', () => {
   )
 })
 
-describe('a long work', () => {
-  it('shows how far it is, and ends when it is interrupted', async () => {
+describe('long simulations', () => {
+  it('a long simulation reports its progress and ends when interrupted', async () => {
     const log = fileOf(FIVE.join('\n'), 'ndjson')
     const { err } = await runCli(['simulate', POLICY, log, '--json'], { showsProgress: true })
     expect(err).toMatch(/reading 100 %.*replaying .* 0 %/s)

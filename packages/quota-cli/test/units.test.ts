@@ -21,8 +21,8 @@ const POLICY = {
   base: { user: { call: { '1m': 5, 'tokens-1h': 1_000_000 } } },
 }
 
-describe('a policy of several units', () => {
-  it('is checked: limits of two units never reach each other', async () => {
+describe('the command line with several units', () => {
+  it('check compares limits only within a unit', async () => {
     const { code, out } = await runCli(['check', fileOf(POLICY), '--json'])
     const { findings } = JSON.parse(out) as { findings: { code: string; path: string }[] }
     expect([code, findings.map((each) => [each.code, each.path])]).toEqual([0, [['free', 'operations.look.cost']]])
@@ -49,7 +49,7 @@ describe('a policy of several units', () => {
     'ndjson',
   )
 
-  it('is replayed: amounts of the log, the rest at its price, and the unit of the limit that refused', async () => {
+  it('simulate charges the log’s amounts, else the price, and names the refusing limit’s unit', async () => {
     const refusals = newPath('refusals')
     const options = ['--cost', 'tokens=usage.total', '--refusals', refusals]
     const { code, out, err } = await runCli(['simulate', fileOf(POLICY), LOG, '--json', ...options])
@@ -69,7 +69,7 @@ describe('a policy of several units', () => {
     ])
   })
 
-  it('is shown with its units, beside a policy of one of them', async () => {
+  it('simulate shows units when it compares a policy of several units with one of a single unit', async () => {
     const page = newPath('html')
     const { code, out } = await runCli([
       ...['simulate', fileOf(POLICY), LOG, '--against', fileOf({ limit: 25, per: '1h' })],
@@ -86,7 +86,7 @@ describe('a policy of several units', () => {
   it.each([
     ['usage.total', 'the policies count several units'],
     ['seconds=usage.total', 'no policy counts "seconds"'],
-  ])('is not replayed with --cost %s', async (cost, message) => {
+  ])('simulate rejects --cost %s for several units', async (cost, message) => {
     const { code, out, err } = await runCli(['simulate', fileOf(POLICY), LOG, '--cost', cost])
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(message)

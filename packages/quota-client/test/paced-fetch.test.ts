@@ -20,47 +20,55 @@ function script(...answers: readonly (readonly [number, Record<string, string>?]
   return { fetch, asked }
 }
 
-describe('alone', () => {
-  it.each(Object.entries(generations))('is not refused by a server that speaks %s', async (_, fields) => {
-    const timeline = new Timeline()
-    const { fetch, seen } = server(timeline, fields)
-    const paced = pacedFetch(fetch, { ...LONG, clock: timeline, random: () => 0 })
-    const statuses = await timeline.finish(Promise.all(times(45, async () => (await paced(URL_OF_API)).status)))
-    expect(statuses).toEqual(times(45, () => 200))
-    expect(seen.refused).toBe(0)
-    expect(seen.taken.filter(Boolean).slice(0, 4)).toEqual([10, 10, 10, 10])
-  })
+describe('one pacedFetch client', () => {
+  it.each(Object.entries(generations))(
+    'a lone client is never refused by a server that sends %s',
+    async (_, fields) => {
+      const timeline = new Timeline()
+      const { fetch, seen } = server(timeline, fields)
+      const paced = pacedFetch(fetch, { ...LONG, clock: timeline, random: () => 0 })
+      const statuses = await timeline.finish(Promise.all(times(45, async () => (await paced(URL_OF_API)).status)))
+      expect(statuses).toEqual(times(45, () => 200))
+      expect(seen.refused).toBe(0)
+      expect(seen.taken.filter(Boolean).slice(0, 4)).toEqual([10, 10, 10, 10])
+    },
+  )
 
-  it.each([1, 7])('is not refused by our own server after the first response, at %i tokens a request', async (cost) => {
-    const timeline = new Timeline()
-    const policy = definePolicy({
-      windows: [{ label: '1m', lengthMs: 60_000 }],
-      categories: ['all'],
-      layers: [{ name: 'user' }],
-      operations: { request: { category: 'all', cost } },
-      base: { user: { all: { '1m': 40 } } },
-    })
-    const quota = createQuota({ policy, clock: { now: () => Date.UTC(2026, 0, 1) + Math.floor(timeline.now()) } })
-    const handler = quotaFetch({ quota, subject: () => 'u', standardHeaders: 'draft-11' }).operation('request')(() => {
-      return new Response('ok')
-    })
-    const statuses: number[] = []
-    const send: typeof globalThis.fetch = async (input, init) => {
-      const response = await handler(new Request(input, init))
-      statuses.push(response.status)
-      return response
-    }
-    const paced = pacedFetch(send, { ...LONG, clock: timeline })
-    const work = async () => {
-      for (let sent = 0; sent < 90 / cost; sent++) await paced(URL_OF_API)
-    }
-    await timeline.finish(work())
-    expect(statuses.every((status) => status === 200)).toBe(true)
-    expect(timeline.now()).toBeGreaterThanOrEqual(60_000)
-  })
+  it.each([1, 7])(
+    'a lone client isn’t refused by this library’s server after the first response, at %i tokens a request',
+    async (cost) => {
+      const timeline = new Timeline()
+      const policy = definePolicy({
+        windows: [{ label: '1m', lengthMs: 60_000 }],
+        categories: ['all'],
+        layers: [{ name: 'user' }],
+        operations: { request: { category: 'all', cost } },
+        base: { user: { all: { '1m': 40 } } },
+      })
+      const quota = createQuota({ policy, clock: { now: () => Date.UTC(2026, 0, 1) + Math.floor(timeline.now()) } })
+      const handler = quotaFetch({ quota, subject: () => 'u', standardHeaders: 'draft-11' }).operation('request')(
+        () => {
+          return new Response('ok')
+        },
+      )
+      const statuses: number[] = []
+      const send: typeof globalThis.fetch = async (input, init) => {
+        const response = await handler(new Request(input, init))
+        statuses.push(response.status)
+        return response
+      }
+      const paced = pacedFetch(send, { ...LONG, clock: timeline })
+      const work = async () => {
+        for (let sent = 0; sent < 90 / cost; sent++) await paced(URL_OF_API)
+      }
+      await timeline.finish(work())
+      expect(statuses.every((status) => status === 200)).toBe(true)
+      expect(timeline.now()).toBeGreaterThanOrEqual(60_000)
+    },
+  )
 })
 
-it('eight side by side on one key use nine tenths of the limit, and at most 2 % is refused', async () => {
+it('eight clients on one key use nine tenths of the limit, and at most 2 % of their calls are refused', async () => {
   const timeline = new Timeline()
   const { fetch, seen } = server(timeline, generations['drafts 8 to 11']!, 200)
   let sent = 0
@@ -77,10 +85,10 @@ it('eight side by side on one key use nine tenths of the limit, and at most 2 % 
   expect(seen.refused / sent).toBeLessThanOrEqual(0.02)
 })
 
-describe('waits', () => {
+describe('waits of pacedFetch', () => {
   const empty = { RateLimit: '"a";r=0;t=30' }
 
-  it('are not begun where they would be longer than maxWaitMs, whatever a server says', async () => {
+  it('a wait longer than maxWaitMs isn’t started, whatever the server says', async () => {
     const timeline = new Timeline()
     const { fetch, asked } = script([200, empty])
     const paced = pacedFetch(fetch, { maxWaitMs: 29_999, clock: timeline })
@@ -90,7 +98,7 @@ describe('waits', () => {
     expect(timeline.waiting).toBe(0)
   })
 
-  it('end at once when the signal is aborted, and leave no timer', async () => {
+  it('an aborted signal ends a wait immediately and leaves no timer', async () => {
     const timeline = new Timeline()
     const { fetch, asked } = script([200, empty])
     const paced = pacedFetch(fetch, { clock: timeline })
@@ -103,7 +111,7 @@ describe('waits', () => {
     expect([timeline.waiting, timeline.now(), asked.length]).toEqual([0, 0, 1])
   })
 
-  it('are reported to those who ask', async () => {
+  it('waits are reported to a listener', async () => {
     const timeline = new Timeline()
     const waits: unknown[] = []
     const options = { clock: timeline, random: () => 0, onWait: (wait: unknown) => void waits.push(wait) }
@@ -113,7 +121,7 @@ describe('waits', () => {
     expect(waits).toEqual([{ url: URL_OF_API, ms: 30_000 }])
   })
 
-  it('are of one key: another credential and another origin do not wait', async () => {
+  it('waits are per key: another credential or origin doesn’t wait', async () => {
     const timeline = new Timeline()
     const { fetch, asked } = script([200, empty])
     const paced = pacedFetch(fetch, { clock: timeline })
@@ -123,7 +131,7 @@ describe('waits', () => {
     expect([asked.length, timeline.now()]).toEqual([3, 0])
   })
 
-  it('for a first response that does not come have the same bound', async () => {
+  it('the wait for a missing first response ends after maxWaitMs', async () => {
     const timeline = new Timeline()
     let asked = 0
     const never: typeof fetch = () => {
@@ -136,7 +144,7 @@ describe('waits', () => {
     expect([asked, timeline.now()]).toEqual([2, 5000])
   })
 
-  it('end for the others when the first request fails', async () => {
+  it('waiting calls continue when the first request fails', async () => {
     const timeline = new Timeline()
     let asked = 0
     const failing: typeof fetch = () => {
@@ -149,10 +157,10 @@ describe('waits', () => {
   })
 })
 
-describe('after a refusal', () => {
+describe('pacedFetch after refusals', () => {
   const refused = [429, { 'Retry-After': '7' }] as const
 
-  it.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s is repeated, not before its time', async (method) => {
+  it.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s is retried at its time and not earlier', async (method) => {
     const timeline = new Timeline()
     const { fetch, asked } = script(refused)
     const response = await timeline.finish(
@@ -161,7 +169,7 @@ describe('after a refusal', () => {
     expect([response.status, asked.length, timeline.now()]).toEqual([200, 2, 7700])
   })
 
-  it.each(['POST', 'PATCH'])('%s is not repeated, and the next call waits', async (method) => {
+  it.each(['POST', 'PATCH'])('%s isn’t retried, and the next call waits', async (method) => {
     const timeline = new Timeline()
     const { fetch, asked } = script(refused)
     const paced = pacedFetch(fetch, { clock: timeline, random: () => 0 })
@@ -171,7 +179,7 @@ describe('after a refusal', () => {
     expect([asked.length, timeline.now()]).toEqual([2, 7000])
   })
 
-  it('POST is repeated under an id, but not where its body is a stream', async () => {
+  it('a POST is retried under an id unless its body is a stream', async () => {
     const timeline = new Timeline()
     const post = { method: 'POST', headers: { 'Idempotency-Key': 'a1' } }
     const withText = script(refused)
@@ -182,7 +190,7 @@ describe('after a refusal', () => {
     expect(withStream.asked).toHaveLength(1)
   })
 
-  it('is answered as it came where the wait is too long, or repetitions are used up', async () => {
+  it('a refusal is returned unchanged if the wait is too long or the retries are used up', async () => {
     const timeline = new Timeline()
     const short = script(refused)
     expect((await pacedFetch(short.fetch, { maxWaitMs: 6999, clock: timeline })(URL_OF_API)).status).toBe(429)
@@ -191,14 +199,14 @@ describe('after a refusal', () => {
     expect([response.status, await response.text(), always.asked.length]).toEqual([429, 'body', 3])
   })
 
-  it('without a time waits a second, then two', async () => {
+  it('a refusal without a time waits one second, then two', async () => {
     const timeline = new Timeline()
     const { fetch } = script([429], [429])
     await timeline.finish(pacedFetch(fetch, { clock: timeline, random: () => 0 })(URL_OF_API))
     expect(timeline.now()).toBe(3000)
   })
 
-  it('with a time that no limit has waits a second, as without a time, and holds up no later call', async () => {
+  it('a refusal with an impossible time waits one second and delays no later call', async () => {
     const timeline = new Timeline()
     const { fetch, asked } = script([429, { 'Retry-After': '1e999' }])
     const paced = pacedFetch(fetch, { clock: timeline, random: () => 0 })
@@ -207,7 +215,7 @@ describe('after a refusal', () => {
     expect([asked.length, timeline.now()]).toEqual([3, 1000])
   })
 
-  it('a 403 with nothing left is one; other failures are none', async () => {
+  it('a 403 with nothing remaining is a refusal, and other failures aren’t', async () => {
     const timeline = new Timeline()
     const exhausted = script([403, { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '3' }])
     await timeline.finish(pacedFetch(exhausted.fetch, { clock: timeline })(URL_OF_API))
@@ -223,6 +231,6 @@ it.each([
   [{ maxWaitMs: -1 }, 'maxWaitMs must be a whole number from 0 to 2147483647; it is -1'],
   [{ maxWaitMs: Number.POSITIVE_INFINITY }, 'it is Infinity'],
   [{ retries: 11 }, 'retries must be a whole number from 0 to 10; it is 11'],
-])('wrong options are named: %j', (options, message) => {
+])('pacedFetch() names the invalid option in %j', (options, message) => {
   expect(() => pacedFetch(fetch, options)).toThrow(message)
 })

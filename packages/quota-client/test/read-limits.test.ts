@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { readLimits, readRetryAfter } from '../src/read-limits.ts'
 import { documented } from './support/apis.ts'
 
-it.each(documented)('reads $api', ({ headers, limits }) => {
+it.each(documented)('readLimits() reads the headers of $api', ({ headers, limits }) => {
   const read = readLimits(new Headers(headers))
   expect(read.map(({ name, remaining, resetMs }) => [name, remaining, resetMs])).toEqual(limits)
 })
@@ -18,7 +18,7 @@ it.each([
   ['1e300', undefined],
   [`${'9'.repeat(400)}h`, undefined],
   ['Fri, 31 Dec 9999 23:59:59 GMT', undefined],
-])('reads Retry-After: %s', (value, ms) => {
+])('readRetryAfter() reads %s', (value, ms) => {
   expect(readRetryAfter(new Headers({ 'retry-after': value, date: 'Wed, 21 Oct 2015 07:27:30 GMT' }))).toBe(ms)
 })
 
@@ -27,7 +27,7 @@ it.each([
   { ratelimit: '"a";r=1e999;t=1' },
   { ratelimit: `limit=1, remaining=0, reset=${'9'.repeat(400)}` },
   { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1e999' },
-])('does not read what no limit can be: %j', (headers) => {
+])('readLimits() ignores impossible values: %j', (headers) => {
   expect(readLimits(new Headers(headers))).toEqual([])
 })
 
@@ -36,7 +36,7 @@ it.each([
   ['letters', 'a'.repeat(100_000)],
   ['escaped quotes', `"${'\\"'.repeat(50_000)}`],
   ['spaces', `a;${' '.repeat(100_000)}`],
-])('reads a long field in one pass: %s', (_, text) => {
+])('readLimits() reads a long field in linear time: %s', (_, text) => {
   const headers = new Headers({ ratelimit: text, 'ratelimit-policy': text })
   const before = process.cpuUsage()
   expect(readLimits(headers)).toEqual([])

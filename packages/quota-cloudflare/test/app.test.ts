@@ -18,7 +18,7 @@ async function leaver(url: string, path: string): Promise<Socket> {
 type Costs = Readonly<Record<string, number>>
 
 /** workerd is fetched from npm the first time, which a plain `npm test` shall not do. */
-describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker whose counters are in Durable Objects', () => {
+describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker with Durable Objects', () => {
   let storage: string
   let worker: RunningWorker
   const start = () => startEntry('app.ts', { objects: { QUOTA: 'CountedObject', SETTINGS: 'SlowObject' }, storage })
@@ -40,7 +40,7 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker whose counters are 
     return value
   }
 
-  it('answers 429 above the limit, for each team by itself', async () => {
+  it('a Worker answers 429 above the limit, separately for each team', async () => {
     const statuses = async (team: string, times: number) => {
       const answers: Response[] = []
       for (let i = 0; i < times; i++) answers.push(await send('/metered', 'ann', team))
@@ -52,7 +52,7 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker whose counters are 
     expect(await statuses('green', 1)).toEqual([admitted])
   })
 
-  it('loses and repeats none of 1,000 charges while its objects and then the runtime end', async () => {
+  it('1,000 charges are neither lost nor repeated while objects and then the runtime restart', async () => {
     let [done, next] = [0, 0]
     const statuses = new Set<unknown>()
     let restarted: Promise<void> | undefined
@@ -87,7 +87,7 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker whose counters are 
     expect(await answerOf('/used', 'ann', 'crash')).toEqual([...used, ...used])
   })
 
-  it.each(['sharded', 'one'])('gives back what a hold has whose holder is gone: %s', async (quota) => {
+  it.each(['sharded', 'one'])('a hold of a dead holder is given back by the next call: %s', async (quota) => {
     const team = `holds-${quota}`
     const before = Number(await answerOf('/ended'))
     expect(await answerOf(`/hold?ttl=1000&quota=${quota}`, 'eve', team)).toBe(true)
@@ -96,7 +96,7 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker whose counters are 
     await expect.poll(() => answerOf('/ended')).toBe(before + 1)
   })
 
-  it('gives it back by its alarm, when no call comes and the object was evicted', async () => {
+  it('a hold of a dead holder is given back by its alarm, without a call and after an eviction', async () => {
     const object = 'name=quota/alarms'
     expect(await answerOf('/alarm-at?name=quota/alarms')).toBe(null)
     expect(await answerOf('/hold?ttl=1000', 'eve', 'alarms')).toBe(true)
@@ -115,7 +115,7 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker whose counters are 
       .toBe(before + 1)
   })
 
-  it.each(['sharded', 'slow'])('answers all others when a third of 640 callers leave: %s', async (quota) => {
+  it.each(['sharded', 'slow'])('a third of 640 callers leave and all others are answered: %s', async (quota) => {
     const outcomes: Record<string, number> = {}
     const call = async (index: number): Promise<void> => {
       const answer = await send(`/consume?quota=${quota}`, `u${index}`, `stays${index % 4}`)
@@ -138,11 +138,11 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker whose counters are 
     expect(outcomes).toEqual({ '200 true': 420 })
   })
 
-  it.each(['one', 'sharded'])('decides by settings that another Worker just changed: %s', async (how) => {
+  it.each(['one', 'sharded'])('decisions use settings that another Worker just changed: %s', async (how) => {
     expect(await answerOf(`/followed?how=${how}`, `f-${how}`)).toEqual([true, false, true, false, true])
   })
 
-  it('names what several objects cannot keep, and settings that only the engine knows', async () => {
+  it('layers that several objects can’t share and settings outside the objects are rejected with the reason', async () => {
     expect(await answerOf('/mistakes')).toEqual([
       expect.stringMatching(/^store_unsupported: .* shardBy "user": layer "team" is shared/),
       expect.stringMatching(
@@ -151,7 +151,7 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('a Worker whose counters are 
     ])
   })
 
-  it('costs what the guide says', async () => {
+  it('storage operations cost what the guide says', async () => {
     /** Rows read and written by a call; every 64th also deletes some of what ended. */
     const costOf = async (path: string, before?: string): Promise<string> => {
       const costs: string[] = []

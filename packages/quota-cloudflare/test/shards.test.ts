@@ -10,7 +10,7 @@ const [user, team, site] = [
   { name: 'site', shared: true },
 ]
 
-it('spreads over objects only what each of them can keep by itself', () => {
+it('shardBy accepts only layers whose counters each object has completely', () => {
   expect(() => checkShards(schemaOf(user, team), 'team')).not.toThrow()
   expect(() => checkShards(schemaOf(user, team, site), 'team')).toThrow(
     'durableObjectStore(): shardBy "team": layer "site" is shared, but no object has all of its counters. Leave shardBy out, or define the policy without "site"',

@@ -17,11 +17,11 @@ describe.runIf(process.env.RUNTIME_TESTS === 'on')('Durable Objects in workerd',
     expect(answer.status).toBe(200)
   }
 
-  describe('keep every promise of a store', () => {
+  describe('the conformance suite on Durable Objects', () => {
     for (const [index, { name }] of CONFORMANCE_CASES.entries()) it(name, () => play(`/store/${index}`))
   })
 
-  describe('keep every promise of settings', () => {
+  describe('the settings conformance suite on Durable Objects', () => {
     for (const [index, { name }] of SETTINGS_STORE_CASES.entries()) it(name, () => play(`/settings/${index}`))
   })
 })

@@ -23,7 +23,7 @@ const made = (statements: readonly string[]): Database.Database => {
   return database
 }
 
-it('an object has the tables of the migrations, and its statements may run again', () => {
+it('a Durable Object has the migrations’ tables, and creating them again changes nothing', () => {
   const [own, migrated] = [made([...TABLES, ...TABLES]), made([quotaSchemaSql({ dialect: 'sqlite' })])]
   const all = schemaOf(migrated)
   expect(Object.keys(schemaOf(own)).length).toBe(10)

@@ -32,13 +32,13 @@ async function hungUp(express: (typeof MATRIX)[number]['express'], doFirst: (res
   return { result, used, held: (await quota.holds.list('u1')).length, errors: logger.errors }
 }
 
-describe.each([MATRIX[0]!, MATRIX[2]!])('a handler whose client has hung up: $title', ({ express }) => {
+describe.each([MATRIX[0]!, MATRIX[2]!])('handlers after a disconnect: $title', ({ express }) => {
   test.each<[string, (res: Response) => unknown]>([
-    ['commits at once', () => undefined],
-    ['ends its response before it commits', (res) => res.end('the rest')],
-    ['goes on to write, and ends', (res) => res.write('more') && res.end()],
+    ['commits immediately', () => undefined],
+    ['ends its response before committing', (res) => res.end('the rest')],
+    ['keeps writing and then ends', (res) => res.write('more') && res.end()],
     ['destroys its response', (res) => res.destroy()],
-  ])('%s: what it says counts', async (_, doFirst) => {
+  ])('a handler that %s can still commit after a disconnect', async (_, doFirst) => {
     expect(await hungUp(express, doFirst)).toEqual({
       result: { charged: 2, uncharged: 0 },
       used: 2,
@@ -48,7 +48,7 @@ describe.each([MATRIX[0]!, MATRIX[2]!])('a handler whose client has hung up: $ti
   })
 })
 
-test('pipelined requests of one connection share a listener, so that Node warns of no leak', async () => {
+test('pipelined requests of one connection share a listener, so Node warns of no leak', async () => {
   const quota = createQuota({ policy: policy(1_000), store: memoryStore() })
   const metered = quotaMiddleware({ quota, subject: () => 'u1', settle: 'end', logger: listening() })
   const listeners: number[] = []

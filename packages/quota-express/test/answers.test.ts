@@ -13,7 +13,7 @@ import { LateStore, lateQuota, type Operation, syncQuota } from './support/engin
 import { MATRIX } from './support/matrix.ts'
 import { serve } from './support/server.ts'
 
-describe.each(MATRIX)('refused: $title', ({ express, engine }) => {
+describe.each(MATRIX)('refused requests: $title', ({ express, engine }) => {
   async function refusing(options: Partial<QuotaAppOptions<Operation>> = {}) {
     const quota = engine()
     const app = express()
@@ -29,7 +29,7 @@ describe.each(MATRIX)('refused: $title', ({ express, engine }) => {
     return { quota, ...served, worked: () => worked }
   }
 
-  test('a handler answers in its own way, with the fields already there', async () => {
+  test('a refusal handler sends its own response, with the headers already set', async () => {
     const answers: QuotaAnswer[] = []
     const { ask } = await refusing({
       handler: (_, res, __, answer) => {
@@ -41,20 +41,20 @@ describe.each(MATRIX)('refused: $title', ({ express, engine }) => {
     expect(answers).toMatchObject([{ status: 429, body: { error: 'quota_exceeded' }, decision: { allowed: false } }])
   })
 
-  test('a handler that fails later is an error of the application', async () => {
+  test('an error in a refusal handler is an error of the application', async () => {
     const { ask } = await refusing({
       handler: async () => Promise.reject(Object.assign(new Error('x'), { status: 418 })),
     })
     expect((await ask('/x')).status).toBe(418)
   })
 
-  test('a handler may let the request through', async () => {
+  test('a refusal handler may let the request through', async () => {
     const { ask, worked } = await refusing({ handler: (_, __, next) => next() })
     expect((await ask('/x')).status).toBe(200)
     expect(worked()).toBe(3)
   })
 
-  test('language and texts of the application', async () => {
+  test('a refusal uses the application’s language and texts', async () => {
     const { ask } = await refusing({ locale: () => 'zh-CN', messages: { 'zh-CN': () => '稍后再来' } })
     expect(JSON.parse((await ask('/x')).body)).toMatchObject({ msg: '稍后再来' })
   })
@@ -76,12 +76,12 @@ describe.each(MATRIX)('draft-10 fields: $title', ({ express, engine }) => {
       10,
     ],
     ['a head written at once', (_: Request, res: Response) => res.writeHead(404, { 'X-A': 'b' }).end(), 10],
-  ])('of %s: without the tokens that went back', async (_, handler, remaining) => {
+  ])('the fields of %s exclude tokens that were given back', async (_, handler, remaining) => {
     expect((await fieldsOf(handler)).ratelimit).toMatch(new RegExp(`^"personal-1h";r=${remaining};`))
   })
 })
 
-test('the fields are those of the core', async () => {
+test('the middleware’s fields equal rateLimitHeaders() of the core', async () => {
   const quota = syncQuota()
   const app = express()
   app.use(quotaMiddleware({ quota, subject: () => 'u1', operation: () => 'save', standardHeaders: 'draft-10' }))
@@ -99,7 +99,7 @@ describe('a store that is away', () => {
     return store
   }
 
-  test('503, never a 429; handlers receive the error', async () => {
+  test('a request without the store gets 503, and handlers receive the error', async () => {
     const app = express()
     const metered = quotaMiddleware({ quota: lateQuota(away()), subject: () => 'u1' })
     app.get('/x', metered.operation('save'), (_, res) => res.json({}))
@@ -120,7 +120,7 @@ describe('a store that is away', () => {
   })
 })
 
-describe.each(MATRIX)('errors of the application: $title', ({ express, engine }) => {
+describe.each(MATRIX)('application errors: $title', ({ express, engine }) => {
   test.each<[string, Partial<QuotaMiddlewareOptions>]>([
     ['unknown_operation', { operation: () => 'nonsense' }],
     ['invalid_cost', { cost: () => Number.NaN }],
@@ -131,7 +131,7 @@ describe.each(MATRIX)('errors of the application: $title', ({ express, engine })
     ['mine', { skip: async () => thrown() }],
     ['mine', { cost: async () => thrown() }],
     ['mine', { operation: () => thrown() }],
-  ])('%s goes to next()', async (code, options) => {
+  ])('the error %s goes to next()', async (code, options) => {
     const app = express()
     const quota = engine()
     const given = { quota, subject: () => 'u1', operation: () => 'save', ...options } as QuotaMiddlewareOptions

@@ -31,7 +31,7 @@ const wrapping: RequestHandler = (_req, res, next) => {
   next()
 }
 
-describe.each(MATRIX)('$title', ({ express, engine }) => {
+describe.each(MATRIX)('the middleware next to others: $title', ({ express, engine }) => {
   const packing = compression({ threshold: 0 }) as unknown as RequestHandler
 
   test.each([
@@ -39,7 +39,7 @@ describe.each(MATRIX)('$title', ({ express, engine }) => {
     ['behind it', (metered: RequestHandler) => [metered, packing]],
     ['on either side of another that wraps the head', (metered: RequestHandler) => [packing, wrapping, metered]],
     ['after some time', (metered: RequestHandler) => [packing, later, wrapping, metered, later]],
-  ])('compression %s: bytes, fields and tokens are as without it', async (_where, chainOf) => {
+  ])('compression %s changes no bytes, fields or tokens', async (_where, chainOf) => {
     const quota = engine()
     const metered = quotaMiddleware({ quota, subject, standardHeaders: 'draft-10' }).operation('save', { cost: 1 })
     const app = express()
@@ -62,7 +62,7 @@ describe.each(MATRIX)('$title', ({ express, engine }) => {
     expect(statuses).toEqual([200, 404, 500, 201])
   })
 
-  test('routers within routers, and apps within apps, meter what stands in them', async () => {
+  test('nested routers and apps meter their own requests', async () => {
     const quota = engine()
     const metered = quotaMiddleware({ quota, subject, standardHeaders: 'draft-10' })
     const save = metered.operation('save', { cost: 1 })
@@ -101,7 +101,7 @@ describe.each(MATRIX)('$title', ({ express, engine }) => {
     ])
   })
 
-  test('the quota is on the request for every later handler, under each name that a middleware was given', async () => {
+  test('every later handler finds the quota on the request under each middleware’s property name', async () => {
     const [first, second] = [engine(), engine()]
     const warnings: string[] = []
     const logger = { warn: ({ code }: { code: string }) => void warnings.push(code), error: () => undefined }
@@ -145,7 +145,7 @@ describe.each(MATRIX)('$title', ({ express, engine }) => {
   })
 })
 
-test('a compressed body is what its handler sent', async () => {
+test('a compressed response has the body that its handler sent', async () => {
   const { express, engine } = MATRIX[0]!
   const metered = quotaMiddleware({ quota: engine(), subject }).operation('save')
   const app = express().get('/', metered, compression({ threshold: 0 }) as unknown as RequestHandler, asAsked)

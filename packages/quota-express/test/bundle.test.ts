@@ -23,7 +23,7 @@ async function bundleOf(code: string): Promise<{ readonly text: string; readonly
 const ELSEWHERE = /score-gateway|luxon/
 const WORDS = /beijing|shanghai|forum/i
 
-it('an app with a limit of its own has nothing of the score gateway in its bundle', async () => {
+it('the bundle of an app with one limit contains nothing of the score gateway', async () => {
   const neutral = await bundleOf(`
     import { simpleQuota, quotaExceededBody } from '@scoregw/quota'
     import { quotaMiddleware } from '@scoregw/quota-express'
@@ -36,7 +36,7 @@ it('an app with a limit of its own has nothing of the score gateway in its bundl
   expect(neutral.sources.some((path) => path.endsWith('http/neutral/english.ts'))).toBe(true)
 })
 
-it('an app that imports the answers of the specification has them', async () => {
+it('the bundle of an app that imports the specification’s answers contains them', async () => {
   const gateway = await bundleOf(`export { scoreGatewayAnswers } from '@scoregw/quota/score-gateway'`)
   expect(gateway.sources.some((path) => ELSEWHERE.test(path))).toBe(true)
   expect(gateway.text).toMatch(WORDS)

@@ -22,7 +22,7 @@ function left(field: string | undefined): { readonly r: number; readonly t: numb
   return { r: Number(r), t: Number(t) }
 }
 
-test('a client that waits as the fields say is never refused, and waits no longer than it must', async () => {
+test('a client that waits as the RateLimit fields say is never refused and never waits too long', async () => {
   let waits = 0
   const property = fc.asyncProperty(run, async ({ user, everybody, cost, worksMs }) => {
     const clock = { at: Date.UTC(2026, 7, 6), now: () => clock.at }

@@ -20,8 +20,8 @@ async function setUp(handler: (req: Request, res: Response) => unknown) {
   return { store, settled, quota, logger, app, ...(await serve(app)) }
 }
 
-describe('a response held back until the store has settled', () => {
-  test('sends nothing before, everything after', async () => {
+describe('responses held until the store has settled', () => {
+  test('a held response sends nothing before the settle and everything after', async () => {
     const wrote = latch()
     const { ask, settled, quota } = await setUp((_, res) => {
       res.status(400).json({ error: 'bad' })
@@ -40,7 +40,7 @@ describe('a response held back until the store has settled', () => {
     expect(await used(quota)).toBe(0)
   })
 
-  test('waits for a cancel that the route did not wait for, also under a success', async () => {
+  test('a held response waits for a cancel that the route didn’t await, even on success', async () => {
     const wrote = latch()
     const { ask, settled, quota } = await setUp((req, res) => {
       req.quota!.cancel()
@@ -55,13 +55,13 @@ describe('a response held back until the store has settled', () => {
     expect(await used(quota)).toBe(0)
   })
 
-  test('a success asks the store nothing', async () => {
+  test('a successful response makes no store call', async () => {
     const { ask, store } = await setUp((_, res) => res.json({}))
     expect((await ask('/x')).status).toBe(200)
     expect(store.settleCalls).toBe(0)
   })
 
-  test('goes out when the store fails, which is logged', async () => {
+  test('a held response is sent when the store fails, and the failure is logged', async () => {
     const { ask, settled, logger, quota } = await setUp((_, res) => res.status(500).send('sorry'))
     const answer = ask('/x')
     settled.fail(new Error('connection lost'))
@@ -70,7 +70,7 @@ describe('a response held back until the store has settled', () => {
     expect(await used(quota)).toBe(5)
   })
 
-  test('has a head that is fixed, as any that was written', async () => {
+  test('the head of a held response can’t be changed any more', async () => {
     const facts = latch<unknown>()
     const { ask, settled } = await setUp((_, res) => {
       res.status(404).end('gone')
@@ -85,7 +85,7 @@ describe('a response held back until the store has settled', () => {
     expect(await answer).toMatchObject({ status: 404, body: 'gone' })
   })
 
-  test('makes writers wait, and lets them go on', async () => {
+  test('a held response applies backpressure to writers and releases it', async () => {
     const events: string[] = []
     const { ask, settled } = await setUp((_, res) => {
       res.status(500)
@@ -100,14 +100,14 @@ describe('a response held back until the store has settled', () => {
     expect(events).toEqual(['write false', 'drain', 'written'])
   })
 
-  test('carries a long stream whole', async () => {
+  test('a held response carries a long stream completely', async () => {
     const lines = Array.from({ length: 2_000 }, (_, index) => `${index} ${'x'.repeat(200)}\n`)
     const { ask, settled } = await setUp((_, res) => pipeline(Readable.from(lines), res.status(500)))
     settled.open()
     expect((await ask('/x')).body).toBe(lines.join(''))
   })
 
-  test('keeps the order of pipelined requests', async () => {
+  test('held responses keep the order of pipelined requests', async () => {
     const { dial, settled, app } = await setUp((_, res) => res.status(400).send('first'))
     app.get('/y', (_, res) => {
       res.send('second')
@@ -120,7 +120,7 @@ describe('a response held back until the store has settled', () => {
     expect(text.indexOf('second')).toBeGreaterThan(text.indexOf('first'))
   })
 
-  test('is awaited by the error handler, so that an error after it does not break the response off', async () => {
+  test('the error handler waits for a held response, so a later error doesn’t break it off', async () => {
     const events: string[] = []
     const { ask, settled, app } = await setUp(async (_, res) => {
       res.status(400).send('bad')
@@ -140,7 +140,7 @@ describe('a response held back until the store has settled', () => {
     expect(events).toEqual(['settled', 'error'])
   })
 
-  test('throws at once for an argument that is not a chunk', async () => {
+  test('a held response throws immediately on an argument that isn’t a chunk', async () => {
     const { ask, settled } = await setUp((_, res) => {
       res.status(400)
       expect(() => res.write(42)).toThrow(expect.objectContaining({ code: 'ERR_INVALID_ARG_TYPE' }))
@@ -152,7 +152,7 @@ describe('a response held back until the store has settled', () => {
     expect((await ask('/x')).status).toBe(400)
   })
 
-  test('of a caller who has gone ends quietly', async () => {
+  test('a held response whose caller disconnected ends without an error', async () => {
     const held = latch<Response>()
     const closed = latch()
     const { dial, settled, logger, quota } = await setUp((_, res) => {
@@ -197,7 +197,7 @@ async function play(res: Response, status: number, steps: readonly Step[], last:
   else res.end(last)
 }
 
-test('whatever a handler writes, the client receives what it would receive without the middleware', async () => {
+test('any sequence of writes reaches the client as it would without the middleware', async () => {
   let script: [status: number, steps: readonly Step[], last: string | undefined] = [200, [], undefined]
   const store = new LateStore()
   const quota = lateQuota(store, 1_000_000)

@@ -93,5 +93,5 @@ const VERSIONS = [
 for (const [name, harness, requests] of VERSIONS) {
   const count = describeHttp({ describe, it }, harness, name)
   describeHttpFuzz({ describe, it }, harness, name, requests)
-  test(`${name} plays every case`, () => expect(count).toBe(HTTP_CASES.length))
+  test(`${name} runs every case of the HTTP suite`, () => expect(count).toBe(HTTP_CASES.length))
 }

@@ -14,7 +14,7 @@ const BOTH = [
   { title: 'Express 4', express: express4 as unknown as typeof express },
 ]
 
-test('every fault of the options is named', () => {
+test('invalid options are reported with every fault', () => {
   const faulty = {
     quota: {},
     subject: 'u1',
@@ -37,14 +37,14 @@ test('every fault of the options is named', () => {
   )
 })
 
-test.each([undefined, 'reject', 'skip'] as const)('who asks has to be said where anonymous is %s', (anonymous) => {
+test.each([undefined, 'reject', 'skip'] as const)('subject is required if anonymous is %s', (anonymous) => {
   const make = () => quotaMiddleware({ quota: syncQuota(), anonymous })
   expect(caught(make).faults).toEqual([
     { path: 'subject', message: "missing; expected a function of the request, or anonymous: 'ip'" },
   ])
 })
 
-test('a route refuses options that are not its own, and operations that the policy does not have', () => {
+test('a route rejects options of the middleware and unknown operations', () => {
   const metered = quotaMiddleware({ quota: syncQuota(), subject })
   const unknown = { standardHeaders: false } as object
   expect(caught(() => metered.operation('save', unknown)).faults).toMatchObject([{ path: 'standardHeaders' }])
@@ -59,12 +59,12 @@ test.each([
   ['anonymus', /did you mean "anonymous"\?/],
   ['standardheaders', /did you mean "standardHeaders"\?/],
   ['nonsense', /^unknown key/],
-])('an unknown option %s is answered by its name here', (key, message) => {
+])('the unknown option %s gets a hint', (key, message) => {
   const make = () => quotaMiddleware({ quota: syncQuota(), subject, [key]: 1 })
   expect(caught(make).faults).toMatchObject([{ path: key, message: expect.stringMatching(message) }])
 })
 
-test.each(BOTH)('an engine with one operation needs no other word, with $title', async ({ express }) => {
+test.each(BOTH)('an engine with one operation needs no operation option, with $title', async ({ express }) => {
   const metered = quotaMiddleware({ quota: simpleQuota({ limit: 2, per: '1h' }), subject })
   const app = express()
   app.use(metered)
@@ -76,8 +76,8 @@ test.each(BOTH)('an engine with one operation needs no other word, with $title',
   expect(statuses).toEqual([200, 200, 429, 429])
 })
 
-describe.each(BOTH)('used wrongly with $title', ({ express }) => {
-  test('without operation() there is no middleware for a whole app, and mounting one says so', () => {
+describe.each(BOTH)('misuse with $title', ({ express }) => {
+  test('using the middleware on an app without operation() throws with that hint', () => {
     const metered = quotaMiddleware({ quota: syncQuota(), subject }) as unknown as express.RequestHandler
     for (const mount of [
       () => express().use(metered),
@@ -90,7 +90,7 @@ describe.each(BOTH)('used wrongly with $title', ({ express }) => {
   })
 })
 
-test('not called: one line for the programmer, and nothing of it for clients', async () => {
+test('mounting quotaMiddleware itself logs one line, and clients get a plain 500', async () => {
   const logged = vi.spyOn(console, 'error').mockReturnValue()
   onTestFinished(() => logged.mockRestore())
   for (const { express } of BOTH) {
@@ -102,7 +102,7 @@ test('not called: one line for the programmer, and nothing of it for clients', a
   expect(logged.mock.calls).toEqual([[expect.objectContaining({ code: 'invalid_options' })]])
 })
 
-test('operation names are typed from the policy, and req.quota is typed', async () => {
+test('operation names and req.quota are typed from the policy', async () => {
   const metered = quotaMiddleware({ quota: syncQuota(), subject, operation: () => 'look' })
   // @ts-expect-error: not an operation of the policy
   expect(() => metered.operation('nonsense')).toThrow()
@@ -113,7 +113,7 @@ test('operation names are typed from the policy, and req.quota is typed', async 
   expect((await (await serve(app)).ask('/x')).body).toBe('1')
 })
 
-test('another property name', async () => {
+test('requestPropertyName renames req.quota', async () => {
   const named = quotaMiddleware({ quota: syncQuota(), subject, operation: () => 'look', requestPropertyName: 'limits' })
   const app = express()
   app.get('/x', named, (req, res) => {
@@ -123,7 +123,7 @@ test('another property name', async () => {
   expect((await (await serve(app)).ask('/x')).body).toBe('[1,true]')
 })
 
-test('what the package exports', () => {
+test('the package exports these values', () => {
   expect(Object.keys(api).sort()).toMatchInlineSnapshot(`
     [
       "QUOTA_HEADER_NAMES",

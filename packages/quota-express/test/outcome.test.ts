@@ -8,7 +8,7 @@ import { listening, used } from './support/engine.ts'
 import { MATRIX } from './support/matrix.ts'
 import { serve } from './support/server.ts'
 
-describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) => {
+describe.each(MATRIX)('settling by the outcome: $title', ({ express, engine }) => {
   async function setUp(handler: (req: Request, res: Response, next: NextFunction) => unknown) {
     const quota = engine()
     const logger = listening()
@@ -28,7 +28,7 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
     ['an explicit head', 201, (_: Request, res: Response) => res.writeHead(201, { 'X-A': '1' }).end('made')],
     ['a stream', 200, (_: Request, res: Response) => streamed(res)],
     ['flushed headers', 200, (_: Request, res: Response) => flushed(res)],
-  ])('%s stays charged', async (_, status, handler) => {
+  ])('a success (%s) stays charged', async (_, status, handler) => {
     const { ask, quota } = await setUp(handler)
     expect((await ask('/x')).status).toBe(status)
     expect(await used(quota)).toBe(5)
@@ -44,13 +44,13 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
     ['an error handed on', 500, (_: Request, __: Response, next: NextFunction) => next(new Error('handed on'))],
     ['an error with a status', 422, (_: Request, __: Response, next: NextFunction) => next({ status: 422 })],
     ['no answer by any route', 404, (_: Request, __: Response, next: NextFunction) => next()],
-  ])('%s gets its tokens back before the response arrives', async (_, status, handler) => {
+  ])('a failure (%s) gets its tokens back before the response arrives', async (_, status, handler) => {
     const { ask, quota } = await setUp(handler)
     expect((await ask('/x')).status).toBe(status)
     expect(await used(quota)).toBe(0)
   })
 
-  test('a file that is there stays charged, one that is not is given back', async () => {
+  test('a served file stays charged, and a missing one is given back', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'quota-express-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     writeFileSync(join(folder, 'here.txt'), 'here')
@@ -68,7 +68,7 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
     expect(await used(quota)).toBe(10)
   })
 
-  test('a status that Node refuses is not judged; the answer that follows is', async () => {
+  test('a status that Node rejects doesn’t settle, and the response after it does', async () => {
     const { ask, quota } = await setUp((_, res, next) => {
       try {
         res.writeHead(42)
@@ -90,7 +90,7 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
     expect(await used(quota)).toBe(5)
   })
 
-  test('a route commits less than it reserved, and the outcome changes nothing after it', async () => {
+  test('a route commits less than it reserved, and the outcome changes nothing', async () => {
     const { ask, quota } = await setUp(async (req, res) => {
       await req.quota!.commit(2)
       await req.quota!.cancel()
@@ -100,7 +100,7 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
     expect(await used(quota)).toBe(2)
   })
 
-  test('a route cancels by itself, not waiting for it, and still the tokens are back when the response arrives', async () => {
+  test('a route’s own unawaited cancel is done before the response arrives', async () => {
     const { ask, quota } = await setUp((req, res) => {
       req.quota!.cancel()
       res.json({})
@@ -109,7 +109,7 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
     expect(await used(quota)).toBe(0)
   })
 
-  test('a commit above the reservation rejects, is logged, and leaves the outcome to decide', async () => {
+  test('a commit above the reservation rejects and is logged, and the outcome settles', async () => {
     const { ask, quota, logger } = await setUp(async (req, res) => {
       const error = await req.quota!.commit(6).catch((reason: { code: string }) => reason)
       res.status(400).json(error)
@@ -119,7 +119,7 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
     expect(await used(quota)).toBe(0)
   })
 
-  test('charge-first charges at once and never gives back', async () => {
+  test('charge-first charges immediately and gives nothing back', async () => {
     const quota = engine()
     const app = express()
     const metered = quotaMiddleware({ quota, subject: () => 'u1', settle: 'charge-first' })
@@ -132,7 +132,7 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
     expect(await used(quota)).toBe(5)
   })
 
-  test('200 requests at once never get more than the limit, and failures leave it untouched', async () => {
+  test('200 concurrent requests never exceed the limit, and failures don’t use it up', async () => {
     const quota = engine()
     const app = express()
     const metered = quotaMiddleware({ quota, subject: () => 'u1' })
@@ -147,7 +147,7 @@ describe.each(MATRIX)('settled by the outcome: $title', ({ express, engine }) =>
     expect(await used(quota)).toBe(10)
   })
 
-  test('no listeners are added to request, response or connection', async () => {
+  test('the middleware adds no listeners to request, response or connection', async () => {
     const counts = (req: Request, res: Response) =>
       [req, res, req.socket].map((emitter) => emitter.eventNames().map((name) => emitter.listenerCount(name)))
     const app = express()

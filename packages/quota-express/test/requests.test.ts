@@ -7,7 +7,7 @@ import { listening, type Operation, policy, syncQuota, used } from './support/en
 import { MATRIX } from './support/matrix.ts'
 import { latch, serve } from './support/server.ts'
 
-describe.each(MATRIX)('which requests are metered, and as what: $title', ({ express, engine }) => {
+describe.each(MATRIX)('metered requests: $title', ({ express, engine }) => {
   async function setUp(options: Partial<QuotaAppOptions<Operation>> = {}) {
     const quota = engine()
     const app = express()
@@ -26,19 +26,19 @@ describe.each(MATRIX)('which requests are metered, and as what: $title', ({ expr
 
   const u1 = { headers: { 'X-User': 'u1' } }
 
-  test('operation() that gives undefined leaves a request alone', async () => {
+  test('a request isn’t metered if operation() returns undefined', async () => {
     const { ask, quota } = await setUp()
     expect((await ask('/other', u1)).body).toBe('null')
     expect(JSON.parse((await ask('/save', u1)).body)).toMatchObject({ operation: 'save', subject: 'u1', cost: 5 })
     expect(await used(quota)).toBe(5)
   })
 
-  test('free operations need no store', async () => {
+  test('a free operation needs no store', async () => {
     const { ask } = await setUp({ operation: () => 'free' })
     expect(JSON.parse((await ask('/save', u1)).body)).toMatchObject({ source: 'free' })
   })
 
-  test('subject and cost may come later, and the cost may look at the body', async () => {
+  test('subject and cost may be promises, and the cost may depend on the body', async () => {
     const { ask, quota } = await setUp({
       subject: async () => 'late',
       cost: async (req) => (req.body as { list: unknown[] }).list.length,
@@ -48,7 +48,7 @@ describe.each(MATRIX)('which requests are metered, and as what: $title', ({ expr
     expect(await used(quota, 'late')).toBe(3)
   })
 
-  test('a constant cost, and a cost function without an opinion', async () => {
+  test('the cost may be constant, and a cost function may leave the price', async () => {
     const constant = await setUp({ cost: 2 })
     await constant.ask('/save', u1)
     expect(await used(constant.quota)).toBe(2)
@@ -57,7 +57,7 @@ describe.each(MATRIX)('which requests are metered, and as what: $title', ({ expr
     expect(await used(unsure.quota)).toBe(5)
   })
 
-  test('skip leaves a request alone, now or later', async () => {
+  test('a request isn’t metered if skip returns true, or a promise of it', async () => {
     const { ask, quota } = await setUp({ skip: async (req) => req.query.skip === '1' })
     await ask('/save?skip=1', u1)
     expect(await used(quota)).toBe(0)
@@ -65,25 +65,25 @@ describe.each(MATRIX)('which requests are metered, and as what: $title', ({ expr
     expect(await used(quota)).toBe(5)
   })
 
-  test('nobody: 401 with a challenge, and nothing is charged', async () => {
+  test('a request without a subject gets 401 with a challenge and isn’t charged', async () => {
     const { ask } = await setUp()
     const { status, headers, body } = await ask('/save')
     expect([status, headers['www-authenticate'], headers['cache-control']]).toEqual([401, 'Bearer', 'no-store'])
     expect(JSON.parse(body)).toEqual({ error: 'unauthorized', msg: 'Authentication required.' })
   })
 
-  test('nobody: left alone with skip', async () => {
+  test("a request without a subject passes unmetered with anonymous: 'skip'", async () => {
     const { ask } = await setUp({ anonymous: 'skip' })
     expect(await ask('/save')).toMatchObject({ status: 200, body: 'null' })
   })
 
-  test('nobody: metered by address with ip', async () => {
+  test("a request without a subject is metered by address with anonymous: 'ip'", async () => {
     const { ask, quota } = await setUp({ anonymous: 'ip' })
     expect((await ask('/save')).status).toBe(200)
     expect(await used(quota, 'ip:127.0.0.1')).toBe(5)
   })
 
-  test('an app may be metered by its function and by single routes with another subject', async () => {
+  test('an app’s middleware and a route’s can meter one request for different subjects', async () => {
     const quota = engine()
     const app = express()
     const metered = quotaMiddleware({ quota, subject: () => 'u1', operation: () => undefined })
@@ -94,7 +94,7 @@ describe.each(MATRIX)('which requests are metered, and as what: $title', ({ expr
   })
 })
 
-describe.each(MATRIX)('callers who hang up: $title', ({ express, engine }) => {
+describe.each(MATRIX)('callers who disconnect: $title', ({ express, engine }) => {
   /** Serves one request whose caller is gone before the handler goes on; resolves when all handlers are done. */
   async function hangUp(goOn: (req: Request, res: Response, next: NextFunction) => unknown, withErrorHandler = false) {
     const quota = engine()
@@ -126,21 +126,21 @@ describe.each(MATRIX)('callers who hang up: $title', ({ express, engine }) => {
     return used(quota)
   }
 
-  test('before the head stay charged, whatever the handler then answers', async () => {
+  test('a request whose caller disconnects before the head stays charged, whatever the handler answers', async () => {
     expect(await hangUp((_, res) => res.json({}))).toBe(5)
     expect(await hangUp((_, res) => res.status(499).end())).toBe(5)
   })
 
-  test('stay charged when the failure is heard by nobody who knows of quotas', async () => {
+  test('a request whose caller disconnects stays charged if the failure reaches no quota middleware', async () => {
     expect(await hangUp(() => Promise.reject(new Error('x')))).toBe(5)
   })
 
-  test('get their tokens back when the handler is known to have failed', async () => {
+  test('a request whose caller disconnects gets its tokens back if its handler fails or cancels', async () => {
     expect(await hangUp(() => Promise.reject(new Error('x')), true)).toBe(0)
     expect(await hangUp((req) => req.quota!.cancel())).toBe(0)
   })
 
-  test('after the head of a success stay charged', async () => {
+  test('a request whose caller disconnects after the head of a success stays charged', async () => {
     const quota = engine()
     const app = express()
     const closed = latch()
@@ -160,7 +160,7 @@ describe.each(MATRIX)('callers who hang up: $title', ({ express, engine }) => {
   })
 })
 
-test('an error handler without a metered request hands the error on', async () => {
+test('quotaErrorHandler() passes errors of unmetered requests on', async () => {
   const app = express()
   app.get('/x', () => Promise.reject(Object.assign(new Error('x'), { status: 418 })))
   app.use(quotaErrorHandler())
@@ -168,7 +168,7 @@ test('an error handler without a metered request hands the error on', async () =
   expect((await (await serve(app)).ask('/x')).status).toBe(418)
 })
 
-test('a policy with several own layers meters an address in each', async () => {
+test('an address is metered in each of several non-shared layers', async () => {
   const base = policy()
   const team = { name: 'team', scope: 'Team', shared: false }
   const quota = createQuota({
@@ -181,7 +181,7 @@ test('a policy with several own layers meters an address in each', async () => {
   expect(JSON.parse(body)).toEqual({ personal: 'ip:127.0.0.1', team: 'ip:127.0.0.1' })
 })
 
-test('an address that a client made up is nobody', async () => {
+test('a forged address that can’t be parsed has no subject', async () => {
   const app = express()
   app.set('trust proxy', 'loopback')
   app.use(quotaMiddleware({ quota: syncQuota(), anonymous: 'ip', operation: () => 'save' }))
@@ -205,7 +205,7 @@ test.each([
   expect(ipSubject(ip)).toBe(subject)
 })
 
-describe('misconfiguration is logged once', () => {
+describe('misconfiguration warnings', () => {
   async function warned(
     setUp: (options: QuotaAppOptions<Operation>) => express.Express,
     headers: Record<string, string> = {},
@@ -219,7 +219,7 @@ describe('misconfiguration is logged once', () => {
     return { codes: logger.warnings.map(({ code }) => code), spent: await used(quota), logger }
   }
 
-  test('mounted twice: charged once', async () => {
+  test('mounting the middleware twice is logged once, and requests are charged once', async () => {
     const { codes, spent, logger } = await warned((options) => {
       const middleware = quotaMiddleware(options)
       return express()
@@ -232,7 +232,7 @@ describe('misconfiguration is logged once', () => {
     expect(logger.warnings[0]!.docs).toMatch(/warnings\.md#mounted_twice$/)
   })
 
-  test('a property that is in use', async () => {
+  test('a taken request property is logged once', async () => {
     const { codes } = await warned((options) => {
       const app = express()
       app.use((req, _, next) => {
@@ -254,11 +254,11 @@ describe('misconfiguration is logged once', () => {
     [undefined, ['untrusted_forwarded_for']],
     [true, ['permissive_trust_proxy']],
     [1, []],
-  ])('X-Forwarded-For under trust proxy %s', async (trust, expected) => {
+  ])('X-Forwarded-For under trust proxy %s is logged once', async (trust, expected) => {
     expect((await warned(byAddress(trust), { 'X-Forwarded-For': '203.0.113.7' })).codes).toEqual(expected)
   })
 
-  test('no proxy, no complaint; and none with validate: false', async () => {
+  test('requests without a proxy log nothing, nor do any with validate: false', async () => {
     expect((await warned(byAddress(undefined))).codes).toEqual([])
     expect((await warned(byAddress(true), {}, false)).codes).toEqual([])
   })

@@ -16,8 +16,8 @@ const policy = definePolicy({
   base: { user: { chat: { '1m': 10, 'tokens-1m': 1_000 } } },
 })
 
-describe.each([MATRIX[0]!, MATRIX[2]!])('several units: $title', ({ express }) => {
-  test('a handler commits amounts, and a failure gives each back', async () => {
+describe.each([MATRIX[0]!, MATRIX[2]!])('Express with several units: $title', ({ express }) => {
+  test('a handler commits amounts by unit, and a failure gives each unit back', async () => {
     const quota = createQuota({ policy })
     const used = () => quota.statusSync('ann').windows.chat?.map((each) => each.used)
     const metered = quotaMiddleware({ quota, subject: () => 'ann', settle: 'end', cost: () => ({ tokens: 400 }) })

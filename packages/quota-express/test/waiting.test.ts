@@ -31,7 +31,7 @@ async function serving(maxWaitMs: number) {
   return { quota, waiting, url }
 }
 
-test('a request waits for its limit instead of a 429', async () => {
+test('a request with maxWaitMs waits for its limit and gets no 429', async () => {
   const { quota, waiting, url } = await serving(60_000_000)
   expect((await fetch(url)).status).toBe(200)
   const second = fetch(url)
@@ -43,7 +43,7 @@ test('a request waits for its limit instead of a 429', async () => {
   expect(await (await second).text()).toBe('served')
 })
 
-test('a client that disconnects leaves the queue, and is charged nothing', async () => {
+test('a waiting client that disconnects leaves the queue and is charged nothing', async () => {
   const { quota, waiting, url } = await serving(60_000_000)
   await fetch(url)
   const client = new AbortController()
@@ -56,7 +56,7 @@ test('a client that disconnects leaves the queue, and is charged nothing', async
   expect((await quota.status('u1')).windows.all?.[0]?.used).toBe(0)
 })
 
-test('after maxWaitMs it is refused as without a queue', async () => {
+test('a request that waited for maxWaitMs is refused as without a queue', async () => {
   const { url } = await serving(0)
   await fetch(url)
   const refused = await fetch(url)
@@ -64,7 +64,7 @@ test('after maxWaitMs it is refused as without a queue', async () => {
   expect(await refused.json()).toMatchObject({ error: 'quota_exceeded' })
 })
 
-test('requests leave no listener on a connection that is kept', async () => {
+test('waiting requests leave no listener on a kept-alive connection', async () => {
   const { quota } = limited()
   const counts: number[] = []
   const app = express()

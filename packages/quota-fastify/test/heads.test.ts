@@ -55,7 +55,7 @@ test.each([
   ['/list', 'with a list of others', '"other";r=1, '],
   ['/expect', 'sent by its head', ''],
   ['/unusual', 'with fields of two kinds', ''],
-])('%s: each field is one line of the head, served or injected', async (path, body, others) => {
+])('each RateLimit field of %s is one header line, served or injected', async (path, body, others) => {
   const { answer, text } = await asked(path)
   const limit = `${others}"personal-1h";r=119;t=3600`
   const [policyLine] = linesOf(answer, 'ratelimit-policy')

@@ -82,4 +82,4 @@ const harness: HttpHarness = {
 const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
 const count = describeHttp({ describe, it }, harness, 'Fastify 5')
 describeHttpFuzz({ describe, it }, harness, 'Fastify 5', requests)
-test('Fastify plays every case', () => expect(count).toBe(HTTP_CASES.length))
+test('Fastify runs every case of the HTTP suite', () => expect(count).toBe(HTTP_CASES.length))

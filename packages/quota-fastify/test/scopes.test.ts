@@ -43,7 +43,7 @@ async function asAsked(request: FastifyRequest, reply: FastifyReply): Promise<st
   return LONG
 }
 
-test('an engine with one operation meters every route but those that say no', async () => {
+test('an engine with one operation meters every Fastify route that doesn’t opt out', async () => {
   const served = app()
   await served.register(quotaFastify, { quota: simpleQuota({ limit: 1, per: '1h' }), subject })
   served.get('/', asAsked)
@@ -55,7 +55,7 @@ test('an engine with one operation meters every route but those that say no', as
   expect(statuses).toEqual([200, 200, 429, 200])
 })
 
-test('wrong options reject the registration, and end no process', async () => {
+test('invalid plugin options reject the registration and don’t end the process', async () => {
   const faulty = { quota: engine(), subject: 'u1' } as unknown as QuotaFastifyOptions
   const fault = { code: 'invalid_options', message: expect.stringContaining('subject: expected a function') }
   await expect(app().register(quotaFastify, faulty)).rejects.toMatchObject(fault)
@@ -63,8 +63,8 @@ test('wrong options reject the registration, and end no process', async () => {
   await expect(app().register(quotaFastify, nothing).ready()).rejects.toMatchObject({ code: 'invalid_options' })
 })
 
-describe('scopes', () => {
-  test('the plugin serves the scope it is registered in and those below, and nothing beside it', async () => {
+describe('plugin scopes', () => {
+  test('the plugin meters its own scope and nested ones, and no others', async () => {
     const quota = engine()
     const served = app()
     await served.register(
@@ -88,7 +88,7 @@ describe('scopes', () => {
     expect(charged).toEqual([1, 2, 2, 2, 2])
   })
 
-  test('two scopes have each their own engine, and their own options', async () => {
+  test('two scopes have separate engines and options', async () => {
     const [people, teams] = [engine(), engine()]
     const served = app()
     await served.register(
@@ -109,7 +109,7 @@ describe('scopes', () => {
     expect([await used(people), await used(teams, 'write', 'team')]).toEqual([1, 3])
   })
 
-  test('routes written before the plugin was loaded are served, and wrong ones throw where they are declared', async () => {
+  test('routes declared before the plugin are metered, and invalid ones throw where they are declared', async () => {
     const quota = engine()
     const served = app()
     served.get('/early', { config: { quota: 'read' } }, asAsked)
@@ -129,26 +129,29 @@ describe('scopes', () => {
 describe('the order of hooks', () => {
   const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const
 
-  test.each(HOOKS)('%s: behind those of earlier plugins, before those of later ones and of the route', async (hook) => {
-    const order: string[] = []
-    const served = app()
-    const record = (name: string) => async (request: FastifyRequest) => {
-      order.push(`${name}: ${request.quota === null ? 'not yet' : 'metered'}`)
-    }
-    for (const each of HOOKS) served.addHook(each as 'preHandler', record(`${each} before`))
-    await served.register(quotaFastify, { quota: engine(), subject, hook })
-    for (const each of HOOKS) served.addHook(each as 'preHandler', record(`${each} behind`))
-    served.get('/', { config: { quota: 'read' }, preHandler: record('of the route') }, asAsked)
-    await served.inject({ url: '/?status=200', headers })
-    const at = HOOKS.indexOf(hook)
-    const expected = HOOKS.flatMap((each, index) => [
-      `${each} before: ${index <= at ? 'not yet' : 'metered'}`,
-      `${each} behind: ${index < at ? 'not yet' : 'metered'}`,
-    ])
-    expect(order).toEqual([...expected, 'of the route: metered'])
-  })
+  test.each(HOOKS)(
+    'the hook %s runs after hooks of earlier plugins and before later ones and the route’s',
+    async (hook) => {
+      const order: string[] = []
+      const served = app()
+      const record = (name: string) => async (request: FastifyRequest) => {
+        order.push(`${name}: ${request.quota === null ? 'not yet' : 'metered'}`)
+      }
+      for (const each of HOOKS) served.addHook(each as 'preHandler', record(`${each} before`))
+      await served.register(quotaFastify, { quota: engine(), subject, hook })
+      for (const each of HOOKS) served.addHook(each as 'preHandler', record(`${each} behind`))
+      served.get('/', { config: { quota: 'read' }, preHandler: record('of the route') }, asAsked)
+      await served.inject({ url: '/?status=200', headers })
+      const at = HOOKS.indexOf(hook)
+      const expected = HOOKS.flatMap((each, index) => [
+        `${each} before: ${index <= at ? 'not yet' : 'metered'}`,
+        `${each} behind: ${index < at ? 'not yet' : 'metered'}`,
+      ])
+      expect(order).toEqual([...expected, 'of the route: metered'])
+    },
+  )
 
-  test('what an earlier hook refuses is charged nothing, what a later one refuses is given back', async () => {
+  test('a request that an earlier hook rejects isn’t charged, and one that a later hook rejects is given back', async () => {
     const quota = engine()
     const served = app()
     served.addHook('onRequest', async ({ headers: fields }, reply) => {
@@ -163,7 +166,7 @@ describe('the order of hooks', () => {
     expect([(await served.inject({ url: '/late', headers })).statusCode, await used(quota)]).toEqual([409, 0])
   })
 
-  test('the head is judged as hooks of the answer left it', async () => {
+  test('the outcome is judged after the hooks of the reply', async () => {
     const quota = engine()
     const served = app()
     await served.register(quotaFastify, { quota, subject, standardHeaders: 'draft-10' })
@@ -179,7 +182,7 @@ describe('the order of hooks', () => {
 })
 
 describe.each(['before', 'behind'])('compression registered %s the plugin', (where) => {
-  test('bytes, fields and tokens are as without it', async () => {
+  test('compression changes no bytes, fields or tokens', async () => {
     const quota = engine()
     const served = app()
     const plugins = [
@@ -206,7 +209,7 @@ describe.each(['before', 'behind'])('compression registered %s the plugin', (whe
   })
 })
 
-describe('trustProxy', () => {
+describe('trustProxy warnings', () => {
   async function warned(
     trustProxy: FastifyServerOptions['trustProxy'],
     forwarded?: string,
@@ -229,34 +232,31 @@ describe('trustProxy', () => {
     ['so many proxies', (_address, hop) => hop < 2, []],
     ['addresses', ['127.0.0.1', '10.0.0.0/8'], []],
     ['a function that knows whom', (address) => address === '127.0.0.1', []],
-  ])('%s', async (_name, trust, codes) => {
+  ])('trustProxy %s gives the expected warnings with X-Forwarded-For', async (_name, trust, codes) => {
     expect(await warned(trust, '198.51.100.7')).toEqual([codes, 200])
   })
 
-  test('true is reported without the field too; not set is no fault without it', async () => {
+  test('without X-Forwarded-For, trustProxy true is reported and unset isn’t', async () => {
     expect((await warned(true))[0]).toEqual(['permissive_trust_proxy'])
     expect((await warned(undefined))[0]).toEqual([])
   })
 })
 
-test.each<HTTPMethods>(['GET', 'HEAD', 'POST'])(
-  'a reply that was taken over is settled as it is written: %s',
-  async (method) => {
-    const quota = engine()
-    const served = app()
-    await served.register(quotaFastify, { quota, subject })
-    served.route({
-      method: ['GET', 'HEAD', 'POST'],
-      url: '/',
-      config: { quota: 'read' },
-      handler: (request, reply) => {
-        reply.hijack()
-        reply.raw.writeHead((request.query as { status: string }).status === '200' ? 200 : 503).end()
-      },
-    })
-    await served.inject({ method: method as 'GET', url: '/?status=503', headers })
-    expect(await used(quota)).toBe(0)
-    await served.inject({ method: method as 'GET', url: '/?status=200', headers })
-    expect(await used(quota)).toBe(1)
-  },
-)
+test.each<HTTPMethods>(['GET', 'HEAD', 'POST'])('a hijacked reply is settled by what it writes: %s', async (method) => {
+  const quota = engine()
+  const served = app()
+  await served.register(quotaFastify, { quota, subject })
+  served.route({
+    method: ['GET', 'HEAD', 'POST'],
+    url: '/',
+    config: { quota: 'read' },
+    handler: (request, reply) => {
+      reply.hijack()
+      reply.raw.writeHead((request.query as { status: string }).status === '200' ? 200 : 503).end()
+    },
+  })
+  await served.inject({ method: method as 'GET', url: '/?status=503', headers })
+  expect(await used(quota)).toBe(0)
+  await served.inject({ method: method as 'GET', url: '/?status=200', headers })
+  expect(await used(quota)).toBe(1)
+})

@@ -15,7 +15,7 @@ const policy = definePolicy({
   base: { user: { chat: { '1m': 10, 'tokens-1m': 1_000 } } },
 })
 
-it('a handler commits amounts of several units', async () => {
+it('a Fastify handler commits amounts of several units', async () => {
   const quota = createQuota({ policy })
   const used = () => quota.statusSync('ann').windows.chat?.map((each) => each.used)
   const app = Fastify()

@@ -15,29 +15,32 @@ function limited() {
   return { quota, waiting }
 }
 
-test.each([{ http2: false }, { http2: true }])('requests wait, and leave with their client: %j', async ({ http2 }) => {
-  const { quota, waiting } = limited()
-  const served = fastify(http2 ? ({ http2: true } as never) : {})
-  await served.register(quotaFastify, { quota, subject: () => 'u1', maxWaitMs: 60_000_000, logger: false })
-  served.get('/', async () => 'served')
-  await served.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = served.server.address() as AddressInfo
-  const client = http2 ? overHttp2(port) : overHttp1(port)
-  onTestFinished(async () => {
-    client.close()
-    await served.close()
-    await quota.close()
-  })
-  expect(await client.get().text).toBe('served')
-  const leaves = client.get()
-  await waiting(1)
-  leaves.leave()
-  await waiting(0)
-  const stays = client.get()
-  await waiting(1)
-  await quota.reset('u1')
-  expect(await stays.text).toBe('served')
-})
+test.each([{ http2: false }, { http2: true }])(
+  'waiting requests leave the queue when their client disconnects: %j',
+  async ({ http2 }) => {
+    const { quota, waiting } = limited()
+    const served = fastify(http2 ? ({ http2: true } as never) : {})
+    await served.register(quotaFastify, { quota, subject: () => 'u1', maxWaitMs: 60_000_000, logger: false })
+    served.get('/', async () => 'served')
+    await served.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = served.server.address() as AddressInfo
+    const client = http2 ? overHttp2(port) : overHttp1(port)
+    onTestFinished(async () => {
+      client.close()
+      await served.close()
+      await quota.close()
+    })
+    expect(await client.get().text).toBe('served')
+    const leaves = client.get()
+    await waiting(1)
+    leaves.leave()
+    await waiting(0)
+    const stays = client.get()
+    await waiting(1)
+    await quota.reset('u1')
+    expect(await stays.text).toBe('served')
+  },
+)
 
 interface Call {
   readonly text: Promise<string>

@@ -3,7 +3,7 @@ import { quotaFetch } from '@scoregw/quota-fetch'
 import { openTimers } from '@scoregw/server-kit'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
-test('a body that its reader cancels is settled, also without an abort signal', async () => {
+test('a body that its reader cancels is settled, even without an abort signal', async () => {
   const quota = createQuota({ policy: defaultPolicy() })
   const metered = quotaFetch({ quota, subject: () => 'u1', settle: 'end' })
   const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array([1])) })
@@ -15,7 +15,7 @@ test('a body that its reader cancels is settled, also without an abort signal', 
   expect((await quota.status('u1')).windows.write?.[0]?.used).toBe(1)
 })
 
-describe('a body that nobody reads', () => {
+describe('unread bodies', () => {
   afterEach(() => void vi.useRealTimers())
 
   async function responding(chunks: number) {
@@ -41,7 +41,7 @@ describe('a body that nobody reads', () => {
     return { response, seen }
   }
 
-  test('keeps its hold for ten minutes, and is charged then', async () => {
+  test('an unread body keeps its hold for ten minutes and is then charged', async () => {
     const { seen } = await responding(3)
     await vi.advanceTimersByTimeAsync(599_000)
     expect(await seen()).toEqual([1, 1, 2])
@@ -49,7 +49,7 @@ describe('a body that nobody reads', () => {
     expect(await seen()).toEqual([0, 1, 0])
   })
 
-  test('is read slowly all the same: each chunk has ten minutes of its own', async () => {
+  test('a slowly read body keeps its hold, with ten minutes for each chunk', async () => {
     const { response, seen } = await responding(3)
     const reader = response.body!.getReader()
     for (let chunk = 0; chunk < 3; chunk++) {

@@ -38,7 +38,7 @@ const subject = (c: Context) => c.req.header('x-user')
 test.each([
   ['before the middleware', (metered: MiddlewareHandler) => [compress({ threshold: 0 }), metered]],
   ['behind it', (metered: MiddlewareHandler) => [metered, compress({ threshold: 0 })]],
-])('compression %s: bytes, fields and tokens are as without it', async (_where, chainOf) => {
+])('compression %s changes no bytes, fields or tokens in Hono', async (_where, chainOf) => {
   const quota = engine()
   const metered = quotaMiddleware({ quota, subject, standardHeaders: 'draft-10' }).operation('read')
   const hono = new Hono()
@@ -64,28 +64,25 @@ test.each([
 test.each([
   ['a plain object', { 'content-type': 'text/plain', 'RateLimit-Policy': '"other";q=3', RateLimit: '"other";r=2' }],
   ['Headers', new Headers({ ratelimit: '"other";r=2', 'ratelimit-policy': '"other";q=3' })],
-])(
-  'fields of others, as %s, stay before ours, and what the application made is left as it is',
-  async (_as, headers) => {
-    const metered = quotaMiddleware({ quota: engine(), subject, standardHeaders: 'draft-10' }).operation('read')
-    const before = JSON.stringify([...new Headers(headers)])
-    const hono = new Hono().get('/', metered, () => new Response('x', { headers }))
-    const answers = [
-      await (await asking(hono))('/'),
-      // As the server by default: it replaces the global Response by one that keeps the headers it is given.
-      await (await asking(hono, true))('/'),
-      // Without a server.
-      await hono.request('/', { headers: { 'x-user': 'u1' } }),
-    ]
-    for (const answer of answers) {
-      expect(answer.headers.get('ratelimit')).toMatch(/^"other";r=2, "personal-1h";r=11\d;/)
-      expect(answer.headers.get('ratelimit-policy')).toMatch(/^"other";q=3, "personal-1h";q=120;/)
-    }
-    expect(JSON.stringify([...new Headers(headers)])).toBe(before)
-  },
-)
+])('existing RateLimit fields as %s come first and the application’s object isn’t changed', async (_as, headers) => {
+  const metered = quotaMiddleware({ quota: engine(), subject, standardHeaders: 'draft-10' }).operation('read')
+  const before = JSON.stringify([...new Headers(headers)])
+  const hono = new Hono().get('/', metered, () => new Response('x', { headers }))
+  const answers = [
+    await (await asking(hono))('/'),
+    // As the server by default: it replaces the global Response by one that keeps the headers it is given.
+    await (await asking(hono, true))('/'),
+    // Without a server.
+    await hono.request('/', { headers: { 'x-user': 'u1' } }),
+  ]
+  for (const answer of answers) {
+    expect(answer.headers.get('ratelimit')).toMatch(/^"other";r=2, "personal-1h";r=11\d;/)
+    expect(answer.headers.get('ratelimit-policy')).toMatch(/^"other";q=3, "personal-1h";q=120;/)
+  }
+  expect(JSON.stringify([...new Headers(headers)])).toBe(before)
+})
 
-test('a head that Node sends at once has the fields too', async () => {
+test('a head that Node sends immediately has the RateLimit fields', async () => {
   const metered = quotaMiddleware({ quota: engine(), subject, standardHeaders: 'draft-10' }).operation('read')
   const ask = await asking(new Hono().get('/', metered, () => new Response('x', { headers: { Expect: 'nothing' } })))
   const { headers } = await ask('/')
@@ -93,7 +90,7 @@ test('a head that Node sends at once has the fields too', async () => {
   expect(headers.get('ratelimit')).toMatch(/^"personal-1h";r=119;/)
 })
 
-test('apps within apps meter what stands in them', async () => {
+test('nested Hono apps meter their own requests', async () => {
   const quota = engine()
   const metered = quotaMiddleware({ quota, subject, standardHeaders: 'draft-10' })
   const innermost = new Hono().get('/deep', metered.operation('read'), asAsked)

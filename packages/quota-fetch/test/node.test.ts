@@ -59,5 +59,5 @@ afterEach(() => {
 for (const [name, harness, requests] of APPS) {
   const count = describeHttp({ describe, it }, harness, name)
   describeHttpFuzz({ describe, it }, harness, name, requests)
-  test(`${name} plays every case`, () => expect(count).toBe(HTTP_CASES.length))
+  test(`${name} runs every case of the HTTP suite`, () => expect(count).toBe(HTTP_CASES.length))
 }

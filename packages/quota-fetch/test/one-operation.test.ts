@@ -10,13 +10,13 @@ async function statusesOf(ask: () => Response | Promise<Response>): Promise<numb
   return statuses
 }
 
-test('an engine with one operation wraps any handler', async () => {
+test('an engine with one operation wraps any fetch handler', async () => {
   const metered = quotaFetch({ quota: simpleQuota({ limit: 2, per: '1h' }), subject: () => 'u1' })
   const handler = metered(() => new Response('ok'))
   expect(await statusesOf(() => handler(new Request('http://localhost/')))).toEqual([200, 200, 429])
 })
 
-test('an engine with one operation serves a whole app of Hono', async () => {
+test('an engine with one operation meters a whole Hono app', async () => {
   const app = new Hono()
   app.use(quotaMiddleware({ quota: simpleQuota({ limit: 2, per: '1h' }), subject: () => 'u1' }))
   app.get('/', (c) => c.text('ok'))

@@ -38,14 +38,14 @@ describe.runIf(isOn).each(RUNTIMES)('quotaFetch on %s', (runtime, capabilities) 
   }
   const count = describeHttp({ describe, it }, harness, 'the cases')
   describeHttpFuzz({ describe, it }, harness, 'made-up requests', requests)
-  test('plays every case', () => expect(count).toBe(HTTP_CASES.length))
+  test('the runtime passes every case of the HTTP suite', () => expect(count).toBe(HTTP_CASES.length))
 
-  test('no rejection is left that nobody hears', () => expect(running.complaints()).not.toMatch(/unhandled/i))
+  test('the runtime reports no unhandled rejection', () => expect(running.complaints()).not.toMatch(/unhandled/i))
 })
 
-describe.runIf(isOn && process.env.REDIS_TESTS !== 'off')('on Redis', () => {
+describe.runIf(isOn && process.env.REDIS_TESTS !== 'off')('other runtimes on one Redis', () => {
   test.each(['bun', 'deno'] as const)(
-    '%s counts as one with others',
+    '%s shares counters with other runtimes',
     async (runtime) => {
       const folder = await mkdtemp(join(tmpdir(), 'quota-runtime-'))
       const redis = await startRedis()

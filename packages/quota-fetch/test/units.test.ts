@@ -24,7 +24,7 @@ function engine() {
   return createQuota({ policy })
 }
 
-it('a handler by fetch commits amounts of several units', async () => {
+it('a fetch handler commits amounts of several units', async () => {
   const quota = engine()
   const metered = quotaFetch({ quota, subject: () => 'ann', settle: 'end', cost: () => ({ tokens: 400 }) })
   const handler = metered.operation('complete')(async (request: Request) => {
@@ -38,7 +38,7 @@ it('a handler by fetch commits amounts of several units', async () => {
   expect(() => quotaFetch({ quota, subject: () => 'ann', cost: { token: 5 } })).toThrow(/not a unit: "token"/)
 })
 
-it('a handler of Hono likewise', async () => {
+it('a Hono handler commits amounts of several units', async () => {
   const quota = engine()
   const metered = quotaMiddleware({ quota, subject: () => 'ann', settle: 'end', cost: { tokens: 400 } })
   const app = new Hono()

@@ -22,7 +22,7 @@ const options = { subject: () => 'u1', maxWaitMs: 60_000_000, logger: false } as
 test.each<[string, (quota: ReturnType<typeof limited>['quota']) => Handler]>([
   ['fetch', (quota) => quotaFetch({ quota, ...options })(served) as Handler],
   ['Hono', (quota) => new Hono().use(quotaMiddleware({ quota, ...options })).get('/', served).fetch as Handler],
-])('requests wait, and leave with their client: %s', async (_, handlerOf) => {
+])('waiting requests leave the queue when their client disconnects: %s', async (_, handlerOf) => {
   const { quota, waiting } = limited()
   const handler = handlerOf(quota)
   const call = async (signal?: AbortSignal): Promise<Response> =>

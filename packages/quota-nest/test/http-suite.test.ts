@@ -105,4 +105,5 @@ for (const [name, adapter] of [
   describeHttpFuzz({ describe, it }, harness, name, requests)
 }
 
-test('Nest plays all cases but eight, of two engines', () => expect(HTTP_CASES.length - CASES.length).toBe(8))
+test('Nest runs all cases of the HTTP suite except eight with two engines', () =>
+  expect(HTTP_CASES.length - CASES.length).toBe(8))

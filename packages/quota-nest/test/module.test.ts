@@ -95,7 +95,7 @@ function music(): Type {
 }
 
 describe('QuotaModule', () => {
-  it('holds a request with maxWaitMs until its limit has room', async () => {
+  it('a request with maxWaitMs waits until its limit has room', async () => {
     const engine = quota()
     const queue = waitingQueue(engine)
     const Music = controller('music', { read: [Quota('read', { maxWaitMs: 60_000_000, cost: 4 })] }, music())
@@ -110,7 +110,7 @@ describe('QuotaModule', () => {
     expect(await waits).toEqual({ status: 200, body: 'read' })
   })
 
-  it('meters what @Quota() names, the route before its controller, and skips what it says is free', async () => {
+  it('@Quota() on a route comes before its controller’s, and free routes aren’t metered', async () => {
     const Music = controller('music', { read: [], free: [Quota(false)] }, music())
     Quota('write')(Music)
     const ask = await served({
@@ -125,7 +125,7 @@ describe('QuotaModule', () => {
     expect(await ask('music/free')).toEqual({ status: 200, body: 'free' })
   })
 
-  it('takes options that a factory makes of what the app provides, and injects the engine and the request’s quota', async () => {
+  it('forRootAsync() takes options from a factory, and the engine and the request’s quota are injected', async () => {
     class Config {
       readonly engine = quota()
     }
@@ -154,7 +154,7 @@ describe('QuotaModule', () => {
     expect(await ask('status/read')).toEqual({ status: 200, body: { cost: 3, used: 0 } })
   })
 
-  it('as a global guard meters every route of an engine with one operation, and a decorated one once', async () => {
+  it('a global guard meters every route of an engine with one operation, and decorated ones once', async () => {
     const engine = simpleQuota({ limit: 2, per: '1h' })
     const warnings: string[] = []
     const logger = { warn: ({ message }: Error) => void warnings.push(message), error: () => undefined }
@@ -169,7 +169,7 @@ describe('QuotaModule', () => {
     expect([statuses, warnings]).toEqual([[200, 200, 429, 200], []])
   })
 
-  it('runs after the guards that are written below it, and lets an exception filter answer', async () => {
+  it('the quota guard runs after guards below it, and exception filters can answer', async () => {
     class Auth implements CanActivate {
       canActivate(context: ExecutionContext): boolean {
         const request = context.switchToHttp().getRequest<{ user?: object }>()
@@ -195,7 +195,7 @@ describe('QuotaModule', () => {
     expect(await ask('music/read')).toEqual({ status: 429, body: 'wait, 429' })
   })
 
-  it('does not start with a route of an unknown operation, nor with faulty options', async () => {
+  it('an app with an unknown operation or invalid options doesn’t start', async () => {
     const Music = controller('music', { read: [Quota('raed')] }, music())
     const app = await appOf({
       module: QuotaModule.forRoot({ quota: quota(), subject: bySubject }),
@@ -212,7 +212,7 @@ describe('QuotaModule', () => {
     })
   })
 
-  it('is not needed by a test of a controller alone, and an app without it does not start', async () => {
+  it('a controller with @Quota() needs QuotaModule to start an app, but not in a unit test', async () => {
     class AppModule {}
     Module({ controllers: [controller('music', { read: [Quota('read')] }, music())] })(AppModule)
     const context = await NestFactory.create(AppModule, { logger: false, abortOnError: false })
@@ -220,7 +220,7 @@ describe('QuotaModule', () => {
     await expect(context.init()).rejects.toThrow('@Quota() needs QuotaModule: import QuotaModule.forRoot({ ... })')
   })
 
-  it('refuses to meter what is no HTTP, naming the handler', async () => {
+  it('metering a handler that isn’t HTTP is rejected with its name', async () => {
     const Music = controller('music', { read: [Quota('read')] }, music())
     const app = await appOf({
       module: QuotaModule.forRoot({ quota: quota(), subject: bySubject }),

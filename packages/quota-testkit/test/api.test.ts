@@ -81,12 +81,12 @@ describe.each([
       'TortureRequest',
     ],
   },
-])('$entry', ({ entry, exported, values, types }) => {
-  it('exports these values and no others', () => {
+])('the exports of $entry', ({ entry, exported, values, types }) => {
+  it('the entry exports these values and no others', () => {
     expect(Object.keys(exported).sort()).toEqual(values)
   })
 
-  it('exports these types and no others', () => {
+  it('the entry exports these types and no others', () => {
     const text = readFileSync(join(import.meta.dirname, `../src/${entry}.ts`), 'utf8')
     const inTypes = [...text.matchAll(/\bexport type \{([^}]*)\}/g)].flatMap(
       ([, names = '']) => names.match(/\w+/g) ?? [],

@@ -19,8 +19,8 @@ const bare = manualFactory((clock) => lateStore(mapStore(clock, BareCounters)), 
 
 describeStore({ describe, it }, bare, 'a store without any capability')
 
-describe('random histories', () => {
-  it('through the calls that await', { timeout: TIMEOUT_MS }, async () => {
+describe('random histories on an asynchronous store', () => {
+  it('random histories through asynchronous calls get the model’s answers', { timeout: TIMEOUT_MS }, async () => {
     const late = manualFactory((clock) => lateStore(mapStore(clock)), ['ids'])
     await runHistories(late, { runs: 40 })
   })

@@ -6,12 +6,16 @@ import { factoryOf } from './mutant.ts'
 import { TIMEOUT_MS } from './runs.ts'
 
 const REQUESTS = process.env.QUOTA_TEST_DEEP === '1' ? 25_000 : 4_000
-describe('buckets on the memory store, and the ideal one', () => {
-  it.each(BUCKET_KINDS)(`%s: ${REQUESTS} requests (seed ${SEED})`, { timeout: TIMEOUT_MS }, async (kind) => {
-    const counts = await runBucketHistories(memoryFactory, { kind, requests: REQUESTS })
-    expect(Math.min(counts.admitted, counts.requests - counts.admitted)).toBeGreaterThan(REQUESTS / 10)
-    if (kind === 'one limit') expect(counts.waited).toBeGreaterThan(REQUESTS / 100)
-  })
+describe('buckets of the memory store', () => {
+  it.each(BUCKET_KINDS)(
+    `%s: ${REQUESTS} random requests are decided as by an ideal bucket (seed ${SEED})`,
+    { timeout: TIMEOUT_MS },
+    async (kind) => {
+      const counts = await runBucketHistories(memoryFactory, { kind, requests: REQUESTS })
+      expect(Math.min(counts.admitted, counts.requests - counts.admitted)).toBeGreaterThan(REQUESTS / 10)
+      if (kind === 'one limit') expect(counts.waited).toBeGreaterThan(REQUESTS / 100)
+    },
+  )
 })
 
 /** Each rule left out, and the histories that break a promise then. */
@@ -26,8 +30,8 @@ const BROKEN: readonly (readonly [fault: string, kind: BucketKind])[] = [
   ['another rate is another counter', 'changing limits'],
 ]
 
-describe('buckets with a fault', () => {
-  it.each(BROKEN)('%s: seen by %s', { timeout: TIMEOUT_MS }, async (fault, kind) => {
+describe('bucket mutants', () => {
+  it.each(BROKEN)('the fault “%s” is found by histories of %s', { timeout: TIMEOUT_MS }, async (fault, kind) => {
     const mutant = BUCKET_MUTANTS.find((each) => each.fault === fault)!
     await expect(runBucketHistories(factoryOf(mutant), { kind, requests: 20_000, seed: 1 })).rejects.toThrow(
       /AssertionError|TypeError/,

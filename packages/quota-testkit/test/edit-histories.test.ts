@@ -9,11 +9,11 @@ import { DEPTHS, TIMEOUT_MS } from './runs.ts'
 
 const HISTORIES = 8 ** DEPTHS.stores
 
-it(`the memory store goes through all ${HISTORIES} histories of two policies`, { timeout: TIMEOUT_MS }, async () => {
+it(`the memory store passes all ${HISTORIES} histories of two policies`, { timeout: TIMEOUT_MS }, async () => {
   expect(await runEditHistories(memoryFactory, { depth: DEPTHS.stores })).toBe(HISTORIES)
 })
 
-it('so does the shortest store, those of three moves', async () => {
+it('the shortest store passes all histories of two policies with three moves', async () => {
   expect(
     await runEditHistories(
       manualFactory((clock) => mapStore(clock)),
@@ -22,7 +22,7 @@ it('so does the shortest store, those of three moves', async () => {
   ).toBe(512)
 })
 
-it('a harness whose clock cannot be stepped plays the others', async () => {
+it('histories of two policies run without clock steps if the harness can’t step its clock', async () => {
   expect(
     await runEditHistories(
       manualFactory((clock) => mapStore(clock), []),
@@ -38,7 +38,7 @@ it.each([
   'a charge takes it from the first window whether all are open',
   'a window is recognised by its place in the row',
   'another list of windows is another row',
-])('a store goes wrong where %s', async (fault) => {
+])('histories of two policies find the fault “%s”', async (fault) => {
   const mutant = NAME_MUTANTS.find((each) => each.fault === fault)!
   await expect(runEditHistories(factoryOf(mutant), { depth: 4 })).rejects.toThrow('a history of two policies')
 })

@@ -16,8 +16,8 @@ const FAULTS: readonly Faults[] = [
   { deadline: 'is not kept' },
 ]
 
-describe('a server with one fault fails some case of its capability', () => {
-  it.each(FAULTS)('%o', async (faults) => {
+describe('faulty servers', () => {
+  it.each(FAULTS)('the cases of its capability find the fault %o', async (faults) => {
     const [capability] = Object.keys(faults).map((name) => (name === 'revision' ? 'revisions' : name))
     const cases = CONFORMANCE_CASES.filter(({ needs }) => needs === capability)
     const failed = await Promise.all(

@@ -10,17 +10,19 @@ import { DEPTHS, TIMEOUT_MS } from './runs.ts'
 const HISTORIES_OF_THREE = 430
 
 describe('histories of two holds on a store', () => {
-  it(`the memory store goes through all of ${DEPTHS.heldStores} moves`, { timeout: TIMEOUT_MS }, async () => {
+  it(`the memory store passes all histories of two holds with ${DEPTHS.heldStores} moves`, {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     expect(await runHoldHistories(memoryFactory, { depth: DEPTHS.heldStores })).toBeGreaterThanOrEqual(
       HISTORIES_OF_THREE,
     )
   })
 
-  it('a harness whose clock cannot be stepped plays the others', async () => {
+  it('histories of two holds run without clock steps if the harness can’t step its clock', async () => {
     expect(await runHoldHistories(manualFactory(modelStore, []), { depth: 2 })).toBe(37)
   })
 
-  it('there are none on a store that cannot hold', async () => {
+  it('a store without holds has no histories of two holds', async () => {
     expect(await runHoldHistories(manualFactory((clock) => mapStore(clock)))).toBe(0)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { manualClock } from '../src/index.ts'
 
 describe('manualClock', () => {
-  it('stands still until it is turned', () => {
+  it('a manual clock stands still until it is advanced', () => {
     const clock = manualClock(1_000)
     expect(clock.now()).toBe(1_000)
     clock.advance(5)
@@ -14,17 +14,17 @@ describe('manualClock', () => {
     expect(clock.now()).toBe(7)
   })
 
-  it('starts at the same instant in every run', () => {
+  it('a manual clock starts at one instant in every run', () => {
     expect(manualClock().now()).toBe(Date.parse('2026-08-06T15:06:26.000Z'))
   })
 
-  it('can be turned without its object, as a harness does', () => {
+  it('the methods of a manual clock work without the object', () => {
     const { advance, now } = manualClock(0)
     advance(1)
     expect(now()).toBe(1)
   })
 
-  it('refuses instants that are no whole milliseconds', () => {
+  it('a manual clock rejects instants that aren’t whole milliseconds', () => {
     const clock = manualClock(0)
     expect(() => clock.advance('soon' as '1h')).toThrow(RangeError)
     for (const wrong of [Number.NaN, 0.5, Number.POSITIVE_INFINITY]) {

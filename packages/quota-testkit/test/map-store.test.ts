@@ -10,11 +10,11 @@ const factory = manualFactory((clock) => mapStore(clock))
 describeStore({ describe, it }, factory, 'the shortest store')
 
 describe('random histories on the shortest store', () => {
-  it('are answered as by the model', { timeout: TIMEOUT_MS }, async () => {
+  it('random histories on the shortest store get the model’s answers', { timeout: TIMEOUT_MS }, async () => {
     await runHistories(factory, { runs: 40 })
   })
 
-  it('keep the promises', { timeout: TIMEOUT_MS }, async () => {
+  it('random histories on the shortest store break no promise', { timeout: TIMEOUT_MS }, async () => {
     const { retried } = await checkPromises(factory, { runs: 40 })
     expect(retried).toBeGreaterThan(0)
   })

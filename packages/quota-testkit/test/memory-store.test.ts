@@ -4,8 +4,8 @@ import { memoryFactory } from './memory-factory.ts'
 
 const registered = describeStore({ describe, it }, memoryFactory, 'memory store')
 
-describe('the suite', () => {
-  it('runs every case, under a name of its own', () => {
+describe('the conformance suite on the memory store', () => {
+  it('the suite runs every case under a unique name', () => {
     expect(registered).toBe(343)
     expect(new Set(CONFORMANCE_CASES.map(({ name }) => name)).size).toBe(registered)
   })

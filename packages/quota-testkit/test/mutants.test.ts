@@ -53,8 +53,8 @@ async function fails(run: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-describe('a store with one fault fails some case', () => {
-  it.each(MUTANTS)('$fault', async ({ likely, ...mutant }) => {
+describe('mutants and the conformance cases', () => {
+  it.each(MUTANTS)('a case finds the fault: $fault', async ({ likely, ...mutant }) => {
     const cases = new Set([...likely, ...QUICK, ...CONFORMANCE_CASES])
     let caughtBy: string | undefined
     for (const testCase of cases) {
@@ -65,15 +65,18 @@ describe('a store with one fault fails some case', () => {
   })
 })
 
-describe('a store with one fault differs from the model', () => {
-  it.each(MUTANTS.filter(({ unseenByHistories }) => unseenByHistories !== true))('$fault', async (mutant) => {
-    expect(
-      await fails(() => runHistories(factoryOf(mutant), { runs: 300, seed: mutant.seed ?? 1, shrink: false })),
-    ).toBe(true)
-  })
+describe('mutants and random histories', () => {
+  it.each(MUTANTS.filter(({ unseenByHistories }) => unseenByHistories !== true))(
+    'random histories find the fault: $fault',
+    async (mutant) => {
+      expect(
+        await fails(() => runHistories(factoryOf(mutant), { runs: 300, seed: mutant.seed ?? 1, shrink: false })),
+      ).toBe(true)
+    },
+  )
 })
 
-describe('a store with one fault about units differs from the model of several', () => {
+describe('mutants with several units', () => {
   // Faults in names need two policies, which one engine does not have.
   it.each([
     ...['requests', 'tokens', 'money'].flatMap((unit) => [
@@ -83,20 +86,20 @@ describe('a store with one fault about units differs from the model of several',
     'everything is counted in every limit',
     'only the first unit is counted',
     'windows open also for what costs nothing of them',
-  ])('%s', async (fault) => {
+  ])('random histories over several units find the fault: %s', async (fault) => {
     const mutant = UNIT_MUTANTS.find((each) => each.fault === fault)!
     expect(await fails(() => runUnitHistories(factoryOf(mutant), { runs: 300, seed: 1, shrink: false }))).toBe(true)
   })
 })
 
-describe('promises without a model', () => {
+describe('mutants and promises', () => {
   it.each([
     'admits one token more than the limit',
     'a window ends 1 ms too early',
     'a window lasts 1 ms too long',
     'a refund goes into whatever window is there',
     'only the first layer is checked',
-  ])('%s: is caught', async (fault) => {
+  ])('the promises alone find the fault: %s', async (fault) => {
     const mutant = MUTANTS.find((each) => each.fault === fault)!
     expect(await fails(() => checkPromises(factoryOf(mutant), { runs: 300, seed: 1, shrink: false }))).toBe(true)
   })

@@ -8,6 +8,6 @@ import { TIMEOUT_MS } from './runs.ts'
 const factory = manualFactory(mapStore)
 describeStore({ describe, it }, factory, 'the store of "Write a store"')
 
-it('random histories on the store of "Write a store"', { timeout: TIMEOUT_MS }, async () => {
+it('the store of the page "Write a store" passes random histories', { timeout: TIMEOUT_MS }, async () => {
   expect(await runHistories(factory, { runs: 40 })).toBeUndefined()
 })

@@ -31,7 +31,7 @@ const registered = {
   apart: describeSettingsStore({ describe, it }, () => twoSettings(), 'settings apart from the counters'),
 }
 
-it('the suites run every case, under a name of its own', () => {
+it('the suites of the small ports run every case under a unique name', () => {
   expect(registered).toEqual({ factor: 12, outcomes: 8, settings: 28, apart: 28 })
   const names = [...FACTOR_STORE_CASES, ...OUTCOME_STORE_CASES, ...SETTINGS_STORE_CASES].map(({ name }) => name)
   expect(new Set(names).size).toBe(48)
@@ -61,21 +61,21 @@ async function settingsCaughtBy(factory: SettingsFactory): Promise<string[]> {
   return failed.flat()
 }
 
-describe('a store with one fault fails some case', () => {
+describe('mutants of the small ports', () => {
   // Those that never notify take a second to be found out: all of them together.
-  it.concurrent.each(FACTOR_MUTANTS)('factor: $fault', async ({ make }) => {
+  it.concurrent.each(FACTOR_MUTANTS)('a case finds the fault of the factor: $fault', async ({ make }) => {
     expect(await caughtBy(FACTOR_STORE_CASES, () => ({ ...make(), stop }))).not.toEqual([])
   })
 
-  it.concurrent.each(OUTCOME_MUTANTS)('outcomes: $fault', async ({ make }) => {
+  it.concurrent.each(OUTCOME_MUTANTS)('a case finds the fault of the outcomes: $fault', async ({ make }) => {
     expect(await caughtBy(OUTCOME_STORE_CASES, () => ({ ...make(), stop }))).not.toEqual([])
   })
 
-  it.concurrent.each(SETTINGS_MUTANTS)('settings: $fault', async ({ make }) => {
+  it.concurrent.each(SETTINGS_MUTANTS)('a case finds the fault of the settings: $fault', async ({ make }) => {
     expect(await settingsCaughtBy(make)).not.toEqual([])
   })
 
-  it('and what the mutants are made from fails none', async () => {
+  it('the stores that the mutants derive from pass every case', async () => {
     expect(await caughtBy(FACTOR_STORE_CASES, () => ({ ...twoFactors(), stop }))).toEqual([])
     expect(await caughtBy(OUTCOME_STORE_CASES, () => ({ ...twoOutcomes(), stop }))).toEqual([])
     expect(await settingsCaughtBy(() => twoSettings())).toEqual([])

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { memoryFactory } from './memory-factory.ts'
 import { RUNS, TIMEOUT_MS } from './runs.ts'
 
-describe('random histories on the memory store, without a model', () => {
-  it(`${RUNS.runs} of them keep the promises`, { timeout: TIMEOUT_MS }, async () => {
+describe('promises of the memory store', () => {
+  it(`${RUNS.runs} random histories on the memory store break no promise`, { timeout: TIMEOUT_MS }, async () => {
     const { admitted, refused, retried } = await checkPromises(memoryFactory, RUNS)
     expect(Math.min(admitted, refused, retried)).toBeGreaterThan(RUNS.runs)
   })

@@ -188,17 +188,17 @@ const FEW = { subjects: 1_000 }
 const MANY = { subjects: 20_000 }
 
 describe('the torture suite', () => {
-  it.each(TORTURE_CASES)('is kept by a limiter without a fault: %s', async (name) => {
+  it.each(TORTURE_CASES)('a correct limiter keeps: %s', async (name) => {
     const [finding] = await torture(new Limiter(), { ...FEW, only: [name], bytes: async () => 0 })
     expect(finding).toEqual({ case: name, verdict: 'kept' })
   })
 
-  it.each(TORTURE_CASES)('is broken by a limiter with a fault: %s', async (name) => {
+  it.each(TORTURE_CASES)('a faulty limiter breaks: %s', async (name) => {
     const [finding] = await torture(FAULTS[name], { ...(name.endsWith('are forgotten') ? MANY : FEW), only: [name] })
     expect(finding?.verdict, finding?.found).toBe('broken')
   })
 
-  it('says what is not offered', async () => {
+  it('torture() reports what a limiter doesn’t offer', async () => {
     const kill = (): Promise<never> => Promise.reject(new NotOffered('no reservations'))
     const limiter = Object.assign(new Limiter(), { kill })
     expect(await torture(limiter, { only: ["a killed caller's reservation comes back"] })).toEqual([
@@ -206,7 +206,7 @@ describe('the torture suite', () => {
     ])
   })
 
-  it('reports fewer than no tokens left as broken, and passes errors on', async () => {
+  it('torture() reports negative remainders as broken and rethrows errors', async () => {
     const below = Object.assign(new Limiter(), { consume: async () => ({ allowed: true, remaining: -1 }) })
     const [finding] = await torture(below, { only: ['a refusal charges nothing'] })
     expect(finding?.found).toBe('-1 tokens are reported as left')

@@ -176,7 +176,7 @@ function plainOf({ kind }: Step, outcome: unknown): unknown {
 const MET = ['take admitted', 'take refused', 'hold admitted', 'hold refused', 'hold conflict', 'hold too_many_holds']
 
 describe('random histories over several units', () => {
-  it('are those of the model in memory', { timeout: TIMEOUT_MS }, () => {
+  it('random histories over several units get the answers of the model', { timeout: TIMEOUT_MS }, () => {
     const outcomes = new Set<string>()
     fc.assert(
       fc.property(histories, ({ schemas, steps }) => {

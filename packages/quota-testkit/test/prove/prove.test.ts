@@ -19,16 +19,19 @@ const STATES: Readonly<Record<string, number>> = {
 
 describe.each(PROOFS)('$title', (proof) => {
   const depth = deep ? proof.depths.usual : proof.depths.quick
-  it(`keeps its promises in every history of ${depth} actions`, { timeout: TIMEOUT_MS }, () => {
+  it(`every history of ${depth} actions keeps the promises`, { timeout: TIMEOUT_MS }, () => {
     expect(checkMachine(proof, depth).states).toBeGreaterThanOrEqual(STATES[proof.slug] ?? Number.NaN)
   })
 
-  it.runIf(deep && proof.known !== undefined)('breaks what is known to break, and nothing sooner', () => {
-    const { promise, history = [] } = proof.known ?? {}
-    expect(checkMachine(proof, history.length).broken).toEqual({ promise, history })
-  })
+  it.runIf(deep && proof.known !== undefined)(
+    'the known counterexample breaks its promise, and no shorter one does',
+    () => {
+      const { promise, history = [] } = proof.known ?? {}
+      expect(checkMachine(proof, history.length).broken).toEqual({ promise, history })
+    },
+  )
 
-  it('needs every rule, as its page shows', { timeout: TIMEOUT_MS }, () => {
+  it('every rule is needed, with the counterexample on its page', { timeout: TIMEOUT_MS }, () => {
     const committed = results.find(({ slug }) => slug === proof.slug)
     expect(counterexamples(proof, proof.depths.usual)).toEqual(committed?.counterexamples)
   })
@@ -37,13 +40,13 @@ describe.each(PROOFS)('$title', (proof) => {
 describe('npm run prove', () => {
   const [proof] = PROOFS as readonly [Proof, ...Proof[]]
 
-  it('fails where a rule has no variant, or one that breaks nothing', () => {
+  it('npm run prove fails if a rule has no variant or a variant breaks nothing', () => {
     expect(() => counterexamples({ ...proof, rules: { idle: [] } }, 2)).toThrow('no variant leaves out the rule "idle"')
     const idle: LeftOut = { fault: 'nothing is left out', machine: proof.machine, promise: 'all' }
     expect(() => counterexamples({ ...proof, rules: { idle: [idle] } }, 2)).toThrow('broke nothing')
   })
 
-  it('fails where a promise is broken, and says after what', () => {
+  it('npm run prove fails if a promise is broken, and shows the history', () => {
     const [rule = []] = Object.values(proof.rules)
     const machine = rule[0]?.machine ?? proof.machine
     expect(() => checkMachine({ ...proof, machine }, 3)).toThrow(
@@ -51,7 +54,7 @@ describe('npm run prove', () => {
     )
   })
 
-  it('draws a history, a line for each who acts', () => {
+  it('a history is drawn with a line for each actor', () => {
     expect(timelineOf(['old takes', 'time passes', 'old resets'], 'it is lost', ['old', 'young'])).toEqual([
       'old --[takes]-----------------[resets]-->',
       '    -----------[time passes]------------>',
@@ -59,7 +62,7 @@ describe('npm run prove', () => {
     ])
   })
 
-  it.each(Object.entries(pagesOf(results)))('wrote %s (npm run prove -- --pages)', (file, text) => {
+  it.each(Object.entries(pagesOf(results)))('%s is up to date (npm run prove -- --pages)', (file, text) => {
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 })
