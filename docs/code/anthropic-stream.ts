@@ -2,7 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk'
 import { type ModelMeter, reportedTokens } from '@scoregw/quota-ai'
 import type { Question, UserRequest } from './openai-stream.ts'
 
-/** What Anthropic's model answers, piece by piece. */
+/** Streams the model's answer, piece by piece. */
 export async function* anthropicStream(
   anthropic: Anthropic,
   meter: ModelMeter<UserRequest>,

@@ -4,11 +4,11 @@ import {
   RateLimiterRes,
 } from 'rate-limiter-flexible'
 
-/** What both sides say of a request. */
+/** The result of a request, on either side. */
 interface Answer {
   readonly allowed: boolean
   readonly left: number
-  /** Milliseconds until it is worth asking again; 0 when allowed. */
+  /** Milliseconds until a retry makes sense; 0 when allowed. */
   readonly waitMs: number
 }
 

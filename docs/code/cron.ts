@@ -1,12 +1,12 @@
 import type { Quota } from '@scoregw/quota'
 
-/** What became of a run in this process. */
+/** How a run ended in this process. */
 export type Run = 'ran' | 'elsewhere' | 'no budget'
 
 /**
- * Runs a job once a slot of time, whichever process wakes up first, and
- * within a budget: its id is of the job and the slot. A run that throws
- * gives its tokens back; its slot stays used up.
+ * Runs a job once per slot of time over all processes, and within a
+ * budget. The id names the job and the slot. A run that throws refunds
+ * its tokens, but its slot stays used up.
  */
 export async function runOnce<Operation extends string>(
   quota: Quota<Operation>,

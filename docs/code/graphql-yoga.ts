@@ -11,8 +11,8 @@ import {
 import type { Plugin } from 'graphql-yoga'
 
 /**
- * Fields say what they cost: `extensions: { cost: 5 }`; others cost 1,
- * and `__typename` nothing.
+ * A field sets its cost: `extensions: { cost: 5 }`. Other fields cost 1,
+ * and `__typename` costs nothing.
  */
 function costOf(schema: GraphQLSchema, document: DocumentNode): number {
   const types = new TypeInfo(schema)
@@ -29,8 +29,8 @@ function costOf(schema: GraphQLSchema, document: DocumentNode): number {
 }
 
 /**
- * Charges a query what its fields cost; a query that gives no data gets
- * its tokens back.
+ * Charges a query what its fields cost, and refunds a query that
+ * returns no data.
  */
 export function useQuota<Operation extends string>(options: {
   readonly quota: Quota<Operation>

@@ -7,7 +7,7 @@ import {
 } from '@scoregw/quota/http'
 import type { Context, Middleware } from 'koa'
 
-/** How a request of Koa is read. */
+/** Reads a Koa request. */
 const KOA: HttpAdapter<Context> = {
   name: 'quotaKoa()',
   method: ({ method }) => method,

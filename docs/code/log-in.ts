@@ -3,7 +3,7 @@ import { ipSubject } from '@scoregw/quota/http'
 
 const MINUTE_MS = 60_000
 
-/** Wrong passwords only: a log-in that works costs nothing. */
+/** Counts wrong passwords only: a correct one costs nothing. */
 export const guard = createQuota({
   policy: definePolicy({
     windows: [
@@ -25,8 +25,8 @@ export type LogIn =
   | { readonly outcome: 'wait'; readonly seconds: number }
 
 /**
- * Holds one attempt while the password is checked, so that guesses at
- * the same time do not pass together; gives it back unless it was
+ * Holds one attempt while the password is checked, so concurrent
+ * guesses can't pass together. Refunds it unless the password was
  * wrong.
  */
 export async function logIn(

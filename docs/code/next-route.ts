@@ -4,7 +4,7 @@ import {
   quotaFetch,
 } from '@scoregw/quota-fetch'
 
-// In a module of its own: one engine for all routes of a process.
+// In its own module: one engine for all routes of a process.
 export const quota = createQuota({ policy: defaultPolicy() })
 const metered = quotaFetch({
   quota,

@@ -15,7 +15,7 @@ import {
   watchResponse,
 } from '@scoregw/quota/http'
 
-/** How a request of Node's server is read. */
+/** Reads a request of Node's server. */
 const NODE: HttpAdapter<IncomingMessage> = {
   name: 'quotaListener()',
   method: ({ method = 'GET' }) => method,
@@ -23,7 +23,7 @@ const NODE: HttpAdapter<IncomingMessage> = {
   address: ({ socket }) => socket.remoteAddress,
 }
 
-/** A listener, and the quota of its request where that is metered. */
+/** A listener. Its third argument is a metered request's quota. */
 type Metered = (
   req: IncomingMessage,
   res: ServerResponse,
@@ -71,8 +71,7 @@ function metering(
         admission.kind === 'metered' ? admission.quota : undefined,
       )
     } catch (error) {
-      // The listener is known to have failed, also where its caller is
-      // not there to hear it.
+      // The listener has failed, even if its caller has disconnected.
       await Exchange.find(req)?.fail()
       console.error(error)
       if (res.headersSent) res.destroy()

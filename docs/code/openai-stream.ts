@@ -15,7 +15,7 @@ export interface Question {
   readonly signal: AbortSignal
 }
 
-/** What OpenAI's model answers, piece by piece. */
+/** Streams the model's answer, piece by piece. */
 export async function* openaiStream(
   openai: OpenAI,
   meter: ModelMeter<UserRequest>,
@@ -47,7 +47,7 @@ export async function* openaiStream(
       usage = chunk.usage ?? usage
       if (piece !== '') yield piece
     }
-    // Without a report: by its pieces.
+    // Without a usage report, count the pieces.
     await call.end(usage ? tokensOf(usage) : undefined)
   } catch (error) {
     await call.fail()

@@ -7,17 +7,16 @@ export interface Job {
   readonly user: string
 }
 
-/** What a queue is to do with a job. */
+/** What the queue should do with a job. */
 export type Verdict =
   | 'done'
   | 'drop'
   | { readonly retryAfterMs: number }
 
 /**
- * Works on a job under a reservation id, so that one that is delivered
- * twice is worked on, and charged, once. A try that
- * fails gives its tokens back, and its id is used up: the next try has
- * another.
+ * Runs a job under a reservation id. A job that is delivered twice runs,
+ * and is charged, once. A failed attempt refunds its tokens and uses up
+ * its id: the next attempt has another.
  */
 export async function handleJob<Operation extends string>(
   quota: Quota<Operation>,
@@ -30,7 +29,7 @@ export async function handleJob<Operation extends string>(
     work,
   )
   if (result.allowed) return 'done'
-  // Another worker has it, or has given it up.
+  // Another worker runs it, or has cancelled it.
   if (result.decision === undefined) return 'drop'
   return { retryAfterMs: result.decision.retryAfterMs }
 }

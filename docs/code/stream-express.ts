@@ -5,7 +5,7 @@ import {
 } from '@scoregw/quota-express'
 import express, { type Express } from 'express'
 
-/** Says what a model answers, word by word, until it is stopped. */
+/** Streams a model's answer, word by word, until it is stopped. */
 export type Model = (signal: AbortSignal) => AsyncIterable<string>
 
 export const policy = definePolicy({
@@ -44,10 +44,10 @@ export function chatServer(
         res.write(`${word} `)
       }
     } catch (error) {
-      // The model was stopped, since nobody listens any more.
+      // The model was stopped because the caller has disconnected.
       if (!hangUp.signal.aborted) throw error
     }
-    // Before the end, also of a response that closed early.
+    // Commit before the end, even if the response closed early.
     await req.quota?.commit(tokens)
     res.end()
   })

@@ -18,7 +18,7 @@ export function chatHandler(quota: Quota<'chat'>, model: Model) {
       async pull(controller) {
         const { value, done } = await words.next()
         if (done) {
-          // Before the end: the last byte waits for it.
+          // Commit before the end: the last byte waits for it.
           await quotaOfChat?.commit(tokens)
           controller.close()
           return
@@ -27,7 +27,7 @@ export function chatHandler(quota: Quota<'chat'>, model: Model) {
         controller.enqueue(encoder.encode(`${value} `))
       },
       async cancel() {
-        // The caller hung up: what was said is what it costs.
+        // The caller hung up: charge what was produced.
         hangUp.abort()
         await quotaOfChat?.commit(tokens)
       },

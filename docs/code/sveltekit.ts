@@ -5,8 +5,8 @@ import {
 } from '@scoregw/quota-fetch'
 
 /**
- * The members used of SvelteKit's event; in an app it is `Handle` of
- * `@sveltejs/kit`.
+ * The members of SvelteKit's event that this uses. In an app, use
+ * `Handle` of `@sveltejs/kit`.
  */
 interface Event {
   readonly request: Request

@@ -3,7 +3,7 @@ import { createQuota, definePolicy } from '@scoregw/quota'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** A person, the team and the tenant that pay for what it asks. */
+/** A person, with the team and the tenant that also pay. */
 export interface Caller {
   readonly user: string
   readonly team: string
@@ -37,13 +37,13 @@ export const quota = createQuota({
   }),
 })
 
-/** Names of different tenants never meet: each part is escaped. */
+/** Keys of different tenants never collide: each part is escaped. */
 export function subjectOf({ user, team, tenant }: Caller) {
   const [t, g, u] = [tenant, team, user].map(encodeURIComponent)
   return { user: `${t}/${u}`, team: `${t}/${g}`, tenant: `${t}` }
 }
 
-/** What a tenant bought: from now on, for everybody in it. */
+/** Stores a tenant's plan. It applies to everyone in it from now on. */
 export async function buy(
   tenant: string,
   plan: 'business' | null,

@@ -11,8 +11,8 @@ const t = initTRPC.context<Context>().create()
 export const { router, createCallerFactory } = t
 
 /**
- * A procedure whose calls are charged as an operation, and get their
- * tokens back when they fail.
+ * A procedure whose calls are charged as an operation, and refunded
+ * when they fail.
  */
 export function metered<Operation extends string>(
   quota: Quota<Operation>,

@@ -1,6 +1,6 @@
 import { createQuota, definePolicy } from '@scoregw/quota'
 
-/** Nobody's server gets more than it said it can take. */
+/** No receiver gets more than it can take. */
 export const quota = createQuota({
   policy: definePolicy({
     windows: [{ label: '1s' }, { label: '1m' }],
@@ -21,13 +21,13 @@ export interface Delivery {
   readonly receiver: string
 }
 
-/** What a worker does with a delivery that it took from its queue. */
+/** How a delivery ended, for the queue. */
 export type Outcome = 'sent' | 'drop' | { readonly againInMs: number }
 
 /**
- * Sends an event once however often the queue hands it out: the id is
- * of the event and the try. A send that throws was charged all the same
- * at the receiver, so it is charged here, too, and tried again later.
+ * Sends an event once, even if the queue delivers it several times: the
+ * id names the event and the attempt. A failed send stays charged, since
+ * the receiver may have counted it, and is tried again later.
  */
 export async function deliver(
   { event, attempt, receiver }: Delivery,

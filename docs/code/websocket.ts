@@ -2,8 +2,8 @@ import { type Quota, quotaExceededBody } from '@scoregw/quota'
 import type { WebSocket } from 'ws'
 
 /**
- * Charges each message of a connection; one that fails gets its tokens
- * back, one that is refused gets an answer.
+ * Charges each message on a connection. A failed message is refunded,
+ * and a refused one gets a reply.
  */
 export function meterMessages<Operation extends string>(
   socket: WebSocket,

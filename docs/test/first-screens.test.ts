@@ -27,7 +27,9 @@ describe.each(['README.md', 'docs/index.md'])('the first screen of %s', (page) =
     const inMemory = (speedOf('memory', 'quota: await consume') / 1e6).toFixed(1)
     expect(text).toContain(`${inMemory} million decisions per CPU second in memory`)
     expect(text).toContain(`${thousands(speedOf('redis', 'quota: six counters, 64 callers'))} per second on Redis`)
-    expect(text).toContain(`${thousands(speedOf('sql', 'quota on PostgreSQL: six counters, 64 callers'))} on PostgreSQL`)
+    expect(text).toContain(
+      `${thousands(speedOf('sql', 'quota on PostgreSQL: six counters, 64 callers'))} on PostgreSQL`,
+    )
   })
 
   it('names the machine that was measured', () => {
