@@ -72,8 +72,8 @@ async function adaptive({ send }: TestGateway): Promise<Shown> {
 const readLimit = async ({ send }: TestGateway): Promise<number> =>
   (await send('GET', '/me/quota')).body.windows.read[0].limit
 
-describe('mode adaptive', () => {
-  it('lowers limits when requests fail, says why, and raises them again; other processes follow', async () => {
+describe('adaptive mode', () => {
+  it('adaptive mode lowers limits when requests fail, gives the reason, and raises them later, in every process', async () => {
     const dataDir = tempDir()
     const clock = manualClock(START)
     const first = await testGateway({ dataDir, clock })
@@ -112,7 +112,7 @@ describe('mode adaptive', () => {
     await expect.poll(() => readLimit(first)).toBe(114)
   })
 
-  it('leaves the factor where it is in any other mode', async () => {
+  it('the factor doesn’t move in any other mode', async () => {
     const gateway = await testGateway()
     await (await outcomesIn(gateway.dataDir)).add(lately(START, 20))
     await tick(gateway)
@@ -120,7 +120,7 @@ describe('mode adaptive', () => {
     expect(await readLimit(gateway)).toBe(120)
   })
 
-  it('does not learn from refusals and from a quota that cannot be asked', async () => {
+  it('the factor ignores refusals and requests without a reachable quota store', async () => {
     const gateway = await testGateway()
     await setMode(gateway, 'adaptive')
     const minutes = lately(START, 0).map((each) => ({
@@ -135,7 +135,7 @@ describe('mode adaptive', () => {
     expect((await adaptive(gateway)).preview).toMatchObject({ code: 'quiet', counts: { calls: 0, errors: 0 } })
   })
 
-  it('keeps the factor over a restart', async () => {
+  it('the factor survives a restart', async () => {
     const first = await testGateway()
     const { dataDir, clock } = first
     await setMode(first, 'adaptive')
@@ -188,9 +188,9 @@ async function resets({ send }: TestGateway): Promise<object[]> {
   return (await send('GET', '/admin/audit?action=factor.reset', { token: ADMIN_TOKEN })).body.items
 }
 
-describe('what mode adaptive has learned', () => {
+describe('the learned state of adaptive mode', () => {
   it.each(DATABASES.filter(([, isThere]) => isThere))(
-    'is forgotten when an administrator says so: %s',
+    'an administrator resets what adaptive mode has learned: %s',
     async (_n, _i, start) => {
       const { gateway, db, rejectEntries } = await start()
       const { clock } = gateway
@@ -242,7 +242,7 @@ describe('what mode adaptive has learned', () => {
     },
   )
 
-  it('includes the cap of a version before walls', async () => {
+  it('a reset includes the cap that a version without walls stored', async () => {
     const gateway = await testGateway()
     const factorStore = sqlFactor({ db: await closedInTheEnd(openSqlite(gateway.dataDir)), prefix: COUNTERS })
     const { learned: _, ...former } = { ...initialFactor(), cap: { hundredths: 100, since: START } }
@@ -252,7 +252,7 @@ describe('what mode adaptive has learned', () => {
   })
 })
 
-it('reasons of a newer version are shown as text, while old and new processes run side by side', async () => {
+it('reasons of a newer version are shown as text while old and new processes run together', async () => {
   const gateway = await testGateway()
   const { send, dataDir, clock } = gateway
   await setMode(gateway, 'adaptive')
@@ -270,14 +270,18 @@ it('reasons of a newer version are shown as text, while old and new processes ru
   expect([status, body]).toMatchObject([200, { lastTick: other, history: [other, { code: 'errors_high' }] }])
 })
 
-describe('the demonstration', () => {
-  it.runIf(process.env.QUOTA_TEST_DEEP === '1')('reports each move and its reason', { timeout: 300_000 }, async () => {
-    const lines: string[] = []
-    await adaptiveDemo((line) => lines.push(line))
-    const factors = lines.flatMap((line) => /factor (\d\.\d\d)/.exec(line)?.[1] ?? [])
-    expect(Math.min(...factors.map(Number))).toBe(0.75)
-    expect(factors.at(-1)).toBe('1.00')
-    expect(lines.filter((line) => line.includes('Lowered'))).toHaveLength(3)
-    expect(lines.at(-1)).toMatch(/^08:30 {2}\d+ of \d+ requests$/)
-  })
+describe('npm run adaptive:demo', () => {
+  it.runIf(process.env.QUOTA_TEST_DEEP === '1')(
+    'the demonstration reports each move and its reason',
+    { timeout: 300_000 },
+    async () => {
+      const lines: string[] = []
+      await adaptiveDemo((line) => lines.push(line))
+      const factors = lines.flatMap((line) => /factor (\d\.\d\d)/.exec(line)?.[1] ?? [])
+      expect(Math.min(...factors.map(Number))).toBe(0.75)
+      expect(factors.at(-1)).toBe('1.00')
+      expect(lines.filter((line) => line.includes('Lowered'))).toHaveLength(3)
+      expect(lines.at(-1)).toMatch(/^08:30 {2}\d+ of \d+ requests$/)
+    },
+  )
 })

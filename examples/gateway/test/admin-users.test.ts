@@ -31,8 +31,8 @@ async function everyPage(call: Call, query: string): Promise<string[]> {
   return ids
 }
 
-describe('users', () => {
-  it('are created and changed; absent members stay as they are', async () => {
+describe('managing users', () => {
+  it('PUT creates and changes a user, and absent members stay unchanged', async () => {
     const { call } = await gateway()
     const createdAt = new Date(START).toISOString()
     const created = await call('PUT', '/admin/users/carol', { name: 'Carol ☆', qq: 123_456_789_012 })
@@ -54,7 +54,7 @@ describe('users', () => {
     })
   })
 
-  it('are changed by callers who have read the current state, and created where there is none', async () => {
+  it('PUT under If-Match changes only the state that was read, and If-None-Match only creates', async () => {
     const { send } = await testGateway()
     const put = (body: object, headers: Record<string, string>): Promise<Answer> =>
       send('PUT', '/admin/users/carol', { token: ADMIN_TOKEN, body, headers })
@@ -87,7 +87,7 @@ describe('users', () => {
     expect((await put({ qq: 12_345 }, { 'If-Match': (await read()).headers.get('ETag') ?? '' })).status).toBe(200)
   })
 
-  it('have accounts of score sync of their own', async () => {
+  it('a user has a score sync account of their own', async () => {
     const { call, dataDir } = await gateway()
     await call('PUT', '/admin/users/carol', { qq: 10_000 })
     const before = databaseOf(dataDir)
@@ -108,7 +108,7 @@ describe('users', () => {
     expect((await call('PUT', '/admin/users/demo', { qq: 10_000 })).status).toBe(200)
   })
 
-  it('who ask for one account at one time get it once', async () => {
+  it('one of several users who claim an account together gets it', async () => {
     const { call } = await gateway()
     const answers = await Promise.all(
       ['a', 'b', 'c', 'd'].map((id) => call('PUT', `/admin/users/${id}`, { qq: 54_321 })),
@@ -116,7 +116,7 @@ describe('users', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
   })
 
-  it('are never without an administrator', async () => {
+  it('the last administrator can’t be demoted', async () => {
     const { call } = await gateway()
     const last = await call('PUT', '/admin/users/admin', { role: 'player' })
     expect([last.status, last.body.error]).toEqual([409, 'conflict'])
@@ -129,7 +129,7 @@ describe('users', () => {
     expect([403, 409]).toContain(Math.max(...both.map(({ status }) => status)))
   })
 
-  it('are notified of a link after it is stored, and again when it is stored again', async () => {
+  it('the link listener is notified after a link is stored and when it is stored again', async () => {
     const dataDir = tempDir()
     const db = await openDatabase({ databaseUrl: undefined, dataDir })
     onTestFinished(() => db.destroy())
@@ -150,7 +150,7 @@ describe('users', () => {
     ])
   })
 
-  it('have a balance that is added to and set, and is never negative', async () => {
+  it('a balance can be increased and set, and is never negative', async () => {
     const { call } = await gateway()
     const path = '/admin/users/demo/balance'
     expect((await call('POST', path, { add: 5 })).body).toEqual({ id: 'demo', balance: 15 })
@@ -178,8 +178,8 @@ describe('users', () => {
   })
 })
 
-describe('the list of users', () => {
-  it('finds by parts of ids and names, takes signs as they are, and pages', async () => {
+describe('listing users', () => {
+  it('the list of users searches ids and names, takes wildcards literally, and has pages', async () => {
     const { call } = await gateway()
     for (const [id, name] of [
       ['alice', '100% Alice'],
@@ -205,7 +205,7 @@ describe('the list of users', () => {
     expect((await call('GET', '/admin/users?limit=6')).body.nextCursor).toBeNull()
   })
 
-  it('names the faults of a query', async () => {
+  it('an invalid query of the list names its faults', async () => {
     const { call } = await gateway()
     for (const [query, paths] of [
       ['limit=0', ['limit']],
@@ -222,7 +222,7 @@ describe('the list of users', () => {
     }
   })
 
-  it('of ten thousand is walked along an index, not sorted', async () => {
+  it('the list of ten thousand users is read along an index without sorting', async () => {
     const { call, dataDir } = await gateway()
     const file = new Database(join(dataDir, 'gateway.sqlite'))
     file.exec(`

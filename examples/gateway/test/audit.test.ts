@@ -30,7 +30,7 @@ async function entriesOf(call: Call): Promise<unknown[]> {
 }
 
 describe('the audit trail', () => {
-  it('shows a change of the settings: who, when, from what and to what', async () => {
+  it('the audit trail shows who changed the settings, when, from what and to what', async () => {
     const { call } = await gateway()
     const { version: _, ...document } = (await call('GET', '/admin/quota/settings')).body
     const after = { ...document, site: { enabled: false, multiplier: 2 } }
@@ -40,7 +40,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  it("shows a user's own limits when they are set and when they are removed", async () => {
+  it('the audit trail shows when a user’s own limits are set and removed', async () => {
     const { call } = await gateway()
     await call('PUT', '/admin/users/demo/quota', { overrides: { write: { '1h': 120 } }, bypassSite: true })
     await call('DELETE', '/admin/users/demo/quota')
@@ -58,7 +58,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  it('shows a reset with what was used before it', async () => {
+  it('the audit trail shows a reset with what was used before it', async () => {
     const { call, send } = await gateway()
     await send('POST', '/v1/user/music')
     await call('POST', '/admin/users/demo/quota/reset', { category: 'read' })
@@ -71,7 +71,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  it('shows changes of users and balances at their time, and no change that changed nothing', async () => {
+  it('the audit trail shows changes of users and balances, and skips writes that changed nothing', async () => {
     const { call, clock } = await gateway()
     clock.advance(1)
     await call('PUT', '/admin/users/carol', { name: 'Carol', qq: 10_000 })
@@ -90,7 +90,7 @@ describe('the audit trail', () => {
     )
   })
 
-  it('shows credentials that are issued and revoked, and never a secret or its hash', async () => {
+  it('the audit trail shows issued and revoked credentials without secrets or hashes', async () => {
     const { call, dataDir } = await gateway()
     const token = (await call('POST', '/admin/users/dave/tokens', { label: 'phone' })).body
     await call('DELETE', `/admin/users/dave/tokens/${token.id}`)
@@ -114,7 +114,7 @@ describe('the audit trail', () => {
     }
   })
 
-  it('has nothing of what was refused', async () => {
+  it('the audit trail has no entry for a refused request', async () => {
     const { call } = await gateway()
     await call('PUT', '/admin/quota/settings', {}, '"0"')
     await call('PUT', '/admin/users/admin', { role: 'player' })
@@ -124,7 +124,7 @@ describe('the audit trail', () => {
     expect((await call('GET', '/admin/audit')).body).toEqual({ items: [], nextCursor: null })
   })
 
-  it('pages without gap and without repetition while others write', async () => {
+  it('the audit trail has pages without gaps or repetitions while others write', async () => {
     const { call } = await gateway()
     const write = (count: number, name: string): Promise<Answer[]> =>
       Promise.all(Array.from({ length: count }, (_, index) => call('PUT', `/admin/users/${name}${index}`, {})))
@@ -144,7 +144,7 @@ describe('the audit trail', () => {
     }
   })
 
-  it('begins with the changes of quotas that were recorded before there was one', async () => {
+  it('the audit trail starts with the quota changes that were recorded before it existed', async () => {
     const dataDir = join(tempDir(), 'old')
     mkdirSync(dataDir)
     const file = new Database(join(dataDir, 'gateway.sqlite'))

@@ -125,8 +125,8 @@ interface Answer {
   readonly body: string
 }
 
-describe('a purchase that is charged within its transaction', () => {
-  it('is answered to the byte as one that was charged before it, whether it fits, is refused or fails', async () => {
+describe('purchases charged within their transaction', () => {
+  it('a purchase charged in its transaction gets the response of one charged before it, byte for byte', async () => {
     const both = [await shop(false), await shop(true)] as const
     const statuses: number[] = []
     const alike = async (ask: (of: (typeof both)[number]) => Promise<unknown>): Promise<unknown> => {
@@ -156,7 +156,7 @@ describe('a purchase that is charged within its transaction', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 429, 200, 403, 200, 403])
   })
 
-  it('is charged and made, or neither, when something fails after the charge', async () => {
+  it('a failure after the charge undoes both charge and purchase', async () => {
     const { quota, db, clock, used } = await shop(true)
     const failing = withPlayer(
       db,
@@ -172,7 +172,7 @@ describe('a purchase that is charged within its transaction', () => {
     expect(await used()).toEqual([0, 0, 0, 0, 0, 0])
   })
 
-  it('is refused in the language of the request, to the byte as before', async () => {
+  it('a refused purchase is answered in the language of the request, byte for byte', async () => {
     const both = [await shop(false), await shop(true)] as const
     for (const { quota } of both) await quota.consume({ subject: 'ann', operation: 'charge.5', cost: 60 })
     for (const language of ['zh-TW', 'en;q=0.5, zh', 'fr', '*']) {
@@ -184,7 +184,7 @@ describe('a purchase that is charged within its transaction', () => {
   it.each([
     ['at all', `alter table ${COUNTERS}_rows rename to out_of_reach`],
     ['within it', `create trigger full before insert on ${COUNTERS}_rows begin select raise(abort, 'full'); end`],
-  ])('is decided by the failure policy where the counters cannot be charged %s', async (_, fault) => {
+  ])('the failure policy decides a purchase whose counters can’t be charged %s', async (_, fault) => {
     const { buy, db, held } = await shop(true)
     await sql.raw(fault).execute(db)
     const { status, body } = await buy(2, { 'Idempotency-Key': 'k' })
@@ -194,11 +194,11 @@ describe('a purchase that is charged within its transaction', () => {
   })
 })
 
-describe('a request that charges within its transaction', () => {
+describe('handlers that charge within their transaction', () => {
   /** Tokens of `charge.5`, in the windows of the own layer and in those of all subjects. */
   const CHARGED = Array(6).fill(COST)
 
-  it('is not free when its handler forgot to charge: it is charged late, which is logged', async () => {
+  it('a handler that forgets to charge is charged afterwards, which is logged', async () => {
     const { buy, used, logged } = await shop(true, (_, buys) => buys())
     const { status, fields } = await buy(5)
     expect([status, await used()]).toEqual([200, CHARGED])
@@ -209,7 +209,7 @@ describe('a request that charges within its transaction', () => {
     expect((await buy(5)).status).toBe(429)
   })
 
-  it('is charged once: who charges again fails, and nothing is done', async () => {
+  it('a handler that charges twice fails, and nothing is stored', async () => {
     const { buy, used, held } = await shop(true, (charge, buys) =>
       buys(async (transaction) => {
         await charge(transaction)
@@ -220,7 +220,7 @@ describe('a request that charges within its transaction', () => {
     expect([await used(), await held()]).toEqual([Array(6).fill(0), []])
   })
 
-  it('is refused like any other, and nothing is done, when the tokens went before the charge', async () => {
+  it('a request whose tokens are gone before its charge is refused, and nothing is stored', async () => {
     const { buy, used, held } = await shop(true, async (charge, buys, quota) => {
       await quota.consume({ subject: 'ann', operation: 'charge.5', cost: 60 - COST + 1 })
       await buys(charge)
@@ -232,14 +232,14 @@ describe('a request that charges within its transaction', () => {
   })
 })
 
-describe('a purchase is decided once', () => {
-  it('in its transaction, as long as its user has tokens left', async () => {
+describe('one decision per purchase', () => {
+  it('a purchase with enough tokens is decided once, in its transaction', async () => {
     const { buy, transactionsOf } = await shop(true)
     await buy(2)
     expect(await transactionsOf(() => buy(3))).toEqual({ writing: 1, reading: 0 })
   })
 
-  it('in its transaction, on the only connection, also where its user has settings that were not read yet', async () => {
+  it('a purchase on the only connection is decided once, even if the user’s settings weren’t read yet', async () => {
     const { buy, quota, used, transactionsOf } = await shop(true)
     await buy(2)
     await quota.subjects.update('ann', { overrides: { write: { '1h': 100 } } })
@@ -247,7 +247,7 @@ describe('a purchase is decided once', () => {
     expect(await used()).toEqual(Array(6).fill(25))
   })
 
-  it('before any transaction, when it is refused: a flood takes no write lock', async () => {
+  it('a refused purchase takes no write lock', async () => {
     const { buy, quota, transactionsOf } = await shop(true)
     await buy(5)
     await buy(5)
@@ -259,7 +259,7 @@ describe('a purchase is decided once', () => {
     expect([refused, reported.mock.calls.length]).toEqual([{ writing: 0, reading: 20 }, 20])
   })
 
-  it('without a wait for another process that writes, when it is refused', async () => {
+  it('a refused purchase doesn’t wait for another process’s write', async () => {
     const { buy, dataDir } = await shop(true)
     await buy(5)
     await buy(5)
@@ -270,7 +270,7 @@ describe('a purchase is decided once', () => {
     other.exec('rollback')
   })
 
-  it('and not again for its answer, when its transaction refused it', async () => {
+  it('a purchase that its transaction refuses isn’t decided again for the response', async () => {
     const { buy, quota, transactionsOf } = await shop(true)
     await buy(2)
     const cost = 60 - 10 - 20
@@ -304,9 +304,9 @@ async function runShop(dataDir: string, env: Record<string, string> = {}) {
   return { child, send }
 }
 
-describe('a gateway that is killed while tickets are bought', () => {
+describe('a gateway killed during purchases', () => {
   it.each(deep ? ['insert into "tickets"', 'commit'] : ['insert into "tickets"'])(
-    'has charged for nothing when it dies after the charge, before the first %s',
+    'a gateway that dies after a charge and before the first %s has charged nothing',
     { timeout: 60_000 },
     async (statement) => {
       const dataDir = tempDir()
@@ -317,34 +317,38 @@ describe('a gateway that is killed while tickets are bought', () => {
     },
   )
 
-  it.runIf(deep)('has charged for exactly those that were bought', { timeout: 600_000 }, async () => {
-    const dataDir = tempDir()
-    let bought = 0
-    for (let kill = 0; kill < KILLS; kill++) {
-      const { child, send } = await runShop(dataDir)
-      let answered = 0
-      let isOver = false
-      const buyers = Array.from({ length: 8 }, async (_, buyer) => {
-        for (let at = 0; !isOver; at++) {
-          const body = { chargeId: KINDS[(SEED + buyer + at) % 3] }
-          const answer = await send('POST', '/v1/charge', { body }).catch(() => undefined)
-          if (answer === undefined) return
-          expect(answer.status).toBe(200)
-          answered++
-        }
-      })
-      const least = 20 + ((SEED + kill) % 13)
-      await expect.poll(() => answered, { timeout: 20_000, interval: 1 }).toBeGreaterThanOrEqual(least)
-      child.process.kill('SIGKILL')
-      await child.ended()
-      isOver = true
-      await Promise.all(buyers)
-      bought += answered
-      const [tickets, tokens] = ticketsAndTokens(dataDir)
-      expect(tokens, `seed ${SEED}, kill ${kill}`).toBe(tickets.reduce((sum, each) => sum + costOf(each), 0))
-      expect(tickets.length).toBeGreaterThanOrEqual(bought)
-    }
-  })
+  it.runIf(deep)(
+    'a gateway that is killed has charged exactly the purchases that it stored',
+    { timeout: 600_000 },
+    async () => {
+      const dataDir = tempDir()
+      let bought = 0
+      for (let kill = 0; kill < KILLS; kill++) {
+        const { child, send } = await runShop(dataDir)
+        let answered = 0
+        let isOver = false
+        const buyers = Array.from({ length: 8 }, async (_, buyer) => {
+          for (let at = 0; !isOver; at++) {
+            const body = { chargeId: KINDS[(SEED + buyer + at) % 3] }
+            const answer = await send('POST', '/v1/charge', { body }).catch(() => undefined)
+            if (answer === undefined) return
+            expect(answer.status).toBe(200)
+            answered++
+          }
+        })
+        const least = 20 + ((SEED + kill) % 13)
+        await expect.poll(() => answered, { timeout: 20_000, interval: 1 }).toBeGreaterThanOrEqual(least)
+        child.process.kill('SIGKILL')
+        await child.ended()
+        isOver = true
+        await Promise.all(buyers)
+        bought += answered
+        const [tickets, tokens] = ticketsAndTokens(dataDir)
+        expect(tokens, `seed ${SEED}, kill ${kill}`).toBe(tickets.reduce((sum, each) => sum + costOf(each), 0))
+        expect(tickets.length).toBeGreaterThanOrEqual(bought)
+      }
+    },
+  )
 })
 
 function costOf(chargeId: number): number {

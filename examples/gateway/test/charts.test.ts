@@ -20,7 +20,7 @@ async function chartService(): Promise<
 }
 
 describe('the chart preview', () => {
-  it('pages through every chart, each once', async () => {
+  it('the chart preview lists every chart once over its pages', async () => {
     const get = await chartService()
     const first = (await get('/api/v1/charts?limit=10')).body
     expect(first).toMatchObject({ total: SAMPLE_CHARTS.length, page: 1, limit: 10 })
@@ -31,7 +31,7 @@ describe('the chart preview', () => {
     expect((await get('/api/v1/charts?page=1000')).body.items).toEqual([])
   })
 
-  it('shows one chart, and a picture of it', async () => {
+  it('the chart preview shows a chart and its picture', async () => {
     const get = await chartService()
     const { status, body } = await get('/api/v1/charts/104:dx:4')
     expect([status, body]).toMatchObject([
@@ -48,7 +48,7 @@ describe('the chart preview', () => {
   })
 
   it.each(['104:standard:4', '104:dx:7', '104:dx', '10104:dx:4', 'constructor', '0:standard:1', '9999999999:utage:6'])(
-    'has no chart %s',
+    'the chart preview has no chart %s',
     async (key) => {
       const get = await chartService()
       const { status, body } = await get(`/api/v1/charts/${key}`)
@@ -58,14 +58,14 @@ describe('the chart preview', () => {
   )
 
   it.each(['page=0', 'page=1000001', 'limit=101', 'limit=0', 'limit=ten', 'page=1&page=2'])(
-    'refuses ?%s',
+    'the chart preview rejects ?%s',
     async (query) => {
       const get = await chartService()
       expect((await get(`/api/v1/charts?${query}`)).status).toBe(422)
     },
   )
 
-  it('knows its own keys and no other credential, in whatever field', async () => {
+  it('the chart preview accepts only its own keys, in their own field', async () => {
     const get = await chartService()
     const invalid = [USER_TOKEN, ADMIN_TOKEN, 'mk_unknown', '', 'x'.repeat(9_000)]
     const fields = (credential: string): Record<string, string>[] => [
@@ -83,8 +83,8 @@ describe('the chart preview', () => {
   })
 })
 
-describe("a chart's key", () => {
-  it('leads back to the chart', () => {
+describe('chart keys', () => {
+  it('a chart’s key leads back to the chart', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 900_000_000 }), fc.constantFrom(...LEVELS), (musicId, level) => {
         const key = previewKeyOf({ musicId, level })
@@ -97,17 +97,17 @@ describe("a chart's key", () => {
   })
 })
 
-describe('a picture', () => {
+describe('chart pictures', () => {
   const chart = SAMPLE_CHARTS[0]!
 
-  it('has nothing of a title but its text', () => {
+  it('a picture contains a title only as escaped text', () => {
     const hostile = `<script>alert(1)</script>&"'\u0000\ud800\uffff`
     const svg = previewPicture({ ...chart, title: hostile, artist: hostile, difficulty: '"/><image href="x' })
     for (const bad of ['<script', '<image', '\u0000', '\ud800', '\uffff']) expect(svg).not.toContain(bad)
     expect(svg).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;&#39;')
   })
 
-  it('shows every kind of note, and which ones are not counted', () => {
+  it('a picture shows every kind of note and says when notes aren’t counted', () => {
     const svg = previewPicture(chart)
     for (const kind of ['Tap', 'Hold', 'Slide', 'Touch', 'Break']) expect(svg).toContain(`>${kind}<`)
     expect(svg).toContain(`${chart.notes} notes in all`)
@@ -138,7 +138,7 @@ describe('music data', () => {
     charts: [{ notes: [63, 20, 7, 2], charter: 'c' }],
   }
 
-  it('becomes charts', () => {
+  it('music data is converted to charts', () => {
     const utage = {
       ...STANDARD,
       id: '100042',
@@ -166,7 +166,7 @@ describe('music data', () => {
     expect(chartTypeOf(11_223)).toBe('dx')
   })
 
-  it('is refused with every fault named by its place', () => {
+  it('invalid music data is rejected with the place of every fault', () => {
     const faultsOf = (data: unknown): unknown[] => {
       try {
         return parseMusicData(data)
@@ -180,7 +180,7 @@ describe('music data', () => {
     expect(faultsOf([STANDARD, STANDARD])).toEqual(['1'])
   })
 
-  it('is imported by the command line, all or nothing, with progress', async () => {
+  it('the command line imports music data completely or not at all, with progress', async () => {
     const file = join(tempDir(), 'music.json')
     const env = { DATA_DIR: tempDir() }
     const lines: string[] = []
@@ -201,7 +201,7 @@ describe('music data', () => {
   it.each([
     ['{', 'not valid JSON'],
     ['null', 'expected a list of music'],
-  ])('of the text %s is refused', async (text, message) => {
+  ])('music data with the text %s is rejected', async (text, message) => {
     const file = join(tempDir(), 'music.json')
     writeFileSync(file, text)
     const result = await runCommand(['charts', 'import', file], { DATA_DIR: tempDir() })

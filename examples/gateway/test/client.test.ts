@@ -63,7 +63,7 @@ async function allow({ send }: TestGateway, tokens: number): Promise<void> {
 }
 
 describe('the example client', () => {
-  it('has the types of what the services serve', async () => {
+  it('the example client’s types match what the services serve', async () => {
     const { gateway } = await started()
     for (const service of SERVICES) {
       const document = await (await fetch(`${gateway.addresses[service]}/openapi.json`)).json()
@@ -72,7 +72,7 @@ describe('the example client', () => {
     }
   })
 
-  it('uploads scores in lists of 20, and waits for as long as a refusal says', async () => {
+  it('the example client uploads scores in lists of 20 and waits as long as a refusal says', async () => {
     const testing = await started()
     await allow(testing, 15)
     const run = await client(testing, ['upload', file('scores.json', SCORES)])
@@ -85,7 +85,7 @@ describe('the example client', () => {
     expect(listed.printed.at(-1)).toMatch(/^2\d scores$/)
   })
 
-  it('uploads scores at once, or none of them', async () => {
+  it('upload --at-once stores all scores together or none', async () => {
     const testing = await started()
     await allow(testing, 15)
     const args = ['upload', file('scores.json', SCORES), '--at-once']
@@ -98,7 +98,7 @@ describe('the example client', () => {
     expect((await client(testing, args)).printed).toEqual(['22 written, 0 unchanged, 30 tokens'])
   })
 
-  it('lists the last requests, and what limit refused one', async () => {
+  it('the example client lists the last requests and the limit that refused one', async () => {
     const testing = await started()
     await allow(testing, 15)
     await client(testing, ['upload', file('scores.json', SCORES)], {})
@@ -110,7 +110,7 @@ describe('the example client', () => {
     expect(printed).toContainEqual(expect.stringMatching(/ {2}429 {5}0 {2}Personal 1h: 15 of 15 used$/))
   })
 
-  it('shows the stored scores of a player', async () => {
+  it('the example client shows a player’s stored scores', async () => {
     const testing = await started()
     const unknown = await client(testing, ['player', '20002'])
     expect([unknown.code, unknown.noted.join()]).toEqual([1, expect.stringContaining('(HTTP 404)')])
@@ -119,7 +119,7 @@ describe('the example client', () => {
     expect([code, printed]).toEqual([0, ['20002: no rating, 0 records', '2026-08-06  ?  +0', '+0 in 30 days']])
   })
 
-  it('does not wait for what no wait would bring', async () => {
+  it('the example client doesn’t wait when waiting won’t help', async () => {
     const testing = await started()
     await allow(testing, 10)
     const refused = await client(testing, ['upload', file('scores.json', SCORES)])
@@ -127,7 +127,7 @@ describe('the example client', () => {
     expect(refused.noted.join()).toContain('(HTTP 429)')
   })
 
-  it('syncs a snapshot in chunks', async () => {
+  it('the example client syncs a snapshot in chunks', async () => {
     const testing = await started()
     const records = CHARTS.map(({ musicId, level }) => ({
       song_id: musicId,
@@ -146,7 +146,7 @@ describe('the example client', () => {
     expect(run.printed).toEqual(['21 new, 0 changed, 1 skipped; 21 stored'])
   })
 
-  it('shows a chart and keeps its picture', async () => {
+  it('the example client shows a chart and saves its picture', async () => {
     const picture = join(tempDir(), 'chart.svg')
     const run = await client(await started(), ['chart', '101:standard:4', '--picture', picture])
     expect(run).toMatchObject({ code: 0, noted: [] })
@@ -154,7 +154,7 @@ describe('the example client', () => {
     expect(readFileSync(picture, 'utf8')).toMatch(/^<svg /)
   })
 
-  it('reports faults', async () => {
+  it('the example client reports errors', async () => {
     const testing = await started()
     const cases: [string[], World['env'], number, RegExp][] = [
       [['--help'], {}, 0, /^$/],

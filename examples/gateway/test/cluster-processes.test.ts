@@ -67,8 +67,8 @@ class Load {
   }
 }
 
-describe.runIf(redisTests && deep)('four processes on a cluster', () => {
-  it('that loses a primary, while one of them is killed: nothing beyond the limit of the site, no unexplained error', async () => {
+describe.runIf(redisTests && deep)('four gateway processes on a cluster', () => {
+  it('a lost primary and a killed process lead to no request above the site’s limit and no unexplained error', async () => {
     const cluster = await startCluster({ nodeTimeoutMs: 500 })
     onTestFinished(() => cluster.stop())
     const nodes = cluster.seeds.map(({ host, port }) => `${host}:${port}`)

@@ -18,8 +18,8 @@ function messageOf(env: Record<string, string>): string {
   return ''
 }
 
-describe('the configuration', () => {
-  it('has a default for everything; an empty variable counts as not set', () => {
+describe('gateway configuration', () => {
+  it('every variable has a default, and an empty variable counts as unset', () => {
     const defaults = {
       port: 8080,
       syncPort: 8081,
@@ -59,7 +59,7 @@ describe('the configuration', () => {
     expect(loadConfig(Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, ''])))).toEqual(defaults)
   })
 
-  it('takes the given values', () => {
+  it('every variable can be set', () => {
     const env = {
       PORT: '0',
       PUBLIC_BASE_URL: 'https://scores.example.com/base/',
@@ -146,22 +146,22 @@ describe('the configuration', () => {
     ['EXPECTED_PROCESSES', '2.5'],
     ['REDIS_DEADLINE_MS', '9'],
     ['REDIS_DEADLINE_MS', '1001'],
-  ])('refuses %s=%s', (name, value) => {
+  ])('%s=%s is rejected', (name, value) => {
     const message = messageOf({ [name]: value })
     expect(message).toContain(`  ${name}: expected`)
     expect(message).not.toContain(value)
   })
 
-  it('names every fault at once', () => {
+  it('all faults of the configuration are reported together', () => {
     const message = messageOf({ PORT: 'x', HOST: ' ', LOG_LEVEL: 'x', DEMO_USER_TOKEN: 'x' })
     for (const name of ['PORT', 'HOST', 'LOG_LEVEL', 'DEMO_USER_TOKEN']) expect(message).toContain(`  ${name}: `)
   })
 
-  it('refuses 0 processes', () => {
+  it('0 processes are rejected', () => {
     expect(messageOf({ EXPECTED_PROCESSES: '0' })).toContain('EXPECTED_PROCESSES: expected')
   })
 
-  it('names every fault of the failure policy', () => {
+  it('every fault of the failure policy is reported', () => {
     expect(messageOf({ QUOTA_FAILURE_POLICY: 'read=maybe,delete=open' }).split('\n').slice(1)).toEqual([
       '  QUOTA_FAILURE_POLICY: expected read=closed, read=open or read=local',
       '  QUOTA_FAILURE_POLICY: expected category=policy with the categories read, write',
@@ -175,12 +175,12 @@ describe('the configuration', () => {
     ['redis://:secret@[::1]/', '[::1]:6379'],
     ['redis+cluster://a:7000,b:7001', 'a:7000,b:7001'],
     ['rediss+cluster://user:secret@a:7000,[::1]:7001/', 'a:7000,[::1]:7001'],
-  ])('shows of %s no more than where it is', (url, shown) => {
+  ])('only the place of %s is shown', (url, shown) => {
     expect(loadConfig({ REDIS_URL: url }).redisUrl).toBe(url)
     expect(redisAddress(url)).toBe(shown)
   })
 
-  it('takes the nodes of a cluster apart', () => {
+  it('a cluster address is split into its nodes', () => {
     expect(clusterAddress('redis://a:7000')).toBeUndefined()
     expect(clusterAddress('redis+cluster://a:7000')).toEqual({ nodes: [{ host: 'a', port: 7000 }], tls: false })
     expect(clusterAddress('rediss+cluster://user:p%40ss@a:7000,[::1]:7001/')).toEqual({
@@ -194,7 +194,7 @@ describe('the configuration', () => {
     })
   })
 
-  it('refuses one token for both users, and demo tokens in production', () => {
+  it('one token for both users is rejected, and so are demo tokens in production', () => {
     expect(messageOf({ DEMO_USER_TOKEN: 'gw_same', DEMO_ADMIN_TOKEN: 'gw_same' })).toContain(
       'DEMO_ADMIN_TOKEN: must differ',
     )
@@ -203,7 +203,7 @@ describe('the configuration', () => {
     )
   })
 
-  it('knows JWTs in one way, which production cannot do without', () => {
+  it('JWTs need exactly one way to verify them, and production requires one', () => {
     const secret = { JWT_SECRET: 's'.repeat(32) }
     const keys = { JWKS_URL: 'https://id.example.com/keys' }
     expect(messageOf({ NODE_ENV: 'production' })).toContain('JWT_SECRET: needed with NODE_ENV=production')
@@ -219,13 +219,13 @@ describe('the configuration', () => {
     ['BOT_TOKEN', 'gw_0123456789'],
     ['CHART_API_KEY', '0123456789'],
     ['METRICS_PORT', '65536'],
-  ])('refuses %s=%s', (name, value) => {
+  ])('the JWT setting %s=%s is rejected', (name, value) => {
     expect(messageOf({ [name]: value })).toMatch(
       new RegExp(`^The configuration has faults:\n  ${name}: expected [^\n]+$`),
     )
   })
 
-  it('is documented: every variable with its default', () => {
+  it('every variable is documented with its default', () => {
     const page = readFileSync(join(ROOT, 'docs/gateway/index.md'), 'utf8')
     const rows = [...page.matchAll(/^\| `([A-Z_]+)` +\| (.*?) +\|/gm)].map(([, name, text]) => [name, text])
     const expected = Object.entries(VARIABLES).map(([name, { default: text }]) => {

@@ -61,8 +61,8 @@ async function read(socket: Socket): Promise<string> {
   return text
 }
 
-describe('a connection', () => {
-  it('whose client keeps its side open after a 408 is closed', async () => {
+describe('single connections', () => {
+  it('a connection whose client keeps it open after a 408 is closed', async () => {
     const { listener, connections } = await listening((req, res) => req.resume().on('end', () => res.end()), {
       headMs: 50,
       requestMs: 100,
@@ -73,7 +73,7 @@ describe('a connection', () => {
     await expect.poll(() => connections.open, POLL).toBe(0)
   })
 
-  it('does no work for a request whose rest comes after its 408', async () => {
+  it('a body that arrives after its 408 isn’t processed', async () => {
     let requests = 0
     const { listener, connections } = await listening((_req, res) => res.end(String(requests++)), {
       headMs: 50,
@@ -86,7 +86,7 @@ describe('a connection', () => {
     expect(requests).toBe(0)
   })
 
-  it('whose client reads nothing of a long answer is closed', async () => {
+  it('a connection whose client doesn’t read a long response is closed', async () => {
     const { listener, connections } = await listening((_req, res) => res.end(Buffer.alloc(67_108_864)), { stallMs: 50 })
     const clients = await Promise.all(
       Array.from({ length: 5 }, () => open(listener.port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')),
@@ -95,7 +95,7 @@ describe('a connection', () => {
     await expect.poll(() => connections.open, POLL).toBe(0)
   })
 
-  it('stays open while its request is worked on, however long that takes', async () => {
+  it('a connection stays open while its request is processed, however long that takes', async () => {
     // Answered after three checks of an idle connection; the first leaves a slow machine time to read the request.
     const stallMs = 1_000
     const { listener } = await listening((_req, res) => setTimeout(() => res.end('done'), 3.5 * stallMs), { stallMs })
@@ -103,7 +103,7 @@ describe('a connection', () => {
     expect(await read(client)).toMatch(/^HTTP\/1\.1 200 [\s\S]*done/)
   })
 
-  it('on which no request has come does not keep a server from stopping', async () => {
+  it('a connection without a request doesn’t keep a server from stopping', async () => {
     const { listener, connections } = await listening((_req, res) => res.end(), { lingerMs: 50 })
     await Promise.all(SLOW.slice(0, 2).map((sent) => open(listener.port, sent)))
     await expect.poll(() => connections.open, POLL).toBe(2)
@@ -113,10 +113,10 @@ describe('a connection', () => {
   })
 })
 
-describe('connections above a limit', () => {
+describe('connection limits', () => {
   const GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 
-  it('of an address are closed, others are served, and there is room again when some have ended', async () => {
+  it('connections above an address’s limit are closed, and new ones are accepted when some end', async () => {
     const { listener, connections, log } = await listening(
       (_req, res) => res.end('served'),
       {},
@@ -132,7 +132,7 @@ describe('connections above a limit', () => {
     expect(log.filter((line) => line.includes('connections are refused'))).toHaveLength(1)
   })
 
-  it('of all are closed, whatever their address', async () => {
+  it('connections above the total limit are closed from any address', async () => {
     const { listener, connections } = await listening((_req, res) => res.end('served'), {}, { all: 3, ofAddress: 0 })
     const addresses = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
     await Promise.all(addresses.map((address) => open(listener.port, '', address)))
@@ -142,7 +142,7 @@ describe('connections above a limit', () => {
 })
 
 /** A gateway process that may have fewer descriptors than its attackers have connections. */
-describe('a flood of connections', { timeout: 120_000 }, () => {
+describe('floods of connections', { timeout: 120_000 }, () => {
   const DESCRIPTORS = 1_024
   const FLOOD = 1_100
   const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
@@ -164,14 +164,14 @@ describe('a flood of connections', { timeout: 120_000 }, () => {
     return { clients, descriptors, served, stopped }
   }
 
-  it('from one address leaves room for others, and the process ends when it is told to', async () => {
+  it('a flood from one address leaves room for others, and the process can stop', async () => {
     const { served, stopped } = await flooded(1, { MAX_CONNECTIONS: '300', MAX_CONNECTIONS_PER_ADDRESS: '100' })
     for (let index = 0; index < 20; index++) expect(await served()).toContain('alive')
     expect(await stopped()).toEqual({ code: 0, signal: null })
   })
 
   // Waits for the gateway's own time limits.
-  it.runIf(isDeep)('is over when its clients were answered with 408, whether they close or not', async () => {
+  it.runIf(isDeep)('a flood ends when its clients got a 408, whether they close or not', async () => {
     const { clients, descriptors, served, stopped } = await flooded(50, { MAX_CONNECTIONS: '0' })
     await expect.poll(descriptors, POLL).toBeGreaterThan(DESCRIPTORS / 2)
     for (const client of clients) client.resume()

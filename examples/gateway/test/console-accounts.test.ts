@@ -4,7 +4,7 @@ import { openConsole, screenAndAccessibilityFaults, section, signedIn, signIn } 
 import { ADMIN_TOKEN, testGateway } from './support/gateway.ts'
 
 describe.runIf(browserTests)('accounts in the console', () => {
-  it('are disabled, enabled and deleted after a question', async () => {
+  it('the console disables, enables and deletes accounts after a confirmation', async () => {
     const gateway = await testGateway()
     const { send } = gateway
     const { token } = (await send('POST', '/admin/users/kay/tokens', { token: ADMIN_TOKEN, body: {} })).body
@@ -53,7 +53,7 @@ describe.runIf(browserTests)('accounts in the console', () => {
     expect(faults).toEqual([])
   })
 
-  it('that are disabled cannot sign in, and are shown as such in the list', async () => {
+  it('a disabled account can’t sign in and is marked in the list', async () => {
     const gateway = await testGateway()
     const { send } = gateway
     await send('PUT', '/admin/users/mo', { token: ADMIN_TOKEN, body: { role: 'admin', disabled: true } })

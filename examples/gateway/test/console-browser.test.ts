@@ -28,7 +28,7 @@ const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 const MODES = ['conservative', 'normal', 'lenient', 'custom'] as const
 
 describe.runIf(browserTests)('the console in a browser', () => {
-  it('lets administrators in, keeps their token in no storage, and forgets it when they sign out', async () => {
+  it('the console lets administrators in, never stores their token, and forgets it at sign-out', async () => {
     const gateway = await testGateway()
     const { page, requests, faults } = await openConsole(gateway, { isAlone: true })
     // As Chromium has it where the system's language is `POSIX`.
@@ -68,7 +68,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     expect(faults).toEqual([])
   })
 
-  it.runIf(isDeep)('shows in numbers what each mode comes to, and that is what it comes to', async () => {
+  it.runIf(isDeep)('the console shows the limits of each mode, and they are the effective ones', async () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway)
     const prices = page.locator('.prices tbody tr')
@@ -126,7 +126,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     expect(faults).toEqual([])
   })
 
-  it('keeps the limits in tabs: each marks its changes, a fault is shown where it is, and the bar comes and goes', async () => {
+  it('the limits tabs mark changes, show faults at their fields, and show the save bar only with changes', async () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway, '#/settings', { viewport: { width: 390, height: 844 } })
     const saves = page.getByRole('button', { name: 'Save', exact: true })
@@ -168,7 +168,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     expect(faults).toEqual([])
   })
 
-  it('notifies the second of two who change the settings at once, and lets them decide', async () => {
+  it('the second administrator who saves settings is told about the conflict and decides', async () => {
     const gateway = await testGateway()
     const [first, second] = await Promise.all([signedIn(gateway), signedIn(gateway)])
     await field(second.page, 'Base value: Personal, read, 1 hour').fill('200')
@@ -216,7 +216,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     expect([...first.faults, ...second.faults]).toEqual([])
   })
 
-  it('finds, creates and changes users, and everything of theirs', async () => {
+  it('the console finds, creates and changes users with their data', async () => {
     const gateway = await testGateway()
     const { page, faults } = await openConsole(gateway, { isAlone: true })
     await page.clock.install()
@@ -320,7 +320,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     expect(faults).toEqual([])
   })
 
-  it('can be used with a keyboard alone', async () => {
+  it('the console can be used with only a keyboard', async () => {
     const gateway = await testGateway()
     const { page, faults } = await openConsole(gateway, { viewport: { width: 360, height: 740 } })
     const press = async (...keys: string[]): Promise<void> => {
@@ -361,7 +361,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     expect(faults).toEqual([])
   })
 
-  it.runIf(isDeep)('stays quick with 10,000 users and a week of data', async () => {
+  it.runIf(isDeep)('the console stays fast with 10,000 users and a week of data', async () => {
     const gateway = await testGateway({ clock: manualClock(START - HOUR_MS) })
     const db = await closedInTheEnd(openSqlite(gateway.dataDir))
     for (let from = 0; from < 10_000; from += 1_000) {

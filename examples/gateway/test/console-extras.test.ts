@@ -7,7 +7,7 @@ const PHONE = { width: 390, height: 844 }
 const SPECIFIED = ['Limits', 'Users', 'Errors', 'Credentials', 'Audit trail']
 
 describe.runIf(browserTests)('the console of a gateway with some extras', () => {
-  it('has with EXTRAS=none the pages of the specification, and each of them works', async () => {
+  it('with EXTRAS=none the console has only the specification’s pages, and each works', async () => {
     const gateway = await testGateway({ env: { EXTRAS: 'none' } })
     const { page, requests, faults } = await signedIn(gateway, '', { viewport: PHONE })
     await expect.poll(() => navigation(page)).toEqual(SPECIFIED)
@@ -38,7 +38,7 @@ describe.runIf(browserTests)('the console of a gateway with some extras', () => 
     expect(faults).toEqual([])
   })
 
-  it('shows of the overview only what other extras add to it', async () => {
+  it('the overview shows only the parts of running extras', async () => {
     for (const [extras, labels] of [
       ['overview', ['Overview', ...SPECIFIED]],
       [
@@ -64,7 +64,7 @@ describe.runIf(browserTests)('the console of a gateway with some extras', () => 
     }
   })
 
-  it('shows every page when a gateway of an earlier version answers that it has no list of extras', async () => {
+  it('the console shows every page if an older gateway has no list of extras', async () => {
     const { page } = await openConsole(await testGateway(), { isAlone: true })
     const notFound = { error: 'not_found', msg: 'There is no such path.', requestId: 'earlier' }
     await page.route('**/admin/extras', (route) => route.fulfill({ status: 404, json: notFound }))

@@ -76,8 +76,8 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
 }
 
-describe.runIf(browserTests)('the forms of the console', () => {
-  it('keep their input while other pages are open and after each new sign-in', async () => {
+describe.runIf(browserTests)('forms of the console', () => {
+  it('forms keep their input while other pages are open and after signing in again', async () => {
     const gateway = await testGateway()
     const { page, faults } = await openConsole(gateway)
     let token = await nextToken(gateway, ADMIN_TOKEN)
@@ -117,7 +117,7 @@ describe.runIf(browserTests)('the forms of the console', () => {
     expect(faults).toEqual([])
   })
 
-  it('overwrite nobody, ask before a user becomes an administrator, and report whose role is gone', async () => {
+  it('forms overwrite no other change, confirm a new administrator, and report a lost role', async () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway, '#/users/demo')
     const put = (id: string, body: object, headers: Record<string, string> = {}): Promise<{ status: number }> =>
@@ -188,7 +188,7 @@ describe.runIf(browserTests)('the forms of the console', () => {
     expect([...faults, ...other.faults]).toEqual([])
   })
 
-  it.runIf(isDeep)('are found again: every view has an address and a title', async () => {
+  it.runIf(isDeep)('every view has an address and a title', async () => {
     const gateway = await testGateway()
     const ids = Array.from({ length: 120 }, (_each, index) => `player-${String(index).padStart(3, '0')}`)
     for (const id of ids) await gateway.gateway.app.users.create({ id, name: `Player ${id}`, role: 'player' })
@@ -236,7 +236,7 @@ describe.runIf(browserTests)('the forms of the console', () => {
     expect(faults).toEqual([])
   })
 
-  it('report a gateway that does not answer or an invalid token, and go on', async () => {
+  it('forms report an unreachable gateway and an invalid token, and work afterwards', async () => {
     const gateway = await testGateway()
     const { page } = await openConsole(gateway, { isAlone: true })
     for (const wrong of ['令牌', 'Bearer gw_not-a-token']) {

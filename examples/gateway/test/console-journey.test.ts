@@ -19,41 +19,44 @@ describe.runIf(browserTests && isDeep)('a newcomer with a phone', { timeout: 300
   it.each([
     ['fingers', fingers],
     ['a keyboard', keyboard],
-  ] as const)('finds out why a user was refused an hour ago, and lifts the limit, with %s', async (_name, handsOf) => {
-    const gateway = await refusedAnHourAgo()
-    const { page, faults } = await watchedPage({ viewport: PHONE, hasTouch: true })
-    const { press, write } = handsOf(page)
-    const looksRight = async (): Promise<void> => expect(await screenAndAccessibilityFaults(page)).toEqual([])
-    // All that a newcomer knows is the address.
-    await page.goto(gateway.gateway.addresses.gateway)
-    await looksRight()
-    await press(page.getByRole('link', { name: 'Console' }))
-    await write(page.getByLabel('Token'), ADMIN_TOKEN)
-    await press(page.getByRole('button', { name: 'Sign in' }))
-    await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    await press(page.getByRole('link', { name: 'Users' }))
-    await page.getByRole('heading', { name: 'Users' }).waitFor()
-    await write(page.getByRole('searchbox'), 'dem')
-    await press(page.getByRole('link', { name: 'demo' }))
-    await press(page.getByRole('link', { name: 'Why is demo refused?' }))
+  ] as const)(
+    'a newcomer finds out why a user was refused an hour ago and lifts the limit, with %s',
+    async (_name, handsOf) => {
+      const gateway = await refusedAnHourAgo()
+      const { page, faults } = await watchedPage({ viewport: PHONE, hasTouch: true })
+      const { press, write } = handsOf(page)
+      const looksRight = async (): Promise<void> => expect(await screenAndAccessibilityFaults(page)).toEqual([])
+      // All that a newcomer knows is the address.
+      await page.goto(gateway.gateway.addresses.gateway)
+      await looksRight()
+      await press(page.getByRole('link', { name: 'Console' }))
+      await write(page.getByLabel('Token'), ADMIN_TOKEN)
+      await press(page.getByRole('button', { name: 'Sign in' }))
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
+      await press(page.getByRole('link', { name: 'Users' }))
+      await page.getByRole('heading', { name: 'Users' }).waitFor()
+      await write(page.getByRole('searchbox'), 'dem')
+      await press(page.getByRole('link', { name: 'demo' }))
+      await press(page.getByRole('link', { name: 'Why is demo refused?' }))
 
-    await page.getByText('It would be refused by: Personal, write, 1 hour.').waitFor()
-    await settled(page)
-    await looksRight()
-    const refusal = page.locator('section', { has: page.getByRole('heading', { name: 'The last refusals' }) })
-    await expect.poll(() => refusal.locator('li').count()).toBe(1)
-    await expect
-      .poll(() => refusal.locator('li').textContent())
-      .toMatch(/^Aug 6, 2026, \d\d:06.*music\.upsert.*Personal, write, 1 hour.*60 of 60 used, 15 needed/)
-    await press(page.getByRole('link', { name: 'Change the limits of this user' }))
-    await write(page.getByRole('textbox', { name: 'Write, 1 hour', exact: true }), '200')
-    const limits = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Limits of this user' }) })
-    await looksRight()
-    await press(limits.getByRole('button', { name: 'Save', exact: true }))
-    await limits.getByText('Saved.', { exact: true }).waitFor()
-    expect((await upsert(gateway)).status).toBe(200)
-    expect(faults).toEqual([])
-  })
+      await page.getByText('It would be refused by: Personal, write, 1 hour.').waitFor()
+      await settled(page)
+      await looksRight()
+      const refusal = page.locator('section', { has: page.getByRole('heading', { name: 'The last refusals' }) })
+      await expect.poll(() => refusal.locator('li').count()).toBe(1)
+      await expect
+        .poll(() => refusal.locator('li').textContent())
+        .toMatch(/^Aug 6, 2026, \d\d:06.*music\.upsert.*Personal, write, 1 hour.*60 of 60 used, 15 needed/)
+      await press(page.getByRole('link', { name: 'Change the limits of this user' }))
+      await write(page.getByRole('textbox', { name: 'Write, 1 hour', exact: true }), '200')
+      const limits = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Limits of this user' }) })
+      await looksRight()
+      await press(limits.getByRole('button', { name: 'Save', exact: true }))
+      await limits.getByText('Saved.', { exact: true }).waitFor()
+      expect((await upsert(gateway)).status).toBe(200)
+      expect(faults).toEqual([])
+    },
+  )
 })
 
 const upsert = ({ send }: TestGateway): ReturnType<TestGateway['send']> =>

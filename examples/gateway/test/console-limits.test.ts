@@ -20,7 +20,7 @@ async function faultsOf(page: Page): Promise<string[]> {
 }
 
 describe.runIf(browserTests)('limits of every kind in the console', () => {
-  it('are shown and set: limits that are not enforced, plans, thresholds, months, slots, and holds', async () => {
+  it('the console shows and sets shadowed limits, plans, thresholds, months, slots and holds', async () => {
     const env = { QUOTA_MONTHLY_LIMIT: 'read=2000,write=800', QUOTA_MAX_CONCURRENT_IMPORTS: '1' }
     const gateway = await sourceGateway({ env })
     const { page, faults } = await signedIn(gateway)
@@ -93,7 +93,7 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
     expect(faults).toEqual([])
   })
 
-  it('are shown as buckets: their burst, what is left, and when they are full again, in both languages', async () => {
+  it('the console shows a bucket’s burst, its rest, and when it is full, in both languages', async () => {
     const gateway = await testGateway({
       env: { QUOTA_MINUTE_LIMIT: 'read=60,write=50', QUOTA_MINUTE_BURST: '0.6' },
     })

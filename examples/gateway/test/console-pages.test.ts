@@ -22,7 +22,7 @@ import { closedInTheEnd } from './support/test-database.ts'
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
 describe.runIf(browserTests)('pages of the console', () => {
-  it('send no request for an invalid id: a link must not choose where the token goes', async () => {
+  it('an invalid id in a link sends no request, so the token goes nowhere else', async () => {
     const { page, requests } = await signedIn(await testGateway())
     const before = requests.length
     for (const id of ['..', '.', '%2e%2e', '..%2f..%2fadmin', 'a%20b']) {
@@ -37,7 +37,7 @@ describe.runIf(browserTests)('pages of the console', () => {
       .toContain('/admin/users/demo/quota')
   })
 
-  it('issue and revoke credentials of bots and of the chart preview, and show who did what', async () => {
+  it('the console issues and revokes bot and chart credentials and shows who did what', async () => {
     const gateway = await testGateway({ env: { BOT_TOKEN: 'bt_test-bot-0123456789' } })
     const { page, faults } = await signedIn(gateway, '#/credentials')
     const { sync, charts } = gateway.gateway.addresses
@@ -85,7 +85,7 @@ describe.runIf(browserTests)('pages of the console', () => {
   })
 
   it.runIf(isDeep)(
-    'shows how requests ended and what the factor made of it, to eyes, keys and screen readers',
+    'the errors page shows outcomes and the factor’s moves, also to keyboards and screen readers',
     async () => {
       const badFrom = START - 3 * HOUR_MS
       const gateway = await testGateway({ clock: manualClock(badFrom) })
@@ -156,7 +156,7 @@ describe.runIf(browserTests)('pages of the console', () => {
     },
   )
 
-  it('shows the wall of the adaptive factor, and forgets it when that was confirmed', async () => {
+  it('the console shows the adaptive wall and removes it after a confirmation', async () => {
     const gateway = await testGateway()
     const factorStore = sqlFactor({ db: await closedInTheEnd(openSqlite(gateway.dataDir)), prefix: COUNTERS })
     const start = initialFactor()
@@ -205,7 +205,7 @@ describe.runIf(browserTests)('pages of the console', () => {
     expect(faults).toEqual([])
   })
 
-  it('shows what the limits were, and undoes one change and nothing else', async () => {
+  it('the history shows earlier limits and undoes only the chosen change', async () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway, '#/settings/history')
     await page.getByText('No changes yet').waitFor()

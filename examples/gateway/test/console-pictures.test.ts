@@ -63,8 +63,8 @@ const LAYOUT_SHIFT = `new Promise((resolve) => {
 })`
 const DOCS_PICTURE = join(import.meta.dirname, '../../../docs/gateway/console.png')
 
-describe.runIf(browserTests)('the pages of the console', () => {
-  it('are accessible and fit every screen, in both languages and both appearances', async () => {
+describe.runIf(browserTests)('the looks of the console', () => {
+  it('every page is accessible and fits every screen, in both languages and themes', async () => {
     const gateway = await busyGateway((isDeep ? 30 : 120) * 60_000)
     const { page, faults } = await openConsole(gateway, { viewport: DESK })
     const complaints: string[] = []
@@ -81,7 +81,7 @@ describe.runIf(browserTests)('the pages of the console', () => {
     expect(faults).toEqual([])
   })
 
-  it('can be gone through with the Tab key alone: every control is reached, and shows that it is', async () => {
+  it('every control is reachable with the Tab key and shows its focus', async () => {
     const gateway = await busyGateway(120 * 60_000)
     const { page } = await openConsole(gateway, { viewport: DESK })
     const complaints: string[] = []
@@ -98,15 +98,18 @@ describe.runIf(browserTests)('the pages of the console', () => {
     expect(complaints).toEqual([])
   })
 
-  it.runIf(process.env.CONSOLE_PICTURE === '1')('gives the picture of the documentation', async () => {
-    const gateway = await busyGateway(60_000)
-    const { page } = await openConsole(gateway, { viewport: { width: 1180, height: 760 } })
-    await signIn(page)
-    await page.locator('nav.pages').waitFor()
-    await goTo(page, '#/errors')
-    await pointAtBurst(page)
-    await page.screenshot({ path: DOCS_PICTURE })
-  })
+  it.runIf(process.env.CONSOLE_PICTURE === '1')(
+    'the picture of the documentation is taken from the console',
+    async () => {
+      const gateway = await busyGateway(60_000)
+      const { page } = await openConsole(gateway, { viewport: { width: 1180, height: 760 } })
+      await signIn(page)
+      await page.locator('nav.pages').waitFor()
+      await goTo(page, '#/errors')
+      await pointAtBurst(page)
+      await page.screenshot({ path: DOCS_PICTURE })
+    },
+  )
 
   /** A page as people see it; in a quick run on each screen, and in one of the four looks each. */
   async function look(complaints: string[], page: Page, name: string, essential?: string): Promise<void> {

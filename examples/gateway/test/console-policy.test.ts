@@ -20,8 +20,8 @@ const policy = gatewayPolicyOf(
 const read = async ({ send }: TestGateway, path: string): Promise<unknown> =>
   (await send('GET', `/admin/${path}`, { token: ADMIN_TOKEN })).body
 
-describe.runIf(browserTests)('the console of a gateway with other windows and layers', () => {
-  it('shows and sets them', async () => {
+describe.runIf(browserTests)('the console under a custom policy', () => {
+  it('the console shows and sets custom windows and layers', async () => {
     const gateway = await testGateway({ policy })
     const { page, faults } = await signedIn(gateway)
     const groups = ['Personal', 'Site-wide', 'Device', 'Campus'].flatMap((layer) => [

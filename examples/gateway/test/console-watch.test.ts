@@ -21,7 +21,7 @@ const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 const LONG = 'x'.repeat(128)
 
 describe.runIf(browserTests)('what administrators watch', () => {
-  it('begins with the overview, which goes on by itself, and says since when it does not', async () => {
+  it('the overview updates by itself and says since when it doesn’t', async () => {
     const gateway = await testGateway()
     const { page, faults } = await openConsole(gateway)
     await signIn(page)
@@ -37,7 +37,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     expect(faults.filter((fault) => !fault.startsWith('Failed to load resource: net::'))).toEqual([])
   })
 
-  it('says in four figures and one line how the service does, large enough to be read at a glance', async () => {
+  it('the overview shows the service’s state in four figures and one line, readable at a glance', async () => {
     const gateway = await testGateway()
     await refusedOnce(gateway)
     gateway.clock.advance(1_000)
@@ -86,7 +86,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     ['many', 60, 30, '! 1 problem'],
     ['a few', 60, 6, '✓ No problems'],
     ['many of few requests', 6, 3, '✓ No problems'],
-  ])('makes a problem of many refusals: %s', async (_what, calls, refused, expected) => {
+  ])('the overview reports many refusals as a problem: %s', async (_what, calls, refused, expected) => {
     const gateway = await testGateway()
     const last = Math.floor(gateway.clock.now() / 60_000)
     const none = { codeZero: 0, serverError: 0, clientError: 0, businessFail: 0, quotaUnavailable: 0 }
@@ -98,7 +98,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     await expect.poll(() => problem.count()).toBe(expected.startsWith('!') ? 1 : 0)
   })
 
-  it('draws how requests ended in the last minute, hour, day and week, to be read by keys', async () => {
+  it('the overview charts outcomes per minute, hour, day and week, readable with the keyboard', async () => {
     const gateway = await testGateway()
     await refusedOnce(gateway)
     // Whole seconds are drawn.
@@ -128,7 +128,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     expect(faults).toEqual([])
   })
 
-  it('asks for nothing on pages that nobody uses, but for what changes by itself', async () => {
+  it('an idle page sends no requests, except for values that change by themselves', async () => {
     const gateway = await testGateway()
     const { page, requests } = await signedIn(gateway, '#/settings', { isAlone: true })
     await page.clock.install()
@@ -147,7 +147,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     expect(asked).toEqual({ ...still, errors: 10, alerts: 60 })
   })
 
-  it('opens with who was refused lately, by which limit, and explains each', async () => {
+  it('the refusals page lists recently refused users with their limits and explains each', async () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway, '#/why', { viewport: PHONE })
     await page.getByText('Nobody was refused in the last hour.').waitFor()
@@ -170,7 +170,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     expect(faults).toEqual([])
   })
 
-  it('finds out on a phone why a user was refused half an hour ago, and lifts the limit', async () => {
+  it('an administrator on a phone finds out why a user was refused half an hour ago and lifts the limit', async () => {
     const gateway = await testGateway()
     await refusedOnce(gateway)
     gateway.clock.advance(HOUR_MS / 2)
@@ -203,7 +203,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     expect(faults).toEqual([])
   })
 
-  it('says where alerts go, shows the secret once, and what became of each', async () => {
+  it('the alerts page shows the webhook, its secret once, and what happened to each alert', async () => {
     const { url, received } = await receiver()
     const gateway = await testGateway({ env: { WEBHOOK_ALLOW_PRIVATE: 'true' } })
     const { page, faults } = await signedIn(gateway, '#/alerts')
@@ -226,7 +226,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     expect(faults).toEqual([])
   })
 
-  it.runIf(isDeep)('stays quick under 10,000 users', async () => {
+  it.runIf(isDeep)('the watching pages stay fast with 10,000 users', async () => {
     const gateway = await testGateway()
     const { app } = gateway.gateway
     for (let user = 0; user < 10_000; user++) {
@@ -256,7 +256,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     expect(faults).toEqual([])
   })
 
-  it.runIf(isDeep)('is read on a phone and on a desk, light and dark, in both languages', async () => {
+  it.runIf(isDeep)('the watching pages fit a phone and a desktop, light and dark, in both languages', async () => {
     const gateway = await testGateway()
     const { app } = gateway.gateway
     await app.users.create({ id: LONG, name: LONG.slice(0, 64), role: 'player' })

@@ -5,8 +5,8 @@ import { testGateway } from './support/gateway.ts'
 /** What the whole console may weigh on the way to a browser. */
 const MAX_GZIPPED_BYTES = 100_000
 
-describe('the pages of the console', () => {
-  it('are open to everybody, hold no data, and are made of these files alone', async () => {
+describe('files of the console', () => {
+  it('the console’s pages are public, contain no data, and load only their own files', async () => {
     const { gateway } = await testGateway()
     const base = gateway.addresses.gateway
     const moved = await fetch(`${base}/admin`, { redirect: 'manual' })
@@ -38,7 +38,7 @@ describe('the pages of the console', () => {
     expect((await fetch(`${base}/admin/`, { method: 'POST' })).status).toBe(401)
   })
 
-  it('have a policy that lets them load their own files and reach the gateway, and nothing else', async () => {
+  it('the console’s content security policy allows only its own files and the gateway', async () => {
     const { gateway } = await testGateway()
     const { headers } = await fetch(`${gateway.addresses.gateway}/admin/`)
     expect(headers.get('Content-Security-Policy')?.split(';')).toEqual([
@@ -55,7 +55,7 @@ describe('the pages of the console', () => {
     expect(headers.get('Referrer-Policy')).toBe('no-referrer')
   })
 
-  it('are built once for the same sources', async () => {
+  it('the console is built once for unchanged sources', async () => {
     const lines: string[] = []
     const folder = await buildConsole((line) => lines.push(line))
     lines.length = 0

@@ -29,8 +29,8 @@ function wrong(schema: Schema, document: Document): unknown {
   return types.includes('array') ? 'wrong' : ['wrong']
 }
 
-describe('every path of administrators', () => {
-  it('is for administrators alone, and names every fault of a body', async () => {
+describe('administrators’ paths', () => {
+  it('every path of administrators requires the role and names every fault of a body', async () => {
     const { send, dataDir } = await testGateway()
     const admin = { token: ADMIN_TOKEN }
     const bot = (await send('POST', '/admin/bots', { ...admin, body: { name: 'bot' } })).body.token

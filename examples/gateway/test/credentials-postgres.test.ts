@@ -41,14 +41,14 @@ async function outcomes(calls: readonly Promise<unknown>[]): Promise<string[]> {
   return settled.map((each) => (each.status === 'fulfilled' ? 'done' : String(each.reason.code ?? each.reason))).sort()
 }
 
-describe.runIf(postgresTests)('on PostgreSQL, several processes', () => {
+describe.runIf(postgresTests)('credentials in several processes on PostgreSQL', () => {
   let server: PostgresServer
   beforeAll(async () => {
     server = await startPostgres()
   })
   afterAll(() => server.stop())
 
-  it('make one user of an id that all of them see for the first time', async () => {
+  it('concurrent first requests of one id create one user', async () => {
     const url = await server.createDatabase()
     const [a, b] = [await tools(url), await tools(url)]
     const calls = Array.from({ length: 16 }, (_, index) => (index % 2 ? a : b).users.findOrCreate('erin'))
@@ -60,7 +60,7 @@ describe.runIf(postgresTests)('on PostgreSQL, several processes', () => {
     expect(await a.users.find('\0')).toBeUndefined()
   })
 
-  it('never leave nobody as administrator, link an account twice, or give out too many tokens', async () => {
+  it('concurrent changes never remove the last administrator, link an account twice, or exceed the tokens’ maximum', async () => {
     const url = await server.createDatabase()
     const [a, b] = [await tools(url), await tools(url)]
     for (const id of ['x', 'y']) await a.admin.create({ id, name: id, role: 'admin' }, 'x')
@@ -79,7 +79,7 @@ describe.runIf(postgresTests)('on PostgreSQL, several processes', () => {
     expect((await a.admin.list({ text: 'X', after: undefined, limit: 9 }))[0]).toMatchObject({ id: 'x', balance: 20 })
   })
 
-  it('write an audit trail whose numbers have no gap and come in the order of the commits', async () => {
+  it('audit numbers have no gap and follow the order of commits', async () => {
     const url = await server.createDatabase()
     const [a, b] = [await tools(url), await tools(url)]
     const settings = settingsOn(a.db, manualClock(START))
@@ -113,7 +113,7 @@ describe.runIf(postgresTests)('on PostgreSQL, several processes', () => {
     expect((await a.audit.page(31, 2)).map(({ seq }) => seq)).toEqual([30, 29])
   })
 
-  it('share bots, which a command line and a restart of the demo leave alone', async () => {
+  it('bots are shared, and the command line and a restart of the demo leave them unchanged', async () => {
     const url = await server.createDatabase()
     const [a, b] = [await tools(url), await tools(url)]
     const { id, token } = await a.credentials.issue('sync', 'nightly', 'x')

@@ -34,8 +34,8 @@ async function open(dataDir = tempDir()): Promise<{ db: Db; credentials: Service
   return { db, credentials: new ServiceCredentials(db, clock, new AuditLog(db, clock)) }
 }
 
-describe("a service's credential", () => {
-  it('is of one service, until it is revoked', async () => {
+describe('service credentials', () => {
+  it('a credential works for one service until it is revoked', async () => {
     const { credentials } = await open()
     const bot = await credentials.issue('sync', 'nightly', 'admin')
     const key = await credentials.issue('charts', 'viewer', 'admin')
@@ -56,7 +56,7 @@ describe("a service's credential", () => {
     expect(await credentials.identify('sync', bot.token)).toBeUndefined()
   })
 
-  it('does not work elsewhere even if the table says so', async () => {
+  it('a credential of another kind doesn’t work, even if the table says so', async () => {
     const { db, credentials } = await open()
     const row = { name: 'x', created_at: START }
     for (const [index, credential] of ['gw_0123456789', 'mk_0123456789'].entries()) {
@@ -77,7 +77,7 @@ describe("a service's credential", () => {
     }
   })
 
-  it('of the demo takes the place of those before', async () => {
+  it('a new demo credential replaces the earlier ones', async () => {
     const { credentials } = await open()
     const own = await credentials.issue('sync', 'own', 'admin')
     await credentials.replace('sync', 'demo', ['plain-bot-token'])
@@ -95,7 +95,7 @@ describe.each([
   ['/admin/bots', /^bt_[\w-]{43}$/],
   ['/admin/chart-keys', /^mk_[\w-]{43}$/],
 ])('%s', (path, form) => {
-  it('issues, lists and revokes, and shows a credential once', async () => {
+  it('an administrator issues, lists and revokes credentials, each shown once', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const before = (await call('GET', path)).body.items
@@ -113,7 +113,7 @@ describe.each([
     expect((await call('POST', path, { name: 'demo' })).status).toBe(422)
   })
 
-  it('has credentials that are nobody at the gateway', async () => {
+  it('a service’s credential is unknown at the gateway', async () => {
     const gateway = await testGateway()
     const { token } = (await admin(gateway)('POST', path, { name: 'x' })).body
     const unknown = await gateway.send('GET', '/me/quota', { token: 'bt_nobody' })
@@ -129,8 +129,8 @@ describe.each([
   })
 })
 
-describe('each service', () => {
-  it('knows its own credentials and no others, in whatever field they come', async () => {
+describe('fields of credentials', () => {
+  it('each service accepts only its own credentials, in any of their fields', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const bot = (await call('POST', '/admin/bots', { name: 'b' })).body.token
@@ -161,8 +161,8 @@ describe('each service', () => {
   })
 })
 
-describe('a bearer credential', () => {
-  it('is taken for one kind, by its first letters, and never for the other', async () => {
+describe('bearer credentials', () => {
+  it('a bearer credential’s kind follows from its first letters', async () => {
     const { db } = await open()
     const users = new UserRepository(db, manualClock(START))
     await users.findOrCreate('erin')
@@ -182,8 +182,8 @@ describe('a bearer credential', () => {
   })
 })
 
-describe('who calls', () => {
-  it('is found out while others keep the connection that writes', async () => {
+describe('identifying callers', () => {
+  it('callers are identified while others use the writing connection', async () => {
     const { db } = await open()
     const clock = manualClock(START)
     const users = new UserRepository(db, clock, readerOf(db))
@@ -206,10 +206,10 @@ describe('who calls', () => {
   })
 })
 
-describe("a user's tokens", () => {
+describe('user tokens', () => {
   const TOKENS = '/admin/users/carol/tokens'
 
-  it('are issued, also to a new user, listed and revoked; a token is shown once', async () => {
+  it('an administrator issues, lists and revokes tokens, also for a new user, and each is shown once', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     expect((await call('GET', TOKENS)).status).toBe(404)
@@ -238,7 +238,7 @@ describe("a user's tokens", () => {
     expect((await call('POST', TOKENS, { label: 'demo' })).status).toBe(422)
   })
 
-  it('stop working in every process at once', async () => {
+  it('a revoked token stops working in every process immediately', async () => {
     const first = await testGateway()
     const second = await testGateway({ dataDir: first.dataDir })
     const { id, token } = (await admin(first)('POST', TOKENS)).body
@@ -247,7 +247,7 @@ describe("a user's tokens", () => {
     expect((await second.send('GET', '/me/quota', { token })).status).toBe(401)
   })
 
-  it('are fifty at most, also when they are asked for at one time', async () => {
+  it('a user has at most fifty tokens, also with concurrent requests', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const answers = await Promise.all(Array.from({ length: MAX_TOKENS + 3 }, () => call('POST', TOKENS)))

@@ -25,24 +25,27 @@ const OWN = {
   'gateway.sqlite-wal': '600',
 }
 
-describe('the files of the data folder', () => {
-  it.each([0o000, 0o022])('are their owner’s alone, also those made later, with the umask %i', async (mask) => {
-    const before = process.umask(mask)
-    onTestFinished(() => void process.umask(before))
-    const dataDir = tempDir()
-    chmodSync(dataDir, 0o755)
-    const first = await runGateway(dataDir)
-    expect(modesOf(dataDir)).toEqual(OWN)
-    first.process.kill('SIGTERM')
-    await first.ended()
-    // SQLite makes these by itself, beside a database that was there.
-    for (const suffix of ['-wal', '-shm']) rmSync(join(dataDir, `gateway.sqlite${suffix}`), { force: true })
-    const second = await runGateway(dataDir, TOKENS)
-    await sender(second.baseUrl)('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })
-    expect(modesOf(dataDir)).toEqual(OWN)
-  })
+describe('files of the data folder', () => {
+  it.each([0o000, 0o022])(
+    'files in the data folder are readable only by their owner, with the umask %i',
+    async (mask) => {
+      const before = process.umask(mask)
+      onTestFinished(() => void process.umask(before))
+      const dataDir = tempDir()
+      chmodSync(dataDir, 0o755)
+      const first = await runGateway(dataDir)
+      expect(modesOf(dataDir)).toEqual(OWN)
+      first.process.kill('SIGTERM')
+      await first.ended()
+      // SQLite makes these by itself, beside a database that was there.
+      for (const suffix of ['-wal', '-shm']) rmSync(join(dataDir, `gateway.sqlite${suffix}`), { force: true })
+      const second = await runGateway(dataDir, TOKENS)
+      await sender(second.baseUrl)('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })
+      expect(modesOf(dataDir)).toEqual(OWN)
+    },
+  )
 
-  it('become their owner’s where they were not, and a folder that others can read is named', async () => {
+  it('files with other permissions are corrected, and a readable folder is reported', async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)
     await sender(first.baseUrl)('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })

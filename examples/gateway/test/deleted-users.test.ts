@@ -102,7 +102,7 @@ async function auditOf({ admin }: Tested, subject: string, count: number): Promi
 }
 
 describe.each(KINDS)('a user %s', (_, isOn, start) => {
-  it.runIf(isOn)('who is disabled is refused with every credential, and keeps what is stored', async () => {
+  it.runIf(isOn)('a disabled user’s credentials are rejected, and the user’s data is kept', async () => {
     const gateway = await start()
     const { send, admin, tokenOf } = gateway
     const [token, jwt] = [await tokenOf('kay'), await jwtOf(gateway, 'kay')]
@@ -140,7 +140,7 @@ describe.each(KINDS)('a user %s', (_, isOn, start) => {
     expect([wrong.status, wrong.body.details]).toEqual([422, [{ path: 'disabled', msg: 'expected true or false' }]])
   })
 
-  it.runIf(isOn)('who is deleted leaves nothing behind but the audit trail and what was charged', async () => {
+  it.runIf(isOn)('a deleted user leaves only the audit trail and the shared charges', async () => {
     const gateway = await start()
     const { send, admin, tokenOf } = gateway
     await admin('PUT', '/admin/users/zoe', { body: { name: 'Zoe', qq: QQ } })
@@ -189,7 +189,7 @@ describe.each(KINDS)('a user %s', (_, isOn, start) => {
     expect((await bot.sync({ ...chunk, records: [recordOf(10_106, 3)] })).status).toBe(409)
   })
 
-  it.runIf(isOn)('may be deleted while its requests are in flight', async () => {
+  it.runIf(isOn)('a user can be deleted while their requests are in flight', async () => {
     const gateway = await start()
     const { send, admin, tokenOf } = gateway
     for (let round = 0; round < 4; round++) {
@@ -214,7 +214,7 @@ describe.each(KINDS)('a user %s', (_, isOn, start) => {
     }
   })
 
-  it.runIf(isOn)('who is the last administrator is neither disabled nor deleted', async () => {
+  it.runIf(isOn)('the last administrator can’t be disabled or deleted', async () => {
     const { send, admin, tokenOf } = await start()
     const last = { status: 409, body: { error: 'conflict', msg: expect.stringContaining('last administrator') } }
     expect(await admin('DELETE', '/admin/users/admin')).toMatchObject(last)
@@ -234,7 +234,7 @@ describe.each(KINDS)('a user %s', (_, isOn, start) => {
     expect([401, 403, 409]).toContain(Math.max(...statuses))
   })
 
-  it.runIf(isOn)('is deleted by administrators alone', async () => {
+  it.runIf(isOn)('only administrators can delete a user', async () => {
     const { send, admin, tokenOf } = await start()
     await tokenOf('kay')
     expect((await send('DELETE', '/admin/users/kay')).status).toBe(403)

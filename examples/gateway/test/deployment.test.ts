@@ -25,9 +25,9 @@ interface Compose {
 describe('the Dockerfile', () => {
   const text = read('Dockerfile')
 
-  it('has no fault', () => expect(validate(text)).toEqual([]))
+  it('the Dockerfile passes its linter', () => expect(validate(text)).toEqual([]))
 
-  it('runs what there is, on the ports of the configuration', () => {
+  it('the Dockerfile’s command names existing files and its ports are the configuration’s', () => {
     const command = /^CMD (\[.*\])$/m.exec(text)?.[1] ?? '[]'
     const files = (JSON.parse(command) as string[])
       .map((each) => each.replace(/^--import=/, ''))
@@ -38,7 +38,7 @@ describe('the Dockerfile', () => {
     expect(/^EXPOSE (.*)$/m.exec(text)?.[1]?.split(' ')).toEqual(ports)
   })
 
-  it('copies what runs, by name, and no file with secrets', () => {
+  it('the Dockerfile copies only named sources and no file with secrets', () => {
     const sources = [...text.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '))
     expect(sources).toContain('examples/gateway/src')
     for (const source of sources) expect([source, existsSync(join(ROOT, source))]).toEqual([source, true])
@@ -52,7 +52,7 @@ describe('the Dockerfile', () => {
     expect(ignored).toEqual(expect.arrayContaining(['**/.env', '**/.env.*', '**/.data', '**/node_modules']))
   })
 
-  it('installs with the version of pnpm that everything else uses, and what the gateway needs to run', () => {
+  it('the Dockerfile installs with the repository’s version of pnpm and everything the gateway needs', () => {
     const { scripts } = JSON.parse(readFileSync(join(EXAMPLE, '../../package.json'), 'utf8'))
     expect(scripts.start).toMatch(/^node scripts\/pnpm.mjs /)
     // Without hoisting, the packages' sources do not find their peers.
@@ -61,7 +61,7 @@ describe('the Dockerfile', () => {
     expect(dependencies).toHaveProperty('tsx')
   })
 
-  it('builds the console in the image, as a start would', async () => {
+  it('the Dockerfile builds the console as a start would', async () => {
     const [, folder = '', command = ''] = /^RUN cd (\S+) && node (.*)$/m.exec(text) ?? []
     expect(text.indexOf('RUN cd')).toBeGreaterThan(text.indexOf('scripts/pnpm.mjs install'))
     expect(text.indexOf('RUN cd')).toBeLessThan(text.lastIndexOf('FROM '))
@@ -79,7 +79,7 @@ describe('the compose file', () => {
   const { services } = parse(text) as Compose
   const environment = services.gateway?.environment ?? {}
 
-  it('has no fault', () => {
+  it('the compose file passes its linter', () => {
     // The quotes that the formatter makes.
     const rules = { 'require-quotes-in-ports': [2, { quoteType: 'double' }] } as const
     const results = new DCLinter({ rules, quiet: false, debug: false, exclude: [] }).lintFiles(
@@ -89,7 +89,7 @@ describe('the compose file', () => {
     expect(results.flatMap(({ messages }: { messages: unknown[] }) => messages)).toEqual([])
   })
 
-  it('sets variables that the gateway knows, to values that it takes', () => {
+  it('the compose file sets only known variables to valid values', () => {
     for (const name of Object.keys(environment)) expect(VARIABLES).toHaveProperty(name)
     const secrets: Record<string, string> = { JWT_SECRET: 's'.repeat(64), POSTGRES_PASSWORD: 'password' }
     const filled = Object.entries(environment).map(([name, value]) => {
@@ -101,14 +101,14 @@ describe('the compose file', () => {
     expect(config.databaseUrl).toBe('postgres://gateway:password@postgres:5432/gateway')
   })
 
-  it('has no secret in it: they come from a file that is not committed', () => {
+  it('the compose file contains no secret and reads them from an uncommitted file', () => {
     const named = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name))
     const listed = [...read('.env.example').matchAll(/^(\w+)=(.*)$/gm)]
     expect(new Set(listed.map(([, name]) => name))).toEqual(named)
     expect(listed.every(([, , value]) => value === '')).toBe(true)
   })
 
-  it('opens what the load balancer listens on', () => {
+  it('the compose file publishes the load balancer’s ports', () => {
     const listens = [...read('nginx.conf').matchAll(/^ {2}listen (\d+);$/gm)].map(([, port]) => port)
     expect(services['load-balancer']?.ports).toEqual(listens.map((port) => `127.0.0.1:${port}:${port}`))
     const passes = [...read('nginx.conf').matchAll(/^ {4}proxy_pass http:\/\/\$gateway:(\d+);$/gm)].map(

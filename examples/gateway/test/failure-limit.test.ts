@@ -55,8 +55,8 @@ async function open({ gateway }: TestGateway) {
   }
 }
 
-describe('a caller whose requests fail', () => {
-  it('is refused after some, and admitted again when the window ends', async () => {
+describe('callers whose requests fail', () => {
+  it('a caller is refused after a number of failures and admitted again when the window ends', async () => {
     const gateway = await testGateway({ env: ENV })
     const { send, clock } = gateway
     expect(await failing(gateway, LIMIT)).toEqual([422, 422, 422, 422, 422])
@@ -84,7 +84,7 @@ describe('a caller whose requests fail', () => {
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 15 })
   })
 
-  it('gets no more tries when all of its requests are open before one has failed', async () => {
+  it('concurrent requests get no more tries than sequential ones', async () => {
     const gateway = await testGateway({ env: ENV })
     const opened = await Promise.all(Array.from({ length: 4 * LIMIT }, () => open(gateway)))
     // By now the gateway has read each head.
@@ -93,7 +93,7 @@ describe('a caller whose requests fail', () => {
     expect(statuses.sort()).toEqual([...Array(LIMIT).fill(422), ...Array(3 * LIMIT).fill(429)])
   })
 
-  it('is charged for a request that it gives up', async () => {
+  it('a request that its caller aborts is charged as a failure', async () => {
     const gateway = await testGateway({ env: { ...ENV, FAILURE_LIMIT: '1' } })
     const { send, clock } = gateway
     const { giveUp } = await open(gateway)
@@ -103,12 +103,12 @@ describe('a caller whose requests fail', () => {
     expect((await send('GET', '/me/quota')).status).toBe(200)
   })
 
-  it('has all of its successes given back', async () => {
+  it('successful requests are given back', async () => {
     const { send } = await testGateway({ env: { ...ENV, FAILURE_LIMIT: '1' } })
     for (let index = 0; index < 5; index++) expect((await send('GET', '/me/quota')).status).toBe(200)
   })
 
-  it('is refused before a byte of the body is asked for', async () => {
+  it('a refused caller is answered before its body is read', async () => {
     const gateway = await testGateway({ env: ENV })
     await failing(gateway, LIMIT)
     const { hostname, port } = new URL(gateway.gateway.addresses.gateway)
@@ -123,7 +123,7 @@ describe('a caller whose requests fail', () => {
     expect(status).toBe(429)
   })
 
-  it('gets the same answer without further work, for as long as it is true', async () => {
+  it('repeated refusals are answered without further work while they hold', async () => {
     const gateway = await testGateway({ env: ENV })
     const { send, clock } = gateway
     await failing(gateway, LIMIT)
@@ -170,14 +170,14 @@ describe('a caller whose requests fail', () => {
     ['413', UPSERT, { text: '[]', headers: { 'Content-Length': '9999999' } }, 413],
     ['415', UPSERT, { text: '{}', headers: { 'Content-Encoding': 'br' } }, 415],
     ['422', UPSERT, BAD, 422],
-  ] as const)('has %s counted', async (_name, path, options, wanted) => {
+  ] as const)('%s counts as a failure', async (_name, path, options, wanted) => {
     const { send } = await testGateway({ env: { ...ENV, FAILURE_LIMIT: '1' } })
     if (wanted === 413) expect((await send('POST', path, { body: { pad: 'x'.repeat(1_048_576) } })).status).toBe(413)
     else expect((await send('POST', path, options)).status).toBe(wanted)
     expect((await send('POST', UPSERT, GOOD)).status).toBe(429)
   })
 
-  it('has nothing else counted: missing documents, lost races, keys used twice, refusals of the quota', async () => {
+  it('missing documents, lost races, repeated keys and quota refusals don’t count as failures', async () => {
     const { send, gateway } = await testGateway({ env: { ...ENV, FAILURE_LIMIT: '1' } })
     const admin = { token: ADMIN_TOKEN }
     await gateway.app.quota.subjects.set('demo', { overrides: { write: { '1h': 0 } } })
@@ -199,8 +199,8 @@ describe('a caller whose requests fail', () => {
   })
 })
 
-describe('callers that nobody knows', () => {
-  it('have one limit a network, which does not affect holders of a valid credential', async () => {
+describe('unknown callers', () => {
+  it('unknown callers share a limit per network, which doesn’t affect valid credentials', async () => {
     const { send } = await testGateway({ env: { ...ENV, TRUST_PROXY: '1' } })
     const from = async (address: string, token: string | null = 'gw_nobody'): Promise<number> =>
       (await send('GET', '/me/quota', { token, headers: { 'X-Forwarded-For': address } })).status
@@ -213,8 +213,8 @@ describe('callers that nobody knows', () => {
   })
 })
 
-describe('bots and chart keys', () => {
-  it('have it too, each in the form of its service', async () => {
+describe('failures of bots and chart keys', () => {
+  it('bots and chart keys have the failure limit too, with responses in their service’s form', async () => {
     const { gateway } = await testGateway({ env: ENV })
     const bot = botOf(gateway.addresses.sync)
     for (let index = 0; index < LIMIT; index++) expect((await bot.sync({ qq: 1 })).status).toBe(422)
@@ -225,8 +225,8 @@ describe('bots and chart keys', () => {
   })
 })
 
-describe('a limit of 0', () => {
-  it('is none', async () => {
+describe('a failure limit of 0', () => {
+  it('a failure limit of 0 disables it', async () => {
     const gateway = await testGateway({ env: { FAILURE_LIMIT: '0' } })
     expect(new Set(await failing(gateway, 100))).toEqual(new Set([422]))
   })

@@ -4,8 +4,8 @@ import { ADMIN_TOKEN, testGateway, USER_TOKEN } from './support/gateway.ts'
 /** As browsers ask for a page. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 
-describe("a service's own address", () => {
-  it('is a page for browsers that describes the services, in their language, without data of users', async () => {
+describe('a service’s front page', () => {
+  it('the front page describes the services to browsers in their language, without user data', async () => {
     const { gateway } = await testGateway({ env: { BOT_TOKEN: 'bt_test-bot-0123456789' } })
     const { addresses } = gateway
     for (const service of ['gateway', 'sync', 'charts'] as const) {
@@ -36,7 +36,7 @@ describe("a service's own address", () => {
     }
   })
 
-  it('is as it was for everybody else', async () => {
+  it('other clients get the usual response at the front page’s address', async () => {
     const { gateway } = await testGateway()
     for (const service of ['gateway', 'sync', 'charts'] as const) {
       const base = gateway.addresses[service]

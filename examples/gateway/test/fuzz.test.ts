@@ -165,12 +165,12 @@ async function fuzz(operation: Operation): Promise<void> {
   )
 }
 
-describe('whatever is sent', { timeout: IS_DEEP ? 3_600_000 : 60_000 }, () => {
+describe('random requests', { timeout: IS_DEEP ? 3_600_000 : 60_000 }, () => {
   const changing = operations.filter(({ method }) => method !== 'GET')
 
-  it.each(changing)('$method $path answers as promised, and a refusal changes nothing', fuzz)
+  it.each(changing)('$method $path answers as documented, and a refusal changes nothing', fuzz)
 
-  it('the operations that read answer as promised, and change nothing', async () => {
+  it('the reading operations answer as documented and change nothing', async () => {
     for (const operation of operations)
       if (operation.method === 'GET' && operation.parameters.length > 0) await fuzz(operation)
   })

@@ -16,8 +16,8 @@ const SMALL = 600_000
 const packed = ({ encoding }: Hostile): Record<string, string> =>
   encoding === undefined ? {} : { 'Content-Encoding': encoding }
 
-describe('a body that is made to cost', () => {
-  it('is refused for little of its size, and changes nothing', async () => {
+describe('expensive bodies', () => {
+  it('an expensive body is rejected after a small part of it and changes nothing', async () => {
     const { gateway, dataDir, send, ...rest } = await testGateway({ env: { BOT_TOKEN } })
     const bot = botOf(gateway.addresses.sync)
     const before = [databaseOf(dataDir), await usedOf({ send })]
@@ -40,7 +40,7 @@ describe('a body that is made to cost', () => {
     expect(rest.log.join('')).not.toContain('unknown key 7')
   })
 
-  it('is refused before it has arrived, and the connection serves the next request', async () => {
+  it('an expensive body is rejected before it has arrived, and the connection serves the next request', async () => {
     const { gateway } = await testGateway()
     const socket = connect(gateway.ports.gateway, '127.0.0.1')
     const head = [
@@ -61,7 +61,7 @@ describe('a body that is made to cost', () => {
     socket.destroy()
   })
 
-  it('of unknown keys gets five of them in the answer, cut if they are long', async () => {
+  it('the error for unknown keys lists five of them, shortened', async () => {
     const { send } = await testGateway()
     const keys = Array.from({ length: 90 }, (_, index) => [`${index}${'k'.repeat(1_000)}`, 0])
     const { status, body } = await send('PUT', '/admin/quota/settings', {
@@ -77,8 +77,8 @@ describe('a body that is made to cost', () => {
   })
 })
 
-describe('a packed body', () => {
-  it('is taken by score sync alone, and by that in gzip alone', async () => {
+describe('compressed bodies', () => {
+  it('only score sync accepts compressed bodies, and only gzip', async () => {
     const { gateway, send } = await testGateway({ env: { BOT_TOKEN } })
     const bot = botOf(gateway.addresses.sync)
     const text = gzipSync(JSON.stringify({ qq: 10_001, records: manyRecords(10) }))
@@ -96,8 +96,8 @@ describe('a packed body', () => {
   })
 })
 
-describe('bodies under way', () => {
-  it('are bounded: one too many has to retry, and there is room again when others have ended', async () => {
+describe('bodies in flight', () => {
+  it('bodies in flight have a maximum: another gets a retry time, and there is room when some end', async () => {
     const { gateway, send } = await testGateway()
     const slow = Array.from({ length: 9 }, () => {
       const sent = request(`${gateway.addresses.gateway}${UPSERT}`, {
@@ -131,7 +131,7 @@ describe('bodies under way', () => {
 })
 
 describe('two credentials in one request', () => {
-  it('are a bad request from any caller', async () => {
+  it('two credentials in one request are a bad request from any caller', async () => {
     const { gateway } = await testGateway({ env: { BOT_TOKEN } })
     const statusOf = async (url: string, headers: string[]): Promise<number | undefined> => {
       const [answer] = await once(

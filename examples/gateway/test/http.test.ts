@@ -17,7 +17,7 @@ function raw({ gateway }: TestGateway, text: string): Promise<string> {
 }
 
 describe('health', () => {
-  it('is open to everybody', async () => {
+  it('the health check is public', async () => {
     const { send } = await testGateway()
     const anybody = { token: null }
     expect((await send('GET', '/v1/health', anybody)).body).toEqual({
@@ -32,8 +32,8 @@ describe('health', () => {
   })
 })
 
-describe('every answer', () => {
-  it('carries a request id: the one that came, if it has the form of one, else a new one', async () => {
+describe('every response', () => {
+  it('a response has the request id that was sent if it is valid, else a new one', async () => {
     const { send } = await testGateway()
     const idOf = async (id: string): Promise<string | null> =>
       (await send('GET', '/healthz', { headers: { 'X-Request-Id': id } })).headers.get('X-Request-Id')
@@ -41,7 +41,7 @@ describe('every answer', () => {
     for (const id of ['a b', 'x'.repeat(65), '<script>', 'a"b']) expect(await idOf(id)).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('keeps browsers from doing more with it, and does not say what made it', async () => {
+  it('a response has security headers and doesn’t name its software', async () => {
     const { send } = await testGateway()
     const { headers } = await send('GET', '/nope')
     expect(headers.get('X-Powered-By')).toBeNull()
@@ -53,7 +53,7 @@ describe('every answer', () => {
     expect(answer.headers.get('Strict-Transport-Security')).toContain('max-age=')
   })
 
-  it('may be read by pages of the configured origins, and no others', async () => {
+  it('only pages of the configured origins may read a response', async () => {
     const { send } = await testGateway({ env: { CORS_ORIGINS: 'https://app.example.com' } })
     const preflight = {
       token: null,
@@ -67,7 +67,7 @@ describe('every answer', () => {
     expect(other.headers.get('Access-Control-Allow-Origin')).toBeNull()
   })
 
-  it('to HEAD has no body, and to OPTIONS says what there is', async () => {
+  it('HEAD has no body, and OPTIONS lists the methods', async () => {
     const { send } = await testGateway()
     const head = await send('HEAD', '/me/quota')
     expect([head.status, head.body]).toEqual([200, undefined])
@@ -75,15 +75,15 @@ describe('every answer', () => {
     expect([options.status, options.headers.get('Allow')]).toEqual([204, 'DELETE, GET, HEAD, OPTIONS, PUT'])
   })
 
-  it('to a metered request shows its windows', async () => {
+  it('a metered response has RateLimit fields', async () => {
     const { send } = await testGateway()
     const { headers } = await send('POST', '/v1/user/music')
     expect(headers.get('RateLimit')).toContain('"personal-1h";r=116;t=3600')
   })
 })
 
-describe('a malformed request', () => {
-  it('is answered in the form of an error', async () => {
+describe('malformed requests', () => {
+  it('a malformed request gets an error in the usual form', async () => {
     const gateway = await testGateway()
     const garbage = await raw(gateway, 'HELLO\r\n\r\n')
     expect(garbage).toMatch(/^HTTP\/1\.1 400 Bad Request/)
@@ -93,8 +93,8 @@ describe('a malformed request', () => {
   })
 })
 
-describe('the log', () => {
-  it('has one line for each request, and no credential, header, query or body', async () => {
+describe('the request log', () => {
+  it('the log has a line per request without credentials, headers, queries or bodies', async () => {
     const { send, log, dataDir } = await testGateway()
     const token = `gw_${'S'.repeat(43)}`
     await send('POST', '/v1/music/upsert?secret=in-the-query', { body: { musicList: [ENTRY], qrcode: 'in-the-body' } })
@@ -125,7 +125,7 @@ describe('the log', () => {
     expect(JSON.stringify(databaseOf(dataDir))).not.toContain('gw_')
   })
 
-  it('leaves out credentials that are logged by mistake', async () => {
+  it('the log leaves out credentials that are logged by mistake', async () => {
     const { createLogger } = await import('../src/log/logger.ts')
     const lines: string[] = []
     const logger = createLogger('info', { write: (line) => lines.push(line) })
@@ -136,8 +136,8 @@ describe('the log', () => {
   })
 })
 
-describe('a failure that nobody foresaw', () => {
-  it('is a 500 without a word about what it was, is logged, and costs nothing', async () => {
+describe('unexpected errors', () => {
+  it('an unexpected error is a logged 500 without details, and its tokens come back', async () => {
     const gateway = await testGateway()
     const { scores } = gateway.gateway.app
     Object.defineProperty(scores, 'upsert', { value: () => Promise.reject(new Error('very internal')) })
@@ -149,8 +149,8 @@ describe('a failure that nobody foresaw', () => {
   })
 })
 
-describe('a gateway that is stopping', () => {
-  it('answers requests in flight, and refuses later ones on the same connection', async () => {
+describe('a stopping gateway', () => {
+  it('a stopping gateway answers requests in flight and refuses later ones on the connection', async () => {
     const { gateway } = await testGateway()
     const text = JSON.stringify({ musicList: [ENTRY] })
     const { hostname, port } = new URL(gateway.addresses.gateway)
@@ -180,7 +180,7 @@ describe('a gateway that is stopping', () => {
     await expect(fetch(`${gateway.addresses.gateway}/healthz`)).rejects.toThrow()
   })
 
-  it('says so, with 503', async () => {
+  it('a stopping gateway answers 503', async () => {
     const { send, gateway } = await testGateway()
     gateway.app.refuse()
     const { status, body, headers } = await send('GET', '/readyz', { token: null })
@@ -193,7 +193,7 @@ describe('a gateway that is stopping', () => {
   })
 })
 
-describe("a body that isn't a JSON object", () => {
+describe('bodies that aren’t JSON objects', () => {
   it.each([
     ['null', 'null', "The body isn't a JSON object: send one."],
     ['a number', ' 5', "The body isn't a JSON object: send one."],
@@ -201,7 +201,7 @@ describe("a body that isn't a JSON object", () => {
     ['half an object', '{"musicList":', 'The body is not valid JSON: send an object.'],
     ['no UTF-8', Buffer.from('{"musicList":[],"note":"\xe4"}', 'latin1'), 'The body is not valid UTF-8.'],
     ['half a character', Buffer.from('{"note":"ä"}').fill('"', 10, 11), 'The body is not valid UTF-8.'],
-  ])('is refused with what is wrong: %s', async (_name, text, msg) => {
+  ])('a body that isn’t a JSON object is rejected with the reason: %s', async (_name, text, msg) => {
     const { send } = await testGateway()
     const { status, body } = await send('POST', '/v1/music/upsert', { text })
     expect([status, body.error, body.msg]).toEqual([400, 'bad_request', msg])

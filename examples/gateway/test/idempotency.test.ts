@@ -34,8 +34,8 @@ function run({ dataDir }: Pick<TestGateway, 'dataDir'>, sql: string): void {
 
 const ticketsOf = ({ dataDir }: Pick<TestGateway, 'dataDir'>): number => databaseOf(dataDir).tickets!.length
 
-describe('a request that was answered', () => {
-  it('is answered again for 24 hours, word for word, without work and without a charge', async () => {
+describe('answered requests under a key', () => {
+  it('an answered request is replayed word for word for 24 hours, without work or charge', async () => {
     const gateway = await testGateway()
     const first = await buy(gateway, 'one')
     expect([first.status, isReplayed(first)]).toEqual([200, false])
@@ -53,7 +53,7 @@ describe('a request that was answered', () => {
     expect([renewed.status, isReplayed(renewed), renewed.body.businessData.balance]).toEqual([200, false, 8])
   })
 
-  it('is answered again where a new one would be refused', async () => {
+  it('an answered request is replayed even if a new one would be refused', async () => {
     const gateway = await testGateway()
     await buy(gateway, 'one', 5)
     await buy(gateway, 'two', 5)
@@ -63,7 +63,7 @@ describe('a request that was answered', () => {
     expect((await buy(gateway, 'two', 5)).body.businessData.balance).toBe(4)
   })
 
-  it('differs from others with the same key by its meaning, not by its wording', async () => {
+  it('a key’s request is compared by meaning, not by wording', async () => {
     const gateway = await testGateway()
     await buy(gateway, 'one', 2)
     const other = await buy(gateway, 'one', 3)
@@ -75,7 +75,7 @@ describe('a request that was answered', () => {
     expect(ticketsOf(gateway)).toBe(1)
   })
 
-  it('is one of its user alone', async () => {
+  it('a key belongs to one user', async () => {
     const gateway = await testGateway()
     await buy(gateway, 'one', 2)
     const options = { token: ADMIN_TOKEN, headers: { 'Idempotency-Key': 'one' }, body: { chargeId: 3 } }
@@ -83,7 +83,7 @@ describe('a request that was answered', () => {
     expect([other.status, other.body.businessData.balance]).toEqual([200, 8])
   })
 
-  it('is forgotten by a chore when it is old', async () => {
+  it('old keys are deleted by a scheduled task', async () => {
     const gateway = await testGateway()
     await buy(gateway, 'one')
     const chore = gateway.gateway.app.chores.find(({ what }) => what === 'removing old idempotency keys')
@@ -95,7 +95,7 @@ describe('a request that was answered', () => {
   })
 })
 
-describe('a request that failed', () => {
+describe('failed requests under a key', () => {
   it.each([
     {
       name: 'for want of credits',
@@ -115,7 +115,7 @@ describe('a request that failed', () => {
       mend: 'drop trigger fails',
       status: 500,
     },
-  ])('$name did nothing, and is worked on when it comes again', async ({ break: broken, mend, status }) => {
+  ])('$name changed nothing, and a retry is processed', async ({ break: broken, mend, status }) => {
     const gateway = await testGateway()
     run(gateway, broken)
     const before = databaseOf(gateway.dataDir)
@@ -127,7 +127,7 @@ describe('a request that failed', () => {
     expect([again.status, isReplayed(again), again.body.businessData.balance]).toEqual([200, false, 9])
   })
 
-  it('for want of tokens is worked on when there are some', async () => {
+  it('a request refused by the quota is processed when there are tokens', async () => {
     const gateway = await testGateway()
     for (const key of ['one', 'two']) await buy(gateway, key, 5)
     for (let times = 0; times < 2; times++) expect((await buy(gateway, 'three', 3)).status).toBe(429)
@@ -137,8 +137,8 @@ describe('a request that failed', () => {
   })
 })
 
-describe('a request that is in flight', () => {
-  it('is 409 to others, whatever becomes of the process that works on it, until its time is over', async () => {
+describe('requests in flight under a key', () => {
+  it('a key in flight gives 409 to other requests until its time ends, even if its process dies', async () => {
     const gateway = await testGateway()
     // As a process leaves it that is killed between its claim and its work.
     const hash = requestHash('POST', '/v1/charge', { chargeId: 2 })
@@ -151,7 +151,7 @@ describe('a request that is in flight', () => {
     expect((await buy(gateway, 'one')).status).toBe(200)
   })
 
-  it('does nothing when another one took it over meanwhile', async () => {
+  it('a request whose key another one took over changes nothing', async () => {
     const gateway = await testGateway()
     const { tickets } = gateway.gateway.app.resources
     const original = tickets.buy.bind(tickets)
@@ -170,7 +170,7 @@ describe('a request that is in flight', () => {
     expect(isReplayed(await buy(gateway, 'one'))).toBe(true)
   })
 
-  it('is worked on once, when twenty come at once', async () => {
+  it('twenty concurrent requests under a key are processed once', async () => {
     const gateway = await testGateway()
     const answers = await Promise.all(Array.from({ length: 20 }, () => buy(gateway, 'one', 5)))
     expect(answers.filter((answer) => answer.status === 200 && !isReplayed(answer))).toHaveLength(1)
@@ -180,8 +180,8 @@ describe('a request that is in flight', () => {
   })
 })
 
-describe('a key', () => {
-  it('of another form is refused, before any charge', async () => {
+describe('idempotency keys', () => {
+  it('a malformed key is rejected before any charge', async () => {
     const gateway = await testGateway()
     for (const key of ['', 'a b', 'ü', 'x'.repeat(256)]) {
       const { status, body } = await buy(gateway, key)
@@ -195,7 +195,7 @@ describe('a key', () => {
     for (const key of ['!', '"quoted"', '~'.repeat(255)]) expect((await buy(gateway, key)).status).toBe(200)
   })
 
-  it('is not needed: without one every request is a new one', async () => {
+  it('requests without a key are all processed', async () => {
     const gateway = await testGateway()
     for (const balance of [9, 8]) {
       const { body } = await gateway.send('POST', '/v1/charge', { body: { chargeId: 2 } })
@@ -205,8 +205,8 @@ describe('a key', () => {
   })
 })
 
-describe('the hash of a request', () => {
-  it('is the same for the same members in another order, and for nothing else', () => {
+describe('request hashes', () => {
+  it('equal members in any order give one hash, and different ones another', () => {
     const one = requestHash('POST', '/a', { b: [{ d: 1, c: 2 }], a: null })
     expect(requestHash('POST', '/a', { a: null, b: [{ c: 2, d: 1 }] })).toBe(one)
     const others = [
@@ -220,8 +220,8 @@ describe('the hash of a request', () => {
   })
 })
 
-describe('after a restart, and through other processes', () => {
-  it('an answer is found by the next gateway on the same data', async () => {
+describe('keys after a restart and in other processes', () => {
+  it('the next gateway on the data replays a response', async () => {
     const dataDir = tempDir()
     const clock = manualClock(START)
     const first = await testGateway({ dataDir, clock })
@@ -232,7 +232,7 @@ describe('after a restart, and through other processes', () => {
     expect([again.body, isReplayed(again)]).toEqual([body, true])
   })
 
-  it('one of twenty that come to two processes at once buys, and a killed process takes no answer with it', async () => {
+  it('one of twenty requests in two processes buys, and a killed process loses no response', async () => {
     const dataDir = tempDir()
     const env = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN, DATA_DIR_SHARED: 'true' }
     const processes = await Promise.all([runGateway(dataDir, env), runGateway(dataDir, env)])

@@ -57,7 +57,7 @@ const text = fc
   .map(([given, space]) => JSON.stringify(given, null, space))
 const cuts = fc.array(fc.nat(100_000), { maxLength: 6 })
 
-describe('of JSON that arrives in parts', () => {
+describe('scanning JSON in parts', () => {
   it('members, elements and depth are those of the parsed value', async () => {
     await fc.assert(
       fc.property(text, cuts, (sent, at) => {
@@ -73,7 +73,7 @@ describe('of JSON that arrives in parts', () => {
     )
   })
 
-  it('a limit is reached with the element that is too much, and not before', async () => {
+  it('a limit is exceeded exactly at the first element above it', async () => {
     await fc.assert(
       fc.property(text, cuts, (sent, at) => {
         const elements = elementsOf(JSON.parse(sent))
@@ -97,7 +97,7 @@ describe('of JSON that arrives in parts', () => {
   })
 })
 
-describe('a list that is parsed in pieces', () => {
+describe('lists parsed in pieces', () => {
   /** Entries so large that every one or two of them are a piece. */
   const long = fc
     .tuple(fc.array(value, { minLength: 2, maxLength: 8 }), fc.constantFrom('records', 'other', 'rec\\u006frds'), value)
@@ -133,7 +133,7 @@ describe('a list that is parsed in pieces', () => {
     )
   }
 
-  it('is what it is when it is parsed whole', async () => {
+  it('a list parsed in pieces equals the list parsed whole', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(long, broken), cuts, async (sent, at) => {
         expect(await inPieces(sent, at)).toEqual(outcomeOf(sent))
@@ -142,7 +142,7 @@ describe('a list that is parsed in pieces', () => {
     )
   })
 
-  it('gives way to another member of its name behind it', async () => {
+  it('a later member with the list’s name replaces the list', async () => {
     const list = `[${Array.from({ length: 5 }, () => `"${'x'.repeat(20_000)}"`)}]`
     for (const sent of [
       `{"records":${list},"records":[1]}`,
@@ -156,7 +156,7 @@ describe('a list that is parsed in pieces', () => {
     }
   })
 
-  it('has limits of its own, and its entries have others', () => {
+  it('the list and its entries have separate limits', () => {
     const list = { name: 'records', bytes: 1_000, elements: 6, entryBytes: 20, entryElements: 3 }
     const limits = { ...LOOSE, elements: 3, bytes: 40, list }
     expect(scanned('{"a":1,"records":[1,2,3,4,5,6]}', [], limits).fault).toBeUndefined()
@@ -172,8 +172,8 @@ describe('a list that is parsed in pieces', () => {
   })
 })
 
-describe('bytes that arrive one by one', () => {
-  it('are kept as one text', () => {
+describe('single bytes', () => {
+  it('bytes that arrive one by one are joined to one text', () => {
     const bytes = new ByteBlocks()
     const sent = Buffer.from('aé漢😀'.repeat(30_000))
     for (let index = 0; index < sent.length; index += 7) bytes.push(sent.subarray(index, index + 7))

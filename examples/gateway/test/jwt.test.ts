@@ -52,14 +52,14 @@ function handmade(header: object, payload: object | string, { b64 = true, key = 
   return `${input}.${createHmac('sha256', key).update(input).digest('base64url')}`
 }
 
-describe('a JWT signed with the secret', () => {
-  it('is valid for its sub', async () => {
+describe('JWTs signed with a shared secret', () => {
+  it('a valid JWT identifies its sub', async () => {
     const { verify } = verifier({ secret: SECRET })
     expect(await verify(await hs256())).toBe('erin')
     expect(await verify(handmade({ alg: 'HS256', typ: 'JWT' }, CLAIMS))).toBe('erin')
   })
 
-  it('is refused when anything is wrong with it', async () => {
+  it('a JWT with any wrong part is rejected', async () => {
     const { verify } = verifier({ secret: SECRET })
     const good = await hs256()
     const [header = '', payload = '', signature = ''] = good.split('.')
@@ -113,7 +113,7 @@ describe('a JWT signed with the secret', () => {
     expect(await verify(await hs256({ ...CLAIMS, sub: 'x'.repeat(128) }))).toBe('x'.repeat(128))
   })
 
-  it('ends and begins at the very millisecond, clocks being 5 s apart at most', async () => {
+  it('a JWT is valid from its first to its last millisecond, with 5 s for clock differences', async () => {
     const { clock, verify } = verifier({ secret: SECRET })
     const token = await hs256({ sub: 'erin', nbf: NOW + 60, exp: NOW + 120 })
     clock.set(START + 55_000 - 1)
@@ -126,7 +126,7 @@ describe('a JWT signed with the secret', () => {
     expect(await verify(token)).toBeUndefined()
   })
 
-  it('names the issuer and the audience where the configuration does', async () => {
+  it('a JWT must have the configured issuer and audience', async () => {
     const { verify } = verifier({ secret: SECRET, issuer: 'https://id.example.com', audience: 'scores' })
     const named = { ...CLAIMS, iss: 'https://id.example.com', aud: 'scores' }
     expect(await verify(await hs256(named))).toBe('erin')
@@ -144,14 +144,14 @@ describe('a JWT signed with the secret', () => {
     }
   })
 
-  it('is nothing without a secret or an address', async () => {
+  it('JWTs are rejected without a secret or key address', async () => {
     const { verify } = verifier({})
     expect(await verify(await hs256())).toBeUndefined()
     expect(await verify(await hs256(CLAIMS, new Uint8Array(1)))).toBeUndefined()
   })
 })
 
-describe('a JWT signed with a private key', () => {
+describe('JWTs signed with a private key', () => {
   async function provider(
     options?: Parameters<typeof jwtVerifier>[2],
   ): Promise<ReturnType<typeof verifier> & { server: KeyServer; key: SigningKey }> {
@@ -161,7 +161,7 @@ describe('a JWT signed with a private key', () => {
     return { server, key, ...verifier({ jwksUrl: server.url }, options) }
   }
 
-  it.each(['ES256', 'EdDSA'])('is valid with %s', async (alg) => {
+  it.each(['ES256', 'EdDSA'])('a JWT signed with %s is valid', async (alg) => {
     const server = await keyServer()
     const key = await signingKey('one', alg)
     server.keys(key.publicJwk)
@@ -169,7 +169,7 @@ describe('a JWT signed with a private key', () => {
     expect(await verify(await signed(key))).toBe('erin')
   })
 
-  it('is not confused with a secret: the public key signs nothing', async () => {
+  it('a public key isn’t accepted as a shared secret', async () => {
     const { server, verify } = await provider()
     const key = await signingKey('one', 'RS256')
     server.keys(key.publicJwk, { kty: 'oct', k: part(SECRET), kid: 'two', alg: 'HS256' })
@@ -184,7 +184,7 @@ describe('a JWT signed with a private key', () => {
     expect(await verify(new UnsecuredJWT(CLAIMS).encode())).toBeUndefined()
   })
 
-  it('needs no key fetched to be refused for its form or its algorithm', async () => {
+  it('a JWT with an invalid form or algorithm is rejected without fetching keys', async () => {
     const { server, verify } = await provider()
     for (const token of ['x', 'a.b.c', await hs256(), new UnsecuredJWT(CLAIMS).encode()]) {
       expect(await verify(token)).toBeUndefined()
@@ -192,7 +192,7 @@ describe('a JWT signed with a private key', () => {
     expect(server.asked()).toBe(0)
   })
 
-  it('is refused with a key that is not there, is of another kind, or is not its own', async () => {
+  it('a JWT with a missing, different or foreign key is rejected', async () => {
     const { key, verify } = await provider({ cooldownMs: 0 })
     const [other, sameId] = [await signingKey('two'), await signingKey('one')]
     expect(await verify(await signed(other))).toBeUndefined()
@@ -202,7 +202,7 @@ describe('a JWT signed with a private key', () => {
     expect(await verify(await signed(key))).toBe('erin')
   })
 
-  it('is checked with keys that are fetched once, together, and again for an unknown key', async () => {
+  it('keys are fetched once for concurrent requests and again for an unknown key', async () => {
     const { server, key, verify } = await provider({ cooldownMs: 0 })
     const token = await signed(key)
     expect(await Promise.all([verify(token), verify(token), verify(token)])).toEqual(['erin', 'erin', 'erin'])
@@ -216,7 +216,7 @@ describe('a JWT signed with a private key', () => {
     expect(await verify(token)).toBeUndefined()
   })
 
-  it('of unknown keys does not make the gateway ask again and again', async () => {
+  it('unknown keys don’t cause repeated fetches', async () => {
     const { server, verify } = await provider()
     for (let index = 0; index < 5; index++) {
       expect(await verify(await signed(await signingKey(`k${index}`)))).toBeUndefined()
@@ -224,7 +224,7 @@ describe('a JWT signed with a private key', () => {
     expect(server.asked()).toBe(1)
   })
 
-  it('is checked with new keys after ten minutes, and with the old ones for an hour when there are none', async () => {
+  it('keys are refreshed after ten minutes, and old ones are used for an hour if that fails', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: START })
     try {
       const { server, key, clock, verify } = await provider()
@@ -273,7 +273,7 @@ describe('a JWT signed with a private key', () => {
           more()
         }),
     ],
-  ])('cannot be checked when the server %s: 503, and soon again', async (_name, fail, timeoutMs) => {
+  ])('a JWT can’t be checked and gets 503, with a soon retry, when the server %s', async (_name, fail, timeoutMs) => {
     const { server, key, clock, verify } = await provider(timeoutMs === undefined ? {} : { timeoutMs })
     const token = await signed(key)
     fail(server)
@@ -289,7 +289,7 @@ describe('a JWT signed with a private key', () => {
 })
 
 describe('the gateway with JWTs', () => {
-  it('admits its bearer, on first use as a new user, with the stored role', async () => {
+  it('a JWT admits its bearer, and creates the user on first use', async () => {
     const { send } = await testGateway({ env: { JWT_SECRET: SECRET } })
     const token = await hs256({ ...CLAIMS, role: 'admin', roles: ['admin'], name: 'Erin' })
     const admins = { token: ADMIN_TOKEN }
@@ -305,7 +305,7 @@ describe('the gateway with JWTs', () => {
     expect((await send('GET', '/me/quota')).status).toBe(200)
   })
 
-  it('creates no user for an invalid token, and gives no reason', async () => {
+  it('an invalid JWT creates no user and gets no reason', async () => {
     const { send } = await testGateway({ env: { JWT_SECRET: SECRET } })
     const expired = await hs256({ sub: 'mallory', exp: NOW - 60 })
     for (const token of [expired, new UnsecuredJWT({ ...CLAIMS, sub: 'mallory' }).encode(), `gw_${await hs256()}`]) {
@@ -316,12 +316,12 @@ describe('the gateway with JWTs', () => {
     expect((await send('GET', '/admin/users?query=mallory', { token: ADMIN_TOKEN })).body.items).toEqual([])
   })
 
-  it('accepts none without a secret or an address', async () => {
+  it('a gateway without secret or key address accepts no JWT', async () => {
     const { send } = await testGateway()
     expect((await send('GET', '/me/quota', { token: await hs256() })).status).toBe(401)
   })
 
-  it('answers 503 and never 401 while the keys cannot be fetched; gateway tokens do not need them', async () => {
+  it('JWTs get 503 and never 401 while keys can’t be fetched, and gateway tokens still work', async () => {
     const [server, key] = [await keyServer(), await signingKey('one')]
     const { send, clock, log } = await testGateway({ env: { JWKS_URL: server.url } })
     const token = await signed(key)

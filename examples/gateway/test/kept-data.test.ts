@@ -67,7 +67,7 @@ describe.each(readdirSync(DATA))('a gateway on data of %s', (version) => {
   describe.each<Kind>(['embedded', 'postgres'])('%s', (kind) => {
     const isOn = kind === 'embedded' || postgresTests
 
-    it.runIf(isOn)('goes on with what was used, and with limits of the player', async () => {
+    it.runIf(isOn)('the gateway continues with earlier counters and the player’s limits', async () => {
       const started = await startOn(version, kind)
       const now = await windowsOf(started)
       expect(now).toEqual(started.windows)
@@ -81,7 +81,7 @@ describe.each(readdirSync(DATA))('a gateway on data of %s', (version) => {
       expect(read).toBe(8)
     })
 
-    it.runIf(isOn)('goes on with an upload that was open', async () => {
+    it.runIf(isOn)('the gateway continues an open upload', async () => {
       const started = await startOn(version, kind)
       const headers = bearer(started.credentials.player)
       const { url, sessionId } = started
@@ -99,7 +99,7 @@ describe.each(readdirSync(DATA))('a gateway on data of %s', (version) => {
       expect(usedOf(await windowsOf(started))[1]).toEqual(started.windows.write.map(({ used }) => used))
     })
 
-    it.runIf(isOn)('knows every credential, and what was bought under a key', async () => {
+    it.runIf(isOn)('the gateway accepts earlier credentials and keys', async () => {
       const { url, services, credentials, bought } = await startOn(version, kind)
       const key = { 'Idempotency-Key': BUYING.key }
       const again = { headers: { ...bearer(credentials.player), ...key }, body: BUYING.body }

@@ -37,8 +37,8 @@ const trailOf = async (gateway: TestGateway): Promise<Record<string, unknown>[]>
   (await admin(gateway)('GET', '/admin/audit')).body.items
 
 // The first gateway of a file waits for everything to be loaded.
-describe('settings of limits of every kind', () => {
-  it('are shown empty, and a document of before they were there is whole', async () => {
+describe('settings for limits of every kind', () => {
+  it('new kinds of settings are empty by default, and older documents are complete', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const { version: _, ...settings } = (await call('GET', SETTINGS)).body
@@ -48,7 +48,7 @@ describe('settings of limits of every kind', () => {
     expect([stored.status, stored.body]).toMatchObject([200, { shadow: {}, plans: {}, thresholds: null }])
   })
 
-  it('shadow limits: they refuse nobody, administrators see what they count, users do not see them', async () => {
+  it('shadowed limits refuse nobody, count for administrators, and are hidden from users', async () => {
     const gateway = await testGateway()
     const stored = await change(gateway, { shadow: { personal: ['1h'], site: 'all' } })
     expect([stored.status, stored.body.shadow]).toEqual([200, { personal: ['1h'], site: 'all' }])
@@ -73,7 +73,7 @@ describe('settings of limits of every kind', () => {
     expect([last?.before, before?.after]).toMatchObject(Array(2).fill({ shadow: { personal: ['1h'], site: 'all' } }))
   })
 
-  it('name plans, which users have until they end', async () => {
+  it('plans in settings apply to users until they expire', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const unknown = await call('PUT', QUOTA, { plan: 'pro' })
@@ -94,7 +94,7 @@ describe('settings of limits of every kind', () => {
     expect(entry).toMatchObject({ action: 'user-quota.change', subject: 'demo', after: { plan: 'pro', until } })
   })
 
-  it('are refused whole, naming every fault', async () => {
+  it('invalid settings are rejected whole, with every fault', async () => {
     const gateway = await testGateway()
     const refused = await change(gateway, {
       shadow: { personal: ['2h'], nobody: 'all' },
@@ -118,7 +118,7 @@ describe('settings of limits of every kind', () => {
     ])
   })
 
-  it('say when limits are near, and where periods of a user begin', async () => {
+  it('thresholds report near limits, and an anchor moves a user’s periods', async () => {
     const gateway = await testGateway()
     const thresholds = [{ share: 0.5 }, { left: 10 }]
     expect((await change(gateway, { thresholds })).body.thresholds).toEqual(thresholds)
@@ -136,10 +136,10 @@ describe('settings of limits of every kind', () => {
   })
 })
 
-describe('a month by configuration', () => {
+describe('a monthly limit from the configuration', () => {
   const env = { QUOTA_MONTHLY_LIMIT: 'read=2000,write=30' }
 
-  it('refuses until the first of the next month in Shanghai, and is counted and not limited for all together', async () => {
+  it('a monthly limit refuses until the next month in Shanghai, and the site only counts', async () => {
     const gateway = await testGateway({ env })
     expect([(await upsert(gateway, 1)).status, (await upsert(gateway, 2)).status]).toEqual([200, 200])
     const refused = await upsert(gateway, 3)
@@ -158,7 +158,7 @@ describe('a month by configuration', () => {
     expect((await upsert(gateway, 3)).status).toBe(200)
   })
 
-  it('is in the policy and the settings that administrators get, where no limit stays none', async () => {
+  it('a monthly limit is in the policy and the settings, with the site unlimited', async () => {
     const gateway = await testGateway({ env })
     const { body } = await admin(gateway)('GET', '/admin/quota/policy')
     expect(body.windows.at(-1)).toEqual({ label: 'month', lengthMs: null, every: 'month', timeZone: 'Asia/Shanghai' })
@@ -168,10 +168,10 @@ describe('a month by configuration', () => {
   })
 })
 
-describe('a bucket by configuration', () => {
+describe('buckets from the configuration', () => {
   const env = { QUOTA_MINUTE_LIMIT: 'read=60,write=50', QUOTA_MINUTE_BURST: '0.6' }
 
-  it('lets a burst through, then as much as comes back; the site counts it and has no limit', async () => {
+  it('a bucket admits its burst and then its refill, and the site only counts', async () => {
     const gateway = await testGateway({ env })
     expect([(await upsert(gateway, 1)).status, (await upsert(gateway, 2)).status]).toEqual([200, 200])
     const refused = await upsert(gateway, 3)
@@ -197,7 +197,7 @@ describe('a bucket by configuration', () => {
     expect(own[0]).toMatchObject({ window: 'minute', limit: 50, burst: 30, used: 30 })
   })
 
-  it('is in the policy; administrators are warned of an override that some operation does not fit in', async () => {
+  it('a bucket is in the policy, and an override below a price gives a warning', async () => {
     const gateway = await testGateway({ env })
     const { body } = await admin(gateway)('GET', '/admin/quota/policy')
     expect(body.windows[0]).toEqual({ label: 'minute', lengthMs: 60_000, burst: { share: 0.6 } })
@@ -212,7 +212,7 @@ describe('a bucket by configuration', () => {
     expect(await warningsOf(42)).toEqual([])
   })
 
-  it('stands under other limits as it does now, with what came back', async () => {
+  it('a changed bucket is previewed from its current content', async () => {
     const gateway = await testGateway({ env })
     await upsert(gateway, 1)
     await upsert(gateway, 2)
@@ -229,10 +229,10 @@ describe('a bucket by configuration', () => {
   })
 })
 
-describe('imports at a time by configuration', () => {
+describe('concurrent imports from the configuration', () => {
   const env = { QUOTA_MAX_CONCURRENT_IMPORTS: '1' }
 
-  it('hold a slot until they end; administrators see the hold and may release it', async () => {
+  it('an import holds a slot until it ends, and administrators can see and release it', async () => {
     const gateway = await sourceGateway({ env })
     const call = admin(gateway)
     const waiting = held(lxScores())
@@ -270,7 +270,7 @@ describe('imports at a time by configuration', () => {
     expect((await first).status).toBe(200)
   })
 
-  it('are free again when they have ended, whatever came of them', async () => {
+  it('an import frees its slot, whatever its result', async () => {
     const gateway = await sourceGateway({ env })
     const slots = async (): Promise<unknown> =>
       (await windowsOf(gateway, `${QUOTA}/status`, 'read')).find(({ window }) => window === 'imports')?.used
@@ -284,8 +284,8 @@ describe('imports at a time by configuration', () => {
   })
 })
 
-describe.runIf(redisTests)('limits by configuration on Redis', () => {
-  it('are kept there as well: a month, a slot, and a hold to be released', async () => {
+describe.runIf(redisTests)('configured limits on Redis', () => {
+  it('monthly limits and slots are kept in Redis, and a hold can be released', async () => {
     const redis = await redisServer()
     const env = {
       QUOTA_MONTHLY_LIMIT: 'read=2000,write=800',
@@ -311,11 +311,11 @@ describe.runIf(redisTests)('limits by configuration on Redis', () => {
   })
 })
 
-describe('a limit by configuration that counters cannot keep', () => {
+describe('configured limits that counters can’t keep', () => {
   const { limits } = loadConfig({ QUOTA_MONTHLY_LIMIT: 'read=1,write=1', QUOTA_MAX_CONCURRENT_IMPORTS: '1' })
   const { limits: minute } = loadConfig({ QUOTA_MINUTE_LIMIT: 'read=1,write=1' })
 
-  it('is a fault that names its variable', () => {
+  it('a limit that the counters can’t keep is reported with its variable', () => {
     const both = /QUOTA_MONTHLY_LIMIT: the counters at REDIS_URL.*\n.*QUOTA_MAX_CONCURRENT_IMPORTS: the counters/
     expect(() => checkConfigured(limits, {})).toThrow(both)
     expect(() => checkConfigured(limits, { can: { calendar: true, holds: true } })).toThrow(/IMPORTS/)

@@ -40,8 +40,8 @@ async function lockable() {
   return { send, upsert, put, create, alive, lock: () => lockOf(dataDir) }
 }
 
-describe('a gateway whose file another process writes to', () => {
-  it('answers on all three services meanwhile, and then what has waited', async () => {
+describe('a database file locked by another process', () => {
+  it('all three services answer during the lock, and then the waiting requests', async () => {
     const { upsert, create, alive, lock } = await lockable()
     expect(await upsert(1)).toBe(200)
     const { free } = lock()
@@ -56,7 +56,7 @@ describe('a gateway whose file another process writes to', () => {
     expect(waiting.sort()).toEqual([200, 201])
   })
 
-  it('answers a write with 503 after its time, and works again once the file is free', async () => {
+  it('a write gets 503 after its deadline and works when the file is free', async () => {
     const { send, upsert, put, alive, lock } = await lockable()
     const { free } = lock()
     expect(await Promise.all([upsert(1), put(), upsert(2), put()])).toEqual([503, 503, 503, 503])
@@ -67,7 +67,7 @@ describe('a gateway whose file another process writes to', () => {
     expect((await send('GET', '/readyz', { token: null })).status).toBe(200)
   })
 
-  it('waits with statements that a library wrote as text, and can commit afterwards', async () => {
+  it('statements that a library wrote as text wait too, and can be committed afterwards', async () => {
     const path = join(tempDir(), 'gateway.sqlite')
     const [file, other] = [new Database(path), new Database(path)]
     file.exec('create table counts (n integer)')

@@ -51,7 +51,7 @@ function raw({ gateway }: TestGateway, path: string, options: RawOptions = {}): 
 const gzip = { 'Accept-Encoding': 'gzip' }
 
 describe('compression', () => {
-  it('is used for large answers when the client asks for it, with a Vary for caches', async () => {
+  it('large responses are compressed on request, with a Vary header', async () => {
     const gateway = await testGateway()
     const plain = await raw(gateway, '/openapi.json')
     expect([plain.headers['content-encoding'], plain.headers.vary]).toEqual([undefined, 'Accept-Encoding'])
@@ -65,7 +65,7 @@ describe('compression', () => {
     expect(small.headers['content-encoding']).toBeUndefined()
   })
 
-  it('changes neither the charge nor its header fields', async () => {
+  it('compression changes neither the charge nor its header fields', async () => {
     const gateway = await testGateway()
     const musicList = [102, 103, 10104, 10105, 10106].map((musicId) => ({ ...ENTRY, musicId }))
     const upsert = { method: 'POST', headers: gzip, body: JSON.stringify({ musicList }) }
@@ -76,7 +76,7 @@ describe('compression', () => {
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 15 })
   })
 
-  it('of a failure leaves only after its tokens were given back', async () => {
+  it('a compressed failure is sent after its tokens came back', async () => {
     const late = await lateService()
     let hasHead = false
     const answer = late.ask(gzip).finally(() => {
@@ -94,7 +94,7 @@ describe('compression', () => {
     expect((await late.quota.status('u1')).windows.write?.[0]?.used).toBe(0)
   })
 
-  it('of a 429 leaves its fields there', async () => {
+  it('a compressed 429 keeps its fields', async () => {
     const gateway = await testGateway({ env: { SUPPORT_FORUM_URL: `https://forum.example.com/${'q'.repeat(2_000)}` } })
     await gateway.gateway.app.quota.subjects.set('demo', { overrides: { write: { '1h': 0 } } })
     const options = { method: 'POST', headers: gzip, body: JSON.stringify({ musicList: [ENTRY] }) }
@@ -109,8 +109,8 @@ describe('compression', () => {
   })
 })
 
-describe('a body', () => {
-  it('in chunks, without a length, is measured too', async () => {
+describe('chunked bodies', () => {
+  it('a chunked body without a length is limited too', async () => {
     const gateway = await testGateway()
     const headers = { 'Transfer-Encoding': 'chunked' }
     const answer = await raw(gateway, UPSERT, { method: 'POST', headers, body: ' '.repeat(1_048_577) })
@@ -118,8 +118,8 @@ describe('a body', () => {
   })
 })
 
-describe('a client that is slow', () => {
-  it('is answered with 408 when its head, or its body, takes too long', async () => {
+describe('slow clients', () => {
+  it('a head or body that takes too long gets 408', async () => {
     const slow = { headMs: 50, requestMs: 100, checkMs: 20, stallMs: 10_000, lingerMs: 10_000 }
     const listener = await listen((req, res) => req.resume().on('end', () => res.end()), '127.0.0.1', 0, { slow })
     onTestFinished(() => listener.stop(0))
@@ -144,7 +144,7 @@ describe('a client that is slow', () => {
   })
 })
 
-describe('a page of another origin', () => {
+describe('pages of another origin', () => {
   const preflight = (
     origin: string,
     path = UPSERT,
@@ -161,7 +161,7 @@ describe('a page of another origin', () => {
     },
   ]
 
-  it('that is configured may send credentials, If-Match and Idempotency-Key, and read the quota fields', async () => {
+  it('a configured origin may send credentials, If-Match and Idempotency-Key and read the quota fields', async () => {
     const { send } = await testGateway({ env: { CORS_ORIGINS: PAGE } })
     const { status, headers } = await send(...preflight(PAGE))
     expect([status, headers.get('Access-Control-Allow-Origin')]).toEqual([204, PAGE])
@@ -177,7 +177,7 @@ describe('a page of another origin', () => {
     expect(refused.headers.get('Vary')).toContain('Origin')
   })
 
-  it('that is not gets no permission, with a Vary for caches', async () => {
+  it('another origin gets no permission, with a Vary header', async () => {
     const { send } = await testGateway({ env: { CORS_ORIGINS: PAGE } })
     for (const origin of ['https://other.example.com', 'null', `${PAGE}.evil.example`, 'http://app.example.com']) {
       for (const answer of [
@@ -191,15 +191,15 @@ describe('a page of another origin', () => {
     }
   })
 
-  it('is never let in where no origin is configured', async () => {
+  it('no origin is admitted if none is configured', async () => {
     const { send } = await testGateway()
     const { headers } = await send(...preflight(PAGE))
     expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([])
   })
 })
 
-describe('methods', () => {
-  it('that a path has are listed by OPTIONS and by a 405, and HEAD is GET without a body', async () => {
+describe('HTTP methods', () => {
+  it('OPTIONS and 405 list a path’s methods, and HEAD is GET without a body', async () => {
     const { send } = await testGateway()
     const admin = { token: ADMIN_TOKEN }
     for (const [path, allow] of [
@@ -223,8 +223,8 @@ describe('methods', () => {
   })
 })
 
-describe('a connection that is kept', () => {
-  it('serves many requests, and once the gateway stops, none: 503, and it is closed', async () => {
+describe('kept-alive connections', () => {
+  it('a kept-alive connection serves many requests, and gets 503 and is closed when the gateway stops', async () => {
     const gateway = await testGateway()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     onTestFinished(() => agent.destroy())

@@ -3,8 +3,8 @@ import { ADMIN_TOKEN, ENTRY, testGateway } from './support/gateway.ts'
 
 const upsert = { body: { musicList: [ENTRY] } }
 
-describe('metrics', () => {
-  it('count requests by route and decisions by outcome, for administrators', async () => {
+describe('gateway metrics', () => {
+  it('metrics count requests by route and decisions by outcome, for administrators', async () => {
     const { send } = await testGateway()
     for (const _ of [1, 2, 3, 4, 5]) await send('POST', '/v1/music/upsert', upsert)
     await send('GET', '/no/such/path/of-player-Kazami')
@@ -27,7 +27,7 @@ describe('metrics', () => {
     expect((await send('GET', '/metrics', { token: null })).status).toBe(401)
   })
 
-  it('have a port of their own if one is named, which serves nothing else', async () => {
+  it('a metrics port serves only the metrics', async () => {
     const { gateway } = await testGateway({ env: { METRICS_PORT: '0' } })
     const base = `http://127.0.0.1:${gateway.metricsPort}`
     const answer = await fetch(`${base}/metrics`)

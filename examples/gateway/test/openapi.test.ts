@@ -32,8 +32,8 @@ async function problemsOf(source: string): Promise<unknown[]> {
   return problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])
 }
 
-describe('the document of the gateway', () => {
-  it('passes the recommended rules of a public linter, which sees an example that does not fit', async () => {
+describe('the gateway’s OpenAPI document', () => {
+  it('the document passes a public linter’s recommended rules, which detects a wrong example', async () => {
     expect(await problemsOf(JSON.stringify(document))).toEqual([])
     const broken = JSON.stringify(document).replace('"musicId":10106', '"musicId":"10106"')
     expect(await problemsOf(broken)).toMatchObject([
@@ -41,7 +41,7 @@ describe('the document of the gateway', () => {
     ])
   })
 
-  it('is served to everybody, for free, with the address that clients use', async () => {
+  it('the document is public, free, and has the address that clients use', async () => {
     const { send, log } = await testGateway({ env: { PUBLIC_BASE_URL: 'https://scores.example.com/api' } })
     const { status, body, headers } = await send('GET', '/openapi.json', { token: null })
     expect([status, headers.get('Cache-Control')]).toEqual([200, 'no-cache'])
@@ -50,7 +50,7 @@ describe('the document of the gateway', () => {
     expect(log.join('')).not.toContain('"level":50')
   })
 
-  it('has tag, price and category of each specified operation', () => {
+  it('each specified operation has its tag, price and category', () => {
     expect(paths['/v1/music/upsert']?.post).toMatchObject({ operationId: 'upsertMusic', tags: ['Score'] })
     expect(paths['/v1/music/delete']?.post).toMatchObject({ operationId: 'deleteMusic', tags: ['Score'] })
     expect(paths['/v1/music/upsert']?.post?.description).toContain('Costs 15 **write** tokens')
@@ -60,7 +60,7 @@ describe('the document of the gateway', () => {
     expect(match).toMatchObject({ in: 'header', required: true })
   })
 
-  it('has what follows from the form of each operation', () => {
+  it('each operation has what follows from its form', () => {
     for (const { path, method, security, requestBody, responses, parameters = [], description } of operations) {
       const statuses = Object.keys(responses)
       const expected = [
@@ -78,7 +78,7 @@ describe('the document of the gateway', () => {
     }
   })
 
-  it('describes the 429 as it is specified', () => {
+  it('the 429 is described as specified', () => {
     const { schemas, responses } = document.components as Record<'schemas' | 'responses', Record<string, Json>>
     const { required, properties } = schemas.QuotaExceeded as unknown as {
       required: string[]
@@ -98,7 +98,7 @@ describe('the document of the gateway', () => {
     expect(paths['/me/quota']?.get?.responses['429']).toEqual({ $ref: '#/components/responses/TooManyFailures' })
   })
 
-  it('has an example for every body, and each works with the data of the demo', async () => {
+  it('every body has an example, and each works with the demo’s data', async () => {
     const { send } = await testGateway({
       env: { LXNS_BASE_URL: 'http://127.0.0.1:9', FISH_BASE_URL: 'http://127.0.0.1:9' },
     })
@@ -126,8 +126,8 @@ describe('the document of the gateway', () => {
   })
 })
 
-describe('the documents of the other services', () => {
-  it.each(['sync', 'charts'] as const)('pass the same rules: %s', async (service) => {
+describe('OpenAPI documents of the other services', () => {
+  it.each(['sync', 'charts'] as const)('the document passes the linter’s rules: %s', async (service) => {
     expect(await problemsOf(JSON.stringify(await documentOf(service)))).toEqual([])
   })
 })

@@ -26,8 +26,8 @@ const admin =
 const upsert = ({ send }: TestGateway, dxScore: number): Promise<Answer> =>
   send('POST', '/v1/music/upsert', { body: { musicList: [{ ...ENTRY, dxScore }] } })
 
-describe('a window and two layers more, a line each in the policy', () => {
-  it('are in settings, overrides, statuses and refusals', async () => {
+describe('a policy with another window and two more layers', () => {
+  it('custom windows and layers appear in settings, overrides, statuses and refusals', async () => {
     const gateway = await testGateway({ policy })
     const call = admin(gateway)
     const described = (await call('GET', '/admin/quota/policy')).body
@@ -85,7 +85,7 @@ describe('a window and two layers more, a line each in the policy', () => {
     expect(trail.after).toMatchObject({ campus, base: { device: { write: { '7d': 5_000 } } } })
   })
 
-  it('are in the reference, which passes the rules of a public linter', async () => {
+  it('custom windows and layers appear in the reference, which passes the linter', async () => {
     const gateway = await testGateway({ policy })
     const document = (await gateway.send('GET', '/openapi.json', { token: null })).body
     const { schemas, headers, responses } = document.components
@@ -104,7 +104,7 @@ describe('a window and two layers more, a line each in the policy', () => {
     expect((await admin(gateway)('PUT', '/admin/quota/settings', example)).status).toBe(200)
   })
 
-  it('are refused where their names are taken', async () => {
+  it('custom windows and layers with taken names are rejected', async () => {
     const layer = (name: string) => ({ name, scope: name, shared: true, times: { every: 1 } })
     const of = (...names: string[]) => gatewayPolicyOf(WINDOWS, [...LAYERS, ...names.map(layer)])
     await expect(testGateway({ policy: of('prices') })).rejects.toThrow(/"prices" is another member/)

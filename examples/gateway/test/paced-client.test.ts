@@ -2,7 +2,7 @@ import { pacedFetch } from '@scoregw/quota-client'
 import { expect, it } from 'vitest'
 import { ENTRY, HOUR_MS, testGateway, USER_TOKEN } from './support/gateway.ts'
 
-it('a client that paces itself is refused nothing, over windows of an hour, five hours and a day', async () => {
+it('a self-pacing client is never refused over windows of an hour, five hours and a day', async () => {
   const { gateway, clock } = await testGateway()
   const start = clock.now()
   const statuses: number[] = []

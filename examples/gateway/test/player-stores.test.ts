@@ -23,7 +23,7 @@ function describeAll(name: string, open: OpenDatabase): void {
 
 describeAll('the embedded database', embeddedDatabase)
 
-describe.runIf(postgresTests)('on PostgreSQL', () => {
+describe.runIf(postgresTests)('player stores on PostgreSQL', () => {
   let postgres: PostgresServer | undefined
 
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.runIf(postgresTests)('on PostgreSQL', () => {
     return { connect: () => closedInTheEnd(openPostgres(url)) }
   })
 
-  it('a reply that is stored while its late claim is being removed stays', async () => {
+  it('a reply stored while its expired claim is removed is kept', async () => {
     const url = (await postgres?.createDatabase()) ?? ''
     const db = await closedInTheEnd(openPostgres(url))
     const clock = manualClock(START)

@@ -6,7 +6,7 @@ import { clearAnswer } from '../src/scores/bodies.ts'
 import { ADMIN_TOKEN, databaseOf, ENTRY, testGateway, usedOf } from './support/gateway.ts'
 
 describe('user data', () => {
-  it('is who the user is, and when data or scores changed last', async () => {
+  it('user data says who the user is and when data or scores last changed', async () => {
     const gateway = await testGateway()
     const { send, clock } = gateway
     const { status, body } = await send('POST', '/v1/user/data', { body: {} })
@@ -33,7 +33,7 @@ describe('user data', () => {
 })
 
 describe('items', () => {
-  it('are listed by kind and id', async () => {
+  it('items are listed by kind and id', async () => {
     const gateway = await testGateway()
     const { status, body } = await gateway.send('POST', '/v1/user/item-list', { body: {} })
     expect(status).toBe(200)
@@ -48,7 +48,7 @@ describe('items', () => {
 })
 
 describe('gates', () => {
-  it('are ten, those nobody touched among them', async () => {
+  it('ten gates are listed, including untouched ones', async () => {
     const gateway = await testGateway()
     const { status, body } = await gateway.send('POST', '/v1/user/kaleidx-scope')
     expect(status).toBe(200)
@@ -79,7 +79,7 @@ describe('gates', () => {
 })
 
 describe('clearing scores', () => {
-  it("deletes the account's scores, and nothing else", async () => {
+  it('clearing deletes only the account’s scores', async () => {
     const gateway = await testGateway()
     const { send, dataDir } = gateway
     await send('POST', '/v1/music/upsert', { token: ADMIN_TOKEN, body: { musicList: [ENTRY] } })
@@ -94,7 +94,7 @@ describe('clearing scores', () => {
     expect([again.status, again.body.businessData]).toEqual([200, { clearedCount: 0 }])
   })
 
-  it('needs to be meant: anything else is refused, before any charge', async () => {
+  it('clearing requires its confirmation, and anything else is rejected before a charge', async () => {
     const gateway = await testGateway()
     const before = databaseOf(gateway.dataDir)
     for (const body of [{}, { confirm: false }, { confirm: 'true' }, { confirm: 1 }]) {
@@ -107,8 +107,8 @@ describe('clearing scores', () => {
   })
 })
 
-describe("the player's operations", () => {
-  it('ignore fields they do not know, without keeping or logging them', async () => {
+describe('player operations', () => {
+  it('unknown fields are ignored and neither stored nor logged', async () => {
     const { send, dataDir, log } = await testGateway()
     const qrcode = 'SGWCMAID-body'
     const bodies = {
@@ -132,7 +132,7 @@ describe("the player's operations", () => {
     expect(JSON.stringify([databaseOf(dataDir), log, answers])).not.toContain('SGWCMAID')
   })
 
-  it('need no body where there is nothing to say', async () => {
+  it('operations without parameters need no body', async () => {
     const { send } = await testGateway()
     for (const path of ['/v1/user/data', '/v1/user/charge', '/v1/user/item-list', '/v1/ticket/clear']) {
       expect((await send('POST', path)).status).toBe(200)

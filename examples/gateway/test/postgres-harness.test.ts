@@ -45,7 +45,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe.runIf(postgresTests)('private PostgreSQL servers', () => {
-  it('start, serve databases that are apart, and go', async () => {
+  it('a private server starts, serves separate databases, and stops', async () => {
     const postgres = await postgresServer()
     const { dir, pid } = await traces(postgres)
     const [one, two] = await Promise.all([postgres.createDatabase(), postgres.createDatabase()])
@@ -58,7 +58,7 @@ describe.runIf(postgresTests)('private PostgreSQL servers', () => {
     expect([existsSync(dir), isAlive(pid), await accepts(postgres.port)]).toEqual([false, false, false])
   })
 
-  it('keep what was committed over a kill when they are durable', async () => {
+  it('a durable private server keeps committed data when it is killed', async () => {
     const postgres = await postgresServer({ durable: true })
     await postgres.sql('CREATE TABLE t (n int)')
     const client = await connected(postgres.url)
@@ -71,7 +71,7 @@ describe.runIf(postgresTests)('private PostgreSQL servers', () => {
     expect(await postgres.sql('SELECT n FROM t')).toEqual([{ n: 1 }])
   })
 
-  it('can be paused: connections open, nothing answered, and all of it later', async () => {
+  it('a paused server keeps connections open and answers everything later', async () => {
     const [postgres, other] = await Promise.all([postgresServer(), postgresServer()])
     const client = await connected(postgres.url)
     postgres.pause()
@@ -90,11 +90,11 @@ describe.runIf(postgresTests)('private PostgreSQL servers', () => {
     expect([existsSync(dir), isAlive(pid)]).toEqual([false, false])
   })
 
-  it('report why they did not start', async () => {
+  it('a server that doesn’t start reports the reason', async () => {
     await expect(startPostgres({ settings: { no_such_setting: 'x' } })).rejects.toThrow(/no_such_setting/)
   })
 
-  it('are gone when the process that started them is killed', async () => {
+  it('a private server ends when its starting process is killed', async () => {
     const script = `
       import { startPostgres } from '@scoregw/postgres-server'
       const postgres = await startPostgres()
@@ -115,7 +115,7 @@ describe.runIf(postgresTests)('private PostgreSQL servers', () => {
 })
 
 describe('a machine without PostgreSQL', () => {
-  it('gets a hint on what to install', async () => {
+  it('the error for a machine without PostgreSQL says what to install', async () => {
     vi.stubEnv('POSTGRES_BIN_DIR', '/nowhere')
     onTestFinished(() => void vi.unstubAllEnvs())
     vi.resetModules()

@@ -25,8 +25,8 @@ function serviceUrl(printed: string, name: string): string {
   return new RegExp(`${name} +(\\S+)`).exec(printed)?.[1] ?? ''
 }
 
-describe.runIf(postgresTests && redisTests)('a PostgreSQL that is killed under load', () => {
-  it('is answered for with 503, and is back within a second with everything that was acknowledged', async () => {
+describe.runIf(postgresTests && redisTests)('a PostgreSQL killed under load', () => {
+  it('requests get 503 while PostgreSQL is down and work within a second, with all acknowledged data', async () => {
     const [postgres, redis] = await Promise.all([postgresServer({ durable: true }), redisServer()])
     const env = { ...TOKENS, CHART_API_KEY: KEY, DATABASE_URL: await postgres.createDatabase(), REDIS_URL: redis.url }
     const child = await runGateway(tempDir(), env)
@@ -85,7 +85,7 @@ describe.runIf(postgresTests && redisTests)('a PostgreSQL that is killed under l
   })
 })
 
-describe.runIf(postgresTests)('a connection to PostgreSQL', () => {
+describe.runIf(postgresTests)('connections to PostgreSQL', () => {
   const backend = sql<{ pid: number }>`select pg_backend_pid() as pid`
   const one = sql<{ n: number }>`select 1 as n`
 
@@ -94,7 +94,7 @@ describe.runIf(postgresTests)('a connection to PostgreSQL', () => {
     return { postgres, db: await closedInTheEnd(openPostgres(await postgres.createDatabase(), options)) }
   }
 
-  it('may break while a transaction does nothing: the transaction fails and nothing else', async () => {
+  it('an idle transaction’s broken connection fails only that transaction', async () => {
     const { postgres, db } = await opened()
     const uncaught = vi.fn()
     process.on('uncaughtException', uncaught)
@@ -110,7 +110,7 @@ describe.runIf(postgresTests)('a connection to PostgreSQL', () => {
     expect(uncaught).not.toHaveBeenCalled()
   })
 
-  it('that falls silent is given up, without waiting for its rollback, and another one is made', async () => {
+  it('a silent connection is replaced without waiting for its rollback', async () => {
     const { postgres, db } = await opened({ silenceTimeoutMs: 300 })
     const pids = new Set<number | undefined>()
     const started = ownTime()
@@ -127,7 +127,7 @@ describe.runIf(postgresTests)('a connection to PostgreSQL', () => {
     expect(pids.size).toBe(2)
   })
 
-  it('distinguishes a server that is being stopped from a wrong statement', async () => {
+  it('a stopping server is distinguished from an invalid statement', async () => {
     const { db } = await opened()
     const stopped = sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)
     await expect(stopped).rejects.toThrow(DatabaseAwayError)

@@ -144,8 +144,8 @@ async function killLosesNothing({ children: [victim], senders, start }: Pair): P
   expect(acknowledged[0]).toBeGreaterThanOrEqual(25)
 }
 
-describe.runIf(postgresTests && redisTests && processTests)('two processes on one PostgreSQL and one Redis', () => {
-  it('start at once on an empty database, lose no update, and have what was acknowledged when one is killed', async () => {
+describe.runIf(postgresTests && redisTests && processTests)('two gateways on one PostgreSQL and one Redis', () => {
+  it('two gateways start together on an empty database, lose no update, and keep acknowledged data after a kill', async () => {
     const both = await pair()
     const { postgres, databaseUrl, senders } = both
     const counted = 'select count(*)::int as n, count(distinct name)::int as names from kysely_migration'

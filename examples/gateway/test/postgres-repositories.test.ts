@@ -57,8 +57,8 @@ const USAGE: UsageRecord = {
 }
 
 function describeRepositories(name: string, open: OpenDatabase): void {
-  describe(`in ${name}`, () => {
-    it('scores are given as they were put, in the order of their charts, and written over as a whole', async () => {
+  describe(`repositories in ${name}`, () => {
+    it('scores are returned as stored, in chart order, and overwritten as a whole', async () => {
       const db = await (await open()).connect()
       const clock = manualClock(START)
       await createPlayers(db, clock, 'ann', 'bob')
@@ -99,7 +99,7 @@ function describeRepositories(name: string, open: OpenDatabase): void {
       expect(await charts.find({ musicId: 7_000, level: 0 })).toBeUndefined()
     })
 
-    it('users are made once, and known by the tokens that stand for them', async () => {
+    it('users are created once and found by their tokens', async () => {
       const db = await (await open()).connect()
       const users = new UserRepository(db, manualClock(START))
       const ann = { id: 'ann', name: 'Ann “音”', role: 'admin', disabled: false } as const
@@ -121,7 +121,7 @@ function describeRepositories(name: string, open: OpenDatabase): void {
       ])
     })
 
-    it('usage is written down once, given in order, summed up by days, and forgotten', async () => {
+    it('usage is stored once, read in order, summed by day, and deleted', async () => {
       const db = await (await open()).connect()
       await createPlayers(db, manualClock(START), 'ann', 'bob')
       const usage = new UsageRecords(db)

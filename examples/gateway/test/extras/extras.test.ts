@@ -20,7 +20,7 @@ async function pathsOf({ gateway }: TestGateway): Promise<string[]> {
 }
 
 describe('extras', () => {
-  it('are those that EXTRAS names: paths, document and list follow it', async () => {
+  it('EXTRAS selects extras: the paths, the document and the list follow it', async () => {
     const running = await testGateway({ env: { EXTRAS: 'why, alerts' } })
     const { send } = running
     expect((await send('GET', '/admin/extras', { token: ADMIN_TOKEN })).body).toEqual({ extras: ['alerts', 'why'] })
@@ -33,7 +33,7 @@ describe('extras', () => {
     expect(paths).not.toContain('/admin/overview')
   })
 
-  it('do not run with EXTRAS=none; an upsert then knows no sessions, and stores what it is sent', async () => {
+  it('with EXTRAS=none an upsert ignores session members and stores what was sent', async () => {
     const running = await testGateway({ env: { EXTRAS: 'none' } })
     expect((await pathsOf(running)).filter((path) => path.startsWith('/v1/upsert/'))).toEqual([])
     const { send } = running
@@ -42,7 +42,7 @@ describe('extras', () => {
     expect((await send('GET', '/admin/extras', { token: ADMIN_TOKEN })).body).toEqual({ extras: [] })
   })
 
-  it('that are unknown stop the start, and the error names those that there are, with every other fault', async () => {
+  it('an unknown extra stops the start with the list of known ones and every other fault', async () => {
     const env = { EXTRAS: 'alerts,wy', PORT: 'eighty' }
     await expect(testGateway({ env })).rejects.toThrow(
       [
@@ -52,14 +52,14 @@ describe('extras', () => {
     )
   })
 
-  it('are in the overview if they have something for it', async () => {
+  it('the overview contains the parts of the running extras', async () => {
     const overview = await testGateway({ env: { EXTRAS: 'overview' } })
     expect((await overview.send('GET', '/admin/overview', { token: ADMIN_TOKEN })).body).not.toHaveProperty('alerts')
     const both = await testGateway({ env: { EXTRAS: 'overview,alerts' } })
     expect((await both.send('GET', '/admin/overview', { token: ADMIN_TOKEN })).body.alerts).toEqual([])
   })
 
-  it('have their tables whether they run or not', async () => {
+  it('the tables of extras exist whether they run or not', async () => {
     const { dataDir, stop } = await testGateway({ env: { EXTRAS: 'none' } })
     await stop()
     expect(readdirSync(dataDir)).toContain('gateway.sqlite')

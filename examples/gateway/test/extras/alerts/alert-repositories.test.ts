@@ -13,7 +13,7 @@ import { receiver } from '../../support/receiver.ts'
 import { closedInTheEnd, embeddedDatabase, type OpenDatabase } from '../../support/test-database.ts'
 
 function itIsSharedIn(name: string, open: OpenDatabase): void {
-  it(`in ${name} are one of each occasion, sent by one of four processes`, async () => {
+  it(`four processes in ${name} send one alert per occasion`, async () => {
     const { url, received } = await receiver()
     const database = await open()
     const clock = manualClock(START)

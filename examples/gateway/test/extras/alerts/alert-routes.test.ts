@@ -5,7 +5,7 @@ import { receiver } from '../../support/receiver.ts'
 const PATH = '/admin/alerts/webhook'
 const admin = { token: ADMIN_TOKEN }
 
-it('administrators say where alerts go, see the secret once, and what became of each', {
+it('administrators set the webhook, see its secret once, and see what happened to each alert', {
   timeout: 60_000,
 }, async () => {
   const { url, received } = await receiver()
@@ -44,7 +44,7 @@ it('administrators say where alerts go, see the secret once, and what became of 
   expect((await send('PUT', PATH, { ...admin, body })).body.secret).not.toBeNull()
 })
 
-it('addresses without https, with a user name, and of this machine are refused unless that is allowed', {
+it('webhook addresses without https, with a user name, or of the own machine are rejected unless allowed', {
   timeout: 60_000,
 }, async () => {
   const { send } = await testGateway()
@@ -61,7 +61,7 @@ it('addresses without https, with a user name, and of this machine are refused u
   expect((await send('PUT', PATH, { ...admin, body: { url: 'https://localhost/', layers: [] } })).status).toBe(200)
 })
 
-describe('the layers that alerts cover', () => {
+describe('layers with alerts', () => {
   /** Crosses a threshold of 20 users, and with the last of them one of the site. */
   async function cross({ gateway: { app } }: TestGateway): Promise<void> {
     for (let each = 0; each < 20; each++) {
@@ -80,7 +80,7 @@ describe('the layers that alerts cover', () => {
 
   const body = { url: 'https://example.com/', layers: ['personal'] }
 
-  it('are those that are stored, from the first request after a start', async () => {
+  it('the stored layers apply from the first request after a start', async () => {
     const first = await testGateway()
     await first.send('PUT', PATH, { ...admin, body })
     await first.stop()
@@ -89,7 +89,7 @@ describe('the layers that alerts cover', () => {
     expect(await alertedLayers(second)).toEqual(new Set(['personal']))
   })
 
-  it('change with the webhook at once, and are the shared ones again when it is removed', async () => {
+  it('the webhook’s layers apply immediately, and its removal restores the shared ones', async () => {
     const gateway = await testGateway()
     const { clock, send } = gateway
     await cross(gateway)
@@ -104,7 +104,7 @@ describe('the layers that alerts cover', () => {
     expect(await alertedLayers(gateway)).toEqual(new Set(['site']))
   })
 
-  it('are looked at again by other processes, where a webhook is set or removed', async () => {
+  it('other processes notice a set or removed webhook', async () => {
     const one = await testGateway()
     const other = await testGateway({ dataDir: one.dataDir, clock: one.clock })
     await one.send('PUT', PATH, { ...admin, body })

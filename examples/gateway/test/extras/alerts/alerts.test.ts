@@ -53,8 +53,8 @@ function isSignedBy(secret: string, { headers, body }: Received): boolean {
   return String(headers['webhook-signature']).split(' ').includes(expected)
 }
 
-describe('alerts', () => {
-  it('of one crossing in four processes are one, sent once and signed', async () => {
+describe('sending alerts', () => {
+  it('a crossing in four processes gives one alert, sent once and signed', async () => {
     const { url, received } = await receiver()
     const { clock, database, db, webhooks } = await setUp()
     const secret = (await webhooks.put({ url, layers: ALL_LAYERS }, 'any', 'admin')) ?? ''
@@ -109,7 +109,7 @@ describe('alerts', () => {
     expect(await db.selectFrom('alert_sender').selectAll().execute()).toEqual([])
   })
 
-  it('reach a receiver that is away for five minutes later, once, under one id', async () => {
+  it('alerts reach a receiver that was away for five minutes, once and under one id', async () => {
     let isAway = true
     const { url, received } = await receiver((_req, res) => res.writeHead(isAway ? 500 : 204).end())
     const { clock, webhooks, sender, book } = await setUp()
@@ -127,7 +127,7 @@ describe('alerts', () => {
     expect(alert).toMatchObject({ state: 'sent', attempts: 5, last_status: 204, sent_at: START + 455_000 })
   })
 
-  it('are sent by one process at a time, and by another when that one died', async () => {
+  it('one process sends alerts at a time, and another takes over when it dies', async () => {
     let release: () => void = () => undefined
     const begun = new Promise<void>((begin) => {
       release = begin
@@ -165,7 +165,7 @@ describe('alerts', () => {
       (_q: unknown, res: Res) => res.writeHead(307, { Location: 'http://127.0.0.1:1/' }).end(),
       { last_status: 307, last_fault: null },
     ],
-  ])('are tried again when a receiver %s', async (_what, listener, expected) => {
+  ])('an alert is sent again when a receiver %s', async (_what, listener, expected) => {
     const { url, received } = await receiver(listener as never)
     const { clock, webhooks, sender, book } = await setUp({ timeoutMs: 300 })
     await webhooks.put({ url, layers: ALL_LAYERS }, 'any', 'admin')
@@ -182,7 +182,7 @@ describe('alerts', () => {
     expect((await book.page(undefined, 1))[0]).toMatchObject({ state: 'given_up', attempts: 13, next_at: null })
   })
 
-  it('read 64 kB of an answer, and no 10 MB', async () => {
+  it('at most 64 kB of a receiver’s response are read', async () => {
     let written = 0
     const chunk = Buffer.alloc(65_536)
     const { url } = await receiver((_req, res) => {
@@ -207,7 +207,7 @@ describe('alerts', () => {
     expect(written).toBeLessThan(9_000_000)
   })
 
-  it('go to no address of this machine, whatever its name says', async () => {
+  it('alerts aren’t sent to the own machine, whatever its name', async () => {
     const { url, received } = await receiver()
     const { port } = new URL(url)
     let asked = 0
@@ -244,7 +244,7 @@ describe('alerts', () => {
     expect(asked).toBe(4)
   })
 
-  it('are connected to the address that was looked at, and to no later one', async () => {
+  it('alerts are sent to the address that was checked, not to a later lookup', async () => {
     const { url, received } = await receiver()
     let asked = 0
     const { clock, webhooks, sender, book } = await setUp({
@@ -260,7 +260,7 @@ describe('alerts', () => {
     expect(received[0]?.headers.host).toMatch(/^hooks\.example:/)
   })
 
-  it('are signed with both secrets for a day after a rotation', async () => {
+  it('alerts are signed with both secrets for a day after a rotation', async () => {
     const { url, received } = await receiver()
     const { clock, webhooks, sender, book } = await setUp()
     const first = (await webhooks.put({ url, layers: ALL_LAYERS }, 'any', 'admin')) ?? ''
@@ -276,7 +276,7 @@ describe('alerts', () => {
     expect(signedBy()).toEqual([false, true])
   })
 
-  it('wait for the database, and are bounded', async () => {
+  it('alerts wait for the database up to a maximum', async () => {
     const { clock, book, db } = await setUp()
     await engineThat(book, clock)
     for (let each = 0; each < 500; each++) {
@@ -347,7 +347,7 @@ it('public addresses are distinguished from all others', () => {
 })
 
 it.each(['[::7f00:1]', '[4000::1]', '[fe00::1]', '[::ffff:127.0.0.1]', '[64:ff9b::7f00:1]'])(
-  'nothing is sent to https://%s, and to a name that means it',
+  'nothing is sent to https://%s or a name that resolves to it',
   async (host) => {
     const never: PostOptions = {
       timeoutMs: 5_000,

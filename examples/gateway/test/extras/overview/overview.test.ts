@@ -35,8 +35,8 @@ function listen({ gateway }: TestGateway, token = ADMIN_TOKEN): Promise<Response
   return fetch(`http://127.0.0.1:${gateway.ports.gateway}/admin/overview/events`, { headers })
 }
 
-describe('the overview', () => {
-  it('shows how requests end, which limits refuse them, the rest of shared limits, and the users', async () => {
+describe('the live overview', () => {
+  it('the overview shows outcomes, refusing limits, the rest of shared limits, and the users', async () => {
     const { send, clock } = await testGateway()
     for (const _ of [1, 2, 3, 4]) await send('POST', '/v1/music/upsert', upsert)
     expect((await send('POST', '/v1/music/upsert', upsert)).status).toBe(429)
@@ -71,7 +71,7 @@ describe('the overview', () => {
     expect(body.settings).toEqual({ version: 0, faults: [] })
   })
 
-  it('keeps how the requests of the last day and week ended, step by step', async () => {
+  it('the overview keeps the outcomes of the last day and week in steps', async () => {
     const { send, clock } = await testGateway()
     for (const _ of [1, 2, 3, 4, 5]) await send('POST', '/v1/music/upsert', upsert)
     clock.advance(3 * HOUR_MS)
@@ -94,7 +94,7 @@ describe('the overview', () => {
     expect((await send('GET', '/admin/overview/requests')).status).toBe(403)
   })
 
-  it('shows which parts are switched off, and which stored settings are not in force', async () => {
+  it('the overview shows disabled parts and stored settings that aren’t in force', async () => {
     const { send, gateway } = await testGateway()
     const { app } = gateway
     await app.quota.settings.update({ layers: { site: { enabled: false } } })
@@ -102,7 +102,7 @@ describe('the overview', () => {
     expect(body).toMatchObject({ shared: [], disabled: ['site'], settings: { version: 1 } })
   })
 
-  it('comes as events: at once, with each tick, and no longer than a minute', async () => {
+  it('the overview’s events come immediately and with each tick, for a minute at most', async () => {
     const gateway = await testGateway()
     const response = await listen(gateway)
     expect(response.status).toBe(200)
@@ -119,7 +119,7 @@ describe('the overview', () => {
     while ((await next()) !== undefined);
   })
 
-  it('ends when the credential is revoked, and when the role is taken away', async () => {
+  it('the events end when the credential is revoked or the role is removed', async () => {
     const { gateway, send } = await testGateway()
     const { body: issued } = await send('POST', '/admin/users/second/tokens', { ...admin, body: { label: 'x' } })
     await send('PUT', '/admin/users/second', { ...admin, body: { role: 'admin' } })
@@ -136,7 +136,7 @@ describe('the overview', () => {
     while ((await othersNext()) !== undefined);
   })
 
-  it('is for administrators, for so many of them, and ends when the gateway stops', async () => {
+  it('the events are for a limited number of administrators and end when the gateway stops', async () => {
     const gateway = await testGateway()
     expect((await listen(gateway, 'gw_test-user-0123456789')).status).toBe(403)
     const responses = await Promise.all(Array.from({ length: 20 }, () => listen(gateway)))
@@ -153,8 +153,8 @@ describe('the overview', () => {
   })
 })
 
-describe('HEAD of what comes as events', () => {
-  it('is answered at once as GET begins, and takes no place', async () => {
+describe('HEAD of the events', () => {
+  it('HEAD of the events is answered immediately and uses no place', async () => {
     const gateway = await testGateway()
     const { paths } = (await gateway.send('GET', '/openapi.json', { token: null })).body
     const streams = Object.keys(paths).filter(
@@ -188,8 +188,8 @@ function head({ gateway }: TestGateway, path: string, agent: Agent): Promise<num
   })
 }
 
-describe('counts of an overview', () => {
-  it('are of whole seconds, and go after a minute', () => {
+describe('counts of the overview', () => {
+  it('counts cover whole seconds and expire after a minute', () => {
     const rates = new RequestRates(START)
     rates.record({ httpStatus: 200 }, START)
     rates.record({ httpStatus: 200, businessFail: true }, START + 500)
@@ -209,7 +209,7 @@ describe('counts of an overview', () => {
     expect(rates.seconds(START + 10 ** 9)).toHaveLength(60)
   })
 
-  it('slide by the minute', () => {
+  it('counts move on minute by minute', () => {
     const { now, advance } = manualClock(START)
     const counts = new SlidingCounts(now())
     counts.add('a', now())

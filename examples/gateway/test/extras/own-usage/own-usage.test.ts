@@ -27,7 +27,7 @@ async function usageOf({ send }: TestGateway, count: number, query = ''): Promis
 }
 
 describe('own usage', () => {
-  it('shows for each metered request its charge, and which limit refused it', async () => {
+  it('the usage list shows each metered request’s charge and the limit that refused it', async () => {
     const gateway = await testGateway()
     const { send, clock } = gateway
     for (const _ of [1, 2, 3, 4]) expect((await upsert(gateway)).status).toBe(200)
@@ -64,7 +64,7 @@ describe('own usage', () => {
     })
   })
 
-  it('shows the final outcome of a request: failures were charged nothing', async () => {
+  it('the usage list shows final outcomes, and failures as uncharged', async () => {
     const gateway = await testGateway()
     const body = { musicId: 10_500, level: 3 }
     expect((await gateway.send('POST', '/v1/music/delete', { body })).status).toBe(404)
@@ -73,7 +73,7 @@ describe('own usage', () => {
     ])
   })
 
-  it('comes in pages that repeat nothing, and is nobody else’s', async () => {
+  it('the usage list has pages without repetitions and shows only the caller’s requests', async () => {
     const gateway = await testGateway()
     const { send, clock } = gateway
     for (let count = 0; count < 7; count++) {
@@ -101,7 +101,7 @@ describe('own usage', () => {
     }
   })
 
-  it('is counted by days in Beijing', async () => {
+  it('usage is summed up by days in Beijing', async () => {
     const gateway = await testGateway()
     await upsert(gateway)
     // 22:06 there; in two hours it is the next day.
@@ -125,7 +125,7 @@ describe('own usage', () => {
     }
   })
 
-  it('is written down when the gateway stops', async () => {
+  it('usage is stored when the gateway stops', async () => {
     const dataDir = tempDir()
     const first = await testGateway({ dataDir })
     await upsert(first)
@@ -137,7 +137,7 @@ describe('own usage', () => {
 })
 
 describe('the failure rate', () => {
-  it('is everybody’s where the configuration says so, and worked out once a minute', async () => {
+  it('the failure rate is public if configured, and computed once a minute', async () => {
     const off = await testGateway()
     expect((await off.send('GET', '/usage/failure-rate', { token: null })).status).toBe(401)
     expect((await off.send('GET', '/usage/failure-rate')).status).toBe(404)
@@ -158,7 +158,7 @@ describe('the failure rate', () => {
   })
 })
 
-describe('the recorder', () => {
+describe('the usage recorder', () => {
   const of = (id: number, more: Partial<Metered> = {}): Metered => ({
     id: `id ${id}`,
     userId: 'ann',
@@ -182,7 +182,7 @@ describe('the recorder', () => {
     return { db, records, recorder: new UsageRecorder(records, manualClock(START), mostWaiting) }
   }
 
-  it('keeps what the database does not take, as much as fits, and writes it once', async () => {
+  it('the recorder keeps what the database rejects, up to its maximum, and stores it once', async () => {
     const { db, records, recorder } = await opened(250)
     await db.schema.alterTable('usage_days').renameTo('away').execute()
     for (let id = 0; id < 253; id++) recorder.record(of(id))
@@ -195,7 +195,7 @@ describe('the recorder', () => {
     expect(recorder.dropped).toBe(3)
   })
 
-  it('waits for a request whose caller has gone until its work is over, but not for ever', async () => {
+  it('the recorder waits a bounded time for the work of a request whose caller disconnected', async () => {
     const { records, recorder } = await opened()
     const work = { isOver: false, charged: 2 }
     const open = { charged: () => work.charged, isOver: () => work.isOver, status: 499 }
@@ -208,7 +208,7 @@ describe('the recorder', () => {
     expect(await records.page('ann', undefined, 1)).toMatchObject([{ id: 'id 1', status: 499, charged: 0 }])
   })
 
-  it('leaves out users who were deleted before their requests are written down', async () => {
+  it('the recorder skips users who were deleted before their requests are stored', async () => {
     const { db, records, recorder } = await opened()
     recorder.record(of(1))
     recorder.record(of(2, { userId: 'bob' }))
@@ -219,7 +219,7 @@ describe('the recorder', () => {
     expect(await db.selectFrom('usage_days').select('user_id').execute()).toEqual([{ user_id: 'ann' }])
   })
 
-  it('finds refusals without a look at what was admitted', async () => {
+  it('refusals are found by an index, without reading admitted requests', async () => {
     const { db } = await opened()
     const query = sql<{ detail: string }>`explain query plan
       select * from usage_records where at >= ${START} and layer is not null order by at desc limit 10`
@@ -227,7 +227,7 @@ describe('the recorder', () => {
     expect(rows.map(({ detail }) => detail)).toEqual([expect.stringContaining('INDEX usage_records_refused (at>?)')])
   })
 
-  it('forgets what users have too much of', async () => {
+  it('the oldest entries of a user are dropped above the maximum', async () => {
     const { records, recorder } = await opened()
     for (let id = 0; id < 1_005; id++) recorder.record(of(id))
     recorder.record(of(0, { id: 'of bob', userId: 'bob' }))
@@ -238,7 +238,7 @@ describe('the recorder', () => {
     expect(await records.page('bob', undefined, 10)).toHaveLength(1)
   })
 
-  it('is shown by a metric', async () => {
+  it('a metric counts dropped entries', async () => {
     const { send } = await testGateway()
     const { body } = await send('GET', '/metrics', { token: ADMIN_TOKEN })
     expect(body).toContain('score_gateway_usage_records_dropped_total 0')

@@ -62,11 +62,11 @@ async function goesOn([first, second]: readonly [TestGateway, TestGateway]): Pro
 }
 
 describe.runIf(postgresTests && processTests)('uploads in parts over several processes', () => {
-  it('go on wherever they are asked, with counters in PostgreSQL', async () => {
+  it('an upload continues in any process, with counters in PostgreSQL', async () => {
     await goesOn(await pair({ QUOTA_STORE: 'postgres' }))
   })
 
-  it.runIf(redisTests)('and with counters in Redis', async () => {
+  it.runIf(redisTests)('an upload continues in any process, with counters in Redis', async () => {
     const redis = await redisServer()
     await goesOn(await pair({ REDIS_URL: redis.url }))
   })

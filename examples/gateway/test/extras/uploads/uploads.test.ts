@@ -30,8 +30,8 @@ async function started(): Promise<TestGateway & UploadCalls> {
   return { ...gateway, ...uploadCalls(gateway.send) }
 }
 
-describe('an upload in parts', () => {
-  it('holds tokens while scores come, stores all of them at once, and is charged once', async () => {
+describe('uploads in parts', () => {
+  it('an upload holds tokens while scores arrive, stores all of them together, and is charged once', async () => {
     const { create, add, check, used, stored } = await started()
     const { body } = await create()
     expect(body.businessData).toEqual({
@@ -74,7 +74,7 @@ describe('an upload in parts', () => {
     expect((await add(sessionId, scoresOf(0, 1))).body.error).toBe('conflict')
   })
 
-  it('counts a part that comes again once, and takes a chart’s last score', async () => {
+  it('a repeated part counts once, and a chart’s last score wins', async () => {
     const { send, dataDir, ...session } = await started()
     await send('POST', '/v1/music/upsert', { body: { musicList: scoresOf(5, 1) } })
     const sessionId = await begun(session)
@@ -90,7 +90,7 @@ describe('an upload in parts', () => {
     expect(databaseOf(dataDir).upload_scores).toEqual([])
   })
 
-  it('is refused a part for which there are too few tokens, and goes on when there are', async () => {
+  it('a part above the remaining tokens is refused, and the upload continues when there are enough', async () => {
     const { send, clock, add, check, used, create } = await started()
     const sessionId = await begun({ create } as UploadCalls)
     for (const from of [0, 20, 40]) await add(sessionId, scoresOf(from, 20))
@@ -125,7 +125,7 @@ describe('an upload in parts', () => {
     )
   })
 
-  it('is not stored before all of it has come, where it was said how much that is', async () => {
+  it('an upload with an announced size isn’t stored before all of it arrived', async () => {
     const session = await started()
     const sessionId = await begun(session, 21)
     await session.add(sessionId, scoresOf(0, 20))
@@ -138,7 +138,7 @@ describe('an upload in parts', () => {
     expect((await session.check(sessionId)).body.businessData).toMatchObject({ status: 'done', tokensCharged: 30 })
   })
 
-  it('is stored in the background where nobody waits', async () => {
+  it('a complete upload is stored in the background when no caller waits', async () => {
     const session = await started()
     const sessionId = await begun(session)
     await session.add(sessionId, scoresOf(0, 20))
@@ -152,7 +152,7 @@ describe('an upload in parts', () => {
     expect([await session.stored(), (await session.used()).used]).toEqual([20, 15])
   })
 
-  it('is charged once, however many checks there are at a time', async () => {
+  it('an upload is charged once, however many checks arrive together', async () => {
     const session = await started()
     const sessionId = await begun(session)
     await session.add(sessionId, scoresOf(0, 20))
@@ -163,8 +163,8 @@ describe('an upload in parts', () => {
   })
 })
 
-describe('an upload in parts that ends', () => {
-  it('by its time costs nothing and stores nothing; each call gives it more', async () => {
+describe('uploads that end without being stored', () => {
+  it('an expired upload costs and stores nothing, and each call extends it', async () => {
     const { clock, dataDir, ...session } = await started()
     const sessionId = await begun(session)
     for (const from of [0, 1, 2]) {
@@ -182,7 +182,7 @@ describe('an upload in parts that ends', () => {
     expect(databaseOf(dataDir).upload_scores).toEqual([])
   })
 
-  it('is thrown away though nobody asks any more, and forgotten after a day', async () => {
+  it('an abandoned upload is dropped and forgotten after a day', async () => {
     const { clock, dataDir, gateway, ...session } = await started()
     const sessionId = await begun(session)
     await session.add(sessionId, scoresOf(0, 5))
@@ -196,7 +196,7 @@ describe('an upload in parts that ends', () => {
     expect((await session.check(sessionId)).status).toBe(404)
   })
 
-  it('with its tokens, which an administrator let go, stores nothing', async () => {
+  it('an upload whose hold an administrator released stores nothing', async () => {
     const { send, ...session } = await started()
     const sessionId = await begun(session)
     await session.add(sessionId, scoresOf(0, 5))
@@ -227,8 +227,8 @@ const NAMING: Readonly<Record<string, (calls: UploadCalls, id: string) => Promis
   'a part': ({ add }, id) => add(id, scoresOf(20, 1)),
 }
 
-describe.each(Object.entries(ENDS))('an upload in parts that ended %s', (_how, end) => {
-  it.each(Object.entries(NAMING))('answers %s with session_expired at once, and again', async (_call, call) => {
+describe.each(Object.entries(ENDS))('uploads that ended %s', (_how, end) => {
+  it.each(Object.entries(NAMING))('%s is answered with session_expired immediately and again', async (_call, call) => {
     const gateway = await started()
     // Complete without `expected`, and incomplete with it.
     for (const expected of [undefined, 21]) {
@@ -244,8 +244,8 @@ describe.each(Object.entries(ENDS))('an upload in parts that ended %s', (_how, e
   })
 })
 
-describe('an upload in parts whose time is over', () => {
-  it('answers all of many checks with session_expired, whichever of them ends it', async () => {
+describe('uploads at their end', () => {
+  it('all concurrent checks of an expired upload get session_expired', async () => {
     const gateway = await started()
     const sessionId = await begun(gateway)
     await gateway.add(sessionId, scoresOf(0, 20))
@@ -254,7 +254,7 @@ describe('an upload in parts whose time is over', () => {
     expect(answers.map(({ status, body }) => [status, body.error])).toEqual(Array(6).fill([409, 'session_expired']))
   })
 
-  it('while it is being stored is stored and charged', async () => {
+  it('an upload that expires while it is stored is stored and charged', async () => {
     const { clock, dataDir, ...gateway } = await started()
     const sessionId = await begun(gateway)
     await gateway.add(sessionId, scoresOf(0, 20))
@@ -267,8 +267,8 @@ describe('an upload in parts whose time is over', () => {
   })
 })
 
-describe('the bounds of uploads in parts', () => {
-  it('are five open ones of each user', async () => {
+describe('limits of uploads', () => {
+  it('a user can have five open uploads', async () => {
     const { send, clock, ...session } = await started()
     const ids: string[] = []
     for (const _ of [1, 2, 3, 4, 5]) ids.push(await begun(session))
@@ -283,7 +283,7 @@ describe('the bounds of uploads in parts', () => {
     expect((await session.create()).status).toBe(200)
   })
 
-  it('are 2,000 scores', async () => {
+  it('an upload can have 2,000 scores', async () => {
     const { dataDir, ...session } = await started()
     const sessionId = await begun(session)
     await session.add(sessionId, scoresOf(0, 1))
@@ -296,7 +296,7 @@ describe('the bounds of uploads in parts', () => {
     expect(body.businessData.session.receivedMusicCount).toBe(2_000)
   })
 
-  it('are those of other users, and of what a session is', async () => {
+  it('other users’ uploads and malformed sessions are rejected', async () => {
     const { send, ...session } = await started()
     const sessionId = await begun(session)
     const musicList = scoresOf(0, 1)
@@ -316,8 +316,8 @@ describe('the bounds of uploads in parts', () => {
   })
 })
 
-describe('the claim of a session', () => {
-  it('is one call’s at a time, and lost by one that takes too long: what that one does then is undone', async () => {
+describe('claims of uploads', () => {
+  it('one call at a time claims an upload, and the work of a call that takes too long is undone', async () => {
     const db = await (await embeddedDatabase()).connect()
     const clock = manualClock(START)
     await createPlayers(db, clock, 'ann')
@@ -342,7 +342,7 @@ describe('the claim of a session', () => {
   })
 })
 
-describe('a process that dies between storing and charging', () => {
+describe('processes that die between storing and charging', () => {
   /** From now on counters cannot be settled as long as a session is stored and not charged. */
   const BLOCK = ['insert', 'update', 'delete'].map(
     (event) => `create trigger block_${event} before ${event} on counter_ids
@@ -350,34 +350,37 @@ describe('a process that dies between storing and charging', () => {
       begin select raise(abort, 'the process dies here'); end`,
   )
 
-  it.each(isDeep ? ['a check', 'nobody'] : ['nobody'])('leaves one charge, when %s asks the next one', async (who) => {
-    const dataDir = tempDir()
-    const env = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
-    const first = await runGateway(dataDir, env)
-    addCharts(dataDir, 60)
-    const file = new Database(join(dataDir, 'gateway.sqlite'))
-    file.pragma('busy_timeout = 5000')
-    for (const trigger of BLOCK) file.exec(trigger)
-    const session = uploadCalls(sender(first.baseUrl))
-    const sessionId = await begun(session)
-    await session.add(sessionId, scoresOf(0, 20))
-    await session.add(sessionId, scoresOf(20, 5))
-    expect((await session.check(sessionId)).status).toBe(503)
-    first.process.kill('SIGKILL')
-    await first.ended()
-    const [row] = file.prepare('select state, uploaded, charged from upload_sessions').all()
-    expect(row).toEqual({ state: 'stored', uploaded: 25, charged: null })
-    for (const event of ['insert', 'update', 'delete']) file.exec(`drop trigger block_${event}`)
-    file.close()
-    const second = await runGateway(dataDir, env)
-    const next = uploadCalls(sender(second.baseUrl))
-    expect(await next.stored()).toBe(25)
-    if (who === 'a check') {
-      const { body } = await next.check(sessionId)
-      expect(body.businessData).toMatchObject({ status: 'done', uploadedMusicCount: 25, tokensCharged: 30 })
-    }
-    await expect.poll(next.used, { timeout: 15_000 }).toEqual({ used: 30, held: 0 })
-    expect((await next.check(sessionId)).body.businessData).toMatchObject({ status: 'done', tokensCharged: 30 })
-    expect(await next.used()).toEqual({ used: 30, held: 0 })
-  })
+  it.each(isDeep ? ['a check', 'nobody'] : ['nobody'])(
+    'an upload of a dead process is charged once when %s asks next',
+    async (who) => {
+      const dataDir = tempDir()
+      const env = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
+      const first = await runGateway(dataDir, env)
+      addCharts(dataDir, 60)
+      const file = new Database(join(dataDir, 'gateway.sqlite'))
+      file.pragma('busy_timeout = 5000')
+      for (const trigger of BLOCK) file.exec(trigger)
+      const session = uploadCalls(sender(first.baseUrl))
+      const sessionId = await begun(session)
+      await session.add(sessionId, scoresOf(0, 20))
+      await session.add(sessionId, scoresOf(20, 5))
+      expect((await session.check(sessionId)).status).toBe(503)
+      first.process.kill('SIGKILL')
+      await first.ended()
+      const [row] = file.prepare('select state, uploaded, charged from upload_sessions').all()
+      expect(row).toEqual({ state: 'stored', uploaded: 25, charged: null })
+      for (const event of ['insert', 'update', 'delete']) file.exec(`drop trigger block_${event}`)
+      file.close()
+      const second = await runGateway(dataDir, env)
+      const next = uploadCalls(sender(second.baseUrl))
+      expect(await next.stored()).toBe(25)
+      if (who === 'a check') {
+        const { body } = await next.check(sessionId)
+        expect(body.businessData).toMatchObject({ status: 'done', uploadedMusicCount: 25, tokensCharged: 30 })
+      }
+      await expect.poll(next.used, { timeout: 15_000 }).toEqual({ used: 30, held: 0 })
+      expect((await next.check(sessionId)).body.businessData).toMatchObject({ status: 'done', tokensCharged: 30 })
+      expect(await next.used()).toEqual({ used: 30, held: 0 })
+    },
+  )
 })

@@ -25,8 +25,8 @@ async function refusedThrice(gateway: TestGateway): Promise<void> {
   }
 }
 
-describe('who was refused lately', () => {
-  it('is grouped by user and limit, the newest first, and forgets what is older than an hour', async () => {
+describe('recently refused users', () => {
+  it('refusals are grouped by user and limit, newest first, for an hour', async () => {
     const gateway = await testGateway()
     const { send, clock } = gateway
     const latest = async (): Promise<ReturnType<typeof JSON.parse>> =>
@@ -54,7 +54,7 @@ describe('who was refused lately', () => {
 })
 
 describe('why a user is refused', () => {
-  it('names the limit, until when, and how it was', async () => {
+  it('the explanation names the limit, its end, and the settings at that time', async () => {
     const gateway = await testGateway()
     await refusedThrice(gateway)
     gateway.clock.advance(60_000)
@@ -84,7 +84,7 @@ describe('why a user is refused', () => {
     expect((await ask(gateway)).body).toEqual(body)
   })
 
-  it('says what another limit, another mode and a shadow would do, now and in the days before', async () => {
+  it('the explanation compares other limits, modes and shadows, now and in earlier days', async () => {
     const gateway = await testGateway()
     await refusedThrice(gateway)
     const lifted = (await ask(gateway, { proposal: { limit: { layer: 'personal', window: '1h', tokens: 75 } } })).body
@@ -112,7 +112,7 @@ describe('why a user is refused', () => {
     expect(set.replay.present).toEqual(lifted.replay.proposed)
   })
 
-  it('gives back what was given back, and does not judge by what others used', async () => {
+  it('the explanation includes refunds and ignores other users’ usage', async () => {
     const gateway = await testGateway()
     const { app } = gateway.gateway
     // Charged, and given back: there is no such score. Ten tokens each, of 60 an hour.
@@ -140,7 +140,7 @@ describe('why a user is refused', () => {
     expect((await ask(gateway, { proposal })).body.proposed.binding).toMatchObject({ layer: 'site' })
   })
 
-  it('knows users without a request, and refuses what cannot be', async () => {
+  it('users without requests are explained, and invalid questions are rejected', async () => {
     const gateway = await testGateway()
     expect((await ask(gateway, {}, 'admin')).body).toMatchObject({ operation: 'user.data', now: { allowed: true } })
     expect((await ask(gateway, {}, 'nobody')).status).toBe(404)
@@ -150,7 +150,7 @@ describe('why a user is refused', () => {
     expect(shared.body.details).toEqual([{ path: 'proposal.limit.layer', msg: 'expected personal' }])
   })
 
-  it('lets others have their turns while it decides a thousand requests', async () => {
+  it('a decision over a thousand requests lets other requests run in between', async () => {
     const { version: _, revision: _revision, ...settings } = initialSettings(gatewayPolicy)
     const until = { overrides: null, plan: null }
     const personal = { overrides: {}, bypass: [], plan: null, until, anchor: null }
