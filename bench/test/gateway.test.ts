@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runBench } from './run-bench.ts'
 
 test.runIf(process.env.QUOTA_TEST_DEEP === '1')(
-  'the gateway suite runs, and prints its targets',
+  'the gateway suite runs and prints its targets',
   { timeout: 60_000 },
   async () => {
     const printed = await runBench('gateway', '--quick')

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { runBench } from './run-bench.ts'
 
 it.runIf(process.env.QUOTA_TEST_DEEP === '1')(
-  'the hostile suite runs, and prints its targets',
+  'the hostile suite runs and prints its targets',
   { timeout: 120_000 },
   async () => {
     const printed = await runBench('hostile', '--quick')

@@ -7,7 +7,7 @@ const hasValgrind = pathFolders().some((folder) => isExecutable(join(folder, 'ca
 const isDeep = process.env.REDIS_TESTS !== 'off' && process.env.QUOTA_TEST_DEEP === '1'
 
 describe.runIf(isDeep && hasValgrind)('the instructions suite', () => {
-  it('runs, and prints what it counted', { timeout: 300_000 }, async () => {
+  it('the instructions suite runs and prints its counts', { timeout: 300_000 }, async () => {
     const printed = await runBench('instructions', '--quick')
     expect(printed).toContain('quota: two layers, one price')
   })

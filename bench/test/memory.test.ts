@@ -42,6 +42,6 @@ test.runIf(process.env.QUOTA_TEST_DEEP === '1')(
   },
 )
 
-test('an unknown suite is refused, naming those there are', async () => {
+test('an unknown suite is rejected with the list of suites', async () => {
   await expect(runBench('nothing')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('memory') })
 })

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..')
 const flags = ['--conditions=@scoregw/source', '--import=tsx', `--import=${join(root, 'scripts/lua-as-text.mjs')}`]
 
 test.runIf(process.env.QUOTA_TEST_DEEP === '1')(
-  'a profile is written, and a page that shows it',
+  'the profiler writes a profile and a page that shows it',
   { timeout: 60_000 },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bench-profile-'))

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runBench } from './run-bench.ts'
 
 test.runIf(process.env.QUOTA_TEST_DEEP === '1')(
-  'the suite of single limits runs',
+  'the single suite runs',
   async () => {
     const printed = await runBench('single', '--quick')
     for (const what of ['memory, await consume', 'Redis, 64 callers, refused', 'Hono, by address, refused']) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { runBench } from './run-bench.ts'
 
 describe.runIf(postgresTests && process.env.QUOTA_TEST_DEEP === '1')('the sql suite', () => {
-  it('runs, and prints its targets', { timeout: 300_000 }, async () => {
+  it('the sql suite runs and prints its targets', { timeout: 300_000 }, async () => {
     const printed = await runBench('sql', '--quick')
     for (const shown of [
       'quota on PostgreSQL: six counters, 512 callers',

@@ -11,14 +11,14 @@ import { PAGE, pageOf, tortureResults } from '../src/torture/page.ts'
 
 const kept = (name: string) => ({ case: name, verdict: 'kept' })
 
-describe('the torture suite on this project', () => {
-  it.each(TORTURE_CASES)('in memory: %s', async (name) => {
+describe('the torture suite on this library', () => {
+  it.each(TORTURE_CASES)('this library in memory keeps: %s', async (name) => {
     const clock = manualClock()
     const limiter = oursInMemory(async (ms) => clock.advance(ms), clock)
     expect(await torture(limiter, { only: [name], subjects: 100_000 })).toEqual([kept(name)])
   })
 
-  describe.runIf(redisTests)('on Redis', () => {
+  describe.runIf(redisTests)('this library on Redis', () => {
     let server: Awaited<ReturnType<typeof startRedis>>
     let client: Redis
     beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('the torture suite on this project', () => {
     // A server's clock expires keys and a timer expires holds, and a test can turn neither.
     const byThemselves = ['subjects whose windows have ended are forgotten', "a killed caller's reservation comes back"]
     const cases = TORTURE_CASES.filter((name) => !byThemselves.includes(name))
-    it.each(cases)('%s', async (name) => {
+    it.each(cases)('this library on Redis keeps: %s', async (name) => {
       const clock = manualClock()
       const limiter = oursOnRedis(client, async (ms) => clock.advance(ms), clock)
       expect(await torture(limiter, { only: [name], subjects: 5_000 })).toEqual([kept(name)])
@@ -41,19 +41,19 @@ describe('the torture suite on this project', () => {
   })
 })
 
-describe('the page of the suite', () => {
+describe('the page of the torture suite', () => {
   const results = tortureResults()
 
-  test('shows the committed results (npm run torture -- --page)', () => {
+  test('the page shows the committed results (npm run torture -- --page)', () => {
     expect(readFileSync(PAGE, 'utf8')).toBe(pageOf(results))
   })
 
-  test('has every limiter and every case', () => {
+  test('the page has every limiter and every case', () => {
     expect(results.map(({ name }) => name)).toEqual([...MEMORY, ...ON_REDIS].map(({ name }) => name))
     for (const { findings } of results) expect(findings.map((finding) => finding.case)).toEqual(TORTURE_CASES)
   })
 
-  test('notes what was found alone', () => {
+  test('the page has a note for each broken case and for no other', () => {
     const broken = results.flatMap(({ versions, findings }) =>
       findings
         .filter(({ verdict }) => verdict === 'broken')
@@ -65,7 +65,7 @@ describe('the page of the suite', () => {
     expect(noted.filter((each) => !broken.includes(each))).toEqual([])
   })
 
-  test('has this project keep all of them', () => {
+  test('this library breaks no case', () => {
     const ours = results.filter(({ name }) => name.startsWith('@scoregw/'))
     expect(ours.flatMap(({ findings }) => findings).filter(({ verdict }) => verdict === 'broken')).toEqual([])
   })

@@ -26,7 +26,7 @@ it.each([
   ['packages/quota/src/top.ts', 'docs/reference/top.md'],
   ['packages/quota/src/waiting.ts', 'docs/reference/waiting.md'],
   ['packages/quota/src/http.ts', 'docs/reference/http.md'],
-])('every export of %s is in %s, once, and nothing else is', (source, page) => {
+])('every export of %s is in %s once, and nothing else is', (source, page) => {
   const exported = exportsOf(source)
   expect(exported.length).toBeGreaterThan(1)
   const rows = [...readPage(page).matchAll(/^\| `([A-Za-z_0-9]+)(?:[(<][^`]*)?` +\|/gm)]

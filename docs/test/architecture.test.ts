@@ -37,13 +37,13 @@ it.each([
   ['Rooms of the core', 'room-'],
   ['Rooms of the store on Redis', 'quota-redis-room-'],
   ['Rooms of the stores on SQL', 'quota-sql-room-'],
-])('the table "%s" says what the import rules enforce', async (title, prefix) => {
+])('the table "%s" equals the enforced import rules', async (title, prefix) => {
   const rules = await rulesByRoom(prefix)
   expect(Object.keys(rules).length).toBeGreaterThan(5)
   expect(tableOfRooms(title)).toEqual(rules)
 })
 
-it('every function in the steps of consume is in the file that its step links, or the last step before that links one', () => {
+it('every function in the steps of consume is in the file that its step or an earlier one links', () => {
   const section = readPage('ARCHITECTURE.md').split('## The steps of `consume`')[1]?.split('\n**')[0] ?? ''
   const steps = section.split(/^\d+\. /m).slice(1)
   expect(steps).toHaveLength(10)
@@ -57,7 +57,7 @@ it('every function in the steps of consume is in the file that its step links, o
   }
 })
 
-it('names existing files for each of the ten most likely changes, and what reports a forgotten one', () => {
+it('each of the ten most likely changes names existing files and what reports a forgotten one', () => {
   const section = readPage('ARCHITECTURE.md').split('## Change X, touch Y\n')[1]?.split('\n## ')[0] ?? ''
   const changes = section.split(/^- \*\*/m).slice(1)
   expect(changes.length).toBeGreaterThanOrEqual(10)
@@ -73,7 +73,7 @@ it('names existing files for each of the ten most likely changes, and what repor
 /** Programs of a minimal Debian with Node, `scripts/bare.sh`; and `ps`, for systems without `/proc`. */
 const ON_BARE_MACHINES = ['flock', 'mount', 'node', 'ps', 'sh', 'umount']
 
-it('tests start no program that a bare machine lacks: it is unpacked by findProgram()', () => {
+it('tests start programs that a bare machine lacks only through findProgram()', () => {
   const within = (folder: string, inner: string): string[] =>
     readdirSync(join(root, folder)).map((name) => `${folder}/${name}/${inner}`)
   const folders = [...within('packages', 'test'), ...within('examples', 'test'), ...within('internal', 'src')]

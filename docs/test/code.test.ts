@@ -6,7 +6,7 @@ import { pages, readPage, root } from './markdown.ts'
 const folder = join(root, 'docs/code')
 const texts = pages().map(readPage)
 
-it.each(readdirSync(folder))('docs/code/%s, which tests run, is on a page as it is', (name) => {
+it.each(readdirSync(folder))('docs/code/%s is on a page unchanged', (name) => {
   const block = `\n\`\`\`ts\n${readFileSync(join(folder, name), 'utf8')}\`\`\`\n`
   expect(texts.filter((text) => text.includes(block))).toHaveLength(1)
 })

@@ -32,7 +32,7 @@ function overConnection(redis: Redis): RatelimitConfig['redis'] {
   return client as unknown as RatelimitConfig['redis']
 }
 
-describe.runIf(redisTests)('@upstash/ratelimit', () => {
+describe.runIf(redisTests)('the migration from @upstash/ratelimit', () => {
   let server: RedisServer
   let redis: Redis
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe.runIf(redisTests)('@upstash/ratelimit', () => {
     return new Ratelimit({ redis: overConnection(redis), limiter, prefix, ephemeralCache: false, dynamicLimits: true })
   }
 
-  it('and what takes its place admit the same, under what the page calls it', async () => {
+  it('@upstash/ratelimit and its replacement admit equal requests, with the page’s names', async () => {
     const [limiter, quota] = [theirs('same'), ours()]
     const admitted: [boolean, boolean][] = []
     for (const cost of [1, 4, 5, 1]) {
@@ -64,7 +64,7 @@ describe.runIf(redisTests)('@upstash/ratelimit', () => {
     expect(admitted).toEqual([true, true, true, false].map((each) => [each, each]))
   })
 
-  it('reports the remaining tokens, and forgets the used ones', async () => {
+  it('the replacement reports remaining tokens and resets used ones as @upstash/ratelimit does', async () => {
     const [limiter, quota] = [theirs('left'), ours()]
     await limiter.limit('u', { rate: 3 })
     await quota.consume({ subject: 'u', operation: 'request', cost: 3 })
@@ -78,7 +78,7 @@ describe.runIf(redisTests)('@upstash/ratelimit', () => {
     expect(await left()).toEqual([10, 10])
   })
 
-  it('has the other names of the table', () => {
+  it('@upstash/ratelimit has the other names of the table', () => {
     const { blockUntilReady, limit } = theirs('names')
     for (const each of [Ratelimit.slidingWindow, Ratelimit.tokenBucket, blockUntilReady, limit, MultiRegionRatelimit]) {
       expect(each).toBeTypeOf('function')

@@ -15,7 +15,7 @@ function codes(): string[] {
   )
 }
 
-it('every error code has a heading that its address leads to, and every heading a code', () => {
+it('every error code has a heading that its address leads to, and every heading has a code', () => {
   const headings = [...readPage('docs/reference/errors.md').matchAll(/^### `([a-z_]+)`$/gm)].map(([, code]) => code)
   expect(codes().length).toBeGreaterThan(10)
   expect(headings).toEqual(codes())

@@ -13,7 +13,7 @@ function events(): string[] {
   return found.members.map(({ name }) => name?.getText() ?? '')
 }
 
-it('every event has its row on the page, and no other is there', () => {
+it('the events page has a row for every event and no others', () => {
   const rows = [...readPage('docs/guide/events.md').matchAll(/^\| `(\w+)` +\|/gm)].map(([, name]) => name)
   expect(events().length).toBeGreaterThan(10)
   expect(rows.toSorted()).toEqual(events().toSorted())

@@ -29,11 +29,11 @@ function deadLinksOf(page: string): string[] {
   })
 }
 
-it('every link between pages leads to a file, and to a heading of it', () => {
+it('every link between pages leads to a file and a heading', () => {
   expect(pages().flatMap(deadLinksOf)).toEqual([])
 })
 
-it('every page of the guide is in one group of the sidebar, and every page has a description', () => {
+it('every page of the guide is in one group of the sidebar and has a description', () => {
   expect(ungrouped()).toEqual([])
   const all = groups().flatMap((group) => group.pages)
   expect(new Set(all.map(({ link }) => link)).size).toBe(all.length)

@@ -23,7 +23,7 @@ async function registered(): Promise<Map<string, Described>> {
   return new Map(metrics.map(({ name, type, values }) => [name, { type: String(type), labels: labelsOf(values) }]))
 }
 
-it('the page of metrics names every one, with its type and labels, and no other', async () => {
+it('the metrics page lists every metric with its type and labels and no others', async () => {
   const rows = readPage('docs/guide/metrics.md').matchAll(
     /^\| `(?<name>\w+)` +\| (?<type>\w+) +\| (?<labels>[^|]*)\|/gm,
   )
@@ -61,7 +61,7 @@ function dashboard(): { readonly text: string; readonly queries: readonly string
   return { text, queries: panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)) }
 }
 
-it('the dashboard asks for metrics and labels that exist, and for all of them', async () => {
+it('the dashboard uses every metric and only existing labels', async () => {
   const { text, queries } = dashboard()
   expect(queries.length).toBeGreaterThan(10)
   expect(await faultsOf([...queries, ...(text.match(/label_values\([^)]*\)/g) ?? [])])).toEqual([])
@@ -69,7 +69,7 @@ it('the dashboard asks for metrics and labels that exist, and for all of them', 
   expect(unseen).toEqual([])
 })
 
-it('so do the queries on the page', async () => {
+it('the queries on the metrics page use existing metrics and labels', async () => {
   const block = /^```promql\n(.*?)^```$/ms.exec(readPage('docs/guide/metrics.md'))?.[1] ?? ''
   const queries = block.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   expect(queries.length).toBeGreaterThan(3)

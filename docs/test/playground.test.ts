@@ -34,9 +34,9 @@ function encoded(value: unknown): string {
   return `v1.${Buffer.from(JSON.stringify(value)).toString('base64url')}`
 }
 
-describe('an address', () => {
+describe('the playground’s address', () => {
   it.each([defaultScenario(), largest(), { ...defaultScenario(), site: null }, { ...defaultScenario(), team: null }])(
-    'brings back what it was made of',
+    'an address restores its scenario',
     (scenario) => {
       const fragment = fragmentOf(scenario)
       expect(fragment).toMatch(/^v1\.[\w-]+$/)
@@ -76,13 +76,13 @@ describe('an address', () => {
       'Not playable',
     ],
     ['own members of every object', encoded(JSON.parse('{"__proto__":{"x":1},"constructor":1}')), 'Not playable'],
-  ])('of %s is refused in words', (_what, fragment, words) => {
+  ])('an address of %s is rejected with a clear message', (_what, fragment, words) => {
     expect(readFragment(fragment)).toEqual({ fault: expect.stringContaining(words) as string })
   })
 })
 
-describe('the simulation', () => {
-  it('empties a bucket and fills it again, and the time line has both', () => {
+describe('the playground’s simulation', () => {
+  it('the simulation empties and refills a bucket and shows both on the time line', () => {
     const scenario: Scenario = { ...defaultScenario(), windows: ['1m', '5h', '1d'], bursts: [0.5, 0, 0] }
     scenario.streams = [{ subject: 'ann', operation: 1, perHour: 0 }]
     const simulation = new Simulation(scenario)
@@ -103,7 +103,7 @@ describe('the simulation', () => {
     expect(simulation.look('ann').levels).toEqual([])
   })
 
-  it('decides as the engine does, on the time that it is given', () => {
+  it('the simulation decides as the engine does at the simulated time', () => {
     const simulation = new Simulation({ ...defaultScenario(), streams: [{ subject: 'ann', operation: 1, perHour: 0 }] })
     const subject = subjectOf(defaultScenario(), 'ann')
     const clock = { at: BEGINNING, now: () => clock.at }
@@ -117,7 +117,7 @@ describe('the simulation', () => {
     expect(simulation.look('ann').refusal?.binding.window).toBe('1h')
   })
 
-  it('lets every stream ask as often as its slider says, however time is cut', () => {
+  it('each stream sends as many requests as its slider says, in time steps of any size', () => {
     const whole = new Simulation(defaultScenario())
     const cut = new Simulation(defaultScenario())
     whole.advance(24 * HOUR_MS)
@@ -130,7 +130,7 @@ describe('the simulation', () => {
     expect(whole.look('bob').columns.length).toBeLessThanOrEqual(COLUMNS)
   })
 
-  it('goes on with the counters that are there when a limit or a price changes', () => {
+  it('counters are kept when a limit or a price changes', () => {
     const scenario = defaultScenario()
     const simulation = new Simulation(scenario)
     simulation.ask('ann', 1)
@@ -142,7 +142,7 @@ describe('the simulation', () => {
     expect(simulation.ask('ann', 1).allowed).toBe(true)
   })
 
-  it.each(['tokens', 'requests', 'cents'] as const)('charges %s where a window counts them', (unit) => {
+  it.each(['tokens', 'requests', 'cents'] as const)('the simulation charges %s where a window counts them', (unit) => {
     const operations = [{ name: 'upload', category: 'write' as const, cost: 4, cents: 7 }]
     const streams = [{ subject: 'ann', operation: 0, perHour: 0 }]
     const simulation = new Simulation({
@@ -160,7 +160,7 @@ describe('the simulation', () => {
     expect(simulation.ask('ann', 0).allowed).toBe(false)
   })
 
-  it('has refused somebody where a reader finds it', () => {
+  it('the default scenario has a refusal when the page opens', () => {
     const simulation = new Simulation(defaultScenario())
     simulation.advance(ALIVE_MS)
     expect(simulation.look('ann')).toMatchObject({
@@ -174,7 +174,7 @@ describe('the simulation', () => {
     ).toContain('team')
   })
 
-  it('plays the same random history for the same seed, after a restart too, and another for another', () => {
+  it('a seed gives one random history, also after a restart, and another seed another', () => {
     const played = (simulation: Simulation): unknown => {
       simulation.advance(3 * HOUR_MS)
       const { admitted, refused, columns } = simulation.look('bob')
@@ -188,7 +188,7 @@ describe('the simulation', () => {
     expect(played(new Simulation({ ...defaultScenario(), seed: 2 }))).not.toEqual(history)
   })
 
-  it('reads an address that was made before there were teams and units', () => {
+  it('an address without teams and units can still be read', () => {
     const { team: _, seed: _seed, units: _units, bursts: _bursts, operations, ...before } = defaultScenario()
     const former = operations.map(({ cents: _cents, ...each }) => each)
     const units = ['tokens', 'tokens', 'tokens']
@@ -197,7 +197,7 @@ describe('the simulation', () => {
     })
   })
 
-  it('plays all that the sliders give', () => {
+  it('the simulation plays the sliders’ maximum', () => {
     const simulation = new Simulation({ ...largest(), seed: 0 })
     simulation.advance(4 * HOUR_MS)
     const { admitted, refused } = simulation.look('ann')
@@ -205,12 +205,12 @@ describe('the simulation', () => {
   })
 })
 
-it('gives code that is no wider than 72 columns', () => {
+it('the playground’s code is at most 72 columns wide', () => {
   const lines = [defaultScenario(), largest()].flatMap((scenario) => codeOf(scenario).split('\n'))
   expect(lines.filter((line) => line.length > 72)).toEqual([])
 })
 
-it('says in words what cannot be played', () => {
+it('a scenario that can’t be played gets a clear message', () => {
   const scenario = defaultScenario()
   expect(faultOf(scenario)).toBeUndefined()
   const operations = [{ name: 'search', category: 'read' as const, cost: Number.NaN, cents: 0 }]

@@ -140,10 +140,10 @@ describe.each([
       (...rest: [Parameters<typeof anthropicStream>[1], Parameters<typeof anthropicStream>[2]]) =>
         anthropicStream(new Anthropic({ baseURL, apiKey: 'none', maxRetries: 2 }), ...rest),
   },
-])('a stream of the client of $name', ({ events, charged, aborted, ask }) => {
+])('streams of the client of $name', ({ events, charged, aborted, ask }) => {
   const question = (signal = new AbortController().signal) => ({ user: 'ann', text: 'Count to two', signal })
 
-  test('is charged what it reports', async () => {
+  test('a stream is charged what it reports', async () => {
     const { meter, used } = metering()
     const pieces: string[] = []
     for await (const each of ask((await provider(events)).baseURL)(meter, question())) pieces.push(each)
@@ -151,7 +151,7 @@ describe.each([
     expect(await used()).toEqual(charged)
   })
 
-  test('whose user hangs up is charged what was streamed', async () => {
+  test('a stream whose user disconnects is charged what was streamed', async () => {
     const { meter, used } = metering()
     const hangUp = new AbortController()
     const { baseURL } = await provider(events, {
@@ -165,14 +165,14 @@ describe.each([
     expect([count, await used()]).toEqual([2, aborted])
   })
 
-  test('that its reader leaves is charged what was streamed', async () => {
+  test('a stream that its reader cancels is charged what was streamed', async () => {
     const { meter, used } = metering()
     let count = 0
     for await (const _ of ask((await provider(events)).baseURL)(meter, question())) if (++count === 2) break
     expect(await used()).toEqual(aborted)
   })
 
-  test('that fails is given back', async () => {
+  test('a failed stream is given back', async () => {
     const { meter, used } = metering()
     const { baseURL, requests } = await provider(events, { status: 400 })
     const stream = ask(baseURL)(meter, question())
@@ -180,7 +180,7 @@ describe.each([
     expect([await used(), requests()]).toEqual([[0, 0, 0], 1])
   })
 
-  test('that is refused is never sent', async () => {
+  test('a refused stream is never requested', async () => {
     const { meter } = metering(100)
     const { baseURL, requests } = await provider(events)
     await expect(ask(baseURL)(meter, question()).next()).rejects.toThrow(QuotaRefusedError)

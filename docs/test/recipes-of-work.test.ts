@@ -6,11 +6,11 @@ import { guard, logIn } from '../code/log-in.ts'
 import { buy, subjectOf, quota as tenants } from '../code/tenants.ts'
 import { deliver, quota as deliveries } from '../code/webhooks.ts'
 
-describe('tenants and teams', () => {
+describe('the recipe for tenants and teams', () => {
   const ask = (user: string, team: string, tenant: string) =>
     tenants.consume({ subject: subjectOf({ user, team, tenant }), operation: 'export' })
 
-  it('stop a person before the team, and a team before the tenant', async () => {
+  it('limits stop a person before the team and a team before the tenant', async () => {
     for (let count = 0; count < 5; count++) expect((await ask('ann', 'blue', 'acme')).allowed).toBe(true)
     expect(await ask('ann', 'blue', 'acme')).toMatchObject({ binding: { layer: 'user', window: '1h' } })
     for (const user of ['bob', 'cleo']) for (let count = 0; count < 5; count++) await ask(user, 'blue', 'acme')
@@ -19,13 +19,13 @@ describe('tenants and teams', () => {
     expect((await ask('ann', 'blue', 'other')).allowed).toBe(true)
   })
 
-  it('never let the names of two tenants meet', () => {
+  it('equal names in two tenants have separate counters', () => {
     expect(subjectOf({ user: 'c', team: 'x', tenant: 'a/b' }).user).not.toBe(
       subjectOf({ user: 'b/c', team: 'x', tenant: 'a' }).user,
     )
   })
 
-  it('give all of a tenant what it bought', async () => {
+  it('a tenant gets the limits of the plan that it bought', async () => {
     const limit = async () =>
       (await tenants.status(subjectOf({ user: 'u', team: 't', tenant: 'acme' }))).windows.call?.at(-1)?.limit
     expect(await limit()).toBe(10_000)
@@ -36,11 +36,11 @@ describe('tenants and teams', () => {
   })
 })
 
-describe('log-in protection', () => {
+describe('the recipe for log-in protection', () => {
   const wrong = () => Promise.resolve(false)
   const right = () => Promise.resolve(true)
 
-  it('charges wrong passwords alone, by account and by address', async () => {
+  it('only wrong passwords are charged, by account and by address', async () => {
     for (let count = 0; count < 30; count++) {
       expect(await logIn('ann', '192.0.2.1', right)).toEqual({ outcome: 'welcome' })
     }
@@ -52,7 +52,7 @@ describe('log-in protection', () => {
     expect(await logIn('zoe', '2001:db8::2', right)).toMatchObject({ outcome: 'wait' })
   })
 
-  it('lets no guesses at the same time pass together, and holds nothing when the check throws', async () => {
+  it('parallel guesses can’t pass together, and a check that throws holds nothing', async () => {
     let checks = 0
     const slow = async (): Promise<boolean> => {
       checks++
@@ -67,7 +67,7 @@ describe('log-in protection', () => {
   })
 })
 
-it('webhooks go out once a try, and wait as their receiver says', async () => {
+it('the webhook recipe sends each attempt once and waits as its receiver says', async () => {
   let sent = 0
   const send = (): Promise<void> => {
     sent++
@@ -84,7 +84,7 @@ it('webhooks go out once a try, and wait as their receiver says', async () => {
   expect((await deliveries.status('https://b.example')).windows.delivery?.[0]?.used).toBe(0)
 })
 
-it('cron: a job runs once a slot, and never beyond its budget', async () => {
+it('the cron recipe runs a job once per slot and never above its budget', async () => {
   const quota = createQuota({ policy: defaultPolicy() })
   const job = { name: 'report', operation: 'write', cost: 25, everyMs: 60_000 } as const
   let runs = 0
@@ -99,8 +99,8 @@ it('cron: a job runs once a slot, and never beyond its budget', async () => {
   expect(runs).toBe(2)
 })
 
-describe('rate-limiter-flexible and what the page puts in its place', () => {
-  it('admit and refuse the same requests, with the same numbers left', async () => {
+describe('the migration from rate-limiter-flexible', () => {
+  it('rate-limiter-flexible and its replacement admit and refuse equal requests with equal remainders', async () => {
     const sides = [theirs(3), ours(3)]
     for (const user of ['u1', 'u1', 'u1', 'u1', 'u2']) {
       const [old, now] = await Promise.all(sides.map((ask) => ask(user)))
@@ -109,7 +109,7 @@ describe('rate-limiter-flexible and what the page puts in its place', () => {
     }
   })
 
-  it('differ where the page says so: a refused request is charged there, and nowhere here', async () => {
+  it('rate-limiter-flexible charges refused requests and its replacement doesn’t, as the page says', async () => {
     const [old, now] = [theirs(10), ours(10)]
     for (const ask of [old, now]) await ask('u1', 6)
     expect([(await old('u1', 5)).allowed, (await now('u1', 5)).allowed]).toEqual([false, false])

@@ -82,8 +82,8 @@ async function runAll(): Promise<SnippetRun[]> {
   return JSON.parse(stdout) as SnippetRun[]
 }
 
-describe('the snippets of the documentation', () => {
-  it('are all marked in the one way that is checked', () => {
+describe('snippets of the documentation', () => {
+  it('every snippet is marked as checked code', () => {
     const others = pages().filter((page) =>
       /^ *```(?:typescript|cjs|javascript|tsx)\b|^ +```ts\b/m.test(readPage(page)),
     )
@@ -91,7 +91,7 @@ describe('the snippets of the documentation', () => {
     expect(snippets.length).toBeGreaterThan(20)
   })
 
-  it('are 72 columns wide at most, but for an address', () => {
+  it('snippets are at most 72 columns wide, except for addresses', () => {
     const wide = snippets.flatMap(({ page, line, code }) =>
       code.split('\n').flatMap((text, index) => {
         return text.length > 72 && !text.includes('https://') ? [`${page}:${line + index}`] : []
@@ -100,7 +100,7 @@ describe('the snippets of the documentation', () => {
     expect(wide).toEqual([])
   })
 
-  it('close the connections that they open', () => {
+  it('snippets close the connections that they open', () => {
     const closes: readonly (readonly [RegExp, RegExp])[] = [
       [/new (?:Redis|Cluster)\(/, /\.(?:quit|disconnect)\(\)/],
       [/new (?:pg\.Pool|Kysely(?:<\w+>)?)\(/, /\.(?:end|destroy)\(\)/],
@@ -109,15 +109,15 @@ describe('the snippets of the documentation', () => {
     expect(open.map(({ page, line }) => `${page}:${line}`)).toEqual([])
   })
 
-  it('have no type errors', async () => expect(await typeErrors()).toEqual([]), 120_000)
+  it('snippets have no type errors', async () => expect(await typeErrors()).toEqual([]), 120_000)
 
-  it('of the playground run until a request is refused', async () => {
+  it('snippets of the playground run until a request is refused', async () => {
     const [example, odd] = await runsOfAll()
     expect(example).toEqual({ logged: ['request 5 is refused', expect.stringContaining("error: 'quota_exceeded'")] })
     expect(odd?.logged[0]).toBe('request 1 is refused')
   }, 150_000)
 
-  it('print what they say', async () => {
+  it('snippets print what they say', async () => {
     const shown = run.slice(played.length)
     const done = (await runsOfAll()).slice(played.length)
     const where = ({ page, line }: Snippet): string => `${page}:${line}`

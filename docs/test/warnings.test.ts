@@ -2,7 +2,7 @@ import { QUOTA_WARNING_CODES } from '@scoregw/quota/http'
 import { expect, it } from 'vitest'
 import { readPage } from './markdown.ts'
 
-it('every warning has its paragraph, and no other is there', () => {
+it('the warnings page has a paragraph for every warning and no others', () => {
   const headings = [...readPage('docs/reference/warnings.md').matchAll(/^## ([a-z_]+)$/gm)].map(([, code]) => code)
   expect(headings).toEqual([...QUOTA_WARNING_CODES])
 })

@@ -9,7 +9,7 @@ import { manifestOf, root } from '../workspace.mjs'
 const { 'test:bare': _, ...others }: Record<string, string> = manifestOf('.').scripts
 const scripts = Object.entries(others)
 
-it.each(scripts)('%s begins with what installs everything', (_, command) => {
+it.each(scripts)('the script %s starts with pnpm.mjs, which installs everything', (_, command) => {
   expect(command).toMatch(/^node scripts\/pnpm\.mjs /)
 })
 

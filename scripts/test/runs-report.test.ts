@@ -15,7 +15,7 @@ const GREEN: Run = {
 const SLOW = { file: 'a.test.ts', name: 'is quick', message: 'AssertionError: expected 2 to be 1\n    at a.test.ts:1' }
 const OTHER = { file: 'b.test.ts', name: 'waits', message: 'Error: Test timed out\n    at b.test.ts:1' }
 
-it('counts how often each test failed, the most frequent first, with the first line of each of its messages', () => {
+it('the report counts each test’s failures, most frequent first, with the first lines of its messages', () => {
   const late = { ...SLOW, message: 'AssertionError: expected 3 to be 1' }
   const red = { ...GREEN, vitestFailed: true }
   expect(

@@ -73,8 +73,8 @@ async function answersOf(ask: Ask, paths: readonly string[]): Promise<Answer[]> 
   return answers
 }
 
-describe.each(Object.entries(SIDES))('%s and what the page puts in its place', (_name, side) => {
-  test('admit and refuse the same requests, with the same numbers', async () => {
+describe.each(Object.entries(SIDES))('the migration from %s', (_name, side) => {
+  test('the limiter and its replacement admit and refuse equal requests with equal numbers', async () => {
     const paths = Array.from({ length: LIMIT + 2 }, () => '/works')
     const [before, after] = [await answersOf(await side('before'), paths), await answersOf(await side('after'), paths)]
     expect(after.map(({ status }) => status)).toEqual(before.map(({ status }) => status))
@@ -84,13 +84,13 @@ describe.each(Object.entries(SIDES))('%s and what the page puts in its place', (
     expect(Math.abs((after.at(-1)?.retryAfter ?? 0) - (before.at(-1)?.retryAfter ?? 0))).toBeLessThanOrEqual(2)
   })
 
-  test('count the same of failures', async () => {
+  test('the limiter and its replacement count failures equally', async () => {
     const paths = ['/fails', '/fails', '/works', '/fails', '/works', '/works', '/works']
     const [before, after] = [await answersOf(await side('before'), paths), await answersOf(await side('after'), paths)]
     expect(after.map(({ status }) => status)).toEqual(before.map(({ status }) => status))
   })
 
-  test('leave skipped requests alone, and count users apart', async () => {
+  test('the limiter and its replacement leave out skipped requests and count users separately', async () => {
     for (const make of ['before', 'after'] as const) {
       const ask = await side(make)
       await answersOf(

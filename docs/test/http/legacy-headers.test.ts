@@ -45,7 +45,7 @@ async function ofFastify(register: (app: FastifyInstance) => unknown): Promise<n
 
 const quota = () => simpleQuota({ limit: LIMIT, per: '15m' })
 
-test('the older fields mean what they do in express-rate-limit, and not what they do in @fastify/rate-limit', async () => {
+test('the X-RateLimit fields mean what they do in express-rate-limit and not in @fastify/rate-limit', async () => {
   const options = { subject: () => 'u', legacyHeaders: true }
   const ours = await ofExpress(quotaMiddleware({ quota: quota(), ...options }))
   const theirs = await ofExpress(

@@ -40,7 +40,7 @@ async function served() {
   }
 }
 
-it('lets the right password in after four wrong ones, and lets a sixth failure wait', async () => {
+it('the log-in recipe admits the right password after four wrong ones and delays a sixth failure', async () => {
   vi.spyOn(console, 'error').mockReturnValue()
   onTestFinished(() => void vi.restoreAllMocks())
   const { logIn } = await served()
@@ -51,7 +51,7 @@ it('lets the right password in after four wrong ones, and lets a sixth failure w
   expect(await logIn('bob', 'right')).toBe(204)
 })
 
-it('checks no more of parallel guesses than the limit', async () => {
+it('the log-in recipe checks at most the limit of parallel guesses', async () => {
   const { logIn, checked, close, open } = await served()
   close()
   const guesses = Promise.all(Array.from({ length: 12 }, () => logIn('cleo', 'guess')))
@@ -62,7 +62,7 @@ it('checks no more of parallel guesses than the limit', async () => {
   expect(statuses.filter((status) => status === 429)).toHaveLength(7)
 })
 
-it('charges a guess whose client hangs up before the answer', async () => {
+it('the log-in recipe charges a guess whose client disconnects before the response', async () => {
   const { logIn, port, checked, close, open } = await served()
   close()
   for (let guess = 1; guess <= 5; guess++) {

@@ -71,4 +71,4 @@ const runner = { describe, it: (name: string, run: () => Promise<void>) => it(na
 const requests = process.env.QUOTA_TEST_DEEP === undefined ? 300 : 10_000
 const count = describeHttp(runner, harness, 'node:http, as the page writes it')
 describeHttpFuzz(runner, harness, 'node:http, as the page writes it', requests)
-test('node:http plays every case', () => expect(count).toBe(HTTP_CASES.length))
+test('node:http runs every case of the HTTP suite', () => expect(count).toBe(HTTP_CASES.length))

@@ -94,8 +94,8 @@ async function running(app: string, client: string, port: number, login = '') {
   return { lines, call: async () => (await fetch(url)).status }
 }
 
-describe.runIf(redisTests).each(EVERY)('%s on a Redis by %s', (app, client) => {
-  test('that may evict counters says so in one line, and when it is over', async () => {
+describe.runIf(redisTests).each(EVERY)('outages of %s on a Redis by %s', (app, client) => {
+  test('a Redis that may evict counters is logged in one line, and so is its correction', async () => {
     const redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru'] })
     onTestFinished(() => redis.stop())
     const { lines, call } = await running(app, client, redis.port)
@@ -112,7 +112,7 @@ describe.runIf(redisTests).each(EVERY)('%s on a Redis by %s', (app, client) => {
     ])
   })
 
-  test('whose port is dead names the port in one line', async () => {
+  test('a dead port is logged in one line with the port', async () => {
     const redis = await startRedis()
     const { port } = redis
     await redis.stop()
@@ -127,7 +127,7 @@ describe.runIf(redisTests).each(EVERY)('%s on a Redis by %s', (app, client) => {
     ])
   })
 
-  test('that knows another password says so in one line, without the password', async () => {
+  test('a wrong password is logged in one line without the password', async () => {
     const redis = await startRedis({ args: ['--requirepass', 'another'] })
     onTestFinished(() => redis.stop())
     const { lines, call } = await running(app, client, redis.port, `:${PASSWORD}@`)

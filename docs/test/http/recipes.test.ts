@@ -46,7 +46,7 @@ async function listen(server: Server): Promise<string> {
 
 const headers = { 'x-user': 'u1' }
 
-test('Koa: charges what works, gives back what fails, refuses the rest', async () => {
+test('the Koa recipe charges successes, gives failures back, and refuses the rest', async () => {
   const quota = engine()
   const app = new Koa()
   app.silent = true
@@ -77,7 +77,7 @@ test('Koa: charges what works, gives back what fails, refuses the rest', async (
   ])
 })
 
-test('NestJS: routes that name their operation, and one that is free', async () => {
+test('the NestJS recipe meters routes by operation, with one free route', async () => {
   const app = await NestFactory.create(NestModule, { logger: false })
   await app.listen(0, '127.0.0.1')
   onTestFinished(() => app.close())
@@ -90,7 +90,7 @@ test('NestJS: routes that name their operation, and one that is free', async () 
   expect([await used(quotaOfNest, 'read'), await used(quotaOfNest)]).toEqual([1, 3])
 })
 
-test('tRPC: a procedure that is charged, and gets back what fails', async () => {
+test('the tRPC recipe charges a procedure and gives failures back', async () => {
   const quota = engine()
   const app = router({
     save: metered(quota, 'write').mutation(() => 'saved'),
@@ -109,7 +109,7 @@ test('tRPC: a procedure that is charged, and gets back what fails', async () => 
   expect(await used(quota)).toBe(4)
 })
 
-test('GraphQL: a query is charged what its fields cost', async () => {
+test('the GraphQL recipe charges a query the cost of its fields', async () => {
   const quota = engine()
   const schema = createSchema({
     typeDefs: 'type Query { player: Player fails: Player! } type Player { name: String rating: Int }',
@@ -144,14 +144,14 @@ test('GraphQL: a query is charged what its fields cost', async () => {
   expect(await refused.json()).toMatchObject({ errors: [{ extensions: { code: 'QUOTA_EXCEEDED' } }] })
 })
 
-test('Next.js: a route handler by its signature', async () => {
+test('the Next.js recipe wraps a route handler', async () => {
   const ask = (id: string) =>
     GET(new Request('http://localhost/scores', { headers }), { params: Promise.resolve({ id }) })
   expect([(await ask('41')).status, (await ask('42')).status]).toEqual([404, 200])
   expect((await quotaOfNext.status('u1')).windows.read?.[0]?.used).toBe(1)
 })
 
-test('SvelteKit: a handle by its signature', async () => {
+test('the SvelteKit recipe wraps a handle', async () => {
   const ask = (method: string, locals: { user?: string } = {}) => {
     const event = {
       request: new Request('http://localhost/', { method }),
@@ -167,7 +167,7 @@ test('SvelteKit: a handle by its signature', async () => {
   expect([byUser.windows.read?.[0]?.used, byAddress.windows.write?.[0]?.used]).toEqual([1, 1])
 })
 
-test('WebSocket: each message is charged', async () => {
+test('the WebSocket recipe charges each message', async () => {
   const quota = engine()
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   onTestFinished(async () => {
@@ -195,7 +195,7 @@ test('WebSocket: each message is charged', async () => {
   expect(await used(quota)).toBe(4)
 })
 
-test('a queue worker: a job that is delivered twice is worked on once, a failed one is charged nothing', async () => {
+test('the queue worker recipe runs a twice delivered job once and charges nothing for a failed one', async () => {
   const quota = engine()
   let worked = 0
   const job = { id: 'j1', attempt: 1, user: 'u1' }
@@ -217,7 +217,7 @@ test('a queue worker: a job that is delivered twice is worked on once, a failed 
   })
 })
 
-test('Elysia: a mounted app is metered', async () => {
+test('the Elysia recipe meters a mounted app', async () => {
   const statuses: number[] = []
   for (let request = 1; request <= 3; request++) {
     statuses.push((await elysia.handle(new Request('http://localhost/api/scores', { headers }))).status)
@@ -225,7 +225,7 @@ test('Elysia: a mounted app is metered', async () => {
   expect(statuses).toEqual([200, 200, 429])
 })
 
-test('Nuxt: an event handler of h3 is metered', async () => {
+test('the Nuxt recipe meters an event handler of h3', async () => {
   const url = await listen(createServer(toNodeListener(createApp().use('/api/scores', nuxtHandler)) as RequestListener))
   const statuses: number[] = []
   for (let request = 1; request <= 3; request++) {

@@ -137,7 +137,7 @@ const ROWS: readonly (readonly [row: string, orders: readonly (readonly Limit[])
   ['user, team and service, in any order', ORDERS, ofThreeLimits],
 ]
 
-it("a refused request burns the other limits of stacked limiters, and none of one policy: as the first screens' table says", async () => {
+it('a refused request uses up other limits of stacked limiters and none of one policy, as the README’s table says', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
   onTestFinished(() => void vi.useRealTimers())
   const table: Record<string, number[]> = {}

@@ -56,7 +56,7 @@ async function untilSettled(quota: Engine): Promise<void> {
 
 const used = async (quota: Engine) => (await quota.status('ada')).windows.chat?.[0]?.used
 
-test.each(SERVERS)('%s: a chat is charged what it cost', async (_, serve) => {
+test.each(SERVERS)('%s: a chat is charged its actual cost', async (_, serve) => {
   const quota = engine()
   const port = await served(serve(quota, speaker(async () => undefined).model))
   const answer = await fetch(`http://127.0.0.1:${port}/chat`, { method: 'POST', headers: { 'x-user': 'ada' } })
@@ -64,7 +64,7 @@ test.each(SERVERS)('%s: a chat is charged what it cost', async (_, serve) => {
   expect(await used(quota)).toBe(4)
 })
 
-test.each(SERVERS)('%s: a client that hangs up is charged what was said so far', async (_, serve) => {
+test.each(SERVERS)('%s: a chat whose client disconnects is charged what was streamed so far', async (_, serve) => {
   const quota = engine()
   const silent = speaker((signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)))
   const port = await served(serve(quota, silent.model))

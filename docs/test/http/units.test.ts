@@ -43,8 +43,8 @@ async function served(listener: Listener) {
   return { url: `http://127.0.0.1:${port}/`, port, used }
 }
 
-describe('several units on a plain server of node:http', () => {
-  test('are charged, grow and are committed by unit', async () => {
+describe('several units on a node:http server', () => {
+  test('requests are charged, grow and are committed by unit', async () => {
     const seen: unknown[] = []
     const { url, used } = await served(async (_, res, quota) => {
       seen.push(used())
@@ -61,7 +61,7 @@ describe('several units on a plain server of node:http', () => {
     expect(used()).toEqual([1, 30, 75])
   })
 
-  test('a refusal names the unit, and charges none', async () => {
+  test('a refusal names the unit and charges none', async () => {
     const { url, used } = await served((_, res) => res.end('done'))
     const refused = await fetch(url, { headers: { 'X-Tokens': '1001' } })
     expect([refused.status, refused.headers.get('ratelimit-policy')]).toEqual([
@@ -72,7 +72,7 @@ describe('several units on a plain server of node:http', () => {
     expect(used()).toEqual([0, 0, 0])
   })
 
-  test('a response that fails and a caller who hangs up have all of them back', async () => {
+  test('a failed response and a disconnected caller give every unit back', async () => {
     const listeners: Listener[] = [(_, res) => void res.writeHead(503).end(), (_, res) => void res.flushHeaders()]
     const { url, port, used } = await served((req, res, quota) =>
       listeners[Number(req.headers['x-case'])]!(req, res, quota),

@@ -23,7 +23,7 @@ function faultOf(page: string, address: string): string | undefined {
   return `${page}: ${address} has no such heading`
 }
 
-it('every address on every page leads to a file of the site, and to a heading of it', () => {
+it('every link on every page of the site leads to a file and a heading', () => {
   expect(html.size).toBeGreaterThan(50)
   let checked = 0
   const faults = [...html].flatMap(([page, text]) =>
@@ -36,7 +36,7 @@ it('every address on every page leads to a file of the site, and to a heading of
   expect(checked).toBeGreaterThan(1_000)
 })
 
-it('no page has two headings of one address, or none', () => {
+it('every heading of a page has an address of its own', () => {
   for (const [page, text] of html) {
     const ids = [...text.matchAll(/<h\d[^>]* id="([^"]*)"/g)].map(([, id]) => id)
     expect([page, new Set(ids).size]).toEqual([page, ids.length])
@@ -44,7 +44,7 @@ it('no page has two headings of one address, or none', () => {
   }
 })
 
-it('llms.txt names every page that people wrote, and each is there as Markdown', () => {
+it('llms.txt lists every handwritten page, each available as Markdown', () => {
   const text = readFileSync(fileOf('/llms.txt') ?? '', 'utf8')
   const named = [...text.matchAll(/\]\((\/[^)]+\.md)\)/g)].map(([, path = '']) => path)
   expect(named.filter((path) => fileOf(path) === undefined)).toEqual([])

@@ -51,7 +51,7 @@ async function violations(page: Page): Promise<string[]> {
   return found.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
 }
 
-describe.runIf(browserTests)('the built pages', () => {
+describe.runIf(browserTests)('the built site', () => {
   beforeAll(async () => {
     ;[site, browser] = await Promise.all([serveSite(), launchBrowser()])
   })
@@ -60,7 +60,7 @@ describe.runIf(browserTests)('the built pages', () => {
   })
 
   it.each(deep ? (['light', 'dark'] as const) : (['dark'] as const))(
-    'fit the screen, and axe finds nothing, in the %s theme',
+    'the pages fit the screen and axe finds no fault in the %s theme',
     async (colorScheme) => {
       const context = await browser.newContext({ colorScheme, reducedMotion: 'reduce' })
       const page = await context.newPage()

@@ -65,55 +65,61 @@ describe.runIf(browserTests)('the playground', () => {
   it.each([
     ['a desktop', { width: 1440, height: 900 }],
     ['a phone', { width: 390, height: 844 }],
-  ])('on %s plays limits and time, shows the 429, and is shared by its address', async (name, screen) => {
-    const page = await opened(screen)
-    await beginAgain(page)
-    await expect.poll(() => window(page, 'personal-write-1h')).toBe('0 of 60 tokens, not open')
+  ])(
+    'the playground on %s plays limits and time, shows the 429, and is shared by its address',
+    async (name, screen) => {
+      const page = await opened(screen)
+      await beginAgain(page)
+      await expect.poll(() => window(page, 'personal-write-1h')).toBe('0 of 60 tokens, not open')
 
-    // A limit is lowered, two requests by hand: the second is refused, with the real body.
-    await setField(page, '[data-limit="personal-write-1h"]', '20')
-    await page.locator('[data-ask=upload]').click()
-    await expect.poll(() => window(page, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
-    await page.locator('[data-ask=upload]').click()
-    const answer = await shown(page, 'answer')
-    expect(answer).toMatch(/^HTTP\/1\.1 429 Too Many Requests\n/)
-    expect(answer).toContain('Retry-After: 3600')
-    const body = JSON.parse(answer.slice(answer.indexOf('{'))) as { error: string; quota: object }
-    expect(body).toMatchObject({ error: 'quota_exceeded', quota: { limit: 20, used: 15, requested: 15, window: '1h' } })
+      // A limit is lowered, two requests by hand: the second is refused, with the real body.
+      await setField(page, '[data-limit="personal-write-1h"]', '20')
+      await page.locator('[data-ask=upload]').click()
+      await expect.poll(() => window(page, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
+      await page.locator('[data-ask=upload]').click()
+      const answer = await shown(page, 'answer')
+      expect(answer).toMatch(/^HTTP\/1\.1 429 Too Many Requests\n/)
+      expect(answer).toContain('Retry-After: 3600')
+      const body = JSON.parse(answer.slice(answer.indexOf('{'))) as { error: string; quota: object }
+      expect(body).toMatchObject({
+        error: 'quota_exceeded',
+        quota: { limit: 20, used: 15, requested: 15, window: '1h' },
+      })
 
-    // A caller that waits as long as the answer says is admitted: no other asks meanwhile.
-    for (const subject of ['ann', 'bob']) await setField(page, `[data-field=rate-${subject}]`, '0')
-    await page.locator('[data-do=wait]').click()
-    await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 15:06:26')
-    await expect.poll(() => window(page, 'personal-write-1h')).toBe('0 of 20 tokens, not open')
-    await page.locator('[data-ask=upload]').click()
-    await expect.poll(() => window(page, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
+      // A caller that waits as long as the answer says is admitted: no other asks meanwhile.
+      for (const subject of ['ann', 'bob']) await setField(page, `[data-field=rate-${subject}]`, '0')
+      await page.locator('[data-do=wait]').click()
+      await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 15:06:26')
+      await expect.poll(() => window(page, 'personal-write-1h')).toBe('0 of 20 tokens, not open')
+      await page.locator('[data-ask=upload]').click()
+      await expect.poll(() => window(page, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
 
-    // Traffic and a day: requests come by themselves, and some are refused.
-    await setField(page, '[data-field=rate-ann]', '10')
-    await page.locator('[data-turn="86400000"]').click()
-    expect(Number((await shown(page, 'refused')).replaceAll(',', ''))).toBeGreaterThan(100)
-    await picture(page, `playground-${screen.width}`)
+      // Traffic and a day: requests come by themselves, and some are refused.
+      await setField(page, '[data-field=rate-ann]', '10')
+      await page.locator('[data-turn="86400000"]').click()
+      expect(Number((await shown(page, 'refused')).replaceAll(',', ''))).toBeGreaterThan(100)
+      await picture(page, `playground-${screen.width}`)
 
-    // The code and the address that are copied hold what was changed.
-    await page.locator('[data-do=copy-code]').click()
-    await expect
-      .poll(() => page.evaluate('navigator.clipboard.readText()'))
-      .toContain("write: { '1h': 20, '5h': 200, '1d': 600 }")
-    await page.locator('[data-do=copy-address]').click()
-    const address = await page.evaluate<string>('navigator.clipboard.readText()')
-    expect(address).toBe(page.url())
-    const other = await opened(screen, new URL(address).hash)
-    await expect.poll(() => other.locator('[data-limit="personal-write-1h"]').inputValue()).toBe('20')
-    await expect.poll(() => other.locator('[data-field=rate-bob] + output').textContent()).toBe('none')
-    await expect.poll(() => other.locator('[data-field=rate-ann] + output').textContent()).toBe('60 an hour')
-    await beginAgain(other)
-    await other.locator('[data-ask=upload]').click()
-    await expect.poll(() => window(other, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
-    expect(name).not.toBe('')
-  })
+      // The code and the address that are copied hold what was changed.
+      await page.locator('[data-do=copy-code]').click()
+      await expect
+        .poll(() => page.evaluate('navigator.clipboard.readText()'))
+        .toContain("write: { '1h': 20, '5h': 200, '1d': 600 }")
+      await page.locator('[data-do=copy-address]').click()
+      const address = await page.evaluate<string>('navigator.clipboard.readText()')
+      expect(address).toBe(page.url())
+      const other = await opened(screen, new URL(address).hash)
+      await expect.poll(() => other.locator('[data-limit="personal-write-1h"]').inputValue()).toBe('20')
+      await expect.poll(() => other.locator('[data-field=rate-bob] + output').textContent()).toBe('none')
+      await expect.poll(() => other.locator('[data-field=rate-ann] + output').textContent()).toBe('60 an hour')
+      await beginAgain(other)
+      await other.locator('[data-ask=upload]').click()
+      await expect.poll(() => window(other, 'personal-write-1h')).toBe('15 of 20 tokens, ends in 1 h')
+      expect(name).not.toBe('')
+    },
+  )
 
-  it('counts requests and money beside tokens, in one decision', async () => {
+  it('the playground counts requests, money and tokens in one decision', async () => {
     const page = await opened({ width: 390, height: 844 })
     await beginAgain(page)
     await page.locator('[data-field=unit-5h]').selectOption('cents')
@@ -132,7 +138,7 @@ describe.runIf(browserTests)('the playground', () => {
     await picture(page, 'playground-units')
   })
 
-  it('has buckets: the burst, when it is full again, and a line of what is left', async () => {
+  it('the playground shows a bucket’s burst, when it is full again, and its remaining tokens over time', async () => {
     const page = await opened({ width: 390, height: 844 })
     await beginAgain(page)
     await page.locator('[data-field=burst-1h]').selectOption('0.5')
@@ -147,7 +153,7 @@ describe.runIf(browserTests)('the playground', () => {
     await picture(page, 'playground-bucket')
   })
 
-  it('plays by itself until it is paused', async () => {
+  it('the playground plays by itself until it is paused', async () => {
     const page = await opened({ width: 820, height: 1180 })
     await beginAgain(page)
     await page.locator('[data-field=speed]').selectOption('3600000')
@@ -162,7 +168,7 @@ describe.runIf(browserTests)('the playground', () => {
   })
 
   it.each([390, 1440])(
-    'is alive at load: forty minutes in, three layers, and a refusal on the first screen of %i px',
+    'the playground starts forty minutes in, with three layers and a refusal on the first screen of %i px',
     async (width) => {
       const page = await opened({ width, height: 844 })
       await expect.poll(() => shown(page, 'now')).toBe('2026-08-06 14:46:26')
@@ -182,7 +188,7 @@ describe.runIf(browserTests)('the playground', () => {
     },
   )
 
-  it('replays a random history by the seed in its address', async () => {
+  it('the playground replays a random history by the seed in its address', async () => {
     const page = await opened({ width: 1440, height: 900 })
     await page.locator('[data-do=history]').click()
     await expect.poll(() => page.locator('.notice').textContent()).toMatch(/by seed \d+/)
@@ -193,7 +199,7 @@ describe.runIf(browserTests)('the playground', () => {
     expect(await counts(other)).toEqual(await counts(page))
   })
 
-  it('goes by keyboard alone', async () => {
+  it('the playground can be used with only a keyboard', async () => {
     const page = await opened({ width: 1440, height: 900 })
     await page.locator('[data-field=rate-ann]').focus()
     for (let press = 0; press < 4; press++) await page.keyboard.press('ArrowRight')
@@ -208,7 +214,7 @@ describe.runIf(browserTests)('the playground', () => {
     expect(reached).toBe(0)
   })
 
-  it('names the fault of an address or a field, and keeps the previous scenario', async () => {
+  it('the playground names the fault of an address or field and keeps the previous scenario', async () => {
     const page = await opened({ width: 1440, height: 900 }, '#v1.e30')
     await expect.poll(() => page.locator('.notice').textContent()).toMatch(/^Not playable: /)
     await beginAgain(page)
@@ -221,7 +227,7 @@ describe.runIf(browserTests)('the playground', () => {
     await expect.poll(() => window(page, 'personal-write-1h')).toBe('15 of 1,000 tokens, ends in 1 h')
   })
 
-  it('loads in under 160 kB, its framework and styles included', async () => {
+  it('the playground loads in less than 160 kB including framework and styles', async () => {
     const page = await browser.newPage()
     onTestFinished(() => page.close())
     const asked = new Set<string>()

@@ -41,7 +41,7 @@ const WANTED: Readonly<Record<string, string | readonly string[]>> = {
 let site: SiteServer
 let browser: Browser
 
-describe.runIf(browserTests)('the search', () => {
+describe.runIf(browserTests)('the site’s search', () => {
   beforeAll(async () => {
     ;[site, browser] = await Promise.all([serveSite(), launchBrowser()])
   })
@@ -49,7 +49,7 @@ describe.runIf(browserTests)('the search', () => {
     await Promise.all([browser?.close(), site?.stop()])
   })
 
-  it('shows the page that answers a query as its first or second hit', async () => {
+  it('the search shows the page that answers a query as its first or second hit', async () => {
     const page = await browser.newPage()
     await page.goto(`${site.url}/guide/concepts`)
     await page.waitForFunction('document.querySelector("#app")?.__vue_app__ !== undefined')

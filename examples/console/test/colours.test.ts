@@ -79,10 +79,10 @@ function contrast(a: Triple, b: Triple): number {
 describe.each([
   ['light', 0],
   ['dark', 1],
-] as const)('colours of charts in the %s theme', (_name, theme) => {
+] as const)('chart colours in the %s theme', (_name, theme) => {
   const colour = coloursOf(theme)
 
-  it.each(Object.keys(EYES))('are told apart by eyes with %s', (kind) => {
+  it.each(Object.keys(EYES))('chart colours can be distinguished with %s', (kind) => {
     const eyes = EYES[kind] as readonly [Triple, Triple, Triple]
     const alike = CHARTS.flatMap((names) =>
       names.flatMap((one, index) =>
@@ -95,7 +95,7 @@ describe.each([
     expect(alike).toEqual([])
   })
 
-  it('stand out from the paper, and none is the colour of links', () => {
+  it('chart colours contrast with the background and differ from links', () => {
     const names = [...new Set(CHARTS.flat())]
     expect(names.filter((name) => contrast(colour(name), colour('paper')) < LEAST_CONTRAST)).toEqual([])
     expect(names.filter((name) => String(colour(name)) === String(colour('mark')))).toEqual([])

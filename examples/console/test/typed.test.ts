@@ -3,8 +3,8 @@ import { bearerToken } from '../src/bearer-token.ts'
 import { bareNumber, isSameText, multiplierOf, tokensOf } from '../src/form/form.ts'
 import { plain } from '../src/ui/text.tsx'
 
-describe('what people type', () => {
-  it('is a number as tables print it, and with the digits of an input method', () => {
+describe('typed text', () => {
+  it('a typed number may be formatted as in tables or with full-width digits', () => {
     const texts = ['1200', ' 1,200 ', '１２００', '１，２００', '1 200', '1\u00a0200', '1\u202f200']
     expect(texts.map(tokensOf)).toEqual(texts.map(() => 1_200))
     expect(tokensOf('100,000,000,000')).toBe(100_000_000_000)
@@ -33,13 +33,13 @@ describe('what people type', () => {
     expect(['−1,200', '－１２', '+7'].map(bareNumber)).toEqual(['-1200', '-12', '+7'])
   })
 
-  it('is no change where it comes to the same', () => {
+  it('an equal number in another format is no change', () => {
     expect(isSameText('base.personal.read.1h', '1200', '1,200')).toBe(true)
     expect(isSameText('base.personal.read.1h', '1200', '1,20')).toBe(false)
     expect(isSameText('name', '12', '１２')).toBe(false)
   })
 
-  it('is a token with whatever was copied around it', () => {
+  it('a typed token may have the text that was copied with it', () => {
     const token = 'gw_AbC-123'
     const texts = [token, ` ${token}\n`, `Bearer ${token}`, `bearer  ${token}`, `Authorization: Bearer ${token}`]
     const more = [`"${token}"`, `\u200b${token}\ufeff`, 'gw_AbC\r\n-123', 'ｇｗ＿AbC-123']
@@ -54,8 +54,8 @@ describe('what people type', () => {
   })
 })
 
-describe('what people are called', () => {
-  it('hides nothing and turns nothing around', () => {
+describe('displayed names', () => {
+  it('hidden characters in a name are shown, and text directions can’t leak', () => {
     expect(plain('Eve 伊芙')).toBe('Eve 伊芙')
     expect(plain('ad\u202enim')).toBe('ad[U+202E]nim')
     expect(plain('a\u200bd\u00ad\u2060min\ufeff')).toBe('a[U+200B]d[U+00AD][U+2060]min[U+FEFF]')

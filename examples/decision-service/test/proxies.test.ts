@@ -16,7 +16,7 @@ const PORTS = [8181, 8182, 8183, 8184, 8190]
 const NGINX = { names: ['nginx'], debianPackage: 'nginx-light', packagedPath: 'usr/sbin/nginx', help: 'install nginx' }
 const CADDY = { names: ['caddy'], debianPackage: 'caddy', packagedPath: 'usr/bin/caddy', help: 'install caddy' }
 
-describe.runIf(processTests)('behind a proxy', () => {
+describe.runIf(processTests)('the decision service behind proxies', () => {
   const ports = new Map<number, number>()
   const proxies: ChildProcess[] = []
   let folder: string
@@ -79,7 +79,7 @@ describe.runIf(processTests)('behind a proxy', () => {
     ['nginx auth_request', 8182, true],
     ['Caddy forward_auth', 8183, false],
     ['Caddy, written out', 8184, true],
-  ])('%s charges the method of the request, and answers 429 with the time to wait', async (name, port, hasFields) => {
+  ])('%s charges the request’s method and answers 429 with the retry time', async (name, port, hasFields) => {
     const statuses: number[] = []
     // A write costs 5 of 60.
     for (let i = 0; i < 12; i++) {
@@ -96,7 +96,7 @@ describe.runIf(processTests)('behind a proxy', () => {
     expect(await refused.text()).toMatch(/quota|limit/i)
   })
 
-  it('lets requests pass while the service is down, or answers 502, as its configuration says', async () => {
+  it('requests pass or get 502 while the service is down, as configured', async () => {
     service.closeAllConnections()
     service.close()
     await once(service, 'close')

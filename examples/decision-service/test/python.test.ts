@@ -18,7 +18,7 @@ const PYTHON = pathFolders()
   .find(isExecutable)
 
 it.runIf(processTests && PYTHON !== undefined)(
-  'the Python client of the page reserves and commits, and prints how long to wait',
+  'the page’s Python client reserves, commits, and prints the time to wait',
   async () => {
     const server = decisionService(createQuota({ policy })).listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -22,7 +22,7 @@ async function post(path: string, body: unknown) {
   return { status: response.status, headers: response.headers, answer: JSON.parse(answer) as Record<string, unknown> }
 }
 
-it('admits until the limit is reached, then answers 429 with the time to wait', async () => {
+it('the decision service admits up to the limit, then answers 429 with the retry time', async () => {
   const request = { subject: 'ann', operation: 'write' }
   for (let i = 0; i < 12; i++) expect((await post('/v1/consume', request)).status).toBe(200)
   const { status, headers, answer } = await post('/v1/consume', request)
@@ -32,7 +32,7 @@ it('admits until the limit is reached, then answers 429 with the time to wait', 
   expect(answer).toMatchObject({ error: 'quota_exceeded', retryAfterSeconds: expect.any(Number) })
 })
 
-it('reserves, and commits what the work really cost, once', async () => {
+it('the decision service commits a reservation’s actual cost once', async () => {
   const reserved = await post('/v1/reserve', { subject: 'bob', operation: 'job' })
   const { token } = reserved.answer
   expect([reserved.status, typeof token]).toEqual([200, 'string'])
@@ -42,7 +42,7 @@ it('reserves, and commits what the work really cost, once', async () => {
   expect((await post('/v1/commit', { token, actual: 7 })).status).toBe(200)
 })
 
-it('gives a cancelled reservation back', async () => {
+it('the decision service gives a cancelled reservation back', async () => {
   const tokens: unknown[] = []
   for (let i = 0; i < 5; i++) tokens.push((await post('/v1/reserve', { subject: 'cy', operation: 'job' })).answer.token)
   expect((await post('/v1/reserve', { subject: 'cy', operation: 'job' })).status).toBe(429)
@@ -56,6 +56,6 @@ it.each([
   ['nothing', '/v1/consume', {}, 400, expect.any(String)],
   ['another text than a token', '/v1/commit', { token: 'no token' }, 400, expect.any(String)],
   ['a body that is too long', '/v1/consume', { subject: 'd'.repeat(20_000) }, 413, 'invalid_body'],
-])('answers a mistake with its code: %s', async (_, path, body, status, error) => {
+])('the decision service answers a mistake with its code: %s', async (_, path, body, status, error) => {
   expect(await post(path, body)).toMatchObject({ status, answer: { error } })
 })

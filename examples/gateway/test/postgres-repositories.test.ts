@@ -150,7 +150,7 @@ function describeRepositories(name: string, open: OpenDatabase): void {
 
 describeRepositories('the embedded database', embeddedDatabase)
 
-describe.runIf(postgresTests)('on PostgreSQL', () => {
+describe.runIf(postgresTests)('repositories on PostgreSQL', () => {
   let postgres: PostgresServer | undefined
   beforeAll(async () => {
     postgres = await startPostgres()

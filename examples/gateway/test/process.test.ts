@@ -24,8 +24,8 @@ function countedWrites(dataDir: string): string {
   return rows.map(({ cells }) => cells).join('\n')
 }
 
-describe('the whole way, with a process that is killed', () => {
-  it('loses no score and forgives no token', async () => {
+describe('gateway processes that are killed', () => {
+  it('a killed gateway loses no score and forgets no charge', async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)
     const send = sender(first.baseUrl)
@@ -69,7 +69,7 @@ describe('the whole way, with a process that is killed', () => {
     expect((await again('POST', '/v1/music/upsert', { body: body7 })).status).toBe(429)
   })
 
-  it('has every score that was acknowledged before it was killed amid writes', async () => {
+  it('a gateway killed during writes has every acknowledged score', async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)
     const send = sender(first.baseUrl)
@@ -93,8 +93,8 @@ describe('the whole way, with a process that is killed', () => {
   })
 })
 
-describe.runIf(processTests)('two processes on one file', () => {
-  it('start together, write together, and hear of each other', async () => {
+describe.runIf(processTests)('two gateways on one file', () => {
+  it('two gateways on one file start together, write together, and see each other’s changes', async () => {
     const dataDir = tempDir()
     const env = { DATA_DIR_SHARED: 'true' }
     const both = await Promise.all([runGateway(dataDir, env), runGateway(dataDir, env)])
@@ -130,8 +130,8 @@ describe.runIf(processTests)('two processes on one file', () => {
   })
 })
 
-describe.runIf(processTests)('a second process on one file', () => {
-  it('is refused in one line until the first has ended, however that ends', async () => {
+describe.runIf(processTests)('a second gateway on an unshared file', () => {
+  it('a second gateway is rejected in one line until the first has ended, however that ends', async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)
     const second = run('main', [], { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir })
@@ -152,7 +152,7 @@ describe.runIf(processTests)('a second process on one file', () => {
       fault: /^DATA_DIR=\S+: another gateway serves from it alone; .*DATA_DIR_SHARED=true .*\n$/,
     },
     { first: 'true', second: 'false', fault: /^DATA_DIR=\S+: gateways with DATA_DIR_SHARED=true serve from it; .*\n$/ },
-  ])('is refused where only one of them shares: $first, $second', async ({ first, second, fault }) => {
+  ])('a gateway is rejected if only one of two shares the file: $first, $second', async ({ first, second, fault }) => {
     const dataDir = tempDir()
     const holder = await runGateway(dataDir, { ...TOKENS, DATA_DIR_SHARED: first })
     const ports = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0' }
@@ -171,9 +171,9 @@ describe.runIf(processTests)('a second process on one file', () => {
   })
 })
 
-describe('stopping', () => {
+describe('stopping a gateway', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'on %s finishes requests in flight, has counted them and exits with 0',
+    'a gateway that gets %s finishes and counts requests in flight and exits with 0',
     async (signal) => {
       const dataDir = tempDir()
       const child = await runGateway(dataDir, TOKENS)
@@ -210,31 +210,34 @@ describe('stopping', () => {
   )
 })
 
-describe('starting', () => {
-  it.runIf(isDeep)('prints lines with curl that work as they are, and the same credentials the next time', async () => {
-    const dataDir = tempDir()
-    const child = await runGateway(dataDir, {}, runSources)
-    const lines = child
-      .stdout()
-      .split('\n')
-      .filter((line) => line.includes('curl'))
-    const answers: { businessData?: object; windows?: object }[] = []
-    for (const line of lines) answers.push(JSON.parse((await promisify(execFile)('bash', ['-c', line])).stdout))
-    expect(answers[0]).toMatchObject({ returnCode: 1, businessData: { uploadedMusicCount: 1 } })
-    expect(answers[1]).toMatchObject({ windows: { write: [{ used: 15 }, {}, {}, {}, {}, {}] } })
-    const credentials = join(dataDir, 'demo-credentials.json')
-    expect(statSync(credentials).mode & 0o777).toBe(0o600)
-    const tokens = child.stdout().match(/gw_\S{43}$/gm)
-    expect(tokens).toHaveLength(2)
-    child.process.kill('SIGTERM')
-    await child.ended()
-    const next = await runGateway(dataDir)
-    expect(next.stdout().match(/gw_\S{43}$/gm)).toEqual(tokens)
-    expect(JSON.stringify(databaseOf(dataDir))).not.toMatch(/gw_/)
-    expect(child.stderr() + next.stderr()).not.toMatch(/gw_/)
-  })
+describe('starting a gateway', () => {
+  it.runIf(isDeep)(
+    'a start prints curl commands that work, and the next start prints the same credentials',
+    async () => {
+      const dataDir = tempDir()
+      const child = await runGateway(dataDir, {}, runSources)
+      const lines = child
+        .stdout()
+        .split('\n')
+        .filter((line) => line.includes('curl'))
+      const answers: { businessData?: object; windows?: object }[] = []
+      for (const line of lines) answers.push(JSON.parse((await promisify(execFile)('bash', ['-c', line])).stdout))
+      expect(answers[0]).toMatchObject({ returnCode: 1, businessData: { uploadedMusicCount: 1 } })
+      expect(answers[1]).toMatchObject({ windows: { write: [{ used: 15 }, {}, {}, {}, {}, {}] } })
+      const credentials = join(dataDir, 'demo-credentials.json')
+      expect(statSync(credentials).mode & 0o777).toBe(0o600)
+      const tokens = child.stdout().match(/gw_\S{43}$/gm)
+      expect(tokens).toHaveLength(2)
+      child.process.kill('SIGTERM')
+      await child.ended()
+      const next = await runGateway(dataDir)
+      expect(next.stdout().match(/gw_\S{43}$/gm)).toEqual(tokens)
+      expect(JSON.stringify(databaseOf(dataDir))).not.toMatch(/gw_/)
+      expect(child.stderr() + next.stderr()).not.toMatch(/gw_/)
+    },
+  )
 
-  it('in production has no demo, and takes the credentials of an earlier one away', async () => {
+  it('a production start has no demo and revokes an earlier demo’s credentials', async () => {
     const dataDir = tempDir()
     const demo = await runGateway(dataDir, TOKENS)
     expect((await sender(demo.baseUrl)('GET', '/me/quota')).status).toBe(200)
@@ -252,7 +255,7 @@ describe('starting', () => {
     expect((await send('GET', '/admin/users', { token })).status).toBe(403)
   })
 
-  it('with a faulty configuration names every fault and exits with 78', async () => {
+  it('a start with an invalid configuration reports every fault and exits with 78', async () => {
     const env = {
       PORT: '70000',
       CORS_ORIGINS: 'https://a.example.com/path',
@@ -266,8 +269,8 @@ describe('starting', () => {
   })
 })
 
-describe('the command line', () => {
-  it('makes users while the gateway runs, prints a token once, and lists users', async () => {
+describe('the gateway’s command line', () => {
+  it('the command line creates users while the gateway runs, prints a token once, and lists users', async () => {
     const dataDir = tempDir()
     const env = { DATA_DIR: dataDir }
     const gateway = await runGateway(dataDir, TOKENS)

@@ -34,7 +34,7 @@ describe('a public bot', () => {
     records: manyRecords(count),
   })
 
-  it('brings a player, though answers are lost and the service is away', async () => {
+  it('a bot syncs a player although responses are lost and the service is away', async () => {
     const { client: bot } = await client({ sync: ['pass', 'lose', 'away', 'pass', 'lose'] })
     const last = await bot.syncPlayer(player(20_002, 2_100, 14_000))
     expect(last).toMatchObject({ status: 'ok', stored_records: 2_100, errors: [] })
@@ -56,7 +56,7 @@ describe('a public bot', () => {
     })
   })
 
-  it('brings many players at a time, each one’s writes in their order', async () => {
+  it('a bot syncs many players concurrently, each one’s writes in order', async () => {
     const { client: bot } = await client()
     const qqs = [20_002, 20_003, 20_004]
     await Promise.all(
@@ -69,7 +69,7 @@ describe('a public bot', () => {
 })
 
 describe('a public client of the gateway', () => {
-  it('reads and writes, and finds in every answer what it looks for', async () => {
+  it('a client that only relies on documented members reads and writes', async () => {
     const { client: player } = await client({ gateway: ['pass', 'away', 'lose'] })
     expect(await player.gateway('POST', '/v1/user/preview', {})).toMatchObject({ userId: 'demo', isLogin: false })
     expect(await player.gateway('POST', '/v1/user/region', {})).toEqual({ length: 0, userRegionList: [] })
@@ -86,7 +86,7 @@ describe('a public client of the gateway', () => {
     await expect(player.gateway('POST', '/v1/item/upsert', {})).rejects.toThrow('404')
   })
 
-  it('shows a player the message of a refusal, waits as long as it says, and goes on', async () => {
+  it('a client shows a refusal’s message, waits as long as it says, and continues', async () => {
     const { client: player, clock } = await client()
     const write = () => player.gateway('POST', '/v1/music/upsert', { musicList: [ENTRY] })
     for (const _ of [1, 2, 3, 4]) await write()
@@ -106,7 +106,7 @@ describe('a public client of the gateway', () => {
     expect(later.refusal.text).toMatch(/\[Personal\/write\/5-Hour: \d+\+15>200\]$/)
   })
 
-  it('uploads many scores at once, whose answers are lost on their way', async () => {
+  it('a client uploads many scores concurrently although responses are lost', async () => {
     const { client: player, dataDir } = await client({
       gateway: ['pass', 'lose', 'pass', 'away', 'lose', 'pass', 'lose'],
     })

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { ENTRY, testGateway, usedOf } from './support/gateway.ts'
 import { BOT_TOKEN, botOf } from './support/sync.ts'
 
-describe('the paths that public clients know', () => {
-  it('show who a user is, and when the player played last', async () => {
+describe('paths known to public clients', () => {
+  it('the preview shows who a user is and when the player last played', async () => {
     const gateway = await testGateway()
     const { send } = gateway
     const { body } = await send('POST', '/v1/user/preview', { body: {} })
@@ -19,7 +19,7 @@ describe('the paths that public clients know', () => {
     expect(await usedOf(gateway)).toEqual({ read: 2, write: 0 })
   })
 
-  it('have lists that are empty here', async () => {
+  it('lists that the gateway doesn’t have are empty', async () => {
     const gateway = await testGateway()
     const regions = await gateway.send('POST', '/v1/user/region')
     expect(regions.body.businessData).toEqual({ length: 0, userRegionList: [] })
@@ -28,7 +28,7 @@ describe('the paths that public clients know', () => {
     expect(await usedOf(gateway)).toEqual({ read: 4, write: 0 })
   })
 
-  it('do not lead into the servers of a game', async () => {
+  it('paths of the game’s servers don’t exist', async () => {
     const gateway = await testGateway()
     for (const path of ['/v1/item/upsert', '/v1/user/upsert-all', '/v1/kaleidx-scope/upsert']) {
       const { status, body } = await gateway.send('POST', path, { body: { qrcode: 'q' } })
@@ -37,7 +37,7 @@ describe('the paths that public clients know', () => {
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 0 })
   })
 
-  it('leave a QR code and a token where they are: in no log, in no row, in no answer', async () => {
+  it('a QR code or token in a request is neither logged, stored nor returned', async () => {
     const test = await testGateway({ env: { LOG_LEVEL: 'trace', BOT_TOKEN } })
     const { send, log, dataDir, gateway } = test
     const secrets = { qrcode: 'SGWCMAID-qr-0123456789', token: 'token-nobody-asked-for-0123456789' }

@@ -39,7 +39,7 @@ const admin =
     })
 
 describe('the quota status', () => {
-  it('lists personal windows before those of the site, none of them open at first', async () => {
+  it('the status lists personal windows before the site’s, all closed at first', async () => {
     const { send } = await testGateway()
     const { status, body, headers } = await send('GET', '/me/quota')
     expect(status).toBe(200)
@@ -70,7 +70,7 @@ describe('the quota status', () => {
     expect((await send('GET', '/quota')).body).toEqual(body)
   })
 
-  it('shows 15 write and 4 read tokens after an upsert and a read, from the instant of each', async () => {
+  it('the status shows 15 write and 4 read tokens after an upsert and a read, from their instants', async () => {
     const gateway = await testGateway()
     await upsert(gateway)
     gateway.clock.advance(60_000)
@@ -89,8 +89,8 @@ describe('the quota status', () => {
   })
 })
 
-describe('a request above the quota', () => {
-  it('is a complete 429, and the same request is admitted when the time has come', async () => {
+describe('requests above the quota', () => {
+  it('a refused request gets a complete 429 and is admitted at its retry time', async () => {
     const gateway = await testGateway({ env: { SUPPORT_FORUM_URL: 'https://forum.example.com/more' } })
     for (let count = 1; count <= 4; count++) expect((await upsert(gateway)).status).toBe(200)
     gateway.clock.advance(500)
@@ -136,7 +136,7 @@ describe('a request above the quota', () => {
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 15 })
   })
 
-  it('stands in the way of nobody else, and not of the other category', async () => {
+  it('a refused user blocks neither other users nor the other category', async () => {
     const gateway = await testGateway()
     for (let count = 1; count <= 5; count++) await upsert(gateway)
     expect((await gateway.send('POST', '/v1/user/music')).status).toBe(200)
@@ -145,8 +145,8 @@ describe('a request above the quota', () => {
   })
 })
 
-describe('the settings of everybody', () => {
-  it('are read, changed under If-Match, and in force at once', async () => {
+describe('quota settings', () => {
+  it('settings can be read, changed under If-Match, and apply immediately', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     for (let count = 1; count <= 4; count++) await upsert(gateway)
@@ -178,7 +178,7 @@ describe('the settings of everybody', () => {
     expect((await call('PUT', SETTINGS, document, tag)).status).toBe(412)
   })
 
-  it('can be lost by one of two administrators who change them together, and by one only', async () => {
+  it('one of two administrators who change settings together gets a conflict', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const { version: _, ...document } = (await call('GET', SETTINGS)).body
@@ -188,7 +188,7 @@ describe('the settings of everybody', () => {
     expect((await call('GET', SETTINGS)).body.version).toBe(1)
   })
 
-  it('switch the site layer off, multiply it, and have a table of their own in mode custom', async () => {
+  it('settings disable the site layer, multiply it, and give mode custom its own table', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const { version: _, ...document } = (await call('GET', SETTINGS)).body
@@ -204,7 +204,7 @@ describe('the settings of everybody', () => {
     expect(await limits()).toEqual([20, 30, 40, 20, 30, 40])
   })
 
-  it('set prices, keep only those that differ, and warn of operations they make impossible', async () => {
+  it('settings store only changed prices and warn about operations above a limit', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const { version: _, ...document } = (await call('GET', SETTINGS)).body
@@ -221,7 +221,7 @@ describe('the settings of everybody', () => {
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 0 })
   })
 
-  it('leave a trail: who changed what from what to what, when', async () => {
+  it('settings changes are recorded: who, what, from what to what, and when', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const { version: _, ...document } = (await call('GET', SETTINGS)).body
@@ -243,11 +243,11 @@ describe('the settings of everybody', () => {
   })
 })
 
-describe("one user's quota", () => {
+describe('a user’s quota', () => {
   const empty = { '1h': null, '5h': null, '1d': null }
   const rest = { plan: null, until: { overrides: null, plan: null }, anchor: null }
 
-  it('follows the default until overrides are set, and again when they are removed', async () => {
+  it('a user’s limits follow the default before overrides are set and after they are removed', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     const read = await call('GET', QUOTA)
@@ -287,7 +287,7 @@ describe("one user's quota", () => {
     expect((await call('PUT', QUOTA, {})).headers.get('ETag')).toMatch(/^"3-/)
   })
 
-  it('can be looked at and forgiven, the site only when it is named', async () => {
+  it('an administrator sees and resets a user’s usage, and the site’s only when it is named', async () => {
     const gateway = await testGateway()
     const call = admin(gateway)
     await upsert(gateway)
@@ -310,8 +310,8 @@ describe("one user's quota", () => {
   })
 })
 
-describe('a store that does not answer', () => {
-  it('is a 503 and never a refusal', async () => {
+describe('a store that doesn’t answer', () => {
+  it('a store that doesn’t answer gives 503 and never a refusal', async () => {
     const gateway = await testGateway()
     const file = new Database(join(gateway.dataDir, 'gateway.sqlite'))
     file.exec('alter table counter_settings rename to out_of_reach')

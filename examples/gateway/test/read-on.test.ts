@@ -7,7 +7,7 @@ import { listen } from '../src/http/listener.ts'
 const CONNECTIONS = 8
 const MIB = 1_048_576
 
-it('of connections whose callers were answered one is read at a time, and all of them in the end', async () => {
+it('connections with early responses are drained one at a time until all are done', async () => {
   const sockets: Socket[] = []
   const listener = await listen(
     (req, res) => {

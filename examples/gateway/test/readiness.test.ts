@@ -5,7 +5,7 @@ import { sharedCheck } from '../src/health/readiness.ts'
 import { START, testGateway } from './support/gateway.ts'
 
 describe('/readyz', () => {
-  it('writes to the database once a second, however many ask, and of whichever service', async () => {
+  it('/readyz writes to the database once a second, for all requests and services together', async () => {
     const { gateway, clock } = await testGateway()
     const prepare = vi.spyOn(Database.prototype, 'prepare')
     onTestFinished(() => prepare.mockRestore())
@@ -32,7 +32,7 @@ describe('/readyz', () => {
   })
 })
 
-describe('a check that many ask', () => {
+describe('shared checks', () => {
   /** A check whose calls end when the test lets them, and how often it was called. */
   function checkOf(isRemembered: boolean) {
     const clock = manualClock(START)
@@ -41,18 +41,15 @@ describe('a check that many ask', () => {
     return { clock, calls, check: sharedCheck({ name: 'a store', check: begin }, clock, isRemembered).check }
   }
 
-  it.each([true, false])(
-    'is one call while it is under way, and fails for all (remembered: %s)',
-    async (remembered) => {
-      const { calls, check } = checkOf(remembered)
-      const asked = Promise.allSettled([check(), check(), check()])
-      calls[0]?.reject(new Error('away'))
-      expect((await asked).map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
-      expect(calls).toHaveLength(1)
-    },
-  )
+  it.each([true, false])('concurrent callers share one check and its failure (remembered: %s)', async (remembered) => {
+    const { calls, check } = checkOf(remembered)
+    const asked = Promise.allSettled([check(), check(), check()])
+    calls[0]?.reject(new Error('away'))
+    expect((await asked).map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
+    expect(calls).toHaveLength(1)
+  })
 
-  it('is called again at once where it is not remembered, and after a second where it is', async () => {
+  it('a check runs again immediately, or after a second if it is remembered', async () => {
     for (const [remembered, times] of [
       [false, 2],
       [true, 1],
@@ -70,7 +67,7 @@ describe('a check that many ask', () => {
     }
   })
 
-  it('is not waited for by those who come a second later', () => {
+  it('a caller after a second doesn’t wait for the earlier check', () => {
     const { calls, check, clock } = checkOf(true)
     void check()
     clock.advance(1_000)

@@ -7,8 +7,8 @@ const recorded: unknown = JSON.parse(
   readFileSync(new URL('./support/answers-of-40290d1.json', import.meta.url), 'utf8'),
 )
 
-describe('answers about quota', () => {
-  it('are to the byte what they were when the specification was built', async () => {
+describe('recorded quota responses', () => {
+  it('quota responses equal the recorded ones byte for byte', async () => {
     expect(await recordedAnswers()).toEqual(recorded)
   })
 })

@@ -20,8 +20,8 @@ const setOwn = async (send: Send, body: object): Promise<void> => {
 const countOf = (statuses: readonly number[], wanted: number): number =>
   statuses.filter((status) => status === wanted).length
 
-describe.runIf(redisTests && processTests)('two processes on one Redis and one database', () => {
-  it('act as one', async () => {
+describe.runIf(redisTests && processTests)('two gateways on one Redis and one database', () => {
+  it('two gateways share usage, scores and settings', async () => {
     const redis = await redisServer()
     const dataDir = tempDir()
     const env = { ...TOKENS, DATA_DIR_SHARED: 'true', REDIS_URL: redis.url }
@@ -46,7 +46,7 @@ describe.runIf(redisTests && processTests)('two processes on one Redis and one d
     expect((await upsert(there)).status).toBe(429)
   })
 
-  it('go by settings of everybody from the moment that they are stored, and of one user within a second', async () => {
+  it('settings apply everywhere as soon as they are stored, and a user’s within a second', async () => {
     const redis = await redisServer()
     const dataDir = tempDir()
     const env = { ...TOKENS, DATA_DIR_SHARED: 'true', REDIS_URL: redis.url }
@@ -71,8 +71,8 @@ describe.runIf(redisTests && processTests)('two processes on one Redis and one d
   })
 })
 
-describe.runIf(redisTests && processTests)('a Redis that is killed under load', () => {
-  it('is answered for by the failure policy at once, and is back within a second', async () => {
+describe.runIf(redisTests && processTests)('a Redis killed under load', () => {
+  it('the failure policy decides immediately while Redis is down, and Redis is used again within a second', async () => {
     const redis = await redisServer({ aof: true })
     const child = await runGateway(tempDir(), { ...TOKENS, REDIS_URL: redis.url })
     const send = sender(child.baseUrl)
@@ -118,7 +118,7 @@ describe.runIf(redisTests && processTests)('a Redis that is killed under load', 
     expect(await child.ended()).toEqual({ code: 0, signal: null })
   })
 
-  it('does not keep the gateway from starting, nor from stopping', async () => {
+  it('a gateway starts and stops while Redis is down', async () => {
     const redis = await redisServer()
     await redis.kill()
     const REDIS_URL = `redis://:p4ssw0rd@127.0.0.1:${redis.port}`
@@ -134,8 +134,8 @@ describe.runIf(redisTests && processTests)('a Redis that is killed under load', 
   })
 })
 
-describe.runIf(redisTests)('a Redis that may forget counters', () => {
-  it('is a fault of the configuration', async () => {
+describe.runIf(redisTests)('a Redis that may evict counters', () => {
+  it('a Redis that may evict counters is a configuration fault', async () => {
     const redis = await redisServer({ args: ['--maxmemory-policy', 'volatile-ttl'] })
     const REDIS_URL = `redis://default:p4ssw0rd@127.0.0.1:${redis.port}`
     await redis.cli('CONFIG', 'SET', 'requirepass', 'p4ssw0rd')

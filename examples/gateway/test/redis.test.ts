@@ -66,8 +66,8 @@ async function announcedSettings(redis: RedisServer, dataDir: string): Promise<B
 
 const UNAVAILABLE = { error: 'quota_unavailable', msg: expect.any(String), requestId: expect.any(String) }
 
-describe.runIf(redisTests)('with Redis', () => {
-  it('counts on a cluster as well', async () => {
+describe.runIf(redisTests)('a gateway with Redis', () => {
+  it('the gateway counts on a cluster', async () => {
     const cluster = await startCluster({ replicas: 0 })
     onTestFinished(() => cluster.stop())
     const nodes = cluster.seeds.map(({ host, port }) => `${host}:${port}`)
@@ -86,7 +86,7 @@ describe.runIf(redisTests)('with Redis', () => {
     await gateway.stop()
   })
 
-  it('counts there, and leaves no connection behind when it stops', async () => {
+  it('the gateway counts in Redis and closes every connection when it stops', async () => {
     const redis = await redisServer()
     const gateway = await gatewayOn(redis)
     expect((await upsert(gateway)).status).toBe(200)
@@ -106,7 +106,7 @@ describe.runIf(redisTests)('with Redis', () => {
     expect(await usedOf(next)).toEqual({ read: 0, write: 15 })
   })
 
-  it('counts where other tools find it, by the exported policy and the prefix of the guide', async () => {
+  it('the gateway counts under the exported policy and the documented prefix', async () => {
     const redis = await redisServer()
     await upsert(await gatewayOn(redis))
     const { out } = await runCommand(['policy', 'export'], { DATA_DIR: tempDir() })
@@ -119,31 +119,34 @@ describe.runIf(redisTests)('with Redis', () => {
     })
   })
 
-  it('charges nothing for what was not delivered', async () => {
+  it('the gateway charges nothing for failed requests', async () => {
     const gateway = await gatewayOn(await redisServer())
     const missing = { body: { musicId: 10_103, level: 4 } }
     expect((await gateway.send('POST', '/v1/music/delete', missing)).status).toBe(404)
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 0 })
   })
 
-  it('answers 429 when the tokens are used up', async () => {
+  it('the gateway answers 429 when the tokens are used up', async () => {
     const gateway = await gatewayOn(await redisServer())
     const statuses = (await Promise.all(Array.from({ length: 10 }, () => upsert(gateway)))).map(({ status }) => status)
     expect(statuses.sort()).toEqual([200, 200, 200, 200, ...Array.from({ length: 6 }, () => 429)])
   })
 
-  it.each([0, 3])('makes it follow the database, whatever was announced before (%i changes)', async (changes) => {
-    const redis = await redisServer()
-    const first = await gatewayOn(redis)
-    for (let version = 1; version <= changes; version++) expect(await setMode(first, 'lenient')).toBe(200)
-    await first.stop()
-    await redis.cli('SET', '{gateway}:settings', STRANGE)
-    const gateway = await gatewayOn(redis, { dataDir: first.dataDir })
-    expect((await upsert(gateway)).status).toBe(200)
-    expect(await announcedIn(redis)).toBe(await revisionOf(gateway))
-  })
+  it.each([0, 3])(
+    'the gateway announces the database’s settings over any earlier announcement (%i changes)',
+    async (changes) => {
+      const redis = await redisServer()
+      const first = await gatewayOn(redis)
+      for (let version = 1; version <= changes; version++) expect(await setMode(first, 'lenient')).toBe(200)
+      await first.stop()
+      await redis.cli('SET', '{gateway}:settings', STRANGE)
+      const gateway = await gatewayOn(redis, { dataDir: first.dataDir })
+      expect((await upsert(gateway)).status).toBe(200)
+      expect(await announcedIn(redis)).toBe(await revisionOf(gateway))
+    },
+  )
 
-  it('notifies other processes of changes before they poll the database', async () => {
+  it('other processes get changes before they poll the database', async () => {
     const redis = await redisServer()
     const dataDir = tempDir()
     const [writer, other] = [await announcedSettings(redis, dataDir), await announcedSettings(redis, dataDir)]
@@ -156,7 +159,7 @@ describe.runIf(redisTests)('with Redis', () => {
     await expect.poll(write).toContainEqual({ kind: 'subject', layer: 'personal', key: 'a' })
   })
 
-  it('announces the settings to an emptied Redis, with the first decision', async () => {
+  it('the gateway announces its settings to an emptied Redis with the first decision', async () => {
     const redis = await redisServer()
     const gateway = await gatewayOn(redis)
     expect(await setMode(gateway, 'lenient')).toBe(200)
@@ -171,8 +174,8 @@ describe.runIf(redisTests)('with Redis', () => {
   })
 })
 
-describe.runIf(redisTests)('with a Redis that is away', () => {
-  it('starts, serves free requests, and recovers by itself', async () => {
+describe.runIf(redisTests)('a gateway without its Redis', () => {
+  it('a gateway without Redis starts, serves free requests, and recovers by itself', async () => {
     const redis = await redisServer({ aof: true })
     // Of a database that was restored from a backup since.
     await redis.cli('SET', '{gateway}:settings', STRANGE)
@@ -203,7 +206,7 @@ describe.runIf(redisTests)('with a Redis that is away', () => {
     expect((await send('GET', '/me/quota')).body.windows.write[0]).toMatchObject({ limit: 90, used: 15 })
   })
 
-  it('reads on its own share and no further, writes not, and posts what it spent', async () => {
+  it('a gateway without Redis admits its share of reads and no writes, and charges the reads later', async () => {
     const redis = await redisServer({ aof: true })
     const gateway = await gatewayOn(redis, { env: { EXPECTED_PROCESSES: '3' } })
     const quota = { overrides: { read: { '1h': 100 } } }
@@ -224,7 +227,7 @@ describe.runIf(redisTests)('with a Redis that is away', () => {
     await expect.poll(() => usedOf(gateway)).toEqual({ read: 40, write: 15 })
   })
 
-  it('goes by the policy that is set', async () => {
+  it('a gateway without Redis applies the configured failure policy', async () => {
     const redis = await redisServer()
     await redis.kill()
     const gateway = await gatewayOn(redis, { env: { QUOTA_FAILURE_POLICY: 'read=closed,write=open' } })
@@ -232,7 +235,7 @@ describe.runIf(redisTests)('with a Redis that is away', () => {
     expect((await upsert(gateway)).status).toBe(200)
   })
 
-  it('answers within the deadline while it hangs, and is not ready', async () => {
+  it('a gateway with a hanging Redis answers within the deadline and isn’t ready', async () => {
     const redis = await redisServer()
     const gateway = await gatewayOn(redis, { env: { REDIS_DEADLINE_MS: '150' } })
     redis.pause()
@@ -248,8 +251,8 @@ describe.runIf(redisTests)('with a Redis that is away', () => {
   })
 })
 
-describe.runIf(redisTests)('with a Redis that must not be used', () => {
-  it('does not start on one that may forget counters', async () => {
+describe.runIf(redisTests)('a Redis that can’t be used', () => {
+  it('a gateway doesn’t start on a Redis that may evict counters', async () => {
     const redis = await redisServer({ args: ['--maxmemory-policy', 'allkeys-lru'] })
     await expect(gatewayOn(redis)).rejects.toThrow(/^The configuration has faults:\n {2}REDIS_URL: .*allkeys-lru/)
     await expect
@@ -262,7 +265,7 @@ describe.runIf(redisTests)('with a Redis that must not be used', () => {
       .toBe(1)
   })
 
-  it('is not ready once it may forget counters, and says so', async () => {
+  it('a gateway isn’t ready once its Redis may evict counters, and says so', async () => {
     const redis = await redisServer()
     const gateway = await gatewayOn(redis)
     await redis.cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
@@ -275,7 +278,7 @@ describe.runIf(redisTests)('with a Redis that must not be used', () => {
     await expect.poll(() => readyz(gateway)).toBe(200)
   })
 
-  it('does not log the password', async () => {
+  it('the Redis password isn’t logged', async () => {
     const redis = await redisServer()
     await redis.cli('ACL', 'SETUSER', 'gateway', 'on', '>p4ss@s3cr3t', '~*', '&*', '+@all')
     for (const password of ['wr0ng%40s3cr3t', 'p4ss%40s3cr3t']) {

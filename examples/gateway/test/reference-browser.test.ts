@@ -34,7 +34,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     return { ...watched, gateway, send }
   }
 
-  it.runIf(isDeep)('forgets everything that was typed when another service is chosen', async () => {
+  it.runIf(isDeep)('choosing another service clears everything that was typed', async () => {
     const watched = await reference('', { isAlone: true })
     const { page, requests, faults } = watched
     const upsert = operation(page, 'Score-upsertMusic')
@@ -84,7 +84,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     expect(faults).toEqual([])
   })
 
-  it("sends requests to each service with that service's credential, and nowhere else", async () => {
+  it('requests go to each service with its own credential and nowhere else', async () => {
     const { page, requests, faults, gateway } = await reference(isDeep ? '' : '#sync')
     // Sixty operations take seconds to be read, twelve do not.
     if (isDeep) {
@@ -124,7 +124,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
   })
 
   it.runIf(isDeep)(
-    'finds operations, shows their price and the remaining quota, and opens the requested one',
+    'the reference finds operations, shows price and remaining quota, and opens the requested one',
     async () => {
       const { page, faults, send } = await reference('', { viewport: { width: 390, height: 844 } })
       const complaints: string[] = []
@@ -192,7 +192,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
     },
   )
 
-  it.runIf(isDeep)('is usable with a keyboard, on a phone, and in the dark', async () => {
+  it.runIf(isDeep)('the reference is usable with a keyboard, on a phone and in the dark', async () => {
     const { page, faults } = await reference('#charts', {
       colorScheme: 'dark',
       viewport: { width: 360, height: 740 },

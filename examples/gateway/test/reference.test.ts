@@ -29,8 +29,8 @@ interface ChineseTexts {
   readonly TAGS_ZH: Readonly<Record<string, string>>
 }
 
-describe('the pages of the reference', () => {
-  it('are open to everybody and lead from one to the other', async () => {
+describe('files of the reference', () => {
+  it('the reference pages are public and link to each other', async () => {
     const { gateway } = await testGateway()
     const { gateway: base, sync, charts } = gateway.addresses
     const moved = await fetch(`${base}/reference`, { redirect: 'manual' })
@@ -49,7 +49,7 @@ describe('the pages of the reference', () => {
     expect(await (await fetch(`${base}/reference/?lang=en`, asked)).text()).toContain('<html lang="en">')
   })
 
-  it('have a policy that lets them load their own files and reach the three services, and nothing else', async () => {
+  it('the reference’s content security policy allows only its own files and the three services', async () => {
     const { gateway } = await testGateway()
     const { gateway: base, sync, charts } = gateway.addresses
     const { headers } = await fetch(`${base}/reference/`)
@@ -68,7 +68,7 @@ describe('the pages of the reference', () => {
     expect(headers.get('Cache-Control')).toBe('no-cache')
   })
 
-  it('are made of these files alone, which are sent again only when they have changed', async () => {
+  it('the reference loads only its own files, and unchanged ones are cached', async () => {
     const { gateway } = await testGateway()
     const base = `${gateway.addresses.gateway}/reference`
     for (const name of [...LINKED, ...MODULES]) {
@@ -87,7 +87,7 @@ describe('the pages of the reference', () => {
     expect((await fetch(`${base}/`, { method: 'POST' })).status).toBe(401)
   })
 
-  it('are compressed once, and not for each request', async () => {
+  it('the reference files are compressed once, not per request', async () => {
     const { gateway } = await testGateway()
     const url = `${gateway.addresses.gateway}/reference/swagger-ui.css`
     const counted = compressions()
@@ -104,7 +104,7 @@ describe('the pages of the reference', () => {
     expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(Buffer.from(await plain.arrayBuffer()))
   })
 
-  it('have every text of the documents in Chinese, but for what schemas say of their members', async () => {
+  it('every text of the documents is in Chinese, except descriptions of schema members', async () => {
     const { gateway } = await testGateway()
     const page: ChinesePage = await import(join(PAGE, 'translate.js'))
     const { TEXTS_ZH, TAGS_ZH }: ChineseTexts = await import(join(PAGE, 'texts-zh.js'))
@@ -127,7 +127,7 @@ describe('the pages of the reference', () => {
     expect(page.inChinese(text)).toMatch(/`a` 和 `b` .*窗口为 1 小时、30 分钟、自然月。$/)
   })
 
-  it('take what the addresses are made of for text', async () => {
+  it('configured addresses are escaped in the reference', async () => {
     const { gateway } = await testGateway({ env: { PUBLIC_CHARTS_URL: 'https://charts.example.com/"><script>' } })
     const response = await fetch(`http://127.0.0.1:${gateway.ports.gateway}/reference/`)
     expect(response.headers.get('Content-Security-Policy')).toContain(' https://charts.example.com;')

@@ -8,8 +8,8 @@ import { FIELDS } from './support/refusals/fields.ts'
 
 const CASES = [...BODIES, ...FIELDS, ...ACCESS, ...ADMINISTRATORS]
 
-describe('a request that cannot be served', () => {
-  it('gets the right error, and leaves quota and data as they were', async () => {
+describe('requests that can’t be served', () => {
+  it('a request that can’t be served gets its error and changes neither quota nor data', async () => {
     const { send, dataDir } = await testGateway()
     await send('POST', UPSERT, { body: { musicList: [{ ...ENTRY, musicId: 103 }] } })
     await send('POST', '/v1/user/music')
@@ -32,7 +32,7 @@ describe('a request that cannot be served', () => {
     }
   })
 
-  it('names faults of the request before the quota is charged', async () => {
+  it('a request’s faults are reported before the quota is charged', async () => {
     const { send, gateway } = await testGateway()
     await gateway.app.quota.subjects.set('demo', { overrides: { write: { '1h': 0 } } })
     expect((await send('POST', UPSERT, one({}))).status).toBe(429)

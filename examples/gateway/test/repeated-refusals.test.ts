@@ -41,7 +41,7 @@ async function refusing(threshold: number): Promise<{ readonly url: string; look
 it.each([
   ['as it is', 1_000_000, null, 1],
   ['never where it was compressed', 0, 'gzip', 3],
-])('a refusal is repeated %s', async (_how, threshold, encoding, looks) => {
+])('a cached refusal is sent again %s', async (_how, threshold, encoding, looks) => {
   const { url, looked } = await refusing(threshold)
   expect((await fetch(url)).status).toBe(422)
   for (let times = 0; times < 3; times++) {

@@ -113,8 +113,8 @@ class Load {
   }
 }
 
-describe.runIf(redisTests)('a window and a layer more, in one process after the other', () => {
-  it('lose no counter and let nobody through, under load and back again', async () => {
+describe.runIf(redisTests)('one more window and layer, process after process', () => {
+  it('a rolling change of the policy loses no counter and admits nothing above a limit, forth and back', async () => {
     const start = await starter()
     const processes = await Promise.all([start(BEFORE), start(BEFORE)])
     const [old] = processes as [Process, Process]
@@ -207,7 +207,7 @@ describe.runIf(redisTests)('a window and a layer more, in one process after the 
     })
   })
 
-  it.runIf(isDeep && browserTests)('are in the console, which is the same', async () => {
+  it.runIf(isDeep && browserTests)('the unchanged console shows the new window and layer', async () => {
     const start = await starter()
     const { baseUrl } = await start(AFTER)
     const { page, faults } = await watchedPage()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { runCommand } from '../src/cli/run-command.ts'
 import { databaseOf, tempDir, testGateway } from './support/gateway.ts'
 
-describe('a command', () => {
+describe('the gateway’s commands', () => {
   it.each([
     [[]],
     [['users']],
@@ -31,7 +31,7 @@ describe('a command', () => {
     [['chart-keys', 'revoke', 'nobody']],
     [['users', 'role', 'nobody', 'admin']],
     [['users', 'role', 'nobody']],
-  ])('that says nothing that can be done exits with 64 and changes nothing: %o', async (args) => {
+  ])('an impossible command exits with 64 and changes nothing: %o', async (args) => {
     const dataDir = tempDir()
     expect(await runCommand(['users', 'list'], { DATA_DIR: dataDir })).toEqual({ code: 0, out: '', err: '' })
     const before = databaseOf(dataDir)
@@ -41,18 +41,18 @@ describe('a command', () => {
     expect(databaseOf(dataDir)).toEqual(before)
   })
 
-  it('prints its usage', async () => {
+  it('a command prints its usage', async () => {
     expect(await runCommand(['--help'], {})).toMatchObject({
       code: 0,
       out: expect.stringContaining('users create NAME'),
     })
   })
 
-  it('with a faulty environment exits with 78', async () => {
+  it('a command with an invalid environment exits with 78', async () => {
     expect((await runCommand(['users', 'list'], { PORT: 'x', DATA_DIR: tempDir() })).code).toBe(78)
   })
 
-  it('makes tokens and takes them back, also while the gateway runs', async () => {
+  it('commands create and revoke tokens, also while the gateway runs', async () => {
     const { dataDir, send } = await testGateway()
     const run = async (...args: string[]): Promise<string> => {
       const { code, out, err } = await runCommand(args, { DATA_DIR: dataDir })
@@ -78,7 +78,7 @@ describe('a command', () => {
     expect(JSON.stringify(items)).not.toContain(first)
   })
 
-  it('makes credentials of bots and chart keys and takes them back, also while the gateway runs', async () => {
+  it('commands create and revoke bot and chart credentials, also while the gateway runs', async () => {
     const { dataDir, gateway } = await testGateway()
     const run = async (...args: string[]): Promise<string> => {
       const { code, out, err } = await runCommand(args, { DATA_DIR: dataDir })
@@ -100,7 +100,7 @@ describe('a command', () => {
     }
   })
 
-  it('gives roles and takes them, and never the last administrator’s', async () => {
+  it('commands give and remove roles, but never the last administrator’s', async () => {
     const { dataDir, send } = await testGateway({
       env: { NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32), DEMO_USER_TOKEN: '', DEMO_ADMIN_TOKEN: '' },
     })
@@ -120,7 +120,7 @@ describe('a command', () => {
     expect(await statusOf()).toBe(403)
   })
 
-  it('refuses a label that belongs to the demo', async () => {
+  it('commands reject a label that belongs to the demo', async () => {
     const env = { DATA_DIR: tempDir() }
     await runCommand(['users', 'create', 'carol'], env)
     expect((await runCommand(['tokens', 'create', 'carol', '--label', 'demo'], env)).code).toBe(64)

@@ -46,7 +46,7 @@ async function start(
 const rows = (db: Db): Promise<unknown[]> => db.selectFrom('quota_counter_snapshots').selectAll().execute()
 
 describe('saved counters', () => {
-  it('are there after a restart, exactly', async () => {
+  it('counters are exact after a restart', async () => {
     const [dataDir, clock] = [tempDir(), manualClock(START)]
     const before = await start(dataDir, clock)
     for (const subject of ['a', 'b', '玩家']) before.quota.consumeSync({ subject, operation: 'music.upsert' })
@@ -60,7 +60,7 @@ describe('saved counters', () => {
     expect(after.quota.statusSync('a').windows.write?.map(({ used }) => used)).toEqual([0, 15, 15, 0, 45, 45])
   })
 
-  it('of windows that ended meanwhile are gone', async () => {
+  it('counters of windows that ended meanwhile are dropped', async () => {
     const [dataDir, clock] = [tempDir(), manualClock(START)]
     const before = await start(dataDir, clock)
     before.quota.consumeSync({ subject: 'a', operation: 'music.upsert' })
@@ -71,7 +71,7 @@ describe('saved counters', () => {
     )
   })
 
-  it('are there under a changed policy, as far as it knows them, and again under the one before', async () => {
+  it('counters survive a changed policy as far as it has their names, and a change back', async () => {
     const [dataDir, clock] = [tempDir(), manualClock(START)]
     const before = await start(dataDir, clock)
     before.quota.consumeSync({ subject: 'a', operation: 'music.upsert' })
@@ -107,7 +107,7 @@ describe('saved counters', () => {
     ])
   })
 
-  it('of an earlier version, and parts that cannot be read, are reported and stop nothing', async () => {
+  it('counters in an earlier format or unreadable parts are reported and don’t prevent the start', async () => {
     const [dataDir, clock, log] = [tempDir(), manualClock(START), [] as string[]]
     const before = await start(dataDir, clock)
     for (const subject of ['a', 'b']) before.quota.consumeSync({ subject, operation: 'music.upsert' })
@@ -132,7 +132,7 @@ describe('saved counters', () => {
     expect(JSON.stringify(reported[0])).toContain('saved by an earlier version')
   })
 
-  it('come in parts, and replace what was saved before', async () => {
+  it('counters are saved in parts that replace the previous save', async () => {
     const [dataDir, clock] = [tempDir(), manualClock(START)]
     const before = await start(dataDir, clock)
     for (let user = 0; user < 2_500; user++)
@@ -149,7 +149,7 @@ describe('saved counters', () => {
     expect(after.quota.statusSync('user-7').windows.read?.[0]?.used).toBe(0)
   })
 
-  it('that did not change are not written again', async () => {
+  it('unchanged counters aren’t saved again', async () => {
     const [dataDir, clock] = [tempDir(), manualClock(START)]
     const { db, counters, quota } = await start(dataDir, clock)
     quota.consumeSync({ subject: 'a', operation: 'music.upsert' })
@@ -160,7 +160,7 @@ describe('saved counters', () => {
     expect(await rows(db)).toEqual(saved)
   })
 
-  it('of a save that was broken off do not count, and are cleared away in time', async () => {
+  it('an interrupted save is ignored and cleaned up later', async () => {
     const [dataDir, clock] = [tempDir(), manualClock(START)]
     const before = await start(dataDir, clock)
     before.quota.consumeSync({ subject: 'a', operation: 'music.upsert' })
@@ -186,7 +186,7 @@ describe('saved counters', () => {
     ).toEqual([])
   })
 
-  it('are saved one save after the other, so that an older one never replaces a newer', async () => {
+  it('concurrent saves run one after the other, so an older one never replaces a newer', async () => {
     const [dataDir, clock] = [tempDir(), manualClock(START)]
     const { counters, quota } = await start(dataDir, clock)
     await quota.settings.update({ layers: { site: { enabled: false } } })

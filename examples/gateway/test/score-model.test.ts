@@ -4,8 +4,8 @@ import { dxScoreMax, dxStar, leastDxScore } from '../src/charts/chart.ts'
 import { comboStatusSchema, syncStatusSchema } from '../src/scores/bodies.ts'
 import { MAX_ACHIEVEMENT, parseAchievement, scoreRank } from '../src/scores/score.ts'
 
-describe('an achievement', () => {
-  it('is the same as a percentage, as an integer and as text, for every value there is', () => {
+describe('achievements', () => {
+  it('an achievement has one value as percentage, integer and text, over the whole range', () => {
     const wrong: number[] = []
     for (let value = 0; value <= MAX_ACHIEVEMENT; value++) {
       const percent = `${Math.floor(value / 10_000)}.${String(value % 10_000).padStart(4, '0')}`
@@ -40,7 +40,7 @@ describe('an achievement', () => {
     '0x10',
     '101.5',
     '10000',
-  ])('is none: %o', (value) => {
+  ])('%o isn’t an achievement', (value) => {
     expect(parseAchievement(value)).toBeUndefined()
   })
 
@@ -65,12 +65,12 @@ describe('an achievement', () => {
     [1_004_999, 12],
     [1_005_000, 13],
     [1_010_000, 13],
-  ])('of %i has rank %i', (achievement, rank) => {
+  ])('an achievement of %i has rank %i', (achievement, rank) => {
     expect(scoreRank(achievement)).toBe(rank)
   })
 })
 
-describe('a DX score', () => {
+describe('DX scores', () => {
   it.each([
     [0, 0],
     [2549, 0],
@@ -81,11 +81,11 @@ describe('a DX score', () => {
     [2909, 4],
     [2910, 5],
     [3000, 5],
-  ])('of %i out of 3000 has %i stars', (dxScore, stars) => {
+  ])('a DX score of %i out of 3000 has %i stars', (dxScore, stars) => {
     expect(dxStar(dxScore, 3000)).toBe(stars)
   })
 
-  it('that a star count stands for is the least with so many stars', () => {
+  it('a star count stands for the lowest DX score with so many stars', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: 0, max: 5 }), (notes, stars) => {
         const max = dxScoreMax(notes)!
@@ -97,14 +97,14 @@ describe('a DX score', () => {
     )
   })
 
-  it('has no maximum and no stars where the notes are not known', () => {
+  it('a DX score without known notes has no maximum and no stars', () => {
     expect(dxScoreMax(null)).toBeNull()
     expect(dxStar(1000, null)).toBeNull()
   })
 })
 
-describe('a status', () => {
-  it('is read from its name, its number and its aliases', () => {
+describe('statuses', () => {
+  it('a status is read from its name, number and aliases', () => {
     expect(['none', 'fc', 'fcp', 'ap', 'app', 0, 4].map((value) => comboStatusSchema.parse(value))).toEqual([
       0, 1, 2, 3, 4, 0, 4,
     ])
@@ -112,7 +112,7 @@ describe('a status', () => {
     expect(sync.map((value) => syncStatusSchema.parse(value))).toEqual([0, 1, 2, 3, 4, 5, 3, 4, 5])
   })
 
-  it.each([5, -1, 1.5, '1', 'FC', '', null, {}])('of a combo is none of these: %o', (value) => {
+  it.each([5, -1, 1.5, '1', 'FC', '', null, {}])('a combo status isn’t %o', (value) => {
     expect(comboStatusSchema.safeParse(value).success).toBe(false)
   })
 })

@@ -6,8 +6,8 @@ import { ADMIN_TOKEN, databaseOf, ENTRY, START, testGateway, usedOf } from './su
 
 const upsert = (...musicList: object[]): { body: unknown } => ({ body: { musicList } })
 
-describe('upsert', () => {
-  it('creates, overwrites, and leaves equal scores alone', async () => {
+describe('upserting scores', () => {
+  it('upsert creates and overwrites scores and leaves equal ones unchanged', async () => {
     const { send, clock } = await testGateway()
     const other = {
       musicId: 10104,
@@ -72,20 +72,20 @@ describe('upsert', () => {
     ])
   })
 
-  it('takes stars in fuzzy mode for the least DX score that has them', async () => {
+  it('upsert in fuzzy mode turns stars into the lowest DX score that has them', async () => {
     const { send } = await testGateway()
     const { body } = await send('POST', '/v1/music/upsert', upsert({ ...ENTRY, dxScore: 3, fuzzy: true }))
     // ceil(3 x 524 x 93 / 100)
     expect(body.businessData.results[0].score).toMatchObject({ dxScore: 1462, dxStar: 3, dxScoreSource: 'fuzzy' })
   })
 
-  it('takes an exact DX score of a chart whose notes nobody counted', async () => {
+  it('upsert accepts an exact DX score of a chart without counted notes', async () => {
     const { send } = await testGateway()
     const { body } = await send('POST', '/v1/music/upsert', upsert({ ...ENTRY, musicId: 100_108, level: 10 }))
     expect(body.businessData.results[0].score).toMatchObject({ type: 'utage', dxScoreMax: null, dxStar: null })
   })
 
-  it('takes 20 entries, and ignores fields it does not know without keeping or logging them', async () => {
+  it('upsert accepts 20 entries and ignores unknown fields without storing or logging them', async () => {
     const { send, dataDir, log } = await testGateway()
     const charts = [
       [101, 0],
@@ -122,7 +122,7 @@ describe('upsert', () => {
     expect(JSON.stringify([databaseOf(dataDir), log, body])).not.toContain('SGWCMAID')
   })
 
-  it('stores nothing, and costs nothing, when the database fails in the middle', async () => {
+  it('upsert stores and costs nothing when the database fails in the middle', async () => {
     const gateway = await testGateway()
     const file = new Database(join(gateway.dataDir, 'gateway.sqlite'))
     file.exec(
@@ -139,7 +139,7 @@ describe('upsert', () => {
     expect((await gateway.send('POST', '/v1/music/upsert', upsert(...entries))).status).toBe(200)
   })
 
-  it('keeps the scores of users apart', async () => {
+  it('upsert keeps the scores of users apart', async () => {
     const { send } = await testGateway()
     await send('POST', '/v1/music/upsert', { token: ADMIN_TOKEN, ...upsert(ENTRY) })
     const { body } = await send('POST', '/v1/user/music', { token: ADMIN_TOKEN, body: {} })
@@ -148,8 +148,8 @@ describe('upsert', () => {
   })
 })
 
-describe('delete', () => {
-  it('deletes a list, telling which were there', async () => {
+describe('deleting scores', () => {
+  it('delete removes a list of scores and says which existed', async () => {
     const { send } = await testGateway()
     const musicList = [
       { musicId: 101, level: 3 },
@@ -166,7 +166,7 @@ describe('delete', () => {
     })
   })
 
-  it('takes one bare pair', async () => {
+  it('delete accepts a single pair', async () => {
     const { send } = await testGateway()
     expect(
       (await send('POST', '/v1/music/delete', { body: { musicId: 101, level: 3 } })).body.businessData
@@ -178,7 +178,7 @@ describe('delete', () => {
     ])
   })
 
-  it('answers 404 when there was nothing, and gives the tokens back', async () => {
+  it('delete of nothing gives 404 and returns the tokens', async () => {
     const { send } = await testGateway()
     const answer = await send('POST', '/v1/music/delete', { body: { musicId: 103, level: 3 } })
     expect([answer.status, answer.body.error]).toEqual([404, 'score_not_found'])
@@ -188,7 +188,7 @@ describe('delete', () => {
 })
 
 describe('reading all scores', () => {
-  it('lists them by music and level, with the maximum under both names', async () => {
+  it('all scores are listed by music and level, with the maximum under both names', async () => {
     const { send } = await testGateway()
     const { status, body } = await send('POST', '/v1/user/music', { body: {} })
     expect(status).toBe(200)
@@ -198,7 +198,7 @@ describe('reading all scores', () => {
     expect(userMusicDetailList[0]).toMatchObject({ musicId: 101, level: 3, deluxscoreMax: 1572, dxScoreMax: 1572 })
   })
 
-  it('needs no body', async () => {
+  it('reading all scores needs no body', async () => {
     const { send } = await testGateway()
     expect((await send('POST', '/v1/user/music')).status).toBe(200)
   })

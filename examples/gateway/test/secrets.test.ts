@@ -31,8 +31,8 @@ function tracesOf(secret: string): string[] {
   return [secret, secret.slice(-12), Buffer.from(secret).toString('base64url'), encodeURIComponent(secret)]
 }
 
-describe('no secret', () => {
-  it('is in the log or in an answer, whatever kind it is of and wherever it is sent', async () => {
+describe('secrets', () => {
+  it('no secret of any kind appears in the log or a response, wherever it is sent', async () => {
     const nowhere = `http://127.0.0.1:${await closedPort()}`
     const { send, log, gateway } = await testGateway({
       env: {
@@ -113,7 +113,7 @@ describe('no secret', () => {
     }
   })
 
-  it('hears of a Redis that does not answer', async () => {
+  it('no secret is logged when Redis doesn’t answer', async () => {
     const password = 'redis-password-not-to-be-seen'
     const REDIS_URL = `redis://user:${password}@127.0.0.1:${await closedPort()}`
     const { send, log } = await testGateway({ env: { LOG_LEVEL: 'trace', REDIS_URL } })
@@ -125,7 +125,7 @@ describe('no secret', () => {
     }
   })
 
-  it('is in the output when the gateway cannot start', async () => {
+  it('no secret is printed when the gateway can’t start', async () => {
     const password = 'postgres-password-not-to-be-seen'
     const port = await closedPort()
     const log: string[] = []

@@ -25,7 +25,7 @@ const read = (send: (method: string, path: string, options: object) => Promise<A
   send('GET', SETTINGS, { token: ADMIN_TOKEN })
 
 describe('settings of another policy', () => {
-  it('are in force as far as this one knows them; the rest is reported, and kept by changes', async () => {
+  it('settings of another policy apply as far as known, and the rest is reported and kept', async () => {
     const dataDir = tempDir()
     const before = await testGateway({ dataDir })
     const { version: _, ...document } = (await read(before.send)).body
@@ -84,7 +84,7 @@ describe('settings of another policy', () => {
     ['limits that are none', { mode: 'custom', custom: { personal: { write: { '1h': -1, '5h': 'x', '1d': null } } } }],
     ['no limits', { mode: 'custom', base: null, custom: 7, layers: [], prices: { 'music.upsert': -3 } }],
     ['limits without an end', { mode: 'custom', custom: { personal: { write: { '1h': 'unlimited' } } } }],
-  ])('or of no shape at all stop nothing: %s', async (_name, document) => {
+  ])('malformed settings don’t break the gateway: %s', async (_name, document) => {
     const gateway = await testGateway({ dataDir: await folderWith(document) })
     const { body, status } = await read(gateway.send)
     expect([status, body.version]).toEqual([200, 7])
@@ -98,8 +98,8 @@ describe('settings of another policy', () => {
   })
 })
 
-describe.runIf(browserTests)('the console', () => {
-  it('shows which settings are not in force, until they are saved', async () => {
+describe.runIf(browserTests)('faulty settings in the console', () => {
+  it('the console shows settings that aren’t in force until they are saved', async () => {
     const gateway = await testGateway({
       dataDir: await folderWith({ mode: 'lenient', prices: { 'music.upsert': -3 } }),
     })

@@ -68,14 +68,14 @@ async function bothAdmit({ gateways }: Pair, wanted: boolean, since: number): Pr
 
 const announcedIn = ({ redis }: Pair): Promise<unknown> => redis.cli('GET', '{gateway}:settings')
 
-describe.runIf(redisTests && postgresTests)('settings of two processes', () => {
+describe.runIf(redisTests && postgresTests)('lost settings of two gateways', () => {
   let postgres: PostgresServer | undefined
   beforeAll(async () => {
     postgres = await startPostgres()
   })
   afterAll(() => postgres?.stop())
 
-  it('that Redis lost are announced again, and changes go on being followed', async () => {
+  it('settings lost by Redis are announced again, and later changes apply', async () => {
     const both = await pair(postgres!)
     const [here, there] = both.gateways
     await setLimit(here, 14)
@@ -93,7 +93,7 @@ describe.runIf(redisTests && postgresTests)('settings of two processes', () => {
     }
   })
 
-  it('that were restored from an older backup are followed, and a version read before wins no race', async () => {
+  it('settings restored from an older backup apply, and an older version can’t be written over them', async () => {
     const both = await pair(postgres!)
     const [here, there] = both.gateways
     const nothing = await backUpSettings(both.db)
@@ -122,7 +122,7 @@ describe.runIf(redisTests && postgresTests)('settings of two processes', () => {
     expect(await announcedIn(both)).toBe('')
   })
 
-  it('that were stored by a process which died before it could announce them are followed', async () => {
+  it('settings stored by a process that died before announcing them apply', async () => {
     const both = await pair(postgres!)
     // More than the policy has, so that an admission shows which limit decided it.
     await setLimit(both.gateways[0], 100_000)

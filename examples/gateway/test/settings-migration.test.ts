@@ -33,7 +33,7 @@ function oldSqlite(dataDir: string): Kysely<FormerTables> {
   return new Kysely({ dialect: new SqliteDialect({ database: file as unknown as SqliteDatabase }) })
 }
 
-it('settings from before there were revisions have one each, and are what they were', async () => {
+it('settings without revisions get one each and keep their content', async () => {
   const dataDir = join(tempDir(), 'old')
   const old = oldSqlite(dataDir)
   await migratedTo('0001-first', old)
@@ -104,7 +104,7 @@ const BEFORE_NUMBERS = [
 ]
 
 describe('a gateway whose counters were JSON', () => {
-  it('keeps its settings and begins to count again', async () => {
+  it('a gateway with JSON counters keeps its settings and starts counting again', async () => {
     const dataDir = join(tempDir(), 'old')
     const old = oldSqlite(dataDir)
     await migratedTo('0016-upload-sessions', old)
@@ -119,8 +119,8 @@ describe('a gateway whose counters were JSON', () => {
   })
 })
 
-describe('a gateway that kept settings, factor and outcomes in tables of its own finds all of them', () => {
-  it('in the embedded database', async () => {
+describe('settings, factor and outcomes in the gateway’s former tables', () => {
+  it('the embedded database’s former tables are migrated', async () => {
     const dataDir = join(tempDir(), 'old')
     const old = oldSqlite(dataDir)
     await migratedTo('0010-counters', old)
@@ -136,7 +136,7 @@ describe('a gateway that kept settings, factor and outcomes in tables of its own
     })
     afterAll(() => postgres.stop())
 
-    it('in its database', async () => {
+    it('a PostgreSQL database’s former tables are migrated', async () => {
       const url = await postgres.createDatabase()
       const pool = new pg.Pool({ connectionString: url, max: 1 })
       const old = new Kysely<FormerTables>({ dialect: new PostgresDialect({ pool }) })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, type Answer, testGateway } from './support/gateway.ts'
 
-describe('the settings of everybody', () => {
-  it('are changed in the parts that a patch names, by callers who have read them', async () => {
+describe('patching settings', () => {
+  it('a patch changes the settings that it names, for callers who have read them', async () => {
     const { send } = await testGateway()
     const path = '/admin/quota/settings'
     const patch = (body: unknown, match?: string, type = 'application/merge-patch+json'): Promise<Answer> =>

@@ -83,7 +83,7 @@ async function onRedis(openBoth: OpenBoth, redis: RedisServer): Promise<Settings
   }
 }
 
-describe('settings, asked what every settings store is asked', () => {
+describe('the settings suite on the gateway’s stores', () => {
   const runner = { describe, it: (name: string, run: () => Promise<void>) => it(name, run) }
   let redis: RedisServer | undefined
   let postgres: PostgresServer | undefined
@@ -110,7 +110,7 @@ describe('settings, asked what every settings store is asked', () => {
   if (redisTests) counts.push(describeSettingsStore(runner, () => onRedis(openBoth, redis!), 'with Redis'))
   if (isDeep && postgresTests) counts.push(describeSettingsStore(runner, () => onDatabase(onPostgres), 'PostgreSQL'))
 
-  it('in all cases', () => {
+  it('the settings suite runs every case on each store', () => {
     for (const count of counts) expect(count).toBeGreaterThanOrEqual(CASES)
   })
 })

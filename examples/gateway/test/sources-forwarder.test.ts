@@ -74,8 +74,8 @@ async function expectFault(answers: Answering[], expected: Fault, more?: Options
   return error
 }
 
-describe('a sent request', () => {
-  it('is the credential in the field of each source, to its path', async () => {
+describe('requests to a source', () => {
+  it('a source request has the credential in the source’s field and path', async () => {
     const lx = await sourceServer(lxScores(lxScore()))
     const fish = await sourceServer(fishRecords(fishRecord()))
     expect((await lxAt(lx.origin).fetchScores(CREDENTIAL)).plays).toHaveLength(1)
@@ -89,7 +89,7 @@ describe('a sent request', () => {
     ])
   })
 
-  it.each([301, 302, 303, 307, 308])('never follows a redirect (%i)', async (status) => {
+  it.each([301, 302, 303, 307, 308])('a source request follows no redirect (%i)', async (status) => {
     const other = await sourceServer(lxScores(lxScore()))
     const location = `${other.origin}/api/v0/user/maimai/player/scores`
     await expectFault([text('', status, { Location: location })], {
@@ -100,15 +100,15 @@ describe('a sent request', () => {
   })
 })
 
-describe('refusals', () => {
-  it('of the credential by LXNS, in the head or in the body', async () => {
+describe('rejections by a source', () => {
+  it('LXNS rejects a credential in the head or in the body', async () => {
     const expected = { code: 'source_credential_rejected' }
     await expectFault([lxError(401, 'unauthorized')], { ...expected, upstreamStatus: 401 })
     await expectFault([lxError(403, 'forbidden')], { ...expected, upstreamStatus: 403 })
     await expectFault([json({ success: false, code: 401 })], { ...expected, upstreamStatus: 401 })
   })
 
-  it('of the credential by Diving-Fish, distinguished from other faults with the same status', async () => {
+  it('Diving-Fish rejecting a credential is distinguished from its other errors with that status', async () => {
     const server = await sourceServer(fishError('导入token有误'), fishError('别的'), fishError('导入token有误', 200))
     const fish = fishAt(server.origin)
     const codes: string[] = []
@@ -116,13 +116,13 @@ describe('refusals', () => {
     expect(codes).toEqual(['source_credential_rejected', 'source_bad_response', 'source_credential_rejected'])
   })
 
-  it('of a private profile by Diving-Fish', async () => {
+  it('Diving-Fish reports a private profile', async () => {
     const server = await sourceServer(fishError('已设置隐私', 403))
     const error = await failure(fishAt(server.origin).fetchScores(CREDENTIAL))
     expect(error).toMatchObject({ code: 'source_privacy', status: 422, source: 'fish', upstreamStatus: 403 })
   })
 
-  it('by a firewall before the source say nothing about the player', async () => {
+  it('a firewall in front of a source says nothing about the player', async () => {
     const page = text('<html>blocked</html>', 403, { 'Content-Type': 'text/html' })
     await expectFault([page], { code: 'source_bad_response', upstreamStatus: 403 })
   })
@@ -135,7 +135,7 @@ describe('refusals', () => {
     [{ 'Retry-After': '99999999999999999999' }, 3_600],
     [{ 'Retry-After': 'soon' }, 60],
     [{}, 60],
-  ])('of too many requests: %o is %i s', async (headers, seconds) => {
+  ])('a source’s rate limit with %o means a wait of %i s', async (headers, seconds) => {
     const expected = { code: 'source_rate_limited', upstreamStatus: 429 }
     const error = await expectFault([lxError(429, 'too many requests', headers)], expected)
     expect(error).toMatchObject({
@@ -146,7 +146,7 @@ describe('refusals', () => {
   })
 })
 
-describe('nonsense', () => {
+describe('invalid source responses', () => {
   it.each<[string, Answering]>([
     ['a page', text('<html></html>', 200, { 'Content-Type': 'text/html' })],
     ['broken JSON', text('{"success":true,"data":[')],
@@ -156,28 +156,28 @@ describe('nonsense', () => {
     ['an error without a code', json({ success: false, message: 'no' })],
     ['another form', json([])],
     ['more records than there are charts', lxScores(...Array<number>(10_001).fill(0))],
-  ])('%s', async (_name, answer) => {
+  ])('%s is an invalid response', async (_name, answer) => {
     await expectFault([answer], { code: 'source_bad_response', upstreamStatus: 200 })
   })
 
-  it('is also a status that says nothing, 404 for example', async () => {
+  it('a status without meaning, such as 404, is an invalid response', async () => {
     await expectFault([lxError(404, 'not found')], { code: 'source_bad_response', upstreamStatus: 404 })
     await expectFault([text('', 204)], { code: 'source_bad_response', upstreamStatus: 204 })
   })
 
-  it('is also an answer that is not HTTP, or not compressed as it claims', async () => {
+  it('a response that isn’t HTTP or isn’t compressed as announced is an invalid response', async () => {
     await expectFault([raw('220 mail.example.com ready\r\n')], { code: 'source_bad_response' })
     await expectFault([text('not gzip', 200, { 'Content-Encoding': 'gzip' })], { code: 'source_bad_response' })
   })
 
-  it('a body longer than announced is cut off, and no JSON then', async () => {
+  it('a body longer than announced is cut off and invalid', async () => {
     const body = JSON.stringify({ success: true, data: [] })
     const answer = raw(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length - 1}\r\n\r\n${body}`)
     await expectFault([answer], { code: 'source_bad_response', upstreamStatus: 200 })
   })
 })
 
-describe('too large an answer', () => {
+describe('oversized source responses', () => {
   const maxBytes = 10_000
   /** Goes on for as long as it is read. */
   function endless(chunk: Uint8Array, headers: Record<string, string>, counted: (bytes: number) => void): Answering {
@@ -194,7 +194,7 @@ describe('too large an answer', () => {
     }
   }
 
-  it('is broken off while it comes', async () => {
+  it('an oversized response is aborted while it arrives', async () => {
     let sent = 0
     const answer = endless(Buffer.alloc(8_192, 32), {}, (bytes) => {
       sent = bytes
@@ -203,7 +203,7 @@ describe('too large an answer', () => {
     expect(sent).toBeLessThan(50_000_000)
   })
 
-  it('is measured after decompression', async () => {
+  it('the size is measured after decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(20_000_000, 32))
     expect(bomb.byteLength).toBeLessThan(20_000)
     await expectFault(
@@ -213,7 +213,7 @@ describe('too large an answer', () => {
     )
   })
 
-  it('is one byte more than the limit', async () => {
+  it('one byte above the limit is too large', async () => {
     const body = JSON.stringify({ success: true, data: [] })
     const server = await sourceServer(text(gzipSync(body), 200, { 'Content-Encoding': 'gzip' }))
     const fits = await lxAt(server.origin, { maxBytes: body.length }).fetchScores(CREDENTIAL)
@@ -230,13 +230,13 @@ describe('the second try', () => {
     ['a torn connection', torn],
     ['a torn body', tornBody],
     ['a body shorter than announced', raw('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{')],
-  ])('comes after %s', async (_name, passing) => {
+  ])('a source is tried again after %s', async (_name, passing) => {
     const server = await sourceServer(passing, lxScores(lxScore()))
     expect((await lxAt(server.origin).fetchScores(CREDENTIAL)).plays).toHaveLength(1)
     expect(server.requests).toHaveLength(2)
   })
 
-  it('is the last, and reports its result', async () => {
+  it('the second try is the last and gives the result', async () => {
     const bad = lxError(503, 'maintenance')
     await expectFault([bad], { code: 'source_error', upstreamStatus: 503, asked: 2 })
     await expectFault([bad, lxError(401, 'no')], { code: 'source_credential_rejected', upstreamStatus: 401, asked: 2 })
@@ -244,32 +244,32 @@ describe('the second try', () => {
     await expectFault([torn, tornBody], { code: 'source_unreachable', isForwardingFailed: true, asked: 2 })
   })
 
-  it('does not come after an answer that would be the same again', async () => {
+  it('an error that would repeat isn’t tried again', async () => {
     for (const status of [500, 501]) {
       await expectFault([lxError(status, 'broken')], { code: 'source_error', upstreamStatus: status })
     }
   })
 
-  it('waits for a part of its longest wait, by chance', async () => {
+  it('the second try waits a random part of its maximum', async () => {
     const server = await sourceServer(torn, lxScores())
     // The longest wait is an hour, of which chance takes nothing: a fixed wait would run into the time limit.
     await lxAt(server.origin, { retryDelayMs: 3_600_000, random: () => 0 }).fetchScores(CREDENTIAL)
     expect(server.requests).toHaveLength(2)
   })
 
-  it('comes within the time limit or not at all', async () => {
+  it('the second try comes within the time limit or not at all', async () => {
     const more = { timeoutMs: 100, retryDelayMs: 3_600_000, random: () => 0.999 }
     const expected = { code: 'source_timeout', isForwardingFailed: true, asked: expect.any(Number) }
     await expectFault([torn, lxScores()], expected, more)
   })
 })
 
-describe('the time limit', () => {
+describe('the time limit of a source', () => {
   const timeoutMs = 100
   /** However often it was asked by then: a busy machine may not have come to it. */
   const expected = { code: 'source_timeout', isForwardingFailed: true, asked: expect.any(Number) }
 
-  it('holds for the head, the body, and both tries together', async () => {
+  it('the time limit covers head, body and both tries together', async () => {
     const started: Answering = (_req, res) => {
       res.writeHead(200).write('{"success":true,')
     }
@@ -278,7 +278,7 @@ describe('the time limit', () => {
     await expectFault([torn, silence], expected, { timeoutMs })
   })
 
-  it('holds for a body that trickles', async () => {
+  it('the time limit applies to a body that trickles', async () => {
     let timer: NodeJS.Timeout | undefined
     const trickle: Answering = (_req, res) => {
       res.writeHead(200)
@@ -289,16 +289,16 @@ describe('the time limit', () => {
   })
 })
 
-describe('a source that is not there', () => {
-  it('is unreachable', async () => {
+describe('a missing source', () => {
+  it('a source that can’t be reached is reported as unreachable', async () => {
     const error = await failure(lxAt(await nobody()).fetchScores(CREDENTIAL))
     expect(error).toMatchObject({ code: 'source_unreachable', status: 502, isForwardingFailed: true })
     expect((error.cause as Error).message).toBe('ECONNREFUSED')
   })
 })
 
-describe('an abort', () => {
-  it('ends a request with its own reason', async () => {
+describe('aborting a source request', () => {
+  it('an aborted source request ends with the abort’s reason', async () => {
     const never = held(lxScores())
     const server = await sourceServer(never.answer)
     const abort = new AbortController()

@@ -13,8 +13,8 @@ import { KEY, sourceGateway } from './support/source-gateway.ts'
 import { fishRecord, fishRecords, held, lxScore, lxScores, silence, sourceServer } from './support/source-server.ts'
 
 // The first gateway of a file waits for everything to be loaded.
-describe('imports of one player', () => {
-  it('run one at a time, whichever the source and the process; the second costs nothing', async () => {
+describe('concurrent imports of a player', () => {
+  it('a player’s imports run one at a time across sources and processes, and a rejected one is free', async () => {
     const dataDir = tempDir()
     const here = await sourceGateway({ dataDir })
     const there = await sourceGateway({ dataDir })
@@ -34,7 +34,7 @@ describe('imports of one player', () => {
     expect(databaseOf(dataDir).source_imports).toEqual([])
   })
 
-  it('of others go on', async () => {
+  it('imports of other players run concurrently', async () => {
     const gateway = await sourceGateway()
     const { answer, release } = held(lxScores())
     gateway.lx.answer(answer, lxScores())
@@ -49,7 +49,7 @@ describe('imports of one player', () => {
     expect((await first).status).toBe(200)
   })
 
-  it('may go on when one has died, after its time', async () => {
+  it('an import that died blocks the player for a limited time', async () => {
     const clock = manualClock(START)
     const gateway = await sourceGateway({ clock, env: { SOURCE_TIMEOUT_MS: '10000' } })
     const { answer, release } = held(lxScores(lxScore()))
@@ -72,7 +72,7 @@ describe('imports of one player', () => {
     expect((await gateway.updateLx()).status).toBe(200)
   })
 
-  it('end when the gateway does', async () => {
+  it('imports end when the gateway stops', async () => {
     const lx = await sourceServer(silence)
     const dataDir = tempDir()
     const config = loadConfig({ DATA_DIR: dataDir, LXNS_BASE_URL: lx.origin })
@@ -89,8 +89,8 @@ describe('imports of one player', () => {
   })
 })
 
-describe.runIf(postgresTests)('on PostgreSQL', () => {
-  it('imports are the same, and one at a time', async () => {
+describe.runIf(postgresTests)('imports on PostgreSQL', () => {
+  it('imports on PostgreSQL store scores and run one at a time per player', async () => {
     const postgres = await postgresServer()
     const gateway = await sourceGateway({ env: { DATABASE_URL: postgres.url } })
     const { answer, release } = held(
@@ -118,7 +118,7 @@ function processorMs(): number {
   return (user + system) / 1_000
 }
 
-describe('a large import', () => {
+describe('large imports', () => {
   /** What something took of the processor, in milliseconds, and the most in it while no one else had a turn. */
   async function turnsOf(work: () => Promise<unknown>): Promise<{ totalMs: number; longestMs: number }> {
     const began = processorMs()
@@ -137,7 +137,7 @@ describe('a large import', () => {
   }
 
   // Measured with the compiler and the collector working beside it, so one of a few runs has to pass.
-  it('lets others have a turn every 50 ms', { retry: 3 }, async () => {
+  it('a large import lets other requests run every 50 ms', { retry: 3 }, async () => {
     const { lx, updateLx } = await sourceGateway()
     const scores = Array.from({ length: 3_000 }, (_, n) =>
       lxScore({ id: 1 + (n >> 2), level_index: n % 4, achievements: 90 }),
@@ -155,7 +155,7 @@ describe('a large import', () => {
     }
   })
 
-  it('is all or nothing', async () => {
+  it('a large import is stored completely or not at all', async () => {
     const { lx, updateLx, dataDir, ...gateway } = await sourceGateway()
     const file = new Database(join(dataDir, 'gateway.sqlite'))
     file.exec(

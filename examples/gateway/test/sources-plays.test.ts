@@ -51,8 +51,8 @@ const PLAYS: readonly { readonly lx: object; readonly fish: object; readonly pla
   { lx: { fs: 'sync' }, fish: { fs: 'sync' }, play: { syncStatus: 5 } },
 ]
 
-describe('records', () => {
-  it('of one play are the same from both sources', async () => {
+describe('source records', () => {
+  it('records of one play from both sources are equal', async () => {
     const fromLx = await fetched('lx', lxScores(...PLAYS.map(({ lx }) => lxScore({ play_time: null, ...lx }))))
     const fromFish = await fetched('fish', fishRecords(...PLAYS.map(({ fish }) => fishRecord(fish))))
     expect(fromLx.faults).toEqual([])
@@ -60,7 +60,7 @@ describe('records', () => {
     expect(fromLx.plays).toMatchObject(PLAYS.map(({ play }) => play))
   })
 
-  it('keep the instant of a play where it is known', async () => {
+  it('records keep the time of a play if it is known', async () => {
     const times = [
       '2026-05-01T12:30:00Z',
       '2026-05-01T20:30:00+08:00',
@@ -78,7 +78,7 @@ describe('records', () => {
     expect(plays.map(({ playedAt }) => playedAt)).toEqual([instant, instant, null, null, null, null, null])
   })
 
-  it('of LXNS that are no plays cost no others', async () => {
+  it('invalid LXNS records are skipped and the others imported', async () => {
     const bad = [
       null,
       'text',
@@ -115,7 +115,7 @@ describe('records', () => {
     )
   })
 
-  it('of Diving-Fish that are no plays cost no others, and their text is not repeated', async () => {
+  it('invalid Diving-Fish records are skipped without repeating their text', async () => {
     const bad = [
       fishRecord({ song_id: 0 }),
       fishRecord({ song_id: 1_000_000 }),
@@ -130,7 +130,7 @@ describe('records', () => {
     expect(JSON.stringify(faults)).not.toContain('SECRET')
   })
 
-  it('have their achievement rounded, also the many that truncation would get wrong', () => {
+  it('achievements are rounded, also those that truncation gets wrong', () => {
     let truncatedWrong = 0
     const wrong: number[] = []
     for (let value = 0; value <= MAX_ACHIEVEMENT; value++) {
@@ -166,8 +166,8 @@ const records: fc.Arbitrary<PlayRecord> = fc
   })
   .map(({ dx, ...rest }) => ({ musicId: 101, level: LEVELS[3], ...rest, ...dx }))
 
-describe('mergeBest', () => {
-  it('gives the same whatever comes first, again, or in groups', () => {
+describe('merging plays', () => {
+  it('merging gives one result in any order, grouping or repetition', () => {
     fc.assert(
       fc.property(records, records, records, (a, b, c) => {
         expect(mergeBest(a, a)).toEqual(a)
@@ -179,7 +179,7 @@ describe('mergeBest', () => {
     )
   })
 
-  it('never lowers a field, but for a DX score that was worked out and now is read off', () => {
+  it('merging never lowers a field, except a computed DX score when an exact one is known', () => {
     fc.assert(
       fc.property(records, records, (before, incoming) => {
         const after = mergeBest(before, incoming)
@@ -219,7 +219,7 @@ describe('mergeBest', () => {
     ['a fuzzy one before 0', fuzzy(1_000), record({}), fuzzy(1_000)],
     ['a fuzzy one before an exact 0', fuzzy(1_000), exact(0), fuzzy(1_000)],
     ['an exact 0 before an unknown one', exact(0), record({}), exact(0)],
-  ])('keeps of DX scores %s', (_name, a, b, best) => {
+  ])('merging keeps of two DX scores %s', (_name, a, b, best) => {
     expect(mergeBest(a, b)).toEqual(best)
     expect(mergeBest(b, a)).toEqual(best)
   })

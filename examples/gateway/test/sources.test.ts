@@ -20,8 +20,8 @@ import {
 } from './support/source-server.ts'
 
 // The first gateway of a file waits for everything to be loaded.
-describe('an import', () => {
-  it('stores what the source has, and the second time finds nothing new', async () => {
+describe('imports', () => {
+  it('an import stores what the source has, and a second one changes nothing', async () => {
     const gateway = await sourceGateway()
     await clearScores(gateway)
     gateway.lx.answer(
@@ -94,7 +94,7 @@ describe('an import', () => {
     expect(await usedOf(gateway)).toEqual({ read: 14, write: 0 })
   })
 
-  it('keeps the best of each field, whichever source it came from', async () => {
+  it('an import keeps the best of each field across sources', async () => {
     const gateway = await sourceGateway()
     await clearScores(gateway)
     const upsert = { ...ENTRY, achievement: 100.5, dxScore: 5, fuzzy: true, comboStatus: 'fc', syncStatus: 'fs' }
@@ -120,7 +120,7 @@ describe('an import', () => {
     expect(await gateway.scores()).toMatchObject([{ ...better, achievement: 1_006_000, source: 'fish' }])
   })
 
-  it('names the first hundred of many bad records', async () => {
+  it('an import lists the first hundred of many invalid records', async () => {
     const { fish, updateFish } = await sourceGateway()
     fish.answer(fishRecords(...Array<number>(250).fill(7), fishRecord()))
     const { businessData } = (await updateFish()).body
@@ -128,27 +128,30 @@ describe('an import', () => {
     expect(businessData.errors).toHaveLength(100)
   })
 
-  it.each(['lx', 'fish'] as const)('takes an access token of OAuth in place of a personal one: %s', async (name) => {
-    const gateway = await sourceGateway()
-    gateway.lx.answer(lxScores(lxScore()))
-    gateway.fish.answer(fishRecords(fishRecord()))
-    // Such tokens are longer than personal ones.
-    const accessToken = `eyJ0.${'x'.repeat(1_000)}`
-    const update = name === 'lx' ? gateway.updateLx : gateway.updateFish
-    const { status, body } = await update({ accessToken, qrcode: 'legacy' })
-    expect([status, body.businessData]).toMatchObject([200, { source: name, fetched: 1 }])
-    const [request] = gateway[name].requests
-    expect(request?.path).toMatch(name === 'lx' ? /\/user\/maimai\/player\/scores$/ : /^\/player\/records$/)
-    expect(request?.headers.authorization).toBe(`Bearer ${accessToken}`)
-    expect(request?.headers).not.toHaveProperty(name === 'lx' ? 'x-user-token' : 'import-token')
-    expect(JSON.stringify([databaseOf(gateway.dataDir), gateway.log])).not.toContain('eyJ0')
-    const both = await update({ accessToken, [name === 'lx' ? 'key' : 'token']: KEY })
-    expect([both.status, both.body.details[0].path]).toEqual([422, name === 'lx' ? 'key' : 'token'])
-    expect((await update({ accessToken: 'x'.repeat(4_097) })).body.details).toHaveLength(1)
-    expect(gateway[name].requests).toHaveLength(1)
-  })
+  it.each(['lx', 'fish'] as const)(
+    'an import accepts an OAuth access token in place of a personal one: %s',
+    async (name) => {
+      const gateway = await sourceGateway()
+      gateway.lx.answer(lxScores(lxScore()))
+      gateway.fish.answer(fishRecords(fishRecord()))
+      // Such tokens are longer than personal ones.
+      const accessToken = `eyJ0.${'x'.repeat(1_000)}`
+      const update = name === 'lx' ? gateway.updateLx : gateway.updateFish
+      const { status, body } = await update({ accessToken, qrcode: 'legacy' })
+      expect([status, body.businessData]).toMatchObject([200, { source: name, fetched: 1 }])
+      const [request] = gateway[name].requests
+      expect(request?.path).toMatch(name === 'lx' ? /\/user\/maimai\/player\/scores$/ : /^\/player\/records$/)
+      expect(request?.headers.authorization).toBe(`Bearer ${accessToken}`)
+      expect(request?.headers).not.toHaveProperty(name === 'lx' ? 'x-user-token' : 'import-token')
+      expect(JSON.stringify([databaseOf(gateway.dataDir), gateway.log])).not.toContain('eyJ0')
+      const both = await update({ accessToken, [name === 'lx' ? 'key' : 'token']: KEY })
+      expect([both.status, both.body.details[0].path]).toEqual([422, name === 'lx' ? 'key' : 'token'])
+      expect((await update({ accessToken: 'x'.repeat(4_097) })).body.details).toHaveLength(1)
+      expect(gateway[name].requests).toHaveLength(1)
+    },
+  )
 
-  it('wants a credential that can be one', async () => {
+  it('an import rejects a malformed credential', async () => {
     const { updateLx, lx, ...gateway } = await sourceGateway()
     const bodies = [
       {},
@@ -171,7 +174,7 @@ describe('an import', () => {
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 0 })
   })
 
-  it('goes on when the caller hangs up, and stays charged', async () => {
+  it('an import continues when its caller disconnects, and stays charged', async () => {
     const gateway = await sourceGateway()
     await clearScores(gateway)
     const { answer, release } = held(lxScores(lxScore()))
@@ -190,7 +193,7 @@ describe('an import', () => {
   })
 })
 
-describe('a source that fails', () => {
+describe('failing sources', () => {
   interface Fault {
     readonly answer: Answering
     readonly status: number
@@ -249,7 +252,7 @@ describe('a source that fails', () => {
     },
   }
 
-  it.each(Object.entries(faults))('%s', async (_name, fault) => {
+  it.each(Object.entries(faults))('a source that answers with %s fails the import', async (_name, fault) => {
     const { path = 'lx', answer, status, body, charged = 0, timeoutMs = '10000' } = fault
     const gateway = await sourceGateway({ env: { SOURCE_TIMEOUT_MS: timeoutMs } })
     const before = databaseOf(gateway.dataDir)
@@ -266,7 +269,7 @@ describe('a source that fails', () => {
     expect(gateway.log.join('')).toContain('"msg":"source failed"')
   })
 
-  it('is not there', async () => {
+  it('a source that can’t be reached fails the import without a charge', async () => {
     const gateway = await sourceGateway({ env: { LXNS_BASE_URL: await nobody() } })
     expect(await gateway.updateLx()).toMatchObject({ status: 502, body: { error: 'source_unreachable', source: 'lx' } })
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 0 })

@@ -33,7 +33,7 @@ async function write(send: Send, dxScore: number): Promise<number> {
 }
 
 describe('counters in the embedded database', () => {
-  it('every token that was answered is remembered by the next process, however the first was killed', async () => {
+  it('every answered charge is remembered by the next process after any kill', async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)
     const send = sender(first.baseUrl)
@@ -48,7 +48,7 @@ describe('counters in the embedded database', () => {
 })
 
 describe.runIf(postgresTests)('counters in PostgreSQL', () => {
-  it('two processes refuse together, and a kill of either loses no charge that was answered', async () => {
+  it('two processes share limits, and killing either loses no answered charge', async () => {
     const postgres = await postgresServer({ durable: true })
     const env = { ...TOKENS, DATABASE_URL: await postgres.createDatabase(), QUOTA_STORE: 'postgres' }
     const children = await Promise.all([runGateway(tempDir(), env), runGateway(tempDir(), env)])

@@ -29,19 +29,19 @@ async function takenPort(): Promise<string> {
   return String((server.address() as { port: number }).port)
 }
 
-describe('a start that cannot be', () => {
-  it.each(['PORT', 'SYNC_PORT', 'CHARTS_PORT', 'METRICS_PORT'])('names a taken %s', async (name) => {
+describe('starts that fail', () => {
+  it.each(['PORT', 'SYNC_PORT', 'CHARTS_PORT', 'METRICS_PORT'])('the error names a taken %s', async (name) => {
     const port = await takenPort()
     expect(await refusal({ [name]: port })).toBe(
       `${name}=${port}: something listens there already; stop it, or name another port`,
     )
   })
 
-  it('names a host that is not of this machine', async () => {
+  it('the error names a host that isn’t of this machine', async () => {
     expect(await refusal({ HOST: '192.0.2.1' })).toMatch(/^HOST=192\.0\.2\.1: is no address of this machine; name one/)
   })
 
-  it('names a data folder that is a file, is inside of one, or cannot be made', async () => {
+  it('the error names a data folder that is a file, is inside one, or can’t be created', async () => {
     const file = join(tempDir(), 'file')
     writeFileSync(file, '')
     for (const dataDir of [file, join(file, 'inside')]) {
@@ -52,7 +52,7 @@ describe('a start that cannot be', () => {
     )
   })
 
-  it('names a database that is none', async () => {
+  it('the error names a file that isn’t a database', async () => {
     const dataDir = tempDir()
     writeFileSync(join(dataDir, 'gateway.sqlite'), 'garbage '.repeat(1_000))
     expect(await refusal({}, dataDir)).toMatch(/^DATA_DIR=\S+: gateway\.sqlite in it is no database, or a damaged one/)
@@ -60,7 +60,7 @@ describe('a start that cannot be', () => {
     expect(await refusal({}, join(dataDir, 'other'))).toContain('cannot be written to')
   })
 
-  it('names a PostgreSQL that is not there', async () => {
+  it('the error names an unreachable PostgreSQL', async () => {
     const env = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/scores' }
     expect(await refusal(env)).toBe(
       'DATABASE_URL=127.0.0.1:1/scores: no PostgreSQL answers there (ECONNREFUSED); ' +
@@ -68,7 +68,7 @@ describe('a start that cannot be', () => {
     )
   })
 
-  it('says so in one line, and ends with 78', async () => {
+  it('a failed start prints one line and exits with 78', async () => {
     const file = join(tempDir(), 'file')
     writeFileSync(file, '')
     const child = run('main', [], { DATA_DIR: file })
@@ -81,15 +81,15 @@ describe('a start that cannot be', () => {
 })
 
 describe('a start without Redis', () => {
-  it('is one, and the log names the address', async () => {
+  it('a gateway starts without its Redis and logs the address', async () => {
     const { log } = await testGateway({ env: { REDIS_URL: 'redis://:secret@127.0.0.1:1' } })
     expect(log.join('')).toContain('REDIS_URL=127.0.0.1:1: no Redis answers there; start it, or correct the address')
     expect(log.join('')).not.toContain('secret')
   })
 })
 
-describe.runIf(postgresTests)('with PostgreSQL', () => {
-  it('a data folder that is not there is made for the demo, and a wrong address is reported', async () => {
+describe.runIf(postgresTests)('data folders with PostgreSQL', () => {
+  it('the demo creates a missing data folder, and a wrong address is reported', async () => {
     const postgres = await postgresServer()
     const databaseUrl = await postgres.createDatabase()
     const dataDir = join(tempDir(), 'not', 'there')
@@ -104,8 +104,8 @@ describe.runIf(postgresTests)('with PostgreSQL', () => {
   })
 })
 
-describe('variables that are nearly ours', () => {
-  it('are named with the one that was meant; in production they are a fault', () => {
+describe('misspelt variables', () => {
+  it('a misspelt variable is reported with the probable one and is a fault in production', () => {
     const env = { DATABSE_URL: 'postgres://user:secret@db/scores', PROT: '9090', JWT_SECRET: 'x'.repeat(32) }
     const texts = loadConfig(env).misspelt.map(misspeltText)
     expect(texts).toEqual([
@@ -117,7 +117,7 @@ describe('variables that are nearly ours', () => {
     expect(production).not.toThrow(/secret/)
   })
 
-  it('are not those of others, nor one beside the right one', () => {
+  it('variables of other programs and next to the correct one aren’t reported', () => {
     const others = [
       'HOME',
       'PATH',
@@ -136,7 +136,7 @@ describe('variables that are nearly ours', () => {
 })
 
 describe('two services on one port', () => {
-  it('are a fault that names both, but where any free port is meant', () => {
+  it('two services on one port are a fault that names both, except with port 0', () => {
     expect(() => loadConfig({ PORT: '9000', CHARTS_PORT: '9000', METRICS_PORT: '8081' })).toThrow(
       /CHARTS_PORT: 9000 is PORT too; give each a port of its own\n {2}METRICS_PORT: 8081 is SYNC_PORT too/,
     )

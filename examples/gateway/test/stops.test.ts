@@ -18,8 +18,8 @@ function ask(port: number, agent: Agent): Promise<string> {
   })
 }
 
-describe('kept connections', () => {
-  it('with requests announce that they close, and none is broken off, when a server stops', async () => {
+describe('kept-alive connections at a stop', () => {
+  it('a stopping server announces the close on connections with requests and breaks none off', async () => {
     const listener = await listen((_req, res) => setImmediate(() => res.end('done')), '127.0.0.1', 0)
     const stopped = { at: 0 }
     const last = await Promise.all(
@@ -38,7 +38,7 @@ describe('kept connections', () => {
     expect(new Set(last)).toEqual(new Set(['200 close']))
   })
 
-  it('on which nothing comes are closed', async () => {
+  it('a stopping server closes idle connections', async () => {
     const listener = await listen((_req, res) => res.end('done'), '127.0.0.1', 0)
     const agent = new Agent({ keepAlive: true })
     onTestFinished(() => agent.destroy())
@@ -48,8 +48,8 @@ describe('kept connections', () => {
   })
 })
 
-describe('a database that cannot grow', () => {
-  it('is distinguished from one that can, and the probe leaves nothing behind', async () => {
+describe('a database that can’t grow', () => {
+  it('a database that can’t grow is detected, and the probe leaves nothing behind', async () => {
     const dataDir = tempDir()
     const db = await openSqlite(dataDir)
     onTestFinished(() => db.destroy())
@@ -81,7 +81,7 @@ function smallDisk(): string | undefined {
 }
 
 describe('a full disk', () => {
-  it('is seen by /readyz, reported to writers, gone when there is room, and keeps no gateway from stopping', async (context) => {
+  it('a full disk fails /readyz and writes, ends when there is room, and doesn’t prevent a stop', async (context) => {
     const dataDir = smallDisk()
     if (dataDir === undefined) return context.skip()
     const gateway = await testGateway({ dataDir })

@@ -13,8 +13,8 @@ import { manyRecords } from './support/sync.ts'
 
 const QQ = 20_002
 
-describe.runIf(postgresTests)('two processes on one PostgreSQL', () => {
-  it('let one write of a player through at a time, while the account is linked and unlinked', async () => {
+describe.runIf(postgresTests)('two sync processes on one PostgreSQL', () => {
+  it('writes of a player run one at a time while the account is linked and unlinked', async () => {
     const postgres = await postgresServer()
     const databaseUrl = await postgres.createDatabase()
     const opened = [1, 2].map(() => openDatabase({ databaseUrl, dataDir: '' }))
@@ -55,7 +55,7 @@ describe.runIf(postgresTests)('two processes on one PostgreSQL', () => {
     expect(await new OwnedScores(db!, { qq: QQ }).count()).toBe(0)
   })
 
-  it('refuse at once what another process is writing for the player, and nothing for others', async () => {
+  it('a write of a player that another process is writing is rejected immediately, and others aren’t', async () => {
     const postgres = await postgresServer()
     const databaseUrl = await postgres.createDatabase()
     const databases = await Promise.all([1, 2].map(() => openDatabase({ databaseUrl, dataDir: '' })))
@@ -76,7 +76,7 @@ describe.runIf(postgresTests)('two processes on one PostgreSQL', () => {
     for (const qq of [QQ, QQ + 1]) expect(await new OwnedScores(databases[0]!, { qq }).count()).toBe(records.length)
   })
 
-  it('write nothing into an account that is unlinked while they wait for it', async () => {
+  it('a write that waits while the account is unlinked changes nothing in the account', async () => {
     const postgres = await postgresServer()
     const databaseUrl = await postgres.createDatabase()
     const db = await openDatabase({ databaseUrl, dataDir: '' })

@@ -249,13 +249,17 @@ async function agree(options: DatabaseOptions, numRuns: number): Promise<void> {
 
 const TIMEOUT_MS = isDeep ? 1_200_000 : 60_000
 
-describe('the protocol in any order, with losses, repeats, restarts and writes of others between', () => {
-  it('leaves what the model says: on the embedded database', { timeout: TIMEOUT_MS }, async () => {
+describe('the sync protocol with losses, repeats, restarts and other writes', () => {
+  it('any order of requests leaves the model’s state on the embedded database', { timeout: TIMEOUT_MS }, async () => {
     await agree({ dataDir: tempDir(), databaseUrl: undefined }, 8)
   })
 
-  it.runIf(postgresTests)('leaves what the model says: on PostgreSQL', { timeout: TIMEOUT_MS }, async () => {
-    const postgres = await postgresServer()
-    await agree({ dataDir: tempDir(), databaseUrl: await postgres.createDatabase() }, 4)
-  })
+  it.runIf(postgresTests)(
+    'any order of requests leaves the model’s state on PostgreSQL',
+    { timeout: TIMEOUT_MS },
+    async () => {
+      const postgres = await postgresServer()
+      await agree({ dataDir: tempDir(), databaseUrl: await postgres.createDatabase() }, 4)
+    },
+  )
 })

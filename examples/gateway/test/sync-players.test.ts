@@ -14,11 +14,11 @@ async function testSync(): Promise<TestGateway & { bot: Bot }> {
   return { ...test, bot: botOf(`http://127.0.0.1:${test.gateway.ports.sync}`) }
 }
 
-describe("a player's rating", () => {
+describe('a player’s rating', () => {
   const ratingOf = async ({ send }: TestGateway) =>
     (await send('POST', '/v1/user/data')).body.businessData.playerRating as number
 
-  it('is the total, and its parts are kept beside it', async () => {
+  it('the rating is the total, with its parts stored next to it', async () => {
     const test = await testSync()
     const ratings = { rating: 15_000, old_rating: 10_600, new_rating: 4_400 }
     await test.bot.sync({ qq: LINKED, ...ratings, records: [recordOf(101)] })
@@ -26,7 +26,7 @@ describe("a player's rating", () => {
     expect((await test.bot.get(`/api/bot/player/${LINKED}`)).body).toMatchObject(ratings)
   })
 
-  it('is the sum of both parts where no total is sent; one part alone changes none', async () => {
+  it('the rating is the sum of both parts without a total, and one part alone changes nothing', async () => {
     const test = await testSync()
     await test.bot.sync({ qq: LINKED, old_rating: 10_600, new_rating: 4_400, records: [] })
     expect(await ratingOf(test)).toBe(15_000)
@@ -37,8 +37,8 @@ describe("a player's rating", () => {
   })
 })
 
-describe('the profile of a player', () => {
-  it('has each record as Diving-Fish gives it, as far as the chart is known', async () => {
+describe('a player’s profile', () => {
+  it('the profile has each record in Diving-Fish’s form, as far as the chart is known', async () => {
     const { bot } = await testSync()
     const records = [
       recordOf(10_106, 3, { achievements: 100.5 }),
@@ -94,13 +94,13 @@ describe('the profile of a player', () => {
     ])
   })
 
-  it('names the linked account', async () => {
+  it('the profile names the linked account', async () => {
     const { bot } = await testSync()
     await bot.sync({ qq: LINKED, records: [] })
     expect((await bot.get(`/api/bot/player/${LINKED}`)).body).toMatchObject({ linked: true, username: 'demo' })
   })
 
-  it('comes without the records, too', async () => {
+  it('the profile can be read without records', async () => {
     const { bot } = await testSync()
     expect((await bot.get(`/api/bot/player/${UNLINKED}/summary`)).status).toBe(404)
     await bot.sync({ qq: UNLINKED, nickname: 'N', rating: 12_000, records: manyRecords(3) })
@@ -115,7 +115,7 @@ describe('the profile of a player', () => {
     })
   })
 
-  it('keeps a sync whose name is too long or has line breaks', async () => {
+  it('a sync whose name is too long or has line breaks is stored', async () => {
     const { bot } = await testSync()
     const nickname = `  a\r\nb\u0000${'音'.repeat(100)}`
     expect((await bot.sync({ qq: UNLINKED, nickname, records: [recordOf(1)] })).body).toMatchObject({ imported: 1 })
@@ -127,8 +127,8 @@ describe('the profile of a player', () => {
   })
 })
 
-describe('the trend of a rating', () => {
-  it('has one point a day in Beijing with a sync: what the last one of the day left', async () => {
+describe('the rating trend', () => {
+  it('the trend has one point per day with a sync in Beijing, from the day’s last', async () => {
     const { bot, clock } = await testSync()
     const sync = (rating: number | undefined, count: number) =>
       bot.sync({ qq: UNLINKED, nickname: 'N', rating, records: manyRecords(count) })
@@ -160,7 +160,7 @@ describe('the trend of a rating', () => {
     ])
   })
 
-  it('is empty where there was no sync, also of a player nobody knows', async () => {
+  it('the trend is empty without a sync and for an unknown player', async () => {
     const { bot, clock } = await testSync()
     const empty = { start_rating: null, end_rating: null, rating_delta: 0, days_with_data: 0 }
     const unknown = await bot.get(`/api/bot/player/${UNLINKED}/trend?days=365`)
@@ -176,7 +176,7 @@ describe('the trend of a rating', () => {
     }
   })
 
-  it('counts no day on which an answer was only given again', async () => {
+  it('a replayed response adds no day to the trend', async () => {
     const { bot, clock } = await testSync()
     const body = { qq: UNLINKED, full_snapshot: true, snapshot_id: 'a', snapshot_final: true, records: [recordOf(1)] }
     await bot.sync(body)
@@ -186,8 +186,8 @@ describe('the trend of a rating', () => {
   })
 })
 
-describe('small parts', () => {
-  it('work out what a play adds to a rating in whole numbers', () => {
+describe('sync helpers', () => {
+  it('a play’s part of the rating is computed in whole numbers', () => {
     const plays = [
       [13.7, 1_010_000, 308],
       [13.7, 1_005_000, 308],
@@ -204,7 +204,7 @@ describe('small parts', () => {
     )
   })
 
-  it('clean names', () => {
+  it('names are cleaned', () => {
     expect(cleanNickname('ＰＬＡＹＥＲ')).toBe('ＰＬＡＹＥＲ')
     expect(cleanNickname('a\ud800\u2028b')).toBe('a b')
     expect(cleanNickname('😀'.repeat(70))).toBe('😀'.repeat(64))

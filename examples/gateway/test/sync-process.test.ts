@@ -26,8 +26,8 @@ const facts = (records: readonly FishRecord[]): string[] =>
     .map(({ song_id, level_index, achievements, dxScore }) => [song_id, level_index, achievements, dxScore].join())
     .sort()
 
-describe.runIf(processTests)('a process that is killed amid snapshots', { timeout: TIMEOUT_MS }, () => {
-  it('loses and doubles no score of clients that try again', async () => {
+describe.runIf(processTests)('a sync process killed amid snapshots', { timeout: TIMEOUT_MS }, () => {
+  it('a killed process loses and doubles no score if clients retry', async () => {
     const dataDir = tempDir()
     let running = await start(dataDir)
     const before = botOf(running.syncUrl)

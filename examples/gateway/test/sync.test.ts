@@ -39,8 +39,8 @@ async function songs(bot: Bot, qq = LINKED): Promise<number[]> {
   return body.records.map(({ song_id }: { song_id: number }) => song_id)
 }
 
-describe('a push', () => {
-  it('is visible through the gateway at once, and keeps the best of each field', async () => {
+describe('incremental pushes', () => {
+  it('a push is visible through the gateway immediately and keeps the best of each field', async () => {
     const { bot, send, clock } = await testSync()
     const first = recordOf(10_106, 3, { achievements: 100.57, dxScore: 2_800, fc: 'fcp', fs: 'sync' })
     const answer = await bot.sync({ qq: LINKED, records: [first] })
@@ -65,7 +65,7 @@ describe('a push', () => {
     expect(body.businessData.userMusicDetailList[0].updatedAt).toBe(new Date(START + 1_000).toISOString())
   })
 
-  it('updates the profile, in the account as well', async () => {
+  it('a push updates the profile, also in the account', async () => {
     const { bot, send } = await testSync()
     await bot.sync({ qq: LINKED, nickname: 'N', source: 'a bot', rating: 15_111, play_count: 77, records: [] })
     expect((await send('POST', '/v1/user/data')).body.businessData).toMatchObject({
@@ -76,7 +76,7 @@ describe('a push', () => {
     expect(body).toMatchObject({ nickname: 'N', source: 'a bot', rating: 15_111, play_count: 77, linked: true })
   })
 
-  it('skips bad records and lists them', async () => {
+  it('a push skips invalid records and lists them', async () => {
     const { bot } = await testSync()
     const records = [recordOf(1), { ...recordOf(2), achievements: 101.5 }, recordOf(1), 5, recordOf(3)]
     const { body } = await bot.sync({ qq: UNLINKED, records })
@@ -88,7 +88,7 @@ describe('a push', () => {
     ])
   })
 
-  it('of 10,000 records fits into a request, and no more do', async () => {
+  it('a push may have 10,000 records and no more', async () => {
     const { bot } = await testSync()
     const { body } = await bot.sync({ qq: UNLINKED, records: manyRecords(10_000) })
     expect(body).toMatchObject({ imported: 10_000, stored_records: 10_000 })
@@ -96,7 +96,7 @@ describe('a push', () => {
     expect([more.status, more.body.error]).toEqual([422, 'validation_failed'])
   })
 
-  it('is refused with 422 where it is not of the right form', async () => {
+  it('a malformed push gets 422', async () => {
     const { bot } = await testSync()
     for (const body of [
       { qq: 9_999, records: [] },
@@ -118,7 +118,7 @@ describe('a push', () => {
     }
   })
 
-  it('may carry the checksum of its records', async () => {
+  it('a push may have a checksum of its records', async () => {
     const { bot } = await testSync()
     const records = [recordOf(1, 3, { achievements: 1e-7 }), { ...recordOf(2), title: 'é\u2028"\n' }]
     const checksum = `sha256:${createHash('sha256').update(canonicalize(records)!).digest('hex')}`
@@ -128,8 +128,8 @@ describe('a push', () => {
   })
 })
 
-describe('a full snapshot', () => {
-  it('deletes what came from sync and is not in it, with its final chunk alone, and overwrites', async () => {
+describe('full snapshots', () => {
+  it('a snapshot’s final chunk overwrites and deletes synced scores that it doesn’t have', async () => {
     const { bot, send } = await testSync()
     await bot.sync({ qq: LINKED, records: [recordOf(101), recordOf(2), recordOf(3)] })
     await send('POST', '/v1/music/upsert', { body: { musicList: [{ ...ENTRY, achievement: 50 }] } })
@@ -143,7 +143,7 @@ describe('a full snapshot', () => {
     expect(records[2].achievements).toBe(50)
   })
 
-  it('keeps what was touched since its first chunk, and what came in part from elsewhere', async () => {
+  it('a snapshot keeps scores changed since its first chunk or partly from elsewhere', async () => {
     const { bot, send } = await testSync()
     await send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })
     await bot.sync({
@@ -156,7 +156,7 @@ describe('a full snapshot', () => {
     expect(await songs(bot)).toEqual([1, 2, 5, 6, 101])
   })
 
-  it('keeps a score whose record it has and cannot read', async () => {
+  it('a snapshot keeps a score whose record is unreadable', async () => {
     const { bot } = await testSync()
     await bot.sync({ qq: UNLINKED, records: [recordOf(1), recordOf(2), recordOf(100_107, 0)] })
     const records = [recordOf(3), { song_id: 1, level_index: 3 }, { song_id: 100_107, level_index: 0, fc: 'x' }]
@@ -164,7 +164,7 @@ describe('a full snapshot', () => {
     expect(await songs(bot, UNLINKED)).toEqual([1, 3, 100_107])
   })
 
-  it('with no valid record is refused, deletes nothing and stays in nobody’s way', async () => {
+  it('a snapshot without a valid record is rejected, deletes nothing, and blocks no later one', async () => {
     const { bot } = await testSync()
     await bot.sync({ qq: LINKED, records: [recordOf(1)] })
     await bot.sync(full('a', { song_id: 9 }))
@@ -175,7 +175,7 @@ describe('a full snapshot', () => {
     expect(await songs(bot)).toEqual([2])
   })
 
-  it('replays a chunk that comes again, and is ok for ever once it is finished', async () => {
+  it('a repeated chunk is replayed, and after the end every chunk is ok', async () => {
     const { bot } = await testSync()
     const [one, two] = [full('a', recordOf(1)), { ...full('a', recordOf(2)), snapshot_final: true }]
     const first = await bot.sync(one)
@@ -190,7 +190,7 @@ describe('a full snapshot', () => {
     expect(records).toMatchObject([{ song_id: 1, dxScore: 1_900 }, { song_id: 2 }])
   })
 
-  it('answers a chunk that comes again with its counts, and with what the player has now', async () => {
+  it('a repeated chunk gets its counts and the player’s current state', async () => {
     const { bot } = await testSync()
     const [one, two] = [full('a', recordOf(1)), { ...full('a', recordOf(2)), snapshot_final: true }]
     await bot.sync(one)
@@ -204,7 +204,7 @@ describe('a full snapshot', () => {
     }
   })
 
-  it('refuses another one while it is open, and another form of itself', async () => {
+  it('an open snapshot rejects another one and a changed form of itself', async () => {
     const { bot } = await testSync()
     const indexed = { ...full('a', recordOf(1)), chunk_index: 0, chunk_total: 2 }
     expect((await bot.sync(indexed)).status).toBe(200)
@@ -223,7 +223,7 @@ describe('a full snapshot', () => {
     expect((await bot.sync({ ...full('b', recordOf(1)), qq: UNLINKED })).status).toBe(200)
   })
 
-  it('keeps a final chunk that comes early, names the missing ones, and ends when these have come', async () => {
+  it('an early final chunk is kept, lists the missing chunks, and finishes with the last of them', async () => {
     const { bot } = await testSync()
     await bot.sync({ qq: LINKED, records: [recordOf(9)] })
     const chunk = (index: number) => ({ ...full('a', recordOf(index + 1)), chunk_index: index, chunk_total: 3 })
@@ -247,7 +247,7 @@ describe('a full snapshot', () => {
     expect(await songs(bot)).toEqual([1, 2, 3])
   })
 
-  it('expires after 30 idle minutes, and its id comes to nothing for 7 days', async () => {
+  it('a snapshot expires after 30 idle minutes, and its id is rejected for 7 days', async () => {
     const { bot, clock, gateway } = await testSync()
     const forget = gateway.app.chores.find(({ what }) => what === 'forgetting old snapshots')!
     await bot.sync({ qq: LINKED, records: [recordOf(9)] })
@@ -269,7 +269,7 @@ describe('a full snapshot', () => {
     expect((await bot.get('/api/bot/sync/a')).status).toBe(404)
   })
 
-  it('has the same id with two players, which have to be named then', async () => {
+  it('two players can use one snapshot id and then have to be named', async () => {
     const { bot } = await testSync()
     for (const qq of [LINKED, UNLINKED]) await bot.sync({ ...full('a', recordOf(1)), qq })
     expect((await bot.get('/api/bot/sync/a')).status).toBe(409)
@@ -277,8 +277,8 @@ describe('a full snapshot', () => {
   })
 })
 
-describe('a chunk that fails on its way', () => {
-  it('leaves nothing behind, and is stored when it comes again', async () => {
+describe('chunks that fail', () => {
+  it('a failed chunk changes nothing and is stored when it is repeated', async () => {
     const { bot, dataDir } = await testSync()
     const file = new Database(join(dataDir, 'gateway.sqlite'))
     onTestFinished(() => void file.close())
@@ -302,11 +302,11 @@ describe('a chunk that fails on its way', () => {
   })
 })
 
-describe('an account that is linked later', () => {
+describe('accounts linked later', () => {
   const link = (send: TestGateway['send'], id: string, qq: number | null) =>
     send('PUT', `/admin/users/${id}`, { token: ADMIN_TOKEN, body: { qq } })
 
-  it('gets what was kept, the best of each field, and the profile that the bot reported', async () => {
+  it('a linked account gets earlier scores, the best of each field, and the bot’s profile', async () => {
     const { bot, send } = await testSync()
     await link(send, 'demo', null)
     await send('POST', '/v1/music/upsert', { body: { musicList: [{ ...ENTRY, achievement: 101, dxScore: 1 }] } })
@@ -323,7 +323,7 @@ describe('an account that is linked later', () => {
     expect(await songs(bot, UNLINKED)).toEqual([3, 101])
   })
 
-  it('amid a snapshot has all of it', async () => {
+  it('an account linked during a snapshot gets the whole snapshot', async () => {
     const { bot, send } = await testSync()
     await link(send, 'demo', null)
     const chunk = (...records: object[]) => ({ ...full('a', ...records), qq: UNLINKED })
@@ -334,7 +334,7 @@ describe('an account that is linked later', () => {
     expect(await songs(bot, UNLINKED)).toEqual([1, 2])
   })
 
-  it('a second time, amid a snapshot, keeps what that has', async () => {
+  it('an account linked again during a snapshot keeps its scores', async () => {
     const { bot, send } = await testSync()
     await bot.sync({ qq: LINKED, records: [recordOf(1), recordOf(9)] })
     await link(send, 'demo', null)
@@ -344,7 +344,7 @@ describe('an account that is linked later', () => {
     expect(await songs(bot)).toEqual([1, 2])
   })
 
-  it('and is another’s before the snapshot ends, ends it', async () => {
+  it('an account linked to another user during a snapshot ends the snapshot', async () => {
     const { bot, send } = await testSync()
     await bot.sync(full('a', recordOf(1)))
     await link(send, 'demo', null)
@@ -354,8 +354,8 @@ describe('an account that is linked later', () => {
   })
 })
 
-describe('two writes of a player at one time', () => {
-  it('are one and a 429 with Retry-After, and nothing to those of others', async () => {
+describe('concurrent writes of a player', () => {
+  it('one of two writes of a player gets 429 with Retry-After, and other players’ writes succeed', async () => {
     const { bot } = await testSync()
     const records = manyRecords(3)
     const writes = heldWrites()
@@ -398,10 +398,10 @@ function heldWrites(): { held(): number[]; release(): void } {
   return { held: () => held, release }
 }
 
-describe('credentials', () => {
+describe('sync credentials', () => {
   const CHART_API_KEY = 'mk_test-0123456789'
 
-  it('of the gateway and of the charts never work here, in whatever field, and bots’ tokens nowhere else', async () => {
+  it('sync accepts only bot tokens, in their field, and no other service accepts them', async () => {
     const { send, syncUrl, gateway } = await testSync({ CHART_API_KEY })
     const paths = [
       '/api/bot/sync',
@@ -432,7 +432,7 @@ describe('credentials', () => {
     }
   })
 
-  it('that are revoked work no more', async () => {
+  it('revoked bot tokens are rejected', async () => {
     const { send, syncUrl } = await testSync()
     const issued = await send('POST', '/admin/bots', { token: ADMIN_TOKEN, body: { name: 'one' } })
     const bot = botOf(syncUrl, issued.body.token)

@@ -37,8 +37,8 @@ function setBalance({ dataDir }: TestGateway, balance: number): void {
   file.close()
 }
 
-describe('buying a ticket', () => {
-  it('costs tokens and credits by its kind', async () => {
+describe('buying tickets', () => {
+  it('a ticket costs tokens and credits by its kind', async () => {
     const gateway = await testGateway()
     const costs = [
       { charge: 2, tokensCharged: 10, balance: 9 },
@@ -55,13 +55,13 @@ describe('buying a ticket', () => {
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 50 })
   })
 
-  it('takes `charge` for another name of `chargeId`', async () => {
+  it('a purchase may use `charge` in place of `chargeId`', async () => {
     const gateway = await testGateway()
     expect((await charge(gateway, { charge: 3 })).body.businessData).toMatchObject({ charge: 3, balance: 8 })
     expect((await charge(gateway, { charge: 2, chargeId: 2 })).body.businessData).toMatchObject({ charge: 2 })
   })
 
-  it('of no kind, or of two, is refused before any charge', async () => {
+  it('a purchase of no kind or of two is rejected before a charge', async () => {
     const gateway = await testGateway()
     const before = databaseOf(gateway.dataDir)
     const cases: [object, string][] = [
@@ -81,7 +81,7 @@ describe('buying a ticket', () => {
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 0 })
   })
 
-  it('shows the price that was in force', async () => {
+  it('a purchase shows the price in force', async () => {
     const gateway = await testGateway()
     const { version: _, ...settings } = (await gateway.send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN }))
       .body
@@ -94,7 +94,7 @@ describe('buying a ticket', () => {
     expect(await usedOf(gateway)).toEqual({ read: 0, write: 32 })
   })
 
-  it('above the balance is 403, changes nothing and gives the tokens back', async () => {
+  it('a purchase above the balance gets 403, changes nothing and returns the tokens', async () => {
     const gateway = await testGateway()
     setBalance(gateway, 2)
     const before = databaseOf(gateway.dataDir)
@@ -106,7 +106,7 @@ describe('buying a ticket', () => {
     expect((await charge(gateway, { chargeId: 3 })).body.businessData.balance).toBe(0)
   })
 
-  it('above the quota is 429, and changes nothing', async () => {
+  it('a purchase above the quota gets 429 and changes nothing', async () => {
     const gateway = await testGateway()
     for (const chargeId of [5, 5]) expect((await charge(gateway, { chargeId })).status).toBe(200)
     const refused = await charge(gateway, { chargeId: 3 })
@@ -117,8 +117,8 @@ describe('buying a ticket', () => {
   })
 })
 
-describe('tickets held', () => {
-  it('are listed until they expire', async () => {
+describe('held tickets', () => {
+  it('tickets are listed until they expire', async () => {
     const gateway = await testGateway()
     const list = (): Promise<Answer> => gateway.send('POST', '/v1/user/charge', { body: {} })
     expect((await list()).body.businessData).toEqual({ length: 0, userChargeList: [] })
@@ -148,7 +148,7 @@ describe('tickets held', () => {
     expect(others.body.businessData.length).toBe(0)
   })
 
-  it('are cleared without paying anything back', async () => {
+  it('clearing tickets pays nothing back', async () => {
     const gateway = await testGateway()
     await charge(gateway, { chargeId: 2 })
     await charge(gateway, { chargeId: 3 })
@@ -161,7 +161,7 @@ describe('tickets held', () => {
   })
 })
 
-describe('any history of purchases', () => {
+describe('histories of purchases', () => {
   interface Purchase {
     readonly chargeId: Charge
     readonly key: string | undefined
@@ -178,7 +178,7 @@ describe('any history of purchases', () => {
   })
   const numRuns = process.env.QUOTA_TEST_DEEP === '1' ? 200 : 8
 
-  it('takes credits for the tickets that are there, and for nothing else', async () => {
+  it('any history of purchases takes credits exactly for the existing tickets', async () => {
     const gateway = await testGateway()
     const { users } = gateway.gateway.app
     let runs = 0

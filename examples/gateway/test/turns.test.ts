@@ -9,8 +9,8 @@ function busy(ms: number): void {
   while (performance.now() < end);
 }
 
-describe('turns', () => {
-  it('are taken by callers, not by requests: who sends one waits for one of each other', async () => {
+describe('turns of work', () => {
+  it('a caller with many requests waits for one of each other caller', async () => {
     const turns = new Turns()
     const done: string[] = []
     const work = (name: string) => () => {
@@ -27,7 +27,7 @@ describe('turns', () => {
     expect(done.filter((name) => name.startsWith('many'))).toEqual(Array.from({ length: 20 }, (_, i) => `many ${i}`))
   })
 
-  it('let the event loop look for others between two pieces of work', async () => {
+  it('the event loop runs other tasks between two pieces of work', async () => {
     const turns = new Turns()
     let hasLooked = 0
     const look = (): void => {
@@ -40,7 +40,7 @@ describe('turns', () => {
     expect(hasLooked).toBeGreaterThan(8)
   })
 
-  it('are over when everything is done that was waiting for them, and not before', async () => {
+  it('turns end when all waiting work is done and not earlier', async () => {
     const turns = new Turns()
     let hasLooked = 0
     const look = (): void => {
@@ -58,7 +58,7 @@ describe('turns', () => {
     expect(hasLooked).toBeGreaterThan(8)
   })
 
-  it('go on when work throws', async () => {
+  it('turns continue when work throws', async () => {
     const turns = new Turns()
     const thrown: unknown[] = []
     const listener = (error: unknown): void => {
@@ -78,8 +78,8 @@ describe('turns', () => {
   })
 })
 
-describe('the line of a request', () => {
-  it('is its own for a credential that was valid, and else that of its address', async () => {
+describe('the queue of a request', () => {
+  it('a valid credential has its own queue, and other requests have their address’s', async () => {
     const lines = new Lines()
     const seen: string[] = []
     const server = createServer((req, res) => {

@@ -26,11 +26,11 @@ const warningsOf = (log: readonly string[]): string[] =>
 
 const LOST = expect.stringContaining('this upgrade cannot carry on 2 counters of the version before')
 
-describe('an upgrade that cannot carry counters on', () => {
+describe('upgrades that lose counters', () => {
   it.each([
     [2, [LOST]],
     [0, []],
-  ])('of an embedded database with %s counters is announced: %s', async (counters, announced) => {
+  ])('an upgrade of an embedded database with %s counters is announced: %s', async (counters, announced) => {
     const dataDir = tempDir()
     const file = new Database(join(dataDir, 'gateway.sqlite'))
     await asBefore(
@@ -44,7 +44,7 @@ describe('an upgrade that cannot carry counters on', () => {
     expect(warningsOf(again.log)).toEqual([])
   })
 
-  it.runIf(postgresTests)('on PostgreSQL is announced once', async () => {
+  it.runIf(postgresTests)('an upgrade on PostgreSQL is announced once', async () => {
     const postgres = await postgresServer()
     const url = await postgres.createDatabase()
     const pool = new pg.Pool({ connectionString: url, max: 1 })

@@ -8,8 +8,8 @@ const MINUTE_MS = 60_000
 const failureRate = ({ send }: TestGateway, query = ''): Promise<Answer> =>
   send('GET', `/admin/usage/failure-rate${query}`, { token: ADMIN_TOKEN })
 
-describe('the failure rate', () => {
-  it('has 336 half hours, aligned to the half hour, those without calls too', async () => {
+describe('the failure rate of usage', () => {
+  it('the failure rate has 336 aligned half-hours, also without calls', async () => {
     const gateway = await testGateway()
     const { status, body } = await failureRate(gateway)
     expect(status).toBe(200)
@@ -32,7 +32,7 @@ describe('the failure rate', () => {
     expect(body.series.at(-1).ts).toBe('2026-08-06T14:00:00.000Z')
   })
 
-  it('counts how each request ended, but for those who watch over the process', async () => {
+  it('the failure rate counts each outcome, except for monitoring requests', async () => {
     const gateway = await testGateway({ env: { LXNS_BASE_URL: 'http://127.0.0.1:9', SOURCE_TIMEOUT_MS: '1000' } })
     const { send } = gateway
     const upsert = { body: { musicList: [ENTRY] } }
@@ -52,7 +52,7 @@ describe('the failure rate', () => {
     expect(body.summary).toEqual(counts)
   })
 
-  it('puts a failure where it was, and counts a caller who hung up as the caller’s fault', async () => {
+  it('the failure rate shows a failure in its half-hour, and a disconnect as the caller’s fault', async () => {
     const gateway = await testGateway()
     await gateway.send('GET', '/nowhere')
     gateway.clock.advance(3 * 30 * MINUTE_MS)
@@ -73,7 +73,7 @@ describe('the failure rate', () => {
       .toEqual([1, 0, 0, 1])
   })
 
-  it('can be asked for less, and for other lengths', async () => {
+  it('the failure rate can be read for shorter times and other steps', async () => {
     const gateway = await testGateway()
     const { body } = await failureRate(gateway, '?days=1&bucketMinutes=60')
     expect(body.series).toHaveLength(24)
@@ -83,7 +83,7 @@ describe('the failure rate', () => {
     }
   })
 
-  it('is zero-filled and in order whatever is stored', () => {
+  it('the failure rate is zero-filled and ordered, whatever is stored', () => {
     const range = bucketRange(START, 1, 30)
     const counts = {
       calls: 2,

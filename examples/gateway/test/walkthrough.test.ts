@@ -101,7 +101,7 @@ const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 describe('the walkthrough', () => {
   const walkthrough = readWalkthrough()
 
-  it('is what the gateway answers, and leaves out no operation', async () => {
+  it('the walkthrough shows the gateway’s responses for every operation', async () => {
     const child = await runGateway(tempDir(), { ...(await sources()), LOG_LEVEL: 'debug' })
     compare(walkthrough, await walk(walkthrough, [child]))
     const requests = requestsOf([child])
@@ -112,7 +112,7 @@ describe('the walkthrough', () => {
   })
 
   it.runIf(isDeep && postgresTests && redisTests)(
-    'is what two processes answer that share PostgreSQL and Redis',
+    'the walkthrough shows the responses of two processes on PostgreSQL and Redis',
     async () => {
       const [postgres, redis] = await Promise.all([postgresServer(), redisServer()])
       const env = { ...(await sources()), DATABASE_URL: await postgres.createDatabase(), REDIS_URL: redis.url }

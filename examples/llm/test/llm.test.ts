@@ -12,7 +12,7 @@ afterAll(() => {
   server.close()
 })
 
-it('six of twenty chats start, a dead one gives back, a long one leaves a debt, and a late bill is charged', async () => {
+it('six of twenty chats start, a dead one is given back, a long one leaves a debt, and a late bill is charged', async () => {
   const lines: string[] = []
   const { port } = server.address() as AddressInfo
   const story = await playStory(`http://127.0.0.1:${port}`, models, (line) => lines.push(line))

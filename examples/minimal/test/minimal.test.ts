@@ -22,7 +22,7 @@ async function start(): Promise<string> {
   return address
 }
 
-test('four notes fit in the hour, the fifth gets a Retry-After; a faulty one costs nothing', async () => {
+test('four notes fit in the hour, the fifth gets Retry-After, and a faulty one costs nothing', async () => {
   const address = await start()
   const add = (body: object) =>
     fetch(`${address}/notes`, {

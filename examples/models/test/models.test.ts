@@ -14,7 +14,7 @@ async function outputOf(name: string): Promise<string[]> {
   return stdout.trim().split('\n')
 }
 
-it('charges users of a model in three units, and refuses the third', async () => {
+it('users of a model are charged in three units, and the third is refused', async () => {
   expect(await outputOf('ai-sdk')).toEqual([
     'Tea is ready.',
     'Tea is ready.',
@@ -25,7 +25,7 @@ it('charges users of a model in three units, and refuses the third', async () =>
   ])
 })
 
-it('refuses the third call of a tool in words for its model', async () => {
+it('the third call of a tool is refused with a text for its model', async () => {
   expect(await outputOf('mcp')).toEqual([
     'It rains in Oslo.',
     'It rains in Rome.',
@@ -35,6 +35,6 @@ it('refuses the third call of a tool in words for its model', async () => {
   ])
 })
 
-it('paces itself under a limit', async () => {
+it('the client example paces itself under a limit', async () => {
   expect(await outputOf('client')).toEqual(['10 of 10 requests answered, 0 refused', 'took at least 3 seconds: true'])
 })

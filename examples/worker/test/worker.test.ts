@@ -17,7 +17,7 @@ const {
   durable_objects: objects,
 } = JSON.parse(readFileSync(join(folder, 'wrangler.jsonc'), 'utf8')) as Wrangler
 
-it.runIf(process.env.RUNTIME_TESTS === 'on')('limits users and teams as its wrangler.jsonc runs it', async () => {
+it.runIf(process.env.RUNTIME_TESTS === 'on')('the Worker of wrangler.jsonc limits users and teams', async () => {
   const { outputFiles } = await build({
     entryPoints: [join(folder, main)],
     bundle: true,

@@ -30,16 +30,16 @@ describe.each(versions())('data of %s', (version) => {
     describe.runIf(RUNS[kind]).each(POLICY_NAMES)('policy %s', (policy) => {
       const whatIsExact = (answers: Record<string, unknown>) => (kind === 'leases' ? withoutShared(answers) : answers)
 
-      it('goes on with the counters and settings', () => {
+      it('recorded counters and settings give their recorded answers', () => {
         expect(whatIsExact(now[policy].rows)).toEqual(whatIsExact(kept.answers[policy].rows))
       })
 
-      it('goes on with the records of ids and holds', () => {
+      it('recorded ids and holds give their recorded answers', () => {
         const changed = CHANGED_RECORDS[kind]?.[policy] ?? {}
         expect(whatIsExact(now[policy].records)).toEqual({ ...whatIsExact(kept.answers[policy].records), ...changed })
       })
 
-      it.runIf(kind === 'leases')('counts all that was used of shared limits, and what is leased besides', () => {
+      it.runIf(kind === 'leases')('all recorded usage of shared limits is counted, plus what is leased', () => {
         const used = usedOfSite(now[policy].rows)
         const spent = usedOfSite(readKept(version, 'redis').answers[policy].rows)
         expect(Object.keys(used)).toEqual(Object.keys(spent))
@@ -48,7 +48,7 @@ describe.each(versions())('data of %s', (version) => {
     })
   })
 
-  it('has admitted, refused and held in the history', () => {
+  it('the recorded history has admissions, refusals and holds', () => {
     const { rows, records } = readKept(version, 'redis').answers.one
     expect(rows['ann has used']).toMatchObject({ 'writes hour': '17 of 100, until 2026-11-20T11:00:00.000Z' })
     expect(rows['dan writes']).toMatch('refused by person hour')

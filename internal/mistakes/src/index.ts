@@ -22,7 +22,7 @@ const MAX_MESSAGE = 500
  * @param file for example `./mistakes.txt`
  */
 export function testMistakes(mistakes: readonly Mistake[], file: string): void {
-  it.each(mistakes)('$written', async ({ make, code, says }) => {
+  it.each(mistakes)('the mistake gets a clear error: $written', async ({ make, code, says }) => {
     const { code: reported, message } = await errorOf(make)
     expect(reported).toBe(code)
     for (const part of says) expect(message).toContain(part)
@@ -30,7 +30,7 @@ export function testMistakes(mistakes: readonly Mistake[], file: string): void {
     expect(message).not.toMatch(/[\n\r]|Invalid input|nonoptional|\[object |undefined/)
   })
 
-  it('every message, as in the file', async () => {
+  it('every message equals the committed file', async () => {
     const texts: string[] = []
     for (const { written, make } of mistakes) {
       const { code, message } = await errorOf(make)

@@ -46,7 +46,7 @@ export function describeIdempotencyRecords(name: string, open: OpenDatabase): vo
   }
 
   describe(`requests under keys in ${name}`, () => {
-    it('are worked on by one, and then answered alike in every process for 24 hours', async () => {
+    it('a request under a key is processed once and replayed in every process for 24 hours', async () => {
       const { clock, one, other } = await two()
       const claimId = await claimOf(one)
       expect(await other.records.claim(REQUEST)).toEqual({ state: 'in_flight' })
@@ -61,21 +61,21 @@ export function describeIdempotencyRecords(name: string, open: OpenDatabase): vo
       await claimOf(other, { ...REQUEST, hash: 'other' })
     })
 
-    it('have keys of their own for each user', async () => {
+    it('each user has their own keys', async () => {
       const { one } = await two()
       await claimOf(one)
       await claimOf(one, { ...REQUEST, userId: 'bob', hash: 'other' })
       await claimOf(one, { ...REQUEST, key: 'K', hash: 'other' })
     })
 
-    it('are claimed by one of many who come at once', async () => {
+    it('one of many concurrent requests claims the key', async () => {
       const { one, other } = await two()
       const asked = Array.from({ length: 20 }, (_each, index) => (index % 2 === 0 ? one : other).records.claim(REQUEST))
       const states = (await Promise.all(asked)).map(({ state }) => state).sort()
       expect(states).toEqual(['claimed', ...Array(19).fill('in_flight')])
     })
 
-    it('can be claimed again when the work failed, and not when its reply is stored', async () => {
+    it('a key can be claimed again after a failure, but not after a stored reply', async () => {
       const { one, other } = await two()
       const failed = await claimOf(one)
       await one.records.release(failed)
@@ -87,7 +87,7 @@ export function describeIdempotencyRecords(name: string, open: OpenDatabase): vo
       expect(await one.records.claim(REQUEST)).toEqual({ state: 'answered', reply: REPLY })
     })
 
-    it('are free again some time after their process died', async () => {
+    it('a key is free again some time after its process died', async () => {
       const { clock, one, other } = await two()
       await claimOf(one)
       clock.advance(CLAIM_MS - 1)
@@ -96,7 +96,7 @@ export function describeIdempotencyRecords(name: string, open: OpenDatabase): vo
       await claimOf(other)
     })
 
-    it('lose the work of a claim that another caller took over, with everything in its transaction', async () => {
+    it('a claim that another caller took over undoes its whole transaction', async () => {
       const { clock, one, other } = await two()
       const late = await claimOf(one)
       clock.advance(CLAIM_MS)
@@ -113,7 +113,7 @@ export function describeIdempotencyRecords(name: string, open: OpenDatabase): vo
       expect(await tickets(one).held('ann')).toHaveLength(1)
     })
 
-    it('may take longer than a claim holds while nobody else wants them', async () => {
+    it('an unchallenged claim may take longer than its time', async () => {
       const { clock, one, other } = await two()
       const claimId = await claimOf(one)
       clock.advance(CLAIM_MS + 1)
@@ -121,7 +121,7 @@ export function describeIdempotencyRecords(name: string, open: OpenDatabase): vo
       expect(await other.records.claim(REQUEST)).toMatchObject({ state: 'answered' })
     })
 
-    it('are forgotten when they hold no more, however many', async () => {
+    it('any number of expired keys are deleted', async () => {
       const { clock, one } = await two()
       const old = Array.from({ length: 1_001 }, (_each, index) => ({
         user_id: 'ann',

@@ -27,7 +27,7 @@ const score = (musicId: number, updatedAt: number): StoredScore => ({
 
 export function describePlayerRepository(name: string, open: OpenDatabase): void {
   describe(`players' data in ${name}`, () => {
-    it('knows when the data or a score changed last, and not when nothing did', async () => {
+    it('the last change of data and scores is known, and unchanged writes don’t move it', async () => {
       const clock = manualClock(START)
       const db = await (await open()).connect()
       await createPlayers(db, clock, 'ann', 'bob')
@@ -73,7 +73,7 @@ export function describePlayerRepository(name: string, open: OpenDatabase): void
 
 export function describeItemRepository(name: string, open: OpenDatabase): void {
   describe(`items in ${name}`, () => {
-    it('are listed by kind and id, written over, and apart for each player', async () => {
+    it('items are listed by kind and id, overwritten, and separate for each player', async () => {
       const clock = manualClock(START)
       const db = await (await open()).connect()
       await createPlayers(db, clock, 'ann', 'bob')
@@ -98,7 +98,7 @@ export function describeItemRepository(name: string, open: OpenDatabase): void {
 
 export function describeGateRepository(name: string, open: OpenDatabase): void {
   describe(`gates in ${name}`, () => {
-    it('are always ten, and those that were stored are as they were', async () => {
+    it('ten gates are listed, with stored ones as they were', async () => {
       const clock = manualClock(START)
       const db = await (await open()).connect()
       await createPlayers(db, clock, 'ann', 'bob')
@@ -145,7 +145,7 @@ async function balanceOf(db: Db, userId: string): Promise<number> {
 
 export function describeTicketRepository(name: string, open: OpenDatabase): void {
   describe(`tickets in ${name}`, () => {
-    it('are paid from the balance, listed until they expire, and cleared', async () => {
+    it('tickets are paid from the balance, listed until they expire, and cleared', async () => {
       const clock = manualClock(START)
       const db = await (await open()).connect()
       await createPlayers(db, clock, 'ann', 'bob')
@@ -174,7 +174,7 @@ export function describeTicketRepository(name: string, open: OpenDatabase): void
       expect(await db.selectFrom('tickets').select('id').where('user_id', '=', 'ann').execute()).toEqual([])
     })
 
-    it('are not bought, and not paid, when the transaction of the purchase fails at its end', async () => {
+    it('a purchase whose transaction fails at its end is neither stored nor paid', async () => {
       const clock = manualClock(START)
       const db = await (await open()).connect()
       await createPlayers(db, clock, 'ann')
@@ -184,7 +184,7 @@ export function describeTicketRepository(name: string, open: OpenDatabase): void
       expect([await balanceOf(db, 'ann'), await tickets.held('ann')]).toEqual([10, []])
     })
 
-    it('never cost more than there is, however many are bought at once', async () => {
+    it('concurrent purchases never cost more than the balance', async () => {
       const clock = manualClock(START)
       const db = await (await open()).connect()
       await createPlayers(db, clock, 'ann')

@@ -23,7 +23,7 @@ export function describeHttpFuzz(
   describe(name, () => {
     for (let from = 0; from < requests; from += REQUESTS_A_TEST) {
       const numRuns = Math.ceil(Math.min(REQUESTS_A_TEST, requests - from) / 2)
-      it(`${2 * numRuns} made-up requests get their statuses and leave their charges (seed ${seed + from})`, async () => {
+      it(`${2 * numRuns} random requests get their statuses and leave their charges (seed ${seed + from})`, async () => {
         const { statuses, charged } = await playHandled(harness, fc.sample(madeRequest, { numRuns, seed: seed + from }))
         // Otherwise there was nothing to check. A quarter of a sample is charged, so chance alone does not fail it.
         ok(

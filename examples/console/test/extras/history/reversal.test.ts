@@ -32,7 +32,7 @@ const after: Document = {
 }
 
 describe('a change of the settings', () => {
-  it('has parts, as small as they can be', () => {
+  it('a change is split into its smallest parts', () => {
     expect(partsOf(before, after).map(({ path }) => path)).toEqual([
       ...['mode', 'base.personal.read.1h', 'custom', 'plans.old', 'plans.pro', 'shadow.personal', 'shadow.site'],
       'prices.user.data',
@@ -40,7 +40,7 @@ describe('a change of the settings', () => {
     expect(partsOf(before, { ...before, custom: undefined })).toEqual([])
   })
 
-  it('is undone by a patch, which leaves alone what it did not change', () => {
+  it('a change is undone by a patch that leaves later changes alone', () => {
     const { custom: _, ...rest } = before
     expect(mergePatch(after, patchOf(partsOf(before, after)))).toEqual(rest)
     const later = { ...after, thresholds: [{ share: 0.9 }], prices: { 'user.data': 3, 'user.music': 9 } }
@@ -53,7 +53,7 @@ describe('a change of the settings', () => {
     expect(patchOf(mode === undefined ? [] : [mode])).toEqual({ mode: 'normal' })
   })
 
-  it('reports parts that were changed again since', () => {
+  it('parts that were changed again since are reported', () => {
     const parts = partsOf(before, after)
     const now = { ...after, mode: 'lenient', base: before.base }
     expect(parts.map((part) => standingOf(part, now))).toEqual(['later', 'done', ...Array(6).fill('open')])
