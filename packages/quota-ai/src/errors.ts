@@ -1,12 +1,12 @@
 import type { Counting, RefusedDecision } from '@scoregw/quota'
 import { refusalMessage } from '@scoregw/quota/http'
 
-/** A call of a model that a quota refuses: the model was not called, and nothing was charged. */
+/** Thrown when a quota refuses a model call. The model wasn't called, and nothing was charged. */
 export class QuotaRefusedError<C extends Counting = Counting> extends Error {
   override readonly name = 'QuotaRefusedError'
-  /** Why; `quotaExceededBody(error.decision)` is the body of a 429. */
+  /** The refusal. Pass it to `quotaExceededBody()` for the body of a 429. */
   readonly decision: RefusedDecision<C>
-  /** Milliseconds until the same call may be admitted; `null`: never, by these limits. */
+  /** Milliseconds until the same call may be admitted; `null`: it can never be. */
   readonly retryAfterMs: number | null
 
   constructor(decision: RefusedDecision<C>) {
@@ -16,7 +16,7 @@ export class QuotaRefusedError<C extends Counting = Counting> extends Error {
   }
 }
 
-/** A call under an id that was charged before, or is another caller's: the model was not called. */
+/** Thrown for a call whose id was already charged, or belongs to another caller. The model wasn't called. */
 export class QuotaRepeatedError extends Error {
   override readonly name = 'QuotaRepeatedError'
   readonly id: string

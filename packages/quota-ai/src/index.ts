@@ -1,6 +1,6 @@
 /**
- * Quotas for calls of language models: middleware of the AI SDK, and a meter for any client. `@scoregw/quota-ai/mcp` guards
- * the tools of an MCP server.
+ * Quotas for language model calls: middleware for the AI SDK, and a meter for any client. `@scoregw/quota-ai/mcp`
+ * guards the tools of an MCP server.
  *
  * @module
  */

@@ -8,11 +8,11 @@ import { isoText, type Locale, operationOf, refusalMessage } from '@scoregw/quot
 import { type CallOptions, optionsOfCall } from './call-options.ts'
 import { settleOrLog } from './settle.ts'
 
-/** What a guard reads of a call: the SDK's `RequestHandlerExtra`. */
+/** The members of a tool call that a guard reads, from the SDK's `RequestHandlerExtra`. */
 export interface ToolCallExtra {
-  /** Aborted when the client cancels the call, or its session ends. */
+  /** Aborts when the client cancels the call or its session ends. */
   readonly signal: AbortSignal
-  /** Over HTTP. */
+  /** Present over HTTP. */
   readonly sessionId?: string | undefined
   readonly authInfo?:
     | { readonly clientId: string; readonly extra?: Readonly<Record<string, unknown>> | undefined }
@@ -22,32 +22,34 @@ export interface ToolCallExtra {
 /** The options of {@link quotaMcp}. */
 export interface QuotaMcpOptions<Operation extends string = string, C extends Counting = OneUnit>
   extends CallOptions<ToolCallExtra, C> {
-  /** Its operations are the tools, each at its price. */
+  /** The engine. Each tool is an operation with its own price. */
   readonly quota: Quota<Operation, C>
   /**
-   * The outcome of a call whose tool throws, or answers `isError`: `cancel` gives it back, `commit` charges it.
+   * How to settle a call whose tool throws or returns `isError`: refund it (`cancel`) or charge it (`commit`).
+   *
    * @default 'cancel'
    */
   readonly failedAs?: 'cancel' | 'commit' | undefined
   /**
    * The language of refusals.
+   *
    * @default 'en'
    */
   readonly locale?: Locale | undefined
 }
 
-/** The result of a call that a quota refuses: an error that a model reads. */
+/** The result of a refused tool call: an error message for the model. */
 export interface RefusedToolResult {
   [key: string]: unknown
   isError: true
   content: { type: 'text'; text: string }[]
-  /** For programs: the same in numbers. */
+  /** The same in numbers, for programs. */
   _meta: { 'scoregw/quota': { retryable: boolean; retryAfterSeconds: number; resetAt: string } }
 }
 
 /**
- * Makes what guards tools: each call holds the price of its operation, and a slot where the policy limits how many run
- * together, while the tool works.
+ * Makes a guard for tools. While a tool runs, its call holds the operation's price, and a slot if the policy limits
+ * concurrency.
  *
  * @returns wraps the callback of a tool; {@link holdOf} its last argument is the hold
  * @throws {QuotaError} `unknown_operation`, when a tool is wrapped
@@ -64,11 +66,11 @@ export function quotaMcp<Operation extends string, C extends Counting>(
     return async (...args) => {
       const extra = args.at(-1) as ToolCallExtra
       const hold = await quota.reserve({ ...(await optionsOfCall(options, extra)), operation })
-      // Without an id there is no other answer than admitted or refused.
+      // Without an id, a reservation is either held or refused.
       if (hold.status !== 'reserved') return refusedResult(hold.decision as RefusedDecision, locale)
       holds.set(extra, hold as HeldReservation<Counting>)
       const stop = hold.keepAlive()
-      // A tool that gets no notice of the end of its session keeps nothing longer than that.
+      // The session may have ended before the listener was added.
       if (extra.signal.aborted) stop()
       extra.signal.addEventListener('abort', stop, { once: true })
       let isCharged = failedAs === 'commit'
@@ -85,7 +87,7 @@ export function quotaMcp<Operation extends string, C extends Counting>(
   }
 }
 
-/** Wraps the callback of a tool, which is an operation of the policy. */
+/** Wraps the callback of a tool. The tool is an operation of the policy. */
 export type ToolGuard<Operation extends string = string> = <
   Args extends readonly unknown[] = [ToolCallExtra],
   Result extends object = object,
@@ -97,8 +99,8 @@ export type ToolGuard<Operation extends string = string> = <
 const holds = /* @__PURE__ */ new WeakMap<object, HeldReservation<Counting>>()
 
 /**
- * The hold of a guarded call, for tools that know what they cost: `holdOf(extra)?.commit(40)`. `undefined`: the call is not
- * guarded.
+ * Returns the hold of a guarded call, for tools that know their actual cost: `holdOf(extra)?.commit(40)`. `undefined`:
+ * the call isn't guarded.
  */
 export function holdOf<C extends Counting = OneUnit>(extra: ToolCallExtra): HeldReservation<C> | undefined {
   return holds.get(extra) as HeldReservation<C> | undefined

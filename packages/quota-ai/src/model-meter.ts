@@ -13,80 +13,87 @@ import { QuotaRefusedError, QuotaRepeatedError } from './errors.ts'
 import { type ModelTokens, plainTokens, promptTokens, textTokens, totalTokens } from './model-tokens.ts'
 import { settleOrLog } from './settle.ts'
 
-/** A call of a model, before it is made. */
+/** A model call that is about to be made. */
 export interface ModelRequest {
-  /** The model's id, by which it has a price. */
+  /** The model's id, which determines its price. */
   readonly model: string
-  /** Of the AI SDK, or the messages of a client. */
+  /** The prompt of the AI SDK, or the messages of a client. */
   readonly prompt: unknown
-  /** The most that the model may answer, as the call says. */
+  /** The most tokens that the model may generate. */
   readonly maxOutputTokens?: number | undefined
-  /** Aborted when nothing listens any more: what was streamed until then is charged, as by {@link ModelCall.abort}. */
+  /** Aborts when the caller stops reading. What was streamed until then is charged, see {@link ModelCall.abort}. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The options of {@link modelMeter}; `Request` is what its functions are given. */
+/** The options of {@link modelMeter}. `Request` is the argument of its functions. */
 export interface ModelMeterOptions<
   Request extends ModelRequest = ModelRequest,
   Operation extends string = string,
   C extends Counting = OneUnit,
 > extends CallOptions<Request, C> {
   readonly quota: Quota<Operation, C>
-  /** The operation of the policy; its `overrun` is `charge` or `fit`, since a model may use more than was estimated. */
+  /**
+   * The operation to charge. Its `overrun` must be `charge` or `fit`, because a model may use more than the estimate.
+   */
   readonly operation: NoInfer<Operation>
   /**
-   * What tokens of a model cost; {@link priced} counts money too.
-   * @default all of them, as `tokens`
+   * Returns the cost of a call's tokens. {@link priced} also counts money.
+   *
+   * @default the total, as `tokens`
    */
   readonly cost?: ((tokens: ModelTokens, model: string) => C['cost']) | undefined
   /**
-   * Most tokens of an answer where the call names none: they are held, and the AI SDK's model is given the bound.
-   * @default none: calls have to name one
+   * The bound on generated tokens for calls that have none. It is held, and the AI SDK passes it to the model.
+   *
+   * @default none: each call needs a bound
    */
   readonly maxOutputTokens?: number | undefined
   /**
-   * Tokens of a prompt, as estimated before the call.
+   * Estimates the tokens of a prompt before the call.
+   *
    * @default a third of its bytes; 1,500 for each picture or file
    */
   readonly promptTokens?: ((prompt: unknown, model: string) => number | PromiseLike<number>) | undefined
   /**
-   * The server's own id of a call, which is charged once: repeats of one that was answered, from any process, are
-   * {@link QuotaRepeatedError}s; those of one that failed go on.
+   * Your own id of a call, to charge it once. Repeating a completed call throws {@link QuotaRepeatedError}, also from
+   * another process. Repeating a failed call is admitted.
+   *
    * @default none
    */
   readonly id?: ((request: Request) => string | undefined) | undefined
 }
 
-/** A call that was admitted. Settle it once; it is kept alive until then. */
+/** An admitted call. Settle it once. Until then its hold is kept alive. */
 export interface ModelCall {
-  /** The most that the model may answer. */
+  /** The most tokens that the model may generate. */
   readonly maxOutputTokens: number
-  /** A part of the answer came: what counts where the provider reports no usage. */
+  /** Adds a part of the output, in case the provider reports no usage. */
   streamed(text: string): void
-  /** The answer is whole: charged as the provider reports, else by what was streamed. */
+  /** Ends a complete call: charges the reported usage, else the streamed text. */
   end(reported?: ModelTokens): Promise<void>
-  /** Nobody listens any more: the prompt is charged, and what was streamed until now. */
+  /** Ends a call whose caller stopped reading: charges the prompt and the text streamed so far. */
   abort(): Promise<void>
-  /** The call failed: given back; what was streamed before, and its prompt, is charged. */
+  /** Ends a failed call: refunds it. If text was already streamed, charges that and the prompt. */
   fail(): Promise<void>
 }
 
-/** Most attempts of one id. */
+/** The most attempts per id. */
 const MAX_ATTEMPTS = 10
 
-/** Meters calls of models: holds what a call may cost, and charges what it came to. */
+/** Meters model calls: holds an estimate, then charges the actual usage. */
 export interface ModelMeter<Request extends ModelRequest = ModelRequest> {
   /**
    * Holds the estimate of a call.
-   * @throws {QuotaRefusedError} the quota refuses it
-   * @throws {QuotaRepeatedError} its id was charged before
-   * @throws {QuotaError} `invalid_cost` without a bound of the answer; `invalid_options` for a model without a price
+   *
+   * @throws {QuotaRefusedError} if the quota refuses it
+   * @throws {QuotaRepeatedError} if its id was already charged
+   * @throws {QuotaError} `invalid_cost` without a bound on the output; `invalid_options` for a model without a price
    */
   start(request: Request): Promise<ModelCall>
 }
 
 /**
- * Makes a meter of calls of any client; the AI SDK has {@link quotaAi}.
+ * Makes a meter for the calls of any client. For the AI SDK, use {@link quotaAi}.
  *
  * @throws {QuotaError} `unknown_operation`; `invalid_options` for an operation without `overrun`
  */
@@ -102,8 +109,8 @@ export function modelMeter<Request extends ModelRequest, Operation extends strin
     async start(request) {
       const { maxOutputTokens = most, model, prompt, signal } = request
       if (maxOutputTokens === undefined) {
-        const where = 'set maxOutputTokens of the call, or of the options for calls that name none'
-        throw new QuotaError('invalid_cost', `what the model may answer has no bound, so nothing can be held: ${where}`)
+        const where = 'set maxOutputTokens of the call, or in the options as the default'
+        throw new QuotaError('invalid_cost', `the output has no bound, so its cost cannot be held: ${where}`)
       }
       const input = await estimate(prompt, model)
       const { hold, recharge } = await reserve(request, cost(plainTokens(input, maxOutputTokens), model))
@@ -140,7 +147,7 @@ export function modelMeter<Request extends ModelRequest, Operation extends strin
 
 type Cost = (tokens: ModelTokens, model: string) => Counting['cost']
 
-/** What is more than can be counted: as much as can be. `maxOverrun` bounds what is charged of it. */
+/** Caps a cost at the largest safe integer. `maxOverrun` limits the charge anyway. */
 function countable(cost: Counting['cost']): Counting['cost'] {
   const most = (amount: number): number => Math.min(amount, Number.MAX_SAFE_INTEGER)
   if (typeof cost === 'number') return most(cost)
@@ -152,24 +159,25 @@ function countable(cost: Counting['cost']): Counting['cost'] {
 interface HeldCall {
   readonly hold: HeldReservation<Counting>
   /**
-   * Gives the hold back, and charges a cost without its id, so that a repeat goes on; there where it has an id. The cost is not
-   * charged if others take the room in between.
-   * @throws {QuotaRefusedError} they did
+   * Cancels the hold and charges a cost without the id, so that a repeat is admitted. Present for calls with an id.
+   * Nothing is charged if other requests have taken the room in between.
+   *
+   * @throws {QuotaRefusedError} if they have
    */
   readonly recharge?: ((cost: Counting['cost']) => Promise<void>) | undefined
 }
 
-/** Holds the cost of a call for its subject. */
+/** Returns a function that holds the cost of a call. */
 function reserving<Request extends ModelRequest>(options: ModelMeterOptions<Request, string, Counting>) {
   const { quota, operation, id } = options
   return async (request: Request, cost: Counting['cost']): Promise<HeldCall> => {
     const by = { ...(await optionsOfCall(options, request)), operation }
-    const asked = { ...by, cost, signal: request.signal }
+    const toReserve = { ...by, cost, signal: request.signal }
     const name = id?.(request)
-    if (name === undefined) return { hold: admitted(await quota.reserve(asked), '') }
+    if (name === undefined) return { hold: admitted(await quota.reserve(toReserve), '') }
     for (let attempt = 1; ; attempt++) {
-      const reserved = await quota.reserve({ ...asked, id: `${attempt}:${name}` })
-      // An attempt that failed used its id up: the next has another.
+      const reserved = await quota.reserve({ ...toReserve, id: `${attempt}:${name}` })
+      // A failed attempt has used its id up, so the next one gets another.
       const isUsedUp = reserved.status === 'cancelled' || reserved.status === 'expired'
       if (isUsedUp && attempt < MAX_ATTEMPTS) continue
       const hold = admitted(reserved, name)
@@ -198,7 +206,7 @@ function defaultCost(
 function checkOperation(policy: Parameters<typeof operationOf>[0], name: string): void {
   const { overrun = 'refuse' } = operationOf(policy, name)
   if (overrun !== 'refuse') return
-  const why = 'a model may use more than was estimated'
+  const why = 'a model may use more than the estimate'
   const message = `operation ${JSON.stringify(name)} needs overrun 'charge' or 'fit', with maxOverrun: ${why}`
   throw new QuotaError('invalid_options', message)
 }

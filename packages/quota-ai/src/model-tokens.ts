@@ -1,41 +1,41 @@
-/** The tokens of one call of a model, each counted once: whole numbers, 0 or more. */
+/** The tokens of one model call. Each token is counted in one member. Whole numbers, 0 or more. */
 export interface ModelTokens {
-  /** Of the prompt, those aside that a cache had or takes. */
+  /** Prompt tokens that the provider's cache neither had nor stored. */
   readonly input: number
-  /** Of the prompt, those that the provider's cache had. */
+  /** Prompt tokens read from the provider's cache. */
   readonly cachedInput: number
-  /** Of the prompt, those that the provider's cache takes. */
+  /** Prompt tokens written to the provider's cache. */
   readonly cacheWrite: number
-  /** Of the answer, its reasoning aside. */
+  /** Output tokens, without reasoning. */
   readonly output: number
   readonly reasoning: number
 }
 
-/** All tokens of a call. */
+/** Returns the sum of all tokens. */
 export function totalTokens({ input, cachedInput, cacheWrite, output, reasoning }: ModelTokens): number {
   return input + cachedInput + cacheWrite + output + reasoning
 }
 
-/** Tokens of which nothing is known but how many went in and came out. */
+/** Returns tokens without details: only how many went in and came out. */
 export function plainTokens(input: number, output: number): ModelTokens {
   return { input, cachedInput: 0, cacheWrite: 0, output, reasoning: 0 }
 }
 
-/** UTF-8 bytes of one token. English has about four; fewer, so that an estimate is high rather than low. */
+/** UTF-8 bytes per token. English has about four. Three makes estimates too high rather than too low. */
 const BYTES_PER_TOKEN = 3
-/** What a picture or a file of a prompt counts. */
+/** The tokens of a picture or file in a prompt. */
 const FILE_TOKENS = 1_500
 
 const encoder = /* @__PURE__ */ new TextEncoder()
 
-/** How many tokens a text has, roughly: its UTF-8 bytes by three, rounded up. */
+/** Estimates the tokens of a text: a third of its UTF-8 bytes, rounded up. */
 export function textTokens(text: string): number {
   return bytesToTokens(encoder.encode(text).length)
 }
 
 /**
- * How many tokens a prompt has, roughly: of all texts in it, and 1,500 for each picture or file. Takes prompts of the AI SDK
- * and the messages of the clients of OpenAI and Anthropic.
+ * Estimates the tokens of a prompt: its texts, plus 1,500 for each picture or file. Accepts prompts of the AI SDK, and
+ * messages of the OpenAI and Anthropic clients.
  */
 export function promptTokens(prompt: unknown): number {
   const seen = { bytes: 0, files: 0 }
@@ -43,7 +43,7 @@ export function promptTokens(prompt: unknown): number {
   return bytesToTokens(seen.bytes) + seen.files * FILE_TOKENS
 }
 
-/** Adds up the texts of a value, at any depth. The bytes of a file are no text, however they are written. */
+/** Adds up the texts in a value, at any depth. The contents of files don't count as text. */
 function measure(value: unknown, seen: { bytes: number; files: number }): void {
   if (typeof value === 'string') seen.bytes += encoder.encode(value).length
   else if (isFile(value)) seen.files++
@@ -70,7 +70,7 @@ function isFile(value: unknown): boolean {
   return FILES.has((value as { readonly type?: unknown } | null | undefined)?.type)
 }
 
-/** Usage as providers of the AI SDK report it: version 3 and 4 of its specification, and 2. */
+/** Usage as reported by AI SDK providers, in versions 2, 3 and 4 of the specification. */
 export interface ReportedUsage {
   readonly inputTokens?:
     | number
@@ -88,7 +88,7 @@ export interface ReportedUsage {
   readonly reasoningTokens?: number | undefined
 }
 
-/** What a provider reported; `undefined`: nothing, of the prompt or the answer. */
+/** Returns the reported tokens; `undefined` if the prompt's or the output's are missing. */
 export function reportedTokens(usage: ReportedUsage | undefined): ModelTokens | undefined {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage ?? {}
   const input = typeof inputTokens === 'object' ? inputTokens : { total: inputTokens, cacheRead: cachedInputTokens }

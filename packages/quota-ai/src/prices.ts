@@ -2,8 +2,8 @@ import { QuotaError } from '@scoregw/quota'
 import { type ModelTokens, totalTokens } from './model-tokens.ts'
 
 /**
- * Prices of a model as providers list them: of a million tokens, in whole currency (dollars). That is as many millionths of
- * it (microdollars) for one token.
+ * Prices of a model as providers list them: whole currency (dollars) per million tokens. The same number is millionths
+ * of the currency (microdollars) per token.
  */
 export interface ModelPrice {
   readonly input: number
@@ -16,19 +16,23 @@ export interface ModelPrice {
   readonly reasoning?: number | undefined
 }
 
-/** The units of a policy that {@link priced} counts in. */
+/** The units of a policy that {@link priced} counts. */
 export interface PricedUnits<Tokens extends string, Money extends string> {
   /** @default 'tokens' */
   readonly tokens?: Tokens | undefined
-  /** Millionths of the prices' currency. @default 'microusd' */
+  /**
+   * Counts millionths of the prices' currency.
+   *
+   * @default 'microusd'
+   */
   readonly money?: Money | undefined
 }
 
-/** Prices are added up in millionths of a microdollar, so that no rounding of floats adds one. */
+/** Sums are in millionths of a microdollar, so that floating-point errors never add a microdollar. */
 const SCALE = 1_000_000
 
 /**
- * The `cost` of a policy that counts tokens and money: what a call's tokens come to by the price of its model, rounded up.
+ * Returns a `cost` function for policies that count tokens and money. The cost in money is rounded up.
  *
  * @param prices by the id of a model
  * @throws {QuotaError} `invalid_options` for a price that is none; when called, for a model that has no price
@@ -47,7 +51,7 @@ export function priced<Tokens extends string = 'tokens', Money extends string = 
       const known = [...byModel.keys()].join(', ')
       throw new QuotaError(
         'invalid_options',
-        `no price of the model ${JSON.stringify(model)}: there are prices of ${known}`,
+        `no price for model ${JSON.stringify(model)}; there are prices for ${known}`,
       )
     }
     let money = 0

@@ -3,13 +3,13 @@ import { watchedStream } from '@scoregw/quota/http'
 import { type ModelCall, type ModelMeterOptions, type ModelRequest, modelMeter } from './model-meter.ts'
 import { type ModelTokens, type ReportedUsage, reportedTokens } from './model-tokens.ts'
 
-/** What the middleware reads of the parameters of a call. */
+/** The call parameters that the middleware reads. */
 export interface CallParams {
   readonly prompt: unknown
   readonly maxOutputTokens?: number | undefined
   readonly abortSignal?: AbortSignal | undefined
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined
-  /** Those of each provider; `quota`, for example, is free for the user's id. */
+  /** Options by provider. You can use `quota`, for example, to pass the user's id. */
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined
 }
 
@@ -42,7 +42,7 @@ interface Part {
   readonly usage?: unknown
 }
 
-/** Middleware of `wrapLanguageModel`, of AI SDK 5 to 7. */
+/** Middleware for `wrapLanguageModel` of AI SDK 5 to 7. */
 export interface QuotaAi {
   // The SDK's types want the version of their own; the middleware is the same for all.
   // biome-ignore lint/suspicious/noExplicitAny: assignable to every version's literal
@@ -61,8 +61,8 @@ export interface QuotaAi {
 }
 
 /**
- * Meters the calls of a model: each holds its prompt, as estimated, and `maxOutputTokens`; when it has ended it is charged what
- * the provider reports. A failed call is given back; an aborted stream is charged what was streamed.
+ * Makes middleware that meters model calls. Each call holds its estimated prompt and `maxOutputTokens`. When it ends,
+ * the reported usage is charged. A failed call is refunded. An aborted stream is charged for what was streamed.
  *
  * @throws {QuotaError} `unknown_operation`; `invalid_options` for an operation without `overrun`
  * @example
@@ -95,7 +95,7 @@ export function quotaAi<Operation extends string, C extends Counting>(options: Q
   }
 }
 
-/** What a model was requested; where it fails, the call settles first. */
+/** Calls the model. If that fails, settles before it throws. */
 async function made<T>(make: () => PromiseLike<T>, call: ModelCall): Promise<T> {
   try {
     return (await make()) as T
@@ -109,7 +109,7 @@ function metered(stream: ReadableStream<Part>, call: ModelCall): ReadableStream<
   let usage: ModelTokens | undefined
   let isBroken = false
   const watch = {
-    // Providers report a failure as a part, and then end.
+    // Providers report a failure as a part before the stream ends.
     end: () => (isBroken && usage === undefined ? call.fail() : call.end(usage)),
     cancel: () => call.abort(),
     fail: () => call.fail(),
@@ -122,7 +122,7 @@ function metered(stream: ReadableStream<Part>, call: ModelCall): ReadableStream<
   })
 }
 
-/** What counts where a provider reports no usage of a whole answer. */
+/** Counts the output's text, in case the provider reports no usage. */
 function countText(call: ModelCall, { content = [] }: Answer): void {
   for (const { text, input } of content as readonly { readonly text?: unknown; readonly input?: unknown }[]) {
     if (typeof text === 'string') call.streamed(text)

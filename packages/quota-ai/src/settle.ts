@@ -1,6 +1,6 @@
 import type { QuotaLogger } from '@scoregw/quota'
 
-/** Settles; a failure is logged, since the work is done and its result goes out all the same. */
+/** Settles. Errors are logged, because the work is done and its result must still be delivered. */
 export async function settleOrLog(
   settle: () => Promise<unknown>,
   logger: QuotaLogger | false = console,

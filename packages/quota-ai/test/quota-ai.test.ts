@@ -322,7 +322,7 @@ describe('AI SDK with several units', () => {
       model: wrapLanguageModel({ model, middleware: quotaAi({ ...options, quota }) }),
       prompt: PROMPT,
     })
-    await expect(call).rejects.toThrow('no price of the model "huge": there are prices of small, large')
+    await expect(call).rejects.toThrow('no price for model "huge"; there are prices for small, large')
     expect([used(), model.doGenerateCalls.length]).toEqual([[0, 0, 0], 0])
   })
 
@@ -343,7 +343,7 @@ describe('invalid use of quotaAi()', () => {
     })
     await expect(generateText({ model, prompt: PROMPT })).rejects.toMatchObject({
       code: 'invalid_cost',
-      message: expect.stringContaining('set maxOutputTokens of the call, or of the options'),
+      message: expect.stringContaining('set maxOutputTokens of the call, or in the options'),
     })
     expect((await generateText({ model, prompt: PROMPT, maxOutputTokens: 20 })).text).toBe('Hello there')
   })

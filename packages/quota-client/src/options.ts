@@ -27,7 +27,7 @@ export interface PacedFetchOptions {
   readonly random?: (() => number) | undefined
 }
 
-/** The limit will refuse for longer than a call may wait. The request was not sent, or not again. */
+/** Thrown when a limit refuses for longer than a call may wait. The request wasn't sent, or wasn't sent again. */
 export class QuotaWaitError extends Error {
   override readonly name = 'QuotaWaitError'
   /** Milliseconds until the request can be sent. */

@@ -3,12 +3,12 @@ import type { ReportedLimit } from './read-limits.ts'
 interface KnownLimit {
   /** According to the last report. */
   readonly reported: number
-  /** What is left for requests that haven't been sent. */
+  /** What remains for requests that haven't been sent. */
   left: number
   readonly resetAt: number
-  /** How much the last request took, together with what others took at the same time. */
+  /** By how much the last request lowered the limit, including what other clients used at the same time. */
   readonly drop: number | undefined
-  /** What a request is expected to take: the smaller of the last two drops, so that a single pause has no effect. */
+  /** The expected cost of a request: the smaller of the last two drops. A single pause then has no effect. */
   readonly price: number
 }
 
@@ -18,7 +18,7 @@ export interface Ticket {
   readonly reports: number
 }
 
-/** What is known about the limits of one key: when the next request can be sent. */
+/** The known limits of one key, and when the next request can be sent. */
 export class Pace {
   readonly #limits = new Map<string, KnownLimit>()
   #inFlight = 0
@@ -28,7 +28,7 @@ export class Pace {
   #isLearnt = false
   readonly #waiting = new Set<() => void>()
 
-  /** When the next request can be sent: now or earlier, later, or `Infinity` if it depends on a response in flight. */
+  /** When the next request can be sent. `Infinity`: that depends on a response in flight. */
   until(now: number): number {
     if (this.#blockedUntil > now) return this.#blockedUntil
     const untilReport = this.#inFlight > 0 ? Number.POSITIVE_INFINITY : now
@@ -90,7 +90,7 @@ export class Pace {
     }
   }
 
-  /** After a refusal nothing is sent before `instant`, and then one request first. */
+  /** After a refusal, sends nothing before `instant`, and then a single request first. */
   block(instant: number): void {
     this.#blockedUntil = Math.max(this.#blockedUntil, instant)
     this.#isLearnt = false

@@ -7,18 +7,18 @@ type Fetch = typeof globalThis.fetch
 
 const SAFE_TO_REPEAT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 const DEFAULT_WAIT_MS = 60_000
-/** If a refusal gives no time, the first retry waits this long, and each further one twice as long. */
+/** If a refusal names no time, the wait before the first retry. Each further retry waits twice as long. */
 const BACKOFF_MS = 1000
 /** How long after the exact instant a request can be sent: a tenth of the wait, at most this. */
 const MAX_SPREAD_MS = 1000
-/** Keys that are remembered; the one that came first is forgotten first. */
+/** The maximum number of keys. The oldest is dropped first. */
 const MAX_KEYS = 1000
 
 /**
- * A `fetch` that reads the limits of the servers it calls, and waits in place of being refused.
+ * Wraps `fetch`: reads the limits that servers report, and waits instead of being refused.
  *
- * @param fetch what sends; the global one by default
- * @throws TypeError naming an option that is wrong
+ * @param fetch sends the requests; the global one by default
+ * @throws TypeError naming the invalid option
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its steps share one state
 export function pacedFetch(fetch: Fetch = globalThis.fetch, options: PacedFetchOptions = {}): Fetch {
@@ -58,16 +58,17 @@ export function pacedFetch(fetch: Fetch = globalThis.fetch, options: PacedFetchO
     return pace
   }
 
-  /** Learns from a response; returns how long a refusal asks to wait. */
+  /** Learns from a response. Returns how long to wait after a refusal, in milliseconds. */
   function learn({ headers, status }: Response, ticket: Ticket, pace: Pace, attempt: number) {
     const now = clock.now()
     const limits = readLimits(headers).map((limit) => ({ ...limit, resetMs: spread(limit.resetMs) }))
-    const asked = readRetryAfter(headers)
+    const retryAfterMs = readRetryAfter(headers)
     const exhausted = limits.filter(({ remaining }) => remaining === 0)
-    const mayTell = status === 503 || status === 403
-    const isRefusal = status === 429 || (mayTell && asked !== undefined) || (status === 403 && exhausted.length > 0)
+    const mayRefuse = status === 503 || status === 403
+    const isRefusal =
+      status === 429 || (mayRefuse && retryAfterMs !== undefined) || (status === 403 && exhausted.length > 0)
     const ends = exhausted.map(({ resetMs }) => resetMs)
-    const toWait = asked === undefined ? Math.max(...ends) : spread(asked)
+    const toWait = retryAfterMs === undefined ? Math.max(...ends) : spread(retryAfterMs)
     const waitMs = toWait > Number.NEGATIVE_INFINITY ? toWait : spread(BACKOFF_MS * 2 ** attempt)
     pace.report(ticket, limits, now)
     if (!isRefusal) return undefined
@@ -75,13 +76,13 @@ export function pacedFetch(fetch: Fetch = globalThis.fetch, options: PacedFetchO
     return waitMs
   }
 
-  /** Waits until a request may go, and counts it at once, so that no other goes in its place. */
+  /** Waits until a request can be sent, and counts it in the same step. No other request can take its place. */
   async function admitted(pace: Pace, { url }: OutgoingRequest, deadline: number, signal?: AbortSignal | null) {
     for (;;) {
       signal?.throwIfAborted()
       const now = clock.now()
       const until = pace.until(now)
-      // What a response on its way would say is not waited for without a bound.
+      // A response in flight may never arrive, so the wait for it ends at the deadline.
       if (until <= now || (until === Number.POSITIVE_INFINITY && now >= deadline)) return pace.send()
       const isKnown = until < Number.POSITIVE_INFINITY
       if (isKnown && until > deadline) throw new QuotaWaitError(until - now, maxWaitMs)
@@ -115,7 +116,7 @@ function outgoing(input: Parameters<Fetch>[0], init: RequestInit | undefined): O
   }
 }
 
-/** Whether a request can be sent again: its method allows it or it has an id, and its body is still there. */
+/** Whether a request can be sent again: it must be idempotent by method or key, and its body readable again. */
 function canRepeat(request: OutgoingRequest, input: Parameters<Fetch>[0], init: RequestInit | undefined): boolean {
   const isSafe = SAFE_TO_REPEAT.has(request.method) || request.headers.has('idempotency-key')
   const isStream = init?.body instanceof ReadableStream || (input instanceof Request && input.body !== null)

@@ -1,19 +1,21 @@
-/** What a response says of one limit. */
+/** The state of one limit, as reported by a response. */
 export interface ReportedLimit {
   readonly name: string
   readonly remaining: number
-  /** Milliseconds until more is there, counted from the response. */
+  /** Milliseconds from the response until more is available. */
   readonly resetMs: number
 }
 
-/** Numbers above are seconds since 1970, or milliseconds: no window is thirty years long, and no longer wait is read. */
+/**
+ * Larger numbers are seconds since 1970, or milliseconds. No window is thirty years long, and longer waits are ignored.
+ */
 const EPOCH_SECONDS = 1e9
 const EPOCH_MS = 1e12
 const WHOLE_SECOND_MS = 1000
-/** Shopify's bucket leaks two requests a second or more, and says no end. */
+/** Shopify's bucket leaks at least two requests per second. Shopify reports no reset. */
 const SHOPIFY_LEAK_MS = 500
 
-/** A name begins where no other goes on: each is tried once, so that a long field takes one pass. */
+/** Starts names only where no other name continues, so that a long field is scanned in one pass. */
 const ITEM =
   /(?:(?<!\\)"((?:[^"\\]|\\.)*)"|(?<![\w*.:/-])([a-z*][\w*.:/-]*))((?:\s*;\s*[a-z]+=(?:"(?:[^"\\]|\\.)*"|[^;,"\s]+))+)/gi
 const PARAMETER = /;\s*([a-z]+)=([^;,"\s]+)/gi
@@ -22,7 +24,7 @@ const ANTHROPIC = /^anthropic-ratelimit-(.+)-(remaining|reset)$/
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|h|m|s))+$/
 const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
 
-/** The limits that a response names, in whatever generation of fields. */
+/** Returns the limits that a response reports, in any of the known header formats. */
 export function readLimits(headers: Headers): readonly ReportedLimit[] {
   const combined = headers.get('ratelimit')
   const drafted = combined === null ? [] : draftLimits(combined, headers.get('ratelimit-policy') ?? '')
@@ -47,7 +49,7 @@ export function readLimits(headers: Headers): readonly ReportedLimit[] {
   return [...limits, ...limitOf('shopify', size && String(Math.max(0, Number(size) - Number(used))), SHOPIFY_LEAK_MS)]
 }
 
-/** Milliseconds of `Retry-After`; `undefined` where there is none that can be read. */
+/** Returns `Retry-After` in milliseconds; `undefined` if it is missing or invalid. */
 export function readRetryAfter(headers: Headers): number | undefined {
   return waitOf(headers.get('retry-after') ?? undefined, headers)
 }
@@ -59,7 +61,7 @@ function limitOf(name: string, remaining: string | undefined, resetMs: number | 
     : []
 }
 
-/** Drafts 8 to 11 (`"name";r=50;t=30`), and draft 7 (`limit=100, remaining=50, reset=30`). */
+/** Drafts 8 to 11 (`"name";r=50;t=30`) and draft 7 (`limit=100, remaining=50, reset=30`). */
 function draftLimits(text: string, policy: string): readonly ReportedLimit[] {
   const policies = new Map(itemsOf(policy))
   const items = itemsOf(text).flatMap(([name, { r, t }]) => {
@@ -87,7 +89,9 @@ function readableMs(ms: number): number | undefined {
   return ms >= 0 && ms < EPOCH_MS ? ms : undefined
 }
 
-/** Of seconds, a duration (`6m0s`), or an instant, which is compared with the server's own clock. */
+/**
+ * Parses seconds, a duration (`6m0s`), or an instant, which is compared with the server's `Date`. Returns milliseconds.
+ */
 function waitOf(value: string | undefined, headers: Headers): number | undefined {
   const text = value?.trim() ?? ''
   if (text === '') return undefined
@@ -101,6 +105,6 @@ function waitOf(value: string | undefined, headers: Headers): number | undefined
   const epochMs = number < EPOCH_MS ? number * 1000 : number
   const instant = Number.isNaN(number) ? Date.parse(text) : epochMs
   const sent = Date.parse(headers.get('date') ?? '')
-  // Both may have been cut to whole seconds: one more, so that nobody comes too early.
+  // Both may be truncated to whole seconds, so one is added: never retry too early.
   return readableMs(Math.max(0, instant - (Number.isNaN(sent) ? Date.now() : sent)) + WHOLE_SECOND_MS)
 }

@@ -2,7 +2,7 @@ import type { HttpAdapter, ProxyFault } from '@scoregw/quota/http'
 import { aFunction, optional, textLike } from '@scoregw/quota/options'
 import type { Request } from 'express'
 
-/** How a request of Express is read. */
+/** Reads requests of Express. */
 export const EXPRESS: HttpAdapter<Request> = {
   name: 'quotaMiddleware()',
   method: ({ method }) => method,
@@ -21,6 +21,7 @@ function proxyFault(req: Request): ProxyFault | undefined {
     return { code: 'permissive_trust_proxy', message }
   }
   if (trusted !== false || req.headers['x-forwarded-for'] === undefined) return undefined
-  const message = "X-Forwarded-For is there but 'trust proxy' is false: behind a proxy all callers share its address"
+  const message =
+    "requests have X-Forwarded-For, but 'trust proxy' is false: behind a proxy all callers share its address"
   return { code: 'untrusted_forwarded_for', message }
 }

@@ -2,9 +2,9 @@ import { Exchange } from '@scoregw/quota/http'
 import type { ErrorRequestHandler } from 'express'
 
 /**
- * Error-handling middleware to mount after the routes: a request that failed gets its tokens back, also when its caller
- * has hung up and no status will ever tell. What was settled already stays so. The error goes on to the next handler,
- * after a response that waits for its settlement has left.
+ * Makes error-handling middleware. Mount it after the routes. It settles requests whose handler failed, even if the
+ * client has disconnected. It refunds them, or charges them with `settle: 'failures'`. Settled requests stay as they
+ * are. Then it passes the error to the next handler.
  *
  * @example
  * app.use(quotaErrorHandler())

@@ -6,7 +6,7 @@ import type { QuotaMiddlewareOptions } from './options.ts'
 export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
   const { requestPropertyName = 'quota', handler } = meter.options as QuotaMiddlewareOptions
 
-  /** Whether the request goes on; `false`: it was answered. */
+  /** Whether the request proceeds; `false`: it was answered. */
   function goesOn(req: Request, res: Response, next: NextFunction, admission: Admission): boolean {
     if (admission.kind === 'pass') return true
     if (admission.kind === 'answer') {
@@ -22,7 +22,7 @@ export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
   function attach(req: Request, quota: RequestQuota): void {
     const holder = req as unknown as Record<string, unknown>
     if (holder[requestPropertyName] !== undefined) {
-      const message = `req.${requestPropertyName} is in use already and is replaced; name another with requestPropertyName`
+      const message = `req.${requestPropertyName} is already in use and was replaced; choose another name with requestPropertyName`
       meter.warnings.warnOnce('property_taken', message)
     }
     holder[requestPropertyName] = quota

@@ -18,7 +18,8 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    */
   operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): RequestHandler
   /**
-   * The quota of a metered request, typed by the engine's units; `undefined` for a request that was not metered.
+   * Returns the quota of a metered request, typed by the engine's units; `undefined` if it wasn't metered.
+   *
    * @example
    * await metered.of(req)?.commit({ tokens: 812 })
    */
@@ -31,11 +32,11 @@ export interface QuotaMiddleware<Operation extends string = string, C extends Co
     QuotaRoutes<Operation, C> {}
 
 /**
- * Express middleware that meters requests: with `operation(req)` for a whole app, without it for single routes by
- * `.operation(name)`. An engine of `simpleQuota()` needs no `operation`.
+ * Makes Express middleware that meters requests. Pass `operation(req)` to meter a whole app, or mount
+ * `.operation(name)` per route. An engine from `simpleQuota()` needs no `operation`.
  *
- * A request is charged before its handler and settled by the status of its response: below 400 it stays charged, from
- * 400 on the tokens go back before the head leaves. A refused request is answered with 429.
+ * A request is charged before its handler. The status of the response settles it. Below 400 it stays charged. From 400
+ * on it is refunded before the head is sent. A refused request gets a 429.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
@@ -66,7 +67,7 @@ export function quotaMiddleware(options: QuotaMiddlewareOptions, ...rest: readon
   return Object.assign(operation === undefined ? withoutOperation(logger) : meterRequests(meter), routes)
 }
 
-/** The options with functions of the request alone, as every adapter has them. */
+/** Adapts `skip`, which here also takes the response, to the shared options. */
 function ofRequest<T extends Partial<QuotaMiddlewareOptions>>(options: T): T & HttpMeterOptions<Request> {
   const skip: unknown = options?.skip
   if (typeof skip !== 'function') return options as T & HttpMeterOptions<Request>

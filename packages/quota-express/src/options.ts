@@ -8,13 +8,14 @@ export type QuotaHandler = (req: Request, res: Response, next: NextFunction, ans
 /** Express' additions to the options of every adapter, for single routes too. */
 interface ExpressOptions {
   /**
-   * `true`: this request is not metered.
+   * Return `true` to leave a request unmetered.
    *
    * @default no request is skipped
    */
   readonly skip?: ((req: Request, res: Response) => MaybeAsync<boolean>) | undefined
   /**
-   * Answers instead of the middleware: 429, 401 for an anonymous request, 503 if the store is unavailable.
+   * Answers a refused request instead of the middleware: 429, 401 for an anonymous request, 503 if the store is
+   * unavailable.
    *
    * @default JSON with the response's status and body
    */
@@ -38,7 +39,7 @@ export interface QuotaMiddlewareOptions<Operation extends string = string, C ext
   readonly requestPropertyName?: string | undefined
 }
 
-/** Options of a middleware that serves a whole app. */
+/** Options of middleware for a whole app. */
 export interface QuotaAppOptions<Operation extends string = string, C extends Counting = OneUnit>
   extends QuotaMiddlewareOptions<Operation, C> {
   readonly operation: (req: Request) => NoInfer<Operation> | undefined

@@ -1,7 +1,7 @@
 import type { RequestQuota } from '@scoregw/quota/http'
 
 /**
- * The property of `Request` that `requestPropertyName` names, for those who name another than `quota`.
+ * The type of a `Request` property, if you set `requestPropertyName` to anything but `quota`.
  *
  * @example
  * declare global {

@@ -3,14 +3,14 @@ import type { QuotaLogger } from '@scoregw/quota/http'
 import type { RequestHandler, Response } from 'express'
 
 /**
- * Whether these are a middleware's arguments, passed to the function that makes one. It then answers the request
- * itself, because an error would show the client a text for the programmer.
+ * Whether the arguments of a middleware were passed to the function that makes one. If so, logs the mistake and answers
+ * the request. An error would show the client a message for the developer.
  */
 export function isGivenRequest(args: readonly unknown[], logger: QuotaLogger): boolean {
   const [req, res, next] = args
   const isRequest = typeof req === 'object' && req !== null && 'method' in req && 'url' in req
   if (!isRequest || typeof next !== 'function') return false
-  const message = 'quotaMiddleware was given a request: it makes a middleware, app.use(quotaMiddleware({ quota, ... }))'
+  const message = 'quotaMiddleware is not a middleware itself, it makes one: app.use(quotaMiddleware({ quota, ... }))'
   logOnce(logger, message)
   fail(res as Response)
   return true
@@ -42,7 +42,7 @@ export function withoutOperation(logger: QuotaLogger): RequestHandler {
   }
   return Object.defineProperty(refusing, 'name', {
     get(): never {
-      throw new QuotaError('invalid_options', message, { faults: [{ path: 'operation', message: 'is missing' }] })
+      throw new QuotaError('invalid_options', message, { faults: [{ path: 'operation', message: 'missing' }] })
     },
   })
 }

@@ -2,7 +2,7 @@ import type { HttpAdapter, ProxyFault } from '@scoregw/quota/http'
 import { aFunction, oneOf, optional, textLike } from '@scoregw/quota/options'
 import type { FastifyRequest } from 'fastify'
 
-/** How a request of Fastify is read. */
+/** Reads requests of Fastify. */
 export const FASTIFY: HttpAdapter<FastifyRequest> = {
   name: 'quotaFastify()',
   method: ({ method }) => method,
@@ -20,10 +20,11 @@ export const FASTIFY: HttpAdapter<FastifyRequest> = {
 
 function proxyFault(request: FastifyRequest): ProxyFault | undefined {
   const { headers, ips } = request
-  // `ips` is there where `trustProxy` is set.
+  // Fastify sets `ips` only with `trustProxy`.
   if (ips === undefined) {
     if (headers['x-forwarded-for'] === undefined) return undefined
-    const message = 'X-Forwarded-For is there but trustProxy is not set: behind a proxy all callers share its address'
+    const message =
+      'requests have X-Forwarded-For, but trustProxy is not set: behind a proxy all callers share its address'
     return { code: 'untrusted_forwarded_for', message }
   }
   if (!trustsEverybody(request)) return undefined
@@ -34,13 +35,10 @@ function proxyFault(request: FastifyRequest): ProxyFault | undefined {
 /** Results by server. */
 const trusting = new WeakMap<object, boolean>()
 
-/** More proxies than are ever chained, in a network reserved for documentation. */
+/** More proxies than any real chain has. Their network is reserved for documentation. */
 const STRANGERS = Array.from({ length: 100 }, (_, index) => `203.0.113.${index + 1}`)
 
-/**
- * Whether a request from an untrusted proxy would get an address that it made up. Fastify doesn't report this
- * otherwise.
- */
+/** Whether an untrusted client could make up its address. Fastify has no other way to find out. */
 function trustsEverybody(request: FastifyRequest): boolean {
   const known = trusting.get(request.server)
   if (known !== undefined) return known

@@ -2,10 +2,10 @@ import { type Admission, Exchange, type HttpMeter, type QuotaAnswer, watchRespon
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { QuotaFastifyOptions } from './options.ts'
 
-/** Goes on with the request, or with an error. */
+/** Continues with the request, or with an error. */
 type Done = (error?: Error) => void
 
-/** Decides a request, then answers it or goes on. */
+/** Decides about a request, then answers it or continues. */
 export function meterRequest(
   meter: HttpMeter<FastifyRequest>,
   request: FastifyRequest,
@@ -56,11 +56,11 @@ function answer(
 ): void {
   reply.headers(given.headers)
   if (handler === undefined) {
-    // As text: the route's schema for such a status describes the application's responses.
+    // Sent as text, because the route's schema for this status describes the application's own responses.
     reply.code(given.status).type(given.contentType).send(JSON.stringify(given.content))
     return
   }
-  // If the handler has sent nothing, the request goes on.
+  // A handler that sends nothing lets the request proceed.
   Promise.resolve(handler(request, reply, given)).then(() => {
     if (!reply.sent) done()
   }, done)

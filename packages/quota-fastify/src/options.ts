@@ -2,12 +2,13 @@ import type { Counting, Quota, SimpleQuota } from '@scoregw/quota'
 import type { HttpMeterOptions, QuotaAnswer, RequestQuota, RouteOptions } from '@scoregw/quota/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Answers a refused request. The header fields are already on `reply`; set status and body. */
+/** Answers a refused request. The header fields are already on `reply`. Set status and body. */
 export type QuotaHandler = (request: FastifyRequest, reply: FastifyReply, answer: QuotaAnswer) => unknown
 
 interface FastifyOptions {
   /**
-   * Answers instead of the plugin: 429, 401 for an anonymous request, 503 if the store is unavailable.
+   * Answers a refused request instead of the plugin: 429, 401 for an anonymous request, 503 if the store is
+   * unavailable.
    *
    * @default JSON with the response's status and body
    */
@@ -17,7 +18,7 @@ interface FastifyOptions {
 /** Options that a route can set, in its `config.quota`. */
 export interface QuotaRouteOptions extends RouteOptions<FastifyRequest>, FastifyOptions {}
 
-/** A route's `config.quota`: the operation that it is charged as; `false`: it is not metered. */
+/** A route's `config.quota`: the operation to charge; `false`: the route isn't metered. */
 export type QuotaRouteConfig = string | false | ({ readonly operation: string } & Partial<QuotaRouteOptions>)
 
 /** The options of {@link quotaFastify}. */
@@ -33,7 +34,7 @@ export interface QuotaFastifyOptions<Operation extends string = string>
    */
   readonly requestPropertyName?: string | undefined
   /**
-   * When requests are metered. Later hooks know more: `preHandler` runs after the body is parsed and validated.
+   * The hook that meters requests. Later hooks have more data: at `preHandler`, the body is parsed and validated.
    *
    * @default 'preHandler'
    */
@@ -42,7 +43,7 @@ export interface QuotaFastifyOptions<Operation extends string = string>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What requests of this route are charged as. */
+    /** The operation to charge for this route. */
     quota?: QuotaRouteConfig
   }
   interface FastifyRequest {

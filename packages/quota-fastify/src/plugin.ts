@@ -5,11 +5,11 @@ import { FASTIFY } from './adapter.ts'
 import { cancelFailed, meterRequest } from './meter-requests.ts'
 import type { QuotaFastifyOptions, QuotaRouteConfig } from './options.ts'
 
-/** Meters of routes, made from their `config`. */
+/** Meters by route, made from the route's `config`. */
 class RouteMeters {
   readonly #whole: HttpMeter<FastifyRequest>
   readonly #name: string
-  /** `null`: not metered. */
+  /** `null`: the route isn't metered. */
   readonly #known = new WeakMap<object, HttpMeter<FastifyRequest> | null>()
 
   constructor(options: QuotaFastifyOptions) {
@@ -17,7 +17,7 @@ class RouteMeters {
     this.#name = options.requestPropertyName ?? 'quota'
   }
 
-  /** The meter of a route; `undefined`: its requests are not metered. */
+  /** Returns the meter of a route; `undefined`: the route isn't metered. */
   of(config: object | undefined): HttpMeter<FastifyRequest> | undefined {
     if (config === undefined) return this.#of(undefined)
     const known = this.#known.get(config)
@@ -67,13 +67,13 @@ function serve(app: FastifyInstance, options: QuotaFastifyOptions): void {
 }
 
 /**
- * Fastify plugin that meters requests of the scope it is registered in: each route as the operation that its
- * `config.quota` names, or all by `operation(request)`; on an engine of `simpleQuota()` all without a word.
+ * Fastify plugin that meters requests of the scope that registers it. Each route is the operation that its
+ * `config.quota` names. With `operation(request)`, or with an engine from `simpleQuota()`, all routes are metered.
  *
- * A request is charged before its handler and settled by the status of its response: below 400 it stays charged, from
- * 400 on the tokens go back before the head leaves. A refused request is answered with 429.
+ * A request is charged before its handler. The status of the response settles it. Below 400 it stays charged. From 400
+ * on it is refunded before the head is sent. A refused request gets a 429.
  *
- * Loading it fails with a {@link QuotaError}: `invalid_options` naming every fault, `unknown_operation`.
+ * Loading fails with a {@link QuotaError}: `invalid_options` naming every fault, or `unknown_operation`.
  *
  * @example
  * await app.register(quotaFastify, { quota, subject: (request) => request.user?.id })

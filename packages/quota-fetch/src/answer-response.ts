@@ -1,7 +1,7 @@
 import { QuotaError } from '@scoregw/quota'
 import type { QuotaAnswer, QuotaLogger } from '@scoregw/quota/http'
 
-/** A response as JSON. */
+/** Makes a JSON response. */
 export function answerResponse({ status, headers, content, contentType }: QuotaAnswer): Response {
   return new Response(JSON.stringify(content), { status, headers: { 'Content-Type': contentType, ...headers } })
 }
@@ -9,7 +9,7 @@ export function answerResponse({ status, headers, content, contentType }: QuotaA
 /** Messages already logged, so that a mistake made on every request is logged once per process. */
 const logged = new Set<string>()
 
-/** Logs a programming error. The client's response doesn't mention it. */
+/** Logs a programming error, and returns a response that doesn't mention it. */
 export function misused(logger: QuotaLogger, message: string): Response {
   if (!logged.has(message)) {
     logged.add(message)

@@ -3,7 +3,7 @@ import type { HttpMeterOptions, MaybeAsync, QuotaAnswer, RouteOptions, SettleMod
 
 type FunctionNames = 'subject' | 'cost' | 'plan' | 'skip'
 
-/** A function of the handler's arguments: the request, and any others of the framework. */
+/** A function of the handler's arguments: the request, and any others that the framework passes. */
 type OfCall<T> = (request: Request, ...args: never[]) => T
 
 /** Answers a refused request. Send the fields in `answer.headers`. */
@@ -23,10 +23,10 @@ export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<Ro
    * @default the operation's price
    */
   readonly cost?: C['cost'] | OfCall<MaybeAsync<C['cost'] | undefined>> | undefined
-  /** The subject's plan; `undefined`: none. A plan in the subject's stored settings takes precedence. */
+  /** The subject's plan; `undefined`: no plan. A plan in the subject's stored settings takes precedence. */
   readonly plan?: C['names']['plan'] | OfCall<C['names']['plan'] | undefined> | undefined
   /**
-   * `true`: this request is not metered.
+   * Return `true` to leave a request unmetered.
    *
    * @default no request is skipped
    */
@@ -34,7 +34,7 @@ export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<Ro
   /** @default 'outcome' */
   readonly settle?: SettleMode | undefined
   /**
-   * Answers instead of the meter: 429, 401 for an anonymous request, 503 if the store is unavailable.
+   * Answers a refused request instead of the meter: 429, 401 for an anonymous request, 503 if the store is unavailable.
    *
    * @default JSON with the response's status and body
    */
@@ -45,9 +45,12 @@ export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<Ro
 export interface QuotaFetchOptions<Operation extends string = string, C extends Counting = OneUnit>
   extends Omit<HttpMeterOptions<Request, Operation, C>, FunctionNames | 'operation' | 'address' | 'locale'>,
     QuotaRouteOptions<NoInfer<C>> {
-  /** The operation that a request is charged as; `undefined`: it is not metered. Required for `metered(handler)`. */
+  /** Returns the operation to charge; `undefined`: the request isn't metered. Required for `metered(handler)`. */
   readonly operation?: OfCall<NoInfer<Operation> | undefined> | undefined
-  /** The caller's network address. Required with `anonymous: 'ip'`, as a `Request` has none that can be trusted. */
+  /**
+   * Returns the caller's network address. Required with `anonymous: 'ip'`, because a `Request` has no trustworthy
+   * address.
+   */
   readonly address?: OfCall<string | undefined> | undefined
   /**
    * The language of responses.

@@ -11,7 +11,7 @@ export type FetchHandler<R extends Request, Args extends readonly unknown[]> = (
   ...args: Args
 ) => Response | Promise<Response>
 
-/** Wraps a handler, so that its requests are metered. */
+/** Wraps a handler to meter its requests. */
 export type Wrap = <R extends Request, Args extends readonly unknown[]>(
   handler: FetchHandler<R, Args>,
 ) => (request: R, ...args: Args) => Promise<Response>
@@ -28,7 +28,7 @@ export interface QuotaFetchRoutes<Operation extends string = string, C extends C
    */
   operation(name: Operation, overrides?: Partial<QuotaRouteOptions<C>>): Wrap
   /**
-   * The quota of a metered request, typed by the engine's units; `undefined` for a request that was not metered.
+   * Returns the quota of a metered request, typed by the engine's units; `undefined` if it wasn't metered.
    *
    * @example
    * await metered.of(request)?.commit({ tokens: 812 })
@@ -36,7 +36,7 @@ export interface QuotaFetchRoutes<Operation extends string = string, C extends C
   of(request: Request): RequestQuota<C, C['cost']> | undefined
 }
 
-/** Wraps handlers of many operations, or of single ones. */
+/** Wraps handlers. A handler can serve several operations or a single one. */
 export type QuotaFetch<Operation extends string = string, C extends Counting = OneUnit> = Wrap &
   QuotaFetchRoutes<Operation, C>
 
@@ -57,10 +57,11 @@ const FETCH: HttpAdapter<Call> = {
 }
 
 /**
- * Meters handlers that take a `Request` and give a `Response`: of Next.js, SvelteKit, Bun, Deno, Workers and others.
+ * Makes a meter for handlers that take a `Request` and return a `Response`: those of Next.js, SvelteKit, Bun, Deno,
+ * Workers and others.
  *
- * A request is charged before its handler and settled by the status of the response: below 400 it stays charged, from
- * 400 on, or when the handler throws, the tokens go back before the response leaves.
+ * A request is charged before its handler. The status of the response settles it. Below 400 it stays charged. From 400
+ * on, or if the handler throws, it is refunded before the response is sent.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
@@ -78,7 +79,7 @@ export function quotaFetch<Operation extends string, C extends Counting = OneUni
   return Object.assign(wrapping(meter), routes)
 }
 
-/** The quota of a metered request, for its handler to settle. */
+/** Returns the quota of a metered request, for its handler to settle. */
 export function quotaOf(request: Request): RequestQuota | undefined {
   return Exchange.find(request)?.newest
 }
@@ -87,8 +88,8 @@ function wrapping(meter: HttpMeter<Call>): Wrap {
   return (handler) => {
     if (typeof handler !== 'function') return notWrapped(meter) as never
     if (meter.options.operation === undefined) {
-      const message = 'quotaFetch() without operation(request) wraps single handlers: metered.operation(name)(handler)'
-      throw new QuotaError('invalid_options', message, { faults: [{ path: 'operation', message: 'is missing' }] })
+      const message = 'pass operation(request) to quotaFetch(), or wrap each handler with metered.operation(name)'
+      throw new QuotaError('invalid_options', message, { faults: [{ path: 'operation', message: 'missing' }] })
     }
     return (request, ...args) => respond(meter, { request, args }, () => handler(request, ...args))
   }
@@ -114,7 +115,7 @@ async function respond(
   try {
     response = await work()
   } catch (error) {
-    // A cancel that fails was logged; the caller needs the handler's error.
+    // A failed cancel is logged already. The caller needs the handler's error.
     await quota.fail().catch(() => undefined)
     throw error
   }
@@ -126,16 +127,19 @@ async function respond(
     : response
 }
 
-/** The response if a request was passed where a handler was expected. The mistake is logged, not shown to clients. */
+/**
+ * Returns an error response for a request that was passed in place of a handler. The mistake is logged, not shown to
+ * clients.
+ */
 function notWrapped(meter: HttpMeter<Call>): Response {
-  const message = 'quotaFetch(options) was given a request: it wraps a handler, quotaFetch(options)(handler)'
+  const message = 'quotaFetch(options) is not a handler itself, it wraps one: quotaFetch(options)(handler)'
   return misused(meter.options.logger, message)
 }
 
-/** Options that are called with the handler's arguments. */
+/** The options that are called with the handler's arguments. */
 const OF_CALLS = ['subject', 'cost', 'plan', 'skip', 'operation', 'address', 'locale']
 
-/** The options with functions of one argument, like those of every adapter. */
+/** Adapts these options to a single argument, as the shared code calls them. */
 function ofCall(options: object): object {
   if (typeof options !== 'object' || options === null) return options
   const entries = Object.entries(options).map(([name, value]: [string, unknown]) => {

@@ -1,14 +1,14 @@
 import { type MeteredRequest, type NamedFields, type RateLimitFields, watchedStream } from '@scoregw/quota/http'
 
-/** What settles a response, in addition to its status. */
+/** What determines a settlement, apart from the status. */
 export interface Settling {
-  /** The request's method: the body of a response to `HEAD` is never read. */
+  /** The request's method. The body of a response to `HEAD` is never read. */
   readonly method: string
-  /** Whether the caller has disconnected. Called for failures only. */
+  /** Whether the client has disconnected. Only called for failures. */
   isHungUp(): boolean
   /**
-   * Whether something watches the server's response, and sets the fields. The end is settled here in any case: a server
-   * ends a response whose handler failed as if it were complete.
+   * Whether another adapter watches the server's response, and sets the fields. The end of the body is settled here
+   * anyway, because a server ends the response of a failed handler as if it were complete.
    *
    * @default false
    */
@@ -16,7 +16,7 @@ export interface Settling {
 }
 
 /**
- * Settles a quota by a response before its head leaves or, if the end settles, before its last byte. Synchronous if
+ * Settles a quota before the head is sent, or before the last byte if the end settles it. Returns synchronously if
  * there is nothing to await.
  */
 export function settleResponse(
@@ -25,7 +25,7 @@ export function settleResponse(
   settling: Settling,
 ): Response | Promise<Response> {
   const { pending } = quota
-  // If the handler's commit fails, the outcome decides.
+  // If the handler's commit fails, the status decides.
   if (pending !== undefined) return pending.then(() => settledByStatus(quota, response, settling))
   return settledByStatus(quota, response, settling)
 }
@@ -46,25 +46,23 @@ function settledByStatus(quota: MeteredRequest, response: Response, settling: Se
   return pending === undefined ? send() : pending.then(send)
 }
 
-/**
- * Settles a hold when its caller disconnects, as the request's signal reports, unless the handler settles soon after.
- */
+/** Settles a hold when the client disconnects, unless the handler settles during the grace period. */
 export function settleAtHangUp(quota: MeteredRequest, signal: AbortSignal | null | undefined): void {
   if (signal?.aborted === true) quota.abort()
   else signal?.addEventListener('abort', () => quota.abort(), { once: true })
 }
 
-/** Adds fields to a response. Fields of another quota of the same request are kept, in one list with these. */
+/** Adds fields to a response. Fields of other quotas of the request stay, in the same list. */
 function withFields(
   response: Response,
   fields: RateLimitFields | undefined,
   legacy: NamedFields | undefined,
 ): Response {
-  // A server's own response is created when more than its status is read. Until then its `Headers` are the
-  // application's: fields would be added to those again with each request.
+  // Reading any property but the status makes the server create its own response. Before that, its `Headers` are the
+  // application's, and would collect the fields of every request.
   void response.bodyUsed
   try {
-    // Fields of the same name form one list, with ours last.
+    // Fields of one name form a list. Ours come last.
     if (fields !== undefined) {
       response.headers.append('RateLimit-Policy', fields.policy)
       response.headers.append('RateLimit', fields.limit)
@@ -75,7 +73,7 @@ function withFields(
     return response
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    // The fields of a response that was fetched, or made by a static method, are immutable; those of a copy aren't.
+    // A fetched response, or one from a static method, has immutable headers. A copy doesn't.
     return withFields(new Response(response.body, response), fields, legacy)
   }
 }
@@ -88,7 +86,7 @@ async function settledAtEnd(quota: MeteredRequest, response: Response, isOver: b
   return response
 }
 
-/** The same bytes. The end waits until the hold is settled. */
+/** Returns a stream of the same bytes, whose end waits for the settlement of the hold. */
 function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   return watchedStream(body, {
     end() {
@@ -99,7 +97,7 @@ function watched(quota: MeteredRequest, body: ReadableStream<Uint8Array>): Reada
       quota.abort()
       return undefined
     },
-    // The handler broke its stream; a caller who disconnects cancels it instead.
+    // The handler's stream failed. If the client disconnects, it is cancelled instead.
     fail: () => quota.fail().catch(() => undefined),
     unread: () => quota.end(),
   })

@@ -1,14 +1,14 @@
 import type { HttpAdapter, NodeRequest, NodeResponse } from '@scoregw/quota/http'
 
-/** What requests of Express and Fastify have in common. */
+/** The properties that Express and Fastify requests have in common. */
 export interface NestRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** The caller's address. */
+  /** The caller's network address. */
   readonly ip?: string | undefined
 }
 
-/** How a request of Nest is read, on either platform. */
+/** Reads requests of Nest, on either platform. */
 export const NEST: HttpAdapter<NestRequest> = {
   name: 'QuotaModule',
   method: ({ method }) => method,
@@ -17,7 +17,7 @@ export const NEST: HttpAdapter<NestRequest> = {
   connection: (request) => rawOf<NodeRequest>(request),
 }
 
-/** Node's own message: Fastify's messages contain it, Express' messages are it. */
+/** Returns Node's own message. A Fastify message contains it. An Express message is one itself. */
 export function rawOf<Message extends NodeRequest | NodeResponse>(message: object): Message {
   return (message as { readonly raw?: Message }).raw ?? (message as Message)
 }

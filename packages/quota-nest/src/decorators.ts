@@ -7,11 +7,11 @@ import { QUOTA_OF_ROUTE, type QuotaOfRoute } from './meters.ts'
 import type { QuotaRouteOptions } from './options.ts'
 
 /**
- * Meters a route, or all routes of a controller, as one operation; with `false` it is not metered. What a route says
- * comes before what its controller says.
+ * Meters a route, or all routes of a controller, as one operation; `false`: not metered. A route's decorator takes
+ * precedence over its controller's.
  *
- * Guards run from the controller's to the route's, and of one place from the decorator below to the one above: write it
- * above the guard that makes `request.user`.
+ * Nest runs a controller's guards before a route's. Within one place, the lowest decorator runs first. So write
+ * `@Quota()` above the guard that sets `request.user`.
  *
  * @param options of this route; a cost, when to settle
  * @example
@@ -28,10 +28,10 @@ export function Quota<Request extends object = NestRequest>(
   return applyDecorators(SetMetadata(QUOTA_OF_ROUTE, said), UseGuards(QuotaGuard))
 }
 
-/** The engine, as the type of what `@InjectQuota()` injects. */
+/** The engine: the type of a parameter with `@InjectQuota()`. */
 export type Quota<Operation extends string = string, C extends Counting = OneUnit> = Engine<Operation, C>
 
-/** A handler's parameter: the quota of its request; `undefined` if the request isn't metered. */
+/** Handler parameter with the quota of its request; `undefined` if the request isn't metered. */
 export const RequestQuota: () => ParameterDecorator = createParamDecorator(
   (_data: unknown, context: ExecutionContext): MeteredQuota | undefined =>
     context.switchToHttp().getRequest<{ quota?: MeteredQuota }>().quota,

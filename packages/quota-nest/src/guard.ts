@@ -16,8 +16,8 @@ import { QuotaMeters } from './meters.ts'
 const JSON_TYPE = 'application/json'
 
 /**
- * Ends a refused request: 429, 401 for an anonymous request, 503 if the store is unavailable. Its response is the body,
- * and the header fields are already set. An exception filter can answer otherwise.
+ * Thrown for a refused request: 429, 401 for an anonymous request, 503 if the store is unavailable. Its response is the
+ * body, and the header fields are already set. An exception filter can respond differently.
  */
 export class QuotaException extends HttpException {
   readonly answer: QuotaAnswer
@@ -29,8 +29,8 @@ export class QuotaException extends HttpException {
 }
 
 /**
- * Meters requests. `@Quota()` brings it along; as a global guard it meters every route too where the module has
- * `operation(request)` or its engine one operation.
+ * Meters requests. `@Quota()` adds it to a route. As a global guard, it meters every route if the module has
+ * `operation(request)` or the engine has a single operation.
  *
  * @example
  * providers: [{ provide: APP_GUARD, useClass: QuotaGuard }]
@@ -39,13 +39,13 @@ export class QuotaGuard implements CanActivate, OnModuleInit {
   readonly #meters: QuotaMeters | undefined
   readonly #host: HttpAdapterHost
 
-  /** @param meters of `QuotaModule`; absent in a test of a controller that no request reaches */
+  /** @param meters of `QuotaModule`; absent in unit tests of a controller */
   constructor(meters: QuotaMeters | undefined, host: HttpAdapterHost) {
     this.#meters = meters
     this.#host = host
   }
 
-  /** @throws {QuotaError} `invalid_options` in an app without `QuotaModule`, so that the app does not start */
+  /** @throws {QuotaError} `invalid_options` without `QuotaModule`, so that the app doesn't start */
   onModuleInit(): void {
     this.#metersOfModule()
   }
@@ -56,7 +56,7 @@ export class QuotaGuard implements CanActivate, OnModuleInit {
     if (meter === undefined) return true
     checkType(context)
     const request = context.switchToHttp().getRequest<NestRequest>()
-    // A global guard and the route's guard meter a request once.
+    // If a global guard and the route's guard run, the request is metered once.
     if (Exchange.find(request)?.isMeteredBy(meter.options.quota) === true) return true
     const admission = meter.admit(request)
     if (admission instanceof Promise) return admission.then((late) => this.#goesOn(context, late))
@@ -84,7 +84,7 @@ export class QuotaGuard implements CanActivate, OnModuleInit {
     if (admission.status === 429) request.quota = admission.quota
     const { httpAdapter } = this.#host
     for (const [name, value] of Object.entries(admission.headers)) httpAdapter.setHeader(response, name, value)
-    // Bodies are JSON by default, and a filter may send something else.
+    // Nest sends JSON by default. An exception filter may send something else.
     if (admission.contentType !== JSON_TYPE) httpAdapter.setHeader(response, 'Content-Type', admission.contentType)
     throw new QuotaException(admission)
   }
@@ -99,6 +99,6 @@ function checkType(context: ExecutionContext): void {
   const type: string = context.getType()
   if (type === 'http') return
   const where = `${context.getClass().name}.${context.getHandler().name}()`
-  const message = `${where} answers ${type}, and QuotaGuard meters HTTP alone: inject the engine there and call its consume()`
+  const message = `${where} handles ${type}, but QuotaGuard only meters HTTP: inject the engine there and call its consume()`
   throw new QuotaError('invalid_options', message)
 }

@@ -4,19 +4,19 @@ import { HttpMeter, type HttpMeterOptions } from '@scoregw/quota/http'
 import { NEST, type NestRequest } from './adapter.ts'
 import type { QuotaModuleOptions } from './options.ts'
 
-/** What `@Quota()` sets for a route. */
+/** What `@Quota()` stores for a route. */
 export interface QuotaOfRoute {
-  /** `false`: it is not metered. */
+  /** `false`: the route isn't metered. */
   readonly operation: string | false
   readonly options?: object
 }
 
-/** The metadata that `@Quota()` sets. */
+/** The metadata key of `@Quota()`. */
 export const QUOTA_OF_ROUTE = 'scoregw:quota'
-/** Provides the options of the module. */
+/** Injection token of the module's options. */
 export const QUOTA_OPTIONS: unique symbol = Symbol('options of QuotaModule')
 
-/** Meters of routes, made from their `@Quota()`. */
+/** Meters by route, made from their `@Quota()`. */
 export class QuotaMeters implements OnModuleInit {
   readonly whole: HttpMeter<NestRequest>
   readonly #discovery: DiscoveryService
@@ -30,7 +30,7 @@ export class QuotaMeters implements OnModuleInit {
     this.#reflector = reflector
   }
 
-  /** A faulty route throws when the app starts, not with its first request. */
+  /** Makes the meters of all routes, so that a faulty route throws at startup and not with its first request. */
   onModuleInit(): void {
     const scanner = new MetadataScanner()
     for (const { metatype } of this.#discovery.getControllers()) {
@@ -41,7 +41,7 @@ export class QuotaMeters implements OnModuleInit {
     }
   }
 
-  /** The meter of a route; `undefined`: its requests are not metered. */
+  /** Returns the meter of a route; `undefined`: the route isn't metered. */
   of(handler: () => unknown, controller: Type): HttpMeter<NestRequest> | undefined {
     const said = this.#reflector.getAllAndOverride<QuotaOfRoute | undefined>(QUOTA_OF_ROUTE, [handler, controller])
     if (said === undefined) return this.whole.options.operation === undefined ? undefined : this.whole

@@ -16,7 +16,7 @@ import { QuotaGuard } from './guard.ts'
 import { QUOTA_OPTIONS, QuotaMeters } from './meters.ts'
 import type { QuotaModuleAsyncOptions, QuotaModuleOptions } from './options.ts'
 
-/** Provides the engine. */
+/** Injection token of the engine. */
 const QUOTA: unique symbol = Symbol('the engine of QuotaModule')
 
 /** Injects the module's engine into a constructor parameter or a property. */
@@ -24,7 +24,7 @@ export function InjectQuota(): PropertyDecorator & ParameterDecorator {
   return Inject(QUOTA)
 }
 
-/** Refunds what isn't settled of a request whose handler failed, whether or not its caller is still connected. */
+/** Settles requests whose handler failed, even if the client has disconnected. */
 class QuotaInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     return next.handle().pipe(
@@ -40,11 +40,10 @@ class QuotaInterceptor implements NestInterceptor {
 Injectable()(QuotaInterceptor)
 
 /**
- * Nest module that meters routes: each as the operation that `@Quota()` names, on Express and on Fastify. Global: it is
- * imported once.
+ * Nest module that meters the routes with `@Quota()`, on Express and Fastify. It is global, so import it once.
  *
- * A request is charged before its handler and settled by the status of its response: below 400 it stays charged, from
- * 400 on the tokens go back before the head leaves. A refused request ends with a {@link QuotaException}: 429.
+ * A request is charged before its handler. The status of the response settles it. Below 400 it stays charged. From 400
+ * on it is refunded before the head is sent. A refused request throws {@link QuotaException} with status 429.
  *
  * @example
  * \@Module({ imports: [QuotaModule.forRoot({ quota, subject: (request: Request) => request.user?.id })] })
@@ -52,7 +51,9 @@ Injectable()(QuotaInterceptor)
  */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class QuotaModule {
-  /** With faulty options the app does not start: {@link QuotaError} `invalid_options` naming every fault. */
+  /**
+   * Takes the options directly. If they are faulty, the app fails to start with {@link QuotaError} `invalid_options`.
+   */
   static forRoot<
     Request extends object = NestRequest,
     Operation extends string = string,
@@ -62,7 +63,7 @@ export class QuotaModule {
   }
 
   /**
-   * The same with options that are made of what the app provides.
+   * Takes options from a factory with injected providers.
    *
    * @example
    * QuotaModule.forRootAsync({ inject: [ConfigService], useFactory: (config: ConfigService) => ({ quota: quotaOf(config) }) })

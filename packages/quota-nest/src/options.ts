@@ -15,9 +15,9 @@ export interface QuotaModuleOptions<
 
 /** The options of `QuotaModule.forRootAsync()`. */
 export interface QuotaModuleAsyncOptions<Request extends object = NestRequest, Operation extends string = string> {
-  /** Modules that provide what is injected. */
+  /** Modules that export the injected providers. */
   readonly imports?: DynamicModule['imports']
-  /** What the factory is called with. */
+  /** The providers to pass to the factory. */
   readonly inject?: readonly (InjectionToken | OptionalFactoryDependency)[]
   // biome-ignore lint/suspicious/noExplicitAny: the factory says what it is called with, as in Nest's own options
   readonly useFactory: (...injected: any[]) => MaybeAsyncOptions<Request, Operation>

@@ -229,6 +229,6 @@ describe('QuotaModule', () => {
     await app.init()
     const context = { getType: () => 'graphql', getHandler: () => Music.prototype.read, getClass: () => Music }
     const guard = app.get(QuotaGuard)
-    expect(() => guard.canActivate(context as unknown as ExecutionContext)).toThrow('Music.read() answers graphql')
+    expect(() => guard.canActivate(context as unknown as ExecutionContext)).toThrow('Music.read() handles graphql')
   })
 })

@@ -29,7 +29,8 @@ export type HonoHandler = (c: Context, answer: QuotaAnswer) => MaybeAsync<Respon
 
 interface HonoOptions {
   /**
-   * Answers instead of the middleware: 429, 401 for an anonymous request, 503 if the store is unavailable.
+   * Answers a refused request instead of the middleware: 429, 401 for an anonymous request, 503 if the store is
+   * unavailable.
    *
    * @default JSON with the response's status and body
    */
@@ -51,7 +52,7 @@ export interface QuotaMiddlewareOptions<Operation extends string = string, C ext
   readonly variable?: string | undefined
 }
 
-/** Options of a middleware that serves a whole app. */
+/** Options of middleware for a whole app. */
 export interface QuotaAppOptions<Operation extends string = string, C extends Counting = OneUnit>
   extends QuotaMiddlewareOptions<Operation, C> {
   readonly operation: (c: Context) => NoInfer<Operation> | undefined
@@ -69,7 +70,7 @@ export interface QuotaRoutes<Operation extends string = string, C extends Counti
    */
   operation(name: Operation, overrides?: Partial<HonoRouteOptions<C>>): MiddlewareHandler
   /**
-   * The quota of a metered request, typed by the engine's units; `undefined` for a request that was not metered.
+   * Returns the quota of a metered request, typed by the engine's units; `undefined` if it wasn't metered.
    *
    * @example
    * await metered.of(c)?.commit({ tokens: 812 })
@@ -92,11 +93,11 @@ const HONO: HttpAdapter<Context> = {
 }
 
 /**
- * Hono middleware that meters requests: with `operation(c)` for a whole app, without it for single routes by
- * `.operation(name)`. An engine of `simpleQuota()` needs no `operation`.
+ * Makes Hono middleware that meters requests. Pass `operation(c)` to meter a whole app, or mount `.operation(name)` per
+ * route. An engine from `simpleQuota()` needs no `operation`.
  *
- * A request is charged before its handler and settled by the status of its response: below 400 it stays charged, from
- * 400 on the tokens go back before the response leaves. A refused request is answered with 429.
+ * A request is charged before its handler. The status of the response settles it. Below 400 it stays charged. From 400
+ * on it is refunded before the response is sent. A refused request gets a 429.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
@@ -126,7 +127,7 @@ function metering(meter: HttpMeter<Context>): MiddlewareHandler {
   const { variable = 'quota', handler } = meter.options as unknown as QuotaMiddlewareOptions
   return async (c, next) => {
     const admitted = meter.admit(c)
-    // An `await` without need costs as much as half a decision.
+    // A needless `await` costs half as much as a decision.
     const admission = admitted instanceof Promise ? await admitted : admitted
     if (admission.kind === 'pass') {
       await next()
@@ -137,7 +138,7 @@ function metering(meter: HttpMeter<Context>): MiddlewareHandler {
       return handler === undefined ? answerResponse(admission) : handler(c, admission)
     }
     if (c.get(variable) !== undefined) {
-      const message = `c.get('${variable}') is in use already and is replaced; name another with variable`
+      const message = `c.get('${variable}') is already in use and was replaced; choose another name with variable`
       meter.warnings.warnOnce('property_taken', message)
     }
     c.set(variable, admission.quota)
@@ -154,12 +155,12 @@ async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRe
   try {
     await next()
   } catch (error) {
-    // Hono rethrows values that aren't an `Error`. A cancel that fails was logged.
+    // Hono rethrows values that aren't an `Error`. A failed cancel is logged already.
     await quota.fail().catch(() => undefined)
     throw error
   }
   if (!quota.watches) return
-  // Hono has already answered an error, so the handler has failed.
+  // Hono has answered the error, so the handler failed.
   if (c.error !== undefined) await quota.fail().catch(() => undefined)
   const { res } = c
   const answer = settleResponse(quota, res, {
@@ -169,14 +170,13 @@ async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRe
   })
   const settled = answer instanceof Promise ? await answer : answer
   if (settled === res) return
-  // Hono merges a response into the one that it replaces.
+  // Without this, Hono merges the old response's headers into the new one.
   c.res = undefined
   c.res = settled
 }
 
 /**
- * The Node response behind an app of `@hono/node-server`. Setting the fields there is much cheaper than changing a
- * `Response`.
+ * The Node response of an app on `@hono/node-server`. Setting fields there is much cheaper than changing a `Response`.
  */
 function nodeOf({ env }: Context): NodeBindings | undefined {
   const { incoming, outgoing } = (env ?? {}) as Partial<NodeBindings>
@@ -188,7 +188,9 @@ interface NodeBindings {
   readonly outgoing: NodeResponse
 }
 
-/** Replaces a middleware for a whole app that has no `operation(c)`. Hono calls it with a request first. */
+/**
+ * Replaces a middleware for a whole app that has no `operation(c)`. Hono reports the mistake with the first request.
+ */
 function withoutOperation({ options }: HttpMeter<Context>): MiddlewareHandler {
   const message =
     'this policy has several operations: pass operation(c) to quotaMiddleware(), or mount .operation(name) on each route'

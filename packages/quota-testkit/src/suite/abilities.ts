@@ -11,7 +11,7 @@ const ROLLING: Policy<'work'> = {
   base: { personal: { read: { '1h': 100 } }, site: { read: { '1h': 100 } } },
 }
 
-/** A policy that requests an ability; holds alone are requested by a request. */
+/** A policy that needs each ability. Only holds are needed by a request and not by a policy. */
 const POLICIES: Readonly<Record<Exclude<StoreAbility, 'holds'>, Policy<'work'>>> = {
   calendar: {
     ...ROLLING,
@@ -37,7 +37,7 @@ const calendar: QuotaOptions['calendar'] = {
   periods: (_, at) => [at, at + HOUR_MS, at + 2 * HOUR_MS],
 }
 
-/** What an engine has to do on a store that has not got an ability: say so, before anything is charged. */
+/** Checks that an engine on a store without an ability refuses before it charges anything. */
 async function refuses({ store, clock }: CaseContext, ability: StoreAbility): Promise<void> {
   if (ability !== 'holds') {
     const policy = POLICIES[ability]
@@ -56,7 +56,7 @@ async function refuses({ store, clock }: CaseContext, ability: StoreAbility): Pr
 
 const ABILITIES: readonly Need[] = ['holds', 'calendar', 'bucket', 'concurrency', 'shared-concurrency', 'fit']
 
-/** What stands for a case that cannot be played: the refusal of the request, or the plain case. */
+/** The case to run instead if a need isn't met: the refusal, or the case's own alternative. */
 async function withoutNeed(context: CaseContext, need: Need | undefined): Promise<void> {
   if (ABILITIES.includes(need ?? 'sync')) return refuses(context, need as StoreAbility)
   const probe = new Probe(context.store, ONE_WINDOW, 10)
@@ -65,7 +65,7 @@ async function withoutNeed(context: CaseContext, need: Need | undefined): Promis
   await probe.refused(7)
 }
 
-/** A case for stores that have all of some abilities and capabilities. */
+/** Makes a case for stores with all of these abilities and capabilities. */
 export function abilityCase(
   name: string,
   needs: Need | readonly Need[],

@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, throwsCode } from '
 
 const TWO_LAYERS = { ...ONE_WINDOW, layers: [SITE, PERSONAL] }
 
-/** What a store without a bound has to do: keep everybody who comes. */
+/** Stores without a bound must keep all subjects. */
 async function keepsEverybody({ store }: CaseContext): Promise<void> {
   const probe = new Probe(store, ONE_WINDOW, 2)
   for (let user = 0; user < 100; user++) await probe.admitted(1, { subject: `u${user}` })
@@ -17,7 +17,7 @@ function boundCase(name: string, run: (context: CaseContext) => Promise<void>): 
   return { name, needs: 'bounded', wishes: { maxSubjects: 3 }, run, without: keepsEverybody }
 }
 
-/** Fills a store of three subjects; site first, so that a store that charges too early is caught. */
+/** Fills a store with room for three subjects, the shared layer first. That catches a store that charges too early. */
 async function filled(store: QuotaStore): Promise<Probe> {
   const probe = new Probe(store, TWO_LAYERS, 100)
   for (const subject of ['a', 'b', 'c']) await probe.admitted(1, { subject })
@@ -40,7 +40,7 @@ function engineOn({ store, clock }: CaseContext, failurePolicy: 'open' | 'closed
   })
 }
 
-/** Promises of a store with room for three subjects. */
+/** Cases for a store with room for three subjects. */
 export const BOUND_CASES: readonly ConformanceCase[] = [
   boundCase('where there is no room a new subject gets store_full, and nothing is charged', async ({ store }) => {
     const probe = await filled(store)

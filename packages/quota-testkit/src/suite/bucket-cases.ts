@@ -8,28 +8,28 @@ import { HOUR_MS, ONE_WINDOW, PERSONAL, rollingCells, SITE, tokenCells } from '.
 const MINUTE_MS = 60_000
 const BUCKET: BucketWindow = { label: '1m', lengthMs: MINUTE_MS, burst: 10 }
 
-/** One bucket that gets its limit back each minute, one layer. */
+/** A bucket in one layer, refilled to its limit each minute. */
 const ONE_BUCKET: StoreSchema = { ...ONE_WINDOW, cells: tokenCells(windowCell(BUCKET)) }
 const HOURLY: StoreSchema = { ...ONE_BUCKET, cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }) }
-/** The bucket and a rolling window, in two layers. */
+/** A bucket and a rolling window, in two layers. */
 const BOTH: StoreSchema = {
   ...ONE_BUCKET,
   cells: inRowOrder([...ONE_BUCKET.cells, ...HOURLY.cells]),
   layers: [PERSONAL, SITE],
 }
-/** The least and the most that a bucket can be: a token a year, 10^11 a year. */
+/** The slowest and the fastest bucket: one token per year, and 10^11 per year. */
 const YEAR_MS = 366 * 86_400_000
 const YEARLY: StoreSchema = { ...ONE_WINDOW, cells: tokenCells(windowCell({ ...BUCKET, lengthMs: YEAR_MS })) }
 
-/** 10 tokens a minute, at most 10 together: one each 6 s. */
+/** 10 tokens per minute, and at most 10 saved up: one each 6 s. */
 const TEN = { limits: [10], rates: [10] }
-/** 20 tokens a minute, at most 4 together: one each 3 s. */
+/** 20 tokens per minute, and at most 4 saved up: one each 3 s. */
 const FOUR = { limits: [4], rates: [20] }
 const [NO_LIMIT, NOTHING_BACK] = [Number.POSITIVE_INFINITY, 0]
 
 interface Given extends CaseContext {
   readonly probe: HoldProbe
-  /** The instant at which the case begins. */
+  /** When the case starts. */
   readonly begin: number
 }
 
@@ -40,7 +40,7 @@ function bucketCase(name: string, run: (given: Given) => Promise<void>, ...more:
   })
 }
 
-/** Promises about token buckets: which tokens come back, when, and what a cell says. */
+/** Cases about token buckets: which tokens return when, and what a cell reports. */
 export const BUCKET_CASES: readonly ConformanceCase[] = [
   bucketCase('tokens come back one by one, each to the millisecond', async ({ probe, advance, begin }) => {
     assert.deepEqual(await probe.states(), [-1, 0])
@@ -104,7 +104,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     const probe = new HoldProbe(store, YEARLY, most)
     const yearly = { limits: [most], rates: [most] }
     await probe.admitted(most, yearly)
-    // At the last instant a product of doubles is one token more.
+    // At the last of these, a product of doubles is one token too high.
     for (const ms of [1, 7, 86_399_999, 27_408_278_520]) {
       await advance(ms)
       const [startedAt, used = 0] = await probe.states()

@@ -18,20 +18,20 @@ import {
 const MINUTE_MS = 60_000
 const MONTH: CalendarWindow = { label: 'month', every: 'month', timeZone: 'UTC' }
 
-/** One calendar window, one layer. */
+/** A calendar window in one layer. */
 const MONTHLY: StoreSchema = { ...ONE_WINDOW, cells: tokenCells(windowCell(MONTH)) }
 const HOURLY: StoreSchema = { ...MONTHLY, cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }) }
-/** A rolling window and one of the calendar. */
+/** A rolling window and a calendar window. */
 const BOTH: StoreSchema = { ...MONTHLY, cells: inRowOrder([...HOURLY.cells, ...MONTHLY.cells]) }
 
-/** Periods around an instant: one that began 10 minutes ago and ends in 20, and the hour after it. */
+/** Two periods around an instant: one started 10 minutes ago and ends in 20, the next lasts an hour. */
 function around(now: number): TwoPeriods {
   return [now - 10 * MINUTE_MS, now + 20 * MINUTE_MS, now + 80 * MINUTE_MS]
 }
 
 interface Given extends CaseContext {
   readonly probe: Probe
-  /** The start of the period that the clock is in, its end, and the end of the next one. */
+  /** The start of the clock's period, its end, and the end of the next one. */
   readonly start: number
   readonly end: number
   readonly nextEnd: number
@@ -46,7 +46,7 @@ function calendarCase(name: string, run: (given: Given) => Promise<void>, steps 
   })
 }
 
-/** Promises about windows that are periods of the calendar. */
+/** Cases about calendar windows. */
 export const CALENDAR_CASES: readonly ConformanceCase[] = [
   calendarCase('a window opens at the start of its period and ends with it, to the millisecond', async (given) => {
     const { probe, advance, clock, start, end, nextEnd } = given
@@ -108,7 +108,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
       ])
       const period = around(clock.now())
       const probe = new Probe(store, { ...MONTHLY, units, cells }, 10, period)
-      // More than once: a store may do its first take in another way.
+      // Several times, because a store may handle its first take differently.
       for (let time = 1; time <= 3; time++) {
         const given = await probe.admitted([0, 5])
         await probe.cancel(given, [0, 5])

@@ -24,7 +24,7 @@ import { SUBJECT_CASES } from './subject-cases.ts'
 import { UNIT_CASES } from './unit-cases.ts'
 import { WINDOW_CASES } from './window-cases.ts'
 
-/** Everything that a store has to do, one case each. All of them run for every store. */
+/** All conformance cases. Every case runs for every store. */
 export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
   ...DECISION_CASES,
   ...WINDOW_CASES,

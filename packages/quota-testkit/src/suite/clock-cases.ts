@@ -3,11 +3,11 @@ import type { CaseContext, ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 import { DAY_MS, HOUR_MS, idOf, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
 
-/** Further than this ahead of the clock, a window is moved to the present. */
+/** A window that starts further ahead of the clock is moved to the present. */
 const MAX_AHEAD_MS = 5_000
 const YEAR_MS = 365 * DAY_MS
 
-/** What a store whose clock cannot be stepped has to do: its time never goes back. */
+/** A store whose clock can't be stepped must never go back in time. */
 async function neverGoesBack({ store, advance }: CaseContext): Promise<void> {
   const probe = new Probe(store, ONE_WINDOW, 1_000)
   let last = 0
@@ -23,7 +23,7 @@ function clockCase(name: string, run: (context: CaseContext) => Promise<void>): 
   return { name, needs: 'clock-steps', run, without: neverGoesBack }
 }
 
-/** Promises about clocks that are set forward and back. */
+/** Cases about clocks that are set forward and back. */
 export const CLOCK_CASES: readonly ConformanceCase[] = [
   plainCase("every answer carries the store's own time", async ({ store, clock, advance }) => {
     const probe = new Probe(store, ONE_WINDOW, 1)

@@ -5,7 +5,7 @@ import { Probe, SIX_WINDOWS, throwsCode } from './probe.ts'
 const OWN: RowName = { layer: 'personal', category: 'read', key: 'u' }
 const SHARED: RowName = { layer: 'site', category: 'read', key: '' }
 
-/** What can have become of a row's bytes so that nobody can read it any more. */
+/** Ways to make the stored bytes of a row unreadable. */
 const DAMAGES: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
   'nothing is left': () => new Uint8Array(),
   'one byte is left': (bytes) => bytes.slice(0, 1),
@@ -15,7 +15,7 @@ const DAMAGES: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
   'it is all ones': (bytes) => bytes.map(() => 0xff),
 }
 
-/** The duty of a store whose rows the suite cannot change: a reset begins from zero whatever was there. */
+/** For stores whose bytes the suite can't change: a reset starts from zero. */
 async function resetBegins({ store }: CaseContext): Promise<void> {
   const probe = new Probe(store, SIX_WINDOWS, 10)
   const early = await probe.admitted(10)
@@ -34,7 +34,7 @@ async function cannotBeRead(probe: Probe, layers: readonly number[] = [0, 1]): P
   await throwsCode(() => probe.states({ layers }), 'damaged_row')
 }
 
-/** Promises about rows whose bytes were damaged: one subject's failure, and a reset repairs it. */
+/** Cases about damaged rows. Only one subject fails, and a reset repairs it. */
 export const DAMAGE_CASES: readonly ConformanceCase[] = [
   ...Object.entries(DAMAGES).map(([what, change]) =>
     damageCase(`a damaged row (${what}) fails its subject alone, and a reset mends it`, async ({ store, damage }) => {

@@ -3,14 +3,14 @@ import type { QuotaStore } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { Probe, SIX_WINDOWS } from './probe.ts'
 
-/** What a busy machine may add to a deadline, in milliseconds. */
+/** How late a call may be on a busy machine, in milliseconds. */
 const SLACK_MS = 500
 
 function deadlineOf(store: QuotaStore): number | undefined {
   return store.sync ? undefined : store.deadlineMs
 }
 
-/** How long a call takes to be rejected. Fails when it is answered, or late. */
+/** Returns how long a call takes to be rejected. Fails if it resolves or takes longer. */
 async function rejectedWithin(ms: number, call: () => Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<string>((resolve) => {
@@ -24,7 +24,7 @@ async function rejectedWithin(ms: number, call: () => Promise<unknown>): Promise
   assert.equal(came, 'rejected')
 }
 
-/** Promises about time: a store that declares a deadline keeps it. */
+/** Cases about time: a store must keep the deadline that it declares. */
 export const DEADLINE_CASES: readonly ConformanceCase[] = [
   {
     name: 'a store that nothing answers rejects every call within its deadline',

@@ -15,7 +15,7 @@ const MANY: StoreSchema = {
   layers: [PERSONAL, TEAM, SITE],
 }
 
-/** Promises about one decision: all or nothing, and a refusal that costs nothing. */
+/** Cases about one decision: all or nothing, and a refusal charges nothing. */
 export const DECISION_CASES: readonly ConformanceCase[] = [
   plainCase('admits up to the limit and not one token more', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
@@ -160,7 +160,7 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(outcomes, ['admitted', 'refused', 'admitted', 'refused'])
     const [first, second, third, fourth] = replies.map(({ states }) => states[1])
     assert.deepEqual([first, third, fourth], [4, 10, 10])
-    // A store may decide the second last.
+    // A store may decide the second request last.
     assert.ok(second === 4 || second === 10)
   }),
   plainCase(

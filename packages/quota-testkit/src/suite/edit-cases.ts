@@ -4,16 +4,16 @@ import type { CaseContext, ConformanceCase } from './harness.ts'
 import { type Manner, Parties, SUBJECT } from './parties.ts'
 import { DAY_MS, HOUR_MS, Probe, rollingCells, SIX_WINDOWS } from './probe.ts'
 
-/** A policy before and after an edit, as counters know it. */
+/** A policy's schema before and after an edit. */
 interface Edit {
   readonly name: string
   readonly before: StoreSchema
   readonly after: StoreSchema
-  /** Whether own layers go from one to several. */
+  /** Whether one layer of subjects becomes several. */
   readonly regroups?: boolean
 }
 
-/** The edited policy: three windows, two categories, two layers. */
+/** The policy before each edit: three windows, two categories, two layers. */
 const BEFORE: StoreSchema = {
   ...SIX_WINDOWS,
   layers: [
@@ -26,7 +26,7 @@ const FIVE_HOURS = { label: '5h', lengthMs: 5 * HOUR_MS }
 const DAY = { label: '1d', lengthMs: DAY_MS }
 const [PERSONAL, SITE] = BEFORE.layers as [LayerSchema, LayerSchema]
 
-/** A schema with other windows. */
+/** Returns the schema with different windows. */
 export function withWindows(schema: StoreSchema, windows: readonly RollingWindow[]): StoreSchema {
   return { ...schema, cells: rollingCells(...windows) }
 }
@@ -47,7 +47,7 @@ function categories(name: string, ...after: string[]): Edit {
 const TEAM: LayerSchema = { name: 'team', shared: false }
 const ALL: LayerSchema = { name: 'all', shared: true }
 
-/** What people do to a policy that is in use. */
+/** The edits of a policy in use. */
 const EDITS: readonly Edit[] = [
   windows('a window is added, the shortest', { label: '10m', lengthMs: 600_000 }, HOUR, FIVE_HOURS, DAY),
   windows('a window is added, in the middle', HOUR, { label: '3h', lengthMs: 3 * HOUR_MS }, FIVE_HOURS, DAY),
@@ -80,12 +80,12 @@ const EDITS: readonly Edit[] = [
 
 const MANNERS: readonly Manner[] = ['at once', 'one after the other']
 
-/** A category that both know. */
+/** A category of both schemas. */
 function common({ before, after }: Edit): string {
   return before.categories.find((category) => after.categories.includes(category)) ?? ''
 }
 
-/** Charges, refunds, resets and ends of windows, by one policy and by the other, in turns. */
+/** Charges, refunds, resets and window ends, with the two policies taking turns. */
 async function livesThrough(context: CaseContext, edit: Edit, manner: Manner): Promise<void> {
   const { before, after } = edit
   const both = common(edit)
@@ -109,7 +109,7 @@ async function livesThrough(context: CaseContext, edit: Edit, manner: Manner): P
   await endsOneByOne(parties, both, [before, after])
 }
 
-/** Until nothing is open any more, and once again from the start. */
+/** Lets all windows end, and starts again. */
 async function endsOneByOne(parties: Parties, category: string, schemas: readonly StoreSchema[]): Promise<void> {
   const [before, after] = schemas
   await parties.advance(2 * HOUR_MS)
@@ -122,7 +122,7 @@ async function endsOneByOne(parties: Parties, category: string, schemas: readonl
   for (const schema of schemas) await parties.take(schema, 6, { category })
 }
 
-/** The duty of a store that restarts own counters when they become several: shared ones go on. */
+/** For stores that restart counters when layers of subjects become several: shared counters must go on. */
 async function sharedGoOn({ store }: CaseContext, { before, after }: Edit): Promise<void> {
   const old = new Probe(store, before, 99)
   await old.admitted(3)
@@ -147,7 +147,7 @@ function editCase(edit: Edit, manner: Manner): ConformanceCase {
   return { name, needs: 'regroup', run, without: (context) => sharedGoOn(context, edit) }
 }
 
-/** Promises about counters while the policy is edited: they are recognised by name. */
+/** Cases about counters while the policy is edited. Counters are matched by name. */
 export const EDIT_CASES: readonly ConformanceCase[] = EDITS.flatMap((edit) =>
   MANNERS.map((manner) => editCase(edit, manner)),
 )

@@ -33,7 +33,7 @@ function engineOn({ store, clock }: CaseContext, personal = 20, site = 100): Quo
   return createQuota({ policy: policyOf(personal, site), store, clock })
 }
 
-/** Two engines in two processes: the same counters, the same settings. */
+/** Two engines in two processes, with the same counters and settings. */
 function twoEngines(context: CaseContext) {
   const settingsStore = memorySettings()
   const make = (store = context.store) =>
@@ -52,7 +52,7 @@ function refusal(decision: Decision): Extract<Decision, { allowed: false }> {
   return decision
 }
 
-/** Promises that an engine makes with the store under it. */
+/** Cases for an engine on the store. */
 export const ENGINE_CASES: readonly ConformanceCase[] = [
   plainCase('engine: a refusal names every window that refuses, and when to come again', async (context) => {
     const quota = engineOn(context, 20, 30)

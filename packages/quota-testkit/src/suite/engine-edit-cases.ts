@@ -14,7 +14,7 @@ function withLimit(base: LimitTable, label: string, limit: number): LimitTable {
   return each(base, (layer) => each(layer, (category) => ({ [label]: limit, ...category })))
 }
 
-/** A window more, a name for people and other places: what was there is what it was. */
+/** One more window, one more name for people, a different order. Existing counters must stay. */
 const AFTER: Policy = {
   ...BEFORE,
   windows: [{ label: '10m', lengthMs: 600_000 }, ...[...BEFORE.windows].reverse()],
@@ -23,7 +23,7 @@ const AFTER: Policy = {
   base: withLimit(BEFORE.base, '10m', 20),
 }
 
-/** Two processes of a rolling deployment: the same counters, the same settings, two policies. */
+/** Two processes of a rolling deployment: the same counters and settings, two policies. */
 function twoEngines({ store, peer, clock }: CaseContext): readonly [before: Quota, after: Quota] {
   const settingsStore = memorySettings()
   return [
@@ -32,7 +32,7 @@ function twoEngines({ store, peer, clock }: CaseContext): readonly [before: Quot
   ]
 }
 
-/** `[limit, used]` of a subject's own windows by label. */
+/** Returns `[limit, used]` of a subject's own windows by label. */
 async function own(quota: Quota): Promise<Record<string, readonly [limit: unknown, used: number]>> {
   const { windows } = await quota.status('u')
   const personal = (windows.read ?? []).filter(({ layer }) => layer === 'personal')
@@ -47,7 +47,7 @@ async function admittedOf(quota: Quota, calls: number): Promise<number> {
   return admitted
 }
 
-/** Promises that engines make while a policy is edited. */
+/** Cases for engines while a policy is edited. */
 export const ENGINE_EDIT_CASES: readonly ConformanceCase[] = [
   {
     name: 'engine: a price that changed between two tries makes a repeat a duplicate, also a price of 0',
@@ -93,7 +93,7 @@ export const ENGINE_EDIT_CASES: readonly ConformanceCase[] = [
   }),
 ]
 
-/** The settings as they are to be stored again. */
+/** The settings as they can be stored again. */
 async function plain(quota: Quota) {
   const { version: _, revision: __, ...settings } = await quota.settings.get()
   return settings

@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS, PERSONAL, SITE, throwsCode } from './probe.ts'
 
 const LIMITS = { '1h': 10, running: 2 }
 
-/** Work that is held, and slots for some of it in each subject's own layer. */
+/** Work that is held, and concurrency limits for some of it in the subject's own layer. */
 const POLICY: Policy<'look' | 'work'> = {
   windows: [{ label: '1h', lengthMs: HOUR_MS }],
   categories: ['read'],
@@ -20,7 +20,7 @@ const POLICY: Policy<'look' | 'work'> = {
   concurrency: { label: 'running', operations: ['work'] },
   plans: { pro: { personal: { read: { '1h': 100 } } } },
 }
-/** The same without slots. */
+/** The same without concurrency limits. */
 const HELD: Policy<'look' | 'work'> = {
   ...POLICY,
   concurrency: undefined,
@@ -35,7 +35,7 @@ const DAILY: Policy<'look' | 'work'> = {
 
 interface Given extends CaseContext {
   readonly quota: Quota
-  /** An engine of another process. */
+  /** An engine in another process. */
   readonly other: Quota
 }
 
@@ -55,13 +55,13 @@ function engineCase(
   })
 }
 
-/** The reservation, which has to have been admitted. */
+/** Asserts that the reservation was admitted, and returns it. */
 function held(reservation: Reservation): HeldReservation {
   assert.ok(reservation.status === 'reserved', `expected a reservation, got "${reservation.status}"`)
   return reservation
 }
 
-/** Tokens used and tokens held of the subject's own first window. */
+/** The tokens used and held in the subject's own first window. */
 async function own(quota: Quota, canHold = true): Promise<readonly [used: number, held: number]> {
   if (canHold) await quota.holds.sweep()
   const [first] = (await quota.status('u')).windows.read ?? []
@@ -70,7 +70,7 @@ async function own(quota: Quota, canHold = true): Promise<readonly [used: number
 
 const SMALL = { subject: 'u', operation: 'look', cost: 4 } as const
 
-/** Promises about engines on a store that can more than rolling windows. */
+/** Cases for engines on a store with more abilities than rolling windows. */
 export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
   engineCase('a hold ends by itself, unless it is extended', HELD, ['holds'], async ({ quota, advance, clock }) => {
     const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
@@ -196,7 +196,7 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
     DAILY,
     ['calendar', 'clock-steps'],
     async ({ quota, other, advance, stepClock, clock }) => {
-      // The periods that this engine knows by now are today and tomorrow.
+      // This engine now knows the periods of today and tomorrow.
       await quota.consume({ ...SMALL, cost: 1 })
       const begun = clock.now() - (clock.now() % DAY_MS) + 2 * DAY_MS
       await advance(begun - clock.now() + 1_000)

@@ -7,7 +7,7 @@ import { HOUR_MS, SECOND_MS } from './probe.ts'
 
 const LIMITS = { '1m': 5, tokens: 1_000, budget: 9_000 }
 
-/** Requests, tokens and money: of a user, of a team, of all subjects. */
+/** Requests, tokens and money, per user, per team and for all subjects. */
 const POLICY = definePolicy({
   units: ['requests', 'tokens', 'money'],
   windows: [
@@ -24,7 +24,7 @@ const ASK = { subject: { user: 'u', team: 't' }, operation: 'ask' } as const
 
 interface Given extends CaseContext {
   readonly quota: Engine
-  /** An engine of another process. */
+  /** An engine in another process. */
   readonly other: Engine
 }
 
@@ -37,21 +37,24 @@ function unitsCase(name: string, needs: readonly Need[], run: (given: Given) => 
   })
 }
 
-/** What each window has used, layer by layer. */
+/** The used amounts of each window, layer by layer. */
 async function used(quota: Engine): Promise<readonly (number | undefined)[]> {
   return (await quota.status(ASK.subject)).windows.ask?.map((window) => window.used) ?? []
 }
 
-/** The same requests, tokens and money in all three layers. */
+/** The same amounts of requests, tokens and money in all three layers. */
 function inEach(...amounts: readonly number[]): readonly number[] {
   return [...amounts, ...amounts, ...amounts]
 }
 
 const LOOKS = 1_000
-/** Less than any window, so that nothing is back by itself. */
+/** Shorter than any window, so that no tokens return by themselves. */
 const HOLD_MS = 20 * SECOND_MS
 
-/** Looks until so much is used: a leased layer gets back what a hold had a moment after the subject's own. */
+/**
+ * Reads until this much is used. A leased layer gets the tokens of an ended hold a moment later than the subject's
+ * layer.
+ */
 async function comesToUse(quota: Engine, expected: readonly number[]): Promise<void> {
   let found = await used(quota)
   for (let looks = 1; looks < LOOKS && String(found) !== String(expected); looks++) {
@@ -61,7 +64,7 @@ async function comesToUse(quota: Engine, expected: readonly number[]): Promise<v
   assert.deepEqual(found, expected)
 }
 
-/** Promises about engines whose policy counts several units. */
+/** Cases for engines whose policy counts several units. */
 export const ENGINE_UNIT_CASES: readonly ConformanceCase[] = [
   unitsCase('all are charged in every layer, or none', [], async ({ quota, other, advance, clock }) => {
     const { allowed, cost } = await quota.consume(ASK)

@@ -22,7 +22,7 @@ const REASON: FactorReason = {
   nextRiseAt: null,
 }
 
-/** Every kind of value that a state holds: null, fractions, large numbers, lists with and without members. */
+/** A state with all kinds of values: null, fractions, large numbers, full and empty lists. */
 const FULL_STATE: FactorState = {
   ...initialFactor(),
   factorHundredths: 90,
@@ -32,7 +32,7 @@ const FULL_STATE: FactorState = {
   history: [REASON, { ...REASON, code: 'quiet_rise', capHundredths: 75 }],
 }
 
-/** Everything that a store of the adaptive factor has to do. */
+/** All cases for a store of the adaptive factor. */
 export const FACTOR_STORE_CASES: readonly PortCase<FactorStore>[] = [
   plainCase('factor: a new store holds nothing', async ({ store, peer }) => {
     assert.equal(await store.read(), undefined)

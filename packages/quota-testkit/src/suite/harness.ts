@@ -39,48 +39,48 @@ export type StoreCapability =
  */
 export type StoreAbility = 'calendar' | 'bucket' | 'holds' | 'concurrency' | 'shared-concurrency' | 'fit'
 
-/** What a case asks of the store that it is given. */
+/** Requests of a case to the store factory. */
 export interface StoreWishes {
-  /** Most live subjects in a layer and category; only asked of `bounded` stores. */
+  /** The maximum number of subjects in a layer and category. Only for `bounded` stores. */
   readonly maxSubjects?: number | undefined
 }
 
-/** Which row: the windows of one layer, category and subject. */
+/** Identifies a row: the windows of one layer, category and subject. */
 export interface RowName {
   readonly layer: string
   readonly category: string
-  /** The subject's key in the layer; `''` in a shared one. */
+  /** The subject's key in the layer; `''` in a shared layer. */
   readonly key: string
 }
 
-/** A new, empty store with its clock in the suite's hand. */
+/** A new, empty store, and the means to control its clock. */
 export interface StoreHarness {
   readonly store: QuotaStore
-  /** The store as another process sees it: another client of the same data. Default: `store` itself. */
+  /** The store as another process sees it, through another client of the same data. Default: `store` itself */
   readonly peer?: QuotaStore | undefined
   readonly capabilities: readonly StoreCapability[]
-  /** The store's clock. It stands still but for {@link advance} and {@link stepClock}. */
+  /** The store's clock. Only {@link advance} and {@link stepClock} move it. */
   readonly clock: Clock
-  /** Turns the store's clock forward, by 1 ms or more. */
+  /** Advances the store's clock by 1 ms or more. */
   advance(ms: number): Answer<void>
-  /** Turns the store's clock forward or back; there if `clock-steps` is declared. */
+  /** Sets the store's clock forward or back. Required for `clock-steps`. */
   stepClock?(ms: number): Answer<void>
-  /** Makes this the stored settings' revision, `''`: nothing is stored; there if `revisions` is declared. */
+  /** Sets the revision of the stored settings; `''`: nothing is stored. Required for `revisions`. */
   storeRevision?(revision: string): Answer<void>
-  /** Changes the bytes that are stored for a row; there if `damage` is declared. */
+  /** Changes the stored bytes of a row. Required for `damage`. */
   damage?(row: RowName, change: (bytes: Uint8Array) => Uint8Array): Answer<void>
-  /** For how many milliseconds from now a row will be kept, 0: it is not stored; there if `expiry` is declared. */
+  /** Returns for how many milliseconds a row will be kept; 0: it isn't stored. Required for `expiry`. */
   keptForMs?(row: RowName): Answer<number>
-  /** From now on nothing answers the store; there if `deadline` is declared. */
+  /** From now on, no call of the store gets a response. Required for `deadline`. */
   silence?(): Answer<void>
-  /** Ends what the factory started. */
+  /** Closes what the factory opened. */
   stop(): Answer<void>
 }
 
-/** Makes a new, empty store; called once for each case and each random history. */
+/** Makes a new, empty store. Called once per case and per random history. */
 export type StoreFactory = (wishes: StoreWishes) => Answer<StoreHarness>
 
-/** What a case is given: a harness in which everything is there. */
+/** The harness of a case, with all optional members present. */
 export type CaseContext = Required<Omit<StoreHarness, 'peer'>> & { readonly peer: QuotaStore }
 
 interface AnyCase {
@@ -89,27 +89,27 @@ interface AnyCase {
   run(context: CaseContext): Promise<void>
 }
 
-/** What a case cannot be played without. */
+/** Something that a case needs. */
 export type Need = StoreCapability | StoreAbility
 
-/** One thing that every store has to do. Fails by throwing an `AssertionError`. */
+/** A case that every store must pass. It throws an `AssertionError` on failure. */
 export type ConformanceCase =
   | (AnyCase & { readonly needs?: undefined })
   | (AnyCase & {
-      /** Capabilities and abilities, all of them. */
+      /** The case needs all of these capabilities and abilities. */
       readonly needs: Need | readonly Need[]
-      /** What a store without one of them has to do instead. */
+      /** What to test if one of them is missing. */
       without(context: CaseContext): Promise<void>
     })
 
-/** Stands where a harness has nothing, and says so when a case needs it. */
+/** Stands in for a missing member, and throws if a case uses it. */
 function missing(capability: StoreCapability, method: string): () => never {
   return () => {
     throw new TypeError(`"${capability}" is declared, but there is no ${method}()`)
   }
 }
 
-/** A harness in which everything is there. */
+/** Adds the members that a harness doesn't have. */
 function contextOf(harness: StoreHarness): CaseContext {
   return {
     store: harness.store,
@@ -126,7 +126,7 @@ function contextOf(harness: StoreHarness): CaseContext {
   }
 }
 
-/** The first of some needs that a store does not meet. */
+/** The first need that a store doesn't meet. */
 export function missingOf(
   { store, capabilities }: Pick<StoreHarness, 'store' | 'capabilities'>,
   needs: Need | readonly Need[],
@@ -145,7 +145,7 @@ export function missingOf(
   return [needs].flat().find((need) => !isMet(need))
 }
 
-/** Runs one case on a new store of the factory. */
+/** Runs one case on a new store. */
 export async function runCase(testCase: ConformanceCase, factory: StoreFactory): Promise<void> {
   const harness = await factory(testCase.wishes ?? {})
   const context = contextOf(harness)

@@ -5,11 +5,11 @@ import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, SIX_WINDOWS } from './probe.ts'
 
 export interface HoldGiven extends CaseContext {
-  /** Ten tokens an hour. */
+  /** Ten tokens per hour. */
   readonly probe: HoldProbe
 }
 
-/** A case about holds under one window of an hour. */
+/** Makes a case about holds with a window of one hour. */
 export function holdCase(
   name: string,
   run: (given: HoldGiven) => Promise<void>,
@@ -20,7 +20,7 @@ export function holdCase(
   )
 }
 
-/** Whatever finds a hold: what it says while the hold is open, and once it is past its end. */
+/** Everything that reports a hold: what it returns while the hold is open, and after it has expired. */
 const LOOKS: Readonly<Record<string, readonly [look: (probe: HoldProbe) => Promise<unknown>, open: string]>> = {
   'an extension': [async (probe) => (await probe.extend('a', 1)).outcome, 'held'],
   'a growth': [async (probe) => (await probe.grow('a', 1)).outcome, 'held'],
@@ -28,7 +28,7 @@ const LOOKS: Readonly<Record<string, readonly [look: (probe: HoldProbe) => Promi
   'a repeated reservation': [async (probe) => (await probe.hold('a', 4)).outcome, 'admitted'],
 }
 
-/** Promises about the end of holds: when it is, what goes back, and what moves it. */
+/** Cases about the end of holds: when they expire, what is refunded, and what changes the expiry. */
 export const HOLD_CASES: readonly ConformanceCase[] = [
   holdCase('its tokens are charged like any others, and the answer says when it ends', async ({ probe, advance }) => {
     const reply = await probe.held('a', 7)
@@ -69,7 +69,7 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
       await advance(HOLD_MS - 1)
       assert.equal(await look(probe), open)
       assert.notEqual((await probe.used())[0], 0)
-      // The other one is checked when it has passed its end, and nobody has swept.
+      // The other one is only checked after its expiry, before any sweep.
       await advance(1)
       const late = new Proxy(other, {
         get: (target, name: keyof HoldProbe) =>

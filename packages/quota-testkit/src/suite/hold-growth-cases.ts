@@ -17,7 +17,7 @@ const UNLIMITED: Policy<'look'> = {
 
 const LONG = { ttlMs: 20 * HOUR_MS } as const
 
-/** Promises about holds that grow while they are open. */
+/** Cases about open holds that grow. */
 export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
   holdCase('grows as far as there is room, all or nothing', async ({ probe, advance }) => {
     const { now, endsAt } = await probe.held('a', 4)
@@ -73,7 +73,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     const { states } = await probe.grow('a', 3)
     assert.deepEqual(states.slice(0, 6), [now + HOUR_MS, 3, now, 7, now, 7])
     await probe.admitted(5)
-    // 2 go back: of each window the newest.
+    // Refunds 2, in each window to the newest charge.
     assert.deepEqual(await probe.committed('a', { actual: 5 }), ['settled', 5, 0, 7])
     assert.deepEqual((await probe.used()).slice(0, 3), [6, 10, 10])
   }),
@@ -132,7 +132,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
   holdCase(
     'under other settings the answer is stale, and nothing is charged',
     async ({ store, storeRevision }) => {
-      // With a layer that all subjects share: a store may keep the revision where that is.
+      // Uses a shared layer, because a store may keep the revision next to its row.
       const probe = new HoldProbe(store, { ...ONE_WINDOW, layers: [PERSONAL, SITE] }, 10)
       await storeRevision('two')
       await probe.held('a', 2, { settingsRevision: 'two' })

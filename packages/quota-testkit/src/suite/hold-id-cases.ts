@@ -6,7 +6,7 @@ import { holdCase } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
 import { DAY_MS, HOUR_MS, SIX_WINDOWS } from './probe.ts'
 
-/** Everything that may change without touching a hold: windows, places of categories and layers, a shared layer more. */
+/** All edits that may not affect a hold: windows, order of categories and layers, one more shared layer. */
 const EDITED: StoreSchema = {
   ...withWindows(SIX_WINDOWS, [
     { label: '10m', lengthMs: 600_000 },
@@ -20,7 +20,7 @@ const EDITED: StoreSchema = {
 const ANOTHER = { nonce: 'another' } as const
 const OTHER_USE = { fingerprint: 'hold write:2' } as const
 
-/** Promises about whose a hold is, how many there may be, how long they are known, and who is notified of them. */
+/** Cases about holds: their owners, how many an owner may have, how long they are remembered, and notifications. */
 export const HOLD_ID_CASES: readonly ConformanceCase[] = [
   holdCase('a repeat gets the first answer, another holder `duplicate`', async ({ probe, peer, advance }) => {
     const first = await probe.held('a', 4)
@@ -76,7 +76,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
       probe.hold('a', 6, { ...ANOTHER, store: peer }),
       probe.hold('a', 6, { store }),
     ])
-    // Either process may come first.
+    // Either process may be first.
     const [one, other, again] = replies.map(({ outcome }) => outcome)
     assert.deepEqual([one, other].sort(), ['admitted', 'duplicate'])
     assert.equal(again, one)

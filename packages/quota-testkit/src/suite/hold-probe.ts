@@ -29,36 +29,36 @@ import {
 } from './probe.ts'
 
 export const MINUTE_MS = 60_000
-/** How long holds last unless a case says otherwise: less than any window. */
+/** The default lifetime of holds in these cases. Shorter than any window. */
 export const HOLD_MS: number = 60 * SECOND_MS
 
-/** A window of an hour and slots, in layers of each subject's own. */
+/** A window of one hour and slots, in a layer of subjects. */
 export const SLOTS: StoreSchema = { ...ONE_WINDOW, cells: withSlots(ONE_WINDOW.cells, 'running') }
-/** The same, and a layer that all subjects share. */
+/** The same, plus a shared layer. */
 export const SHARED_SLOTS: StoreSchema = { ...SLOTS, layers: [PERSONAL, SITE] }
 
-/** Cells of tokens, and behind them slots. */
+/** Adds slots to cells of tokens. */
 export function withSlots(cells: readonly CellSchema[], label: string): readonly CellSchema[] {
   return [...cells, ...tokenCells(slotsCell(label))]
 }
 
-/** The difference from a usual hold. */
+/** How a request differs from the default hold. */
 export interface HoldProbeOptions extends Omit<ProbeOptions, 'id' | 'hold'>, Partial<HoldOptions> {
   readonly nonce?: string
   readonly fingerprint?: string
-  /** How long the record of the id is kept after the hold. */
+  /** How long the id's record is kept after the hold. */
   readonly idTtlMs?: number
   readonly actual?: Amount
   readonly overrun?: Overrun
   readonly maxOverrun?: Amount
 }
 
-/** The result of a settling, in as few words as possible. */
+/** The result of a settlement, in short form. */
 export type Settled = readonly [outcome: SettleHoldOutcome, charged: Amount, uncharged: Amount, reserved: Amount]
 
-/** Requests about holds to one store under one schema, with everything usual left out. */
+/** Calls about holds, to one store with one schema and default values. */
 export class HoldProbe extends Probe {
-  /** Takes a hold under an id, whatever comes of it. */
+  /** Requests a hold with an id, and returns any reply. */
   async hold(id: string, cost: Amount, options: HoldProbeOptions = {}): Promise<TakeReply> {
     const { ttlMs = HOLD_MS, maxHolds = 100 } = options
     return this.take(cost, { ...options, id: this.#idOf(id, options), hold: { ttlMs, maxHolds } })
@@ -93,7 +93,7 @@ export class HoldProbe extends Probe {
     return this.#holds(options.store).settle(asked)
   }
 
-  /** Commits, and says what came of it. */
+  /** Commits, and returns the result in short form. */
   async committed(id: string, options: HoldProbeOptions = {}): Promise<Settled> {
     const { outcome, charged, uncharged, reserved } = await this.settleHold(id, 'committed', options)
     return [outcome, this.amount(charged), this.amount(uncharged), this.amount(reserved)]
@@ -107,7 +107,7 @@ export class HoldProbe extends Probe {
     return this.#holds(options.store).list({ subject: options.subject ?? 'u' })
   }
 
-  /** Sweeps until nothing is left to end, and returns the ended holds. */
+  /** Sweeps until nothing is left, and returns the ended holds. */
   async sweep(...stores: readonly QuotaStore[]): Promise<readonly EndedHold[]> {
     const all: EndedHold[] = []
     for (const store of stores.length > 0 ? stores : [undefined]) {
@@ -119,12 +119,12 @@ export class HoldProbe extends Probe {
     return all
   }
 
-  /** Open holds of all subjects. */
+  /** The number of open holds of all subjects. */
   async open(): Promise<number> {
     return (await this.#holds(undefined).sweep()).open
   }
 
-  /** The taken slots of each layer; the last number of each row. */
+  /** The slots in use in each layer, the last number of each row. */
   async slots(options: HoldProbeOptions = {}): Promise<number[]> {
     const width = this.schema.cells.length
     return (await this.used(options)).filter((_, index) => index % width === width - 1)

@@ -8,7 +8,7 @@ const CHARGE = { overrun: 'charge', maxOverrun: 5 } as const
 const FIT = { overrun: 'fit', maxOverrun: 5 } as const
 const LONG = { ttlMs: 3 * HOUR_MS } as const
 
-/** Promises about the end of a hold by its holder: what its work cost, in time or late, once or again. */
+/** Cases about holds that their holder settles: in time or late, once or repeatedly. */
 export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
   holdCase('a commit below gives the rest back, a full one nothing', async ({ probe }) => {
     await probe.held('a', 6)

@@ -3,7 +3,7 @@ import type { TakeOutcome, TakeReply } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { HOUR_MS, idOf, ONE_WINDOW, PERSONAL, Probe, rollingCells, SITE, SIX_WINDOWS, throwsCode } from './probe.ts'
 
-/** What a store without ids has to do with one: refuse it by a typed error, charging nothing. */
+/** Stores without ids must reject them with a typed error, and charge nothing. */
 export async function refusesIds({ store }: CaseContext): Promise<void> {
   const probe = new Probe(store, ONE_WINDOW, 10)
   await throwsCode(() => probe.take(1, { id: idOf('attempt') }))
@@ -24,13 +24,13 @@ const MOVES: readonly Move[] = HOLDERS.flatMap((holder) => ACTIONS.map((action) 
 const COST = 5
 const COMMITTED = 2
 
-/** What a history of moves under one id has to come to, in as few words as possible. */
+/** Predicts the result of a history of calls with one id, as simply as possible. */
 class IdOracle {
   #owner: Holder | undefined
   #state: 'unknown' | 'reserved' | 'committed' | 'cancelled' = 'unknown'
   used = 0
 
-  /** The outcome of a reservation; settlements have none. */
+  /** Returns the outcome of a reservation. Settlements have none. */
   move([holder, action]: Move): TakeOutcome | undefined {
     if (action === 'reserve') return this.#reserve(holder)
     if (action === 'cancel' && this.#state === 'unknown') this.#state = 'cancelled'
@@ -50,7 +50,7 @@ class IdOracle {
   }
 }
 
-/** Plays moves on one id of a subject of its own, and compares every outcome and the used amounts after each. */
+/** Makes the calls with one id, and compares each outcome and the used amounts. */
 async function play(probe: Probe, moves: readonly Move[]): Promise<void> {
   const name = moves.map(([holder, action]) => `${holder}.${action}`).join(' ')
   const oracle = new IdOracle()
@@ -72,19 +72,19 @@ async function play(probe: Probe, moves: readonly Move[]): Promise<void> {
   }
 }
 
-/** All sequences of some moves. */
+/** All sequences of this length. */
 function sequences(length: number): Move[][] {
   if (length === 0) return [[]]
   return sequences(length - 1).flatMap((rest) => MOVES.map((move) => [...rest, move]))
 }
 
-/** Promises about reservation ids. */
+/** Cases about reservation ids. */
 export const ID_CASES: readonly ConformanceCase[] = [
   ...MOVES.map(
     (first): ConformanceCase =>
       idCase(`one id of two holders: every history that begins with ${first.join('.')}`, async (context) => {
         const probe = new Probe(context.store, ONE_WINDOW, 1_000)
-        // Each has a subject of its own, so that a store that gathers calls can gather theirs.
+        // Each has its own subject, so that a store that batches calls can do so.
         await Promise.all(sequences(3).map((rest) => play(probe, [first, ...rest])))
       }),
   ),

@@ -17,13 +17,13 @@ function counts(minute: number, some: Partial<Record<OutcomeColumn, number>> = {
   return { minute, ...none, ...some }
 }
 
-/** What a store holds of some minutes; those without calls, which a store may leave out, are left out. */
+/** Reads minutes from a store, without those that have no calls, because a store may omit them. */
 async function read(store: OutcomeStore, from: number, to: number): Promise<MinuteOutcomes[]> {
   const minutes = await store.read(from, to)
   return minutes.filter((each) => OUTCOME_COLUMNS.some((column) => each[column] > 0)).map((each) => ({ ...each }))
 }
 
-/** Everything that a store of outcomes has to do. */
+/** All cases for a store of outcomes. */
 export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
   plainCase('outcomes: a new store has counted nothing', async ({ store }) => {
     assert.deepEqual(await read(store, MINUTE - 30, MINUTE), [])

@@ -4,29 +4,29 @@ import { type ModelSpan, ModelWindows } from '../model/model-windows.ts'
 import type { CaseContext } from './harness.ts'
 import { Probe, type ProbeOptions } from './probe.ts'
 
-/** A subject with a key for every layer that an edit brings. */
+/** A subject with a key for each layer that an edit may add. */
 export const SUBJECT: Readonly<Record<string, string>> = { personal: 'u', team: 't' }
 
 type Names = Pick<ProbeOptions, 'subject' | 'id' | 'limits'> & { readonly category?: string }
 
-/** An admission, for the refund that may follow. */
+/** An admission, kept for a later refund. */
 export interface Taken {
   readonly reply: TakeReply
   readonly category: string
   readonly options: Names
 }
 
-/** How a case opens its counters: those of all policies at the start, or each one again whenever it acts. */
+/** When a case opens its counters: all policies at the start, or one policy before each of its calls. */
 export type Manner = 'at once' | 'one after the other'
 
-/** Several policies at work on one store, and what has to become of their counters, by nothing but names. */
+/** Several policies on one store, and the expected state of their counters, by name. */
 export class Parties {
   readonly #context: CaseContext
   readonly #windows: ModelWindows
   readonly #probes = new Map<StoreSchema, Probe>()
   readonly #stores = new Map<StoreSchema, QuotaStore>()
 
-  /** With `at once` the first schema is at work on the store and the others on its peer. */
+  /** With `at once`, the first schema uses the store and the others use its peer. */
   constructor(context: CaseContext, manner: Manner, ...schemas: StoreSchema[]) {
     this.#context = context
     this.#windows = new ModelWindows(context.clock)
@@ -47,7 +47,7 @@ export class Parties {
     return { reply, category, options }
   }
 
-  /** Refused with nothing to spare in what the schema knows, admitted with room for one token. */
+  /** Fills the windows that the schema knows: refused with nothing to spare, admitted with room for one token. */
   async fill(schema: StoreSchema, options: Names = {}): Promise<void> {
     const limits = this.#names(schema, options).map(([name, span]) => this.#windows.open(name, span)?.used ?? 0)
     await this.probe(schema).refused(1, this.#options(schema, { ...options, limits }))
@@ -74,7 +74,7 @@ export class Parties {
     await this.compare(subject)
   }
 
-  /** Every schema has to see each category as its counters are known to be. */
+  /** Checks that each schema sees its categories as expected. */
   async compare(subject: Names['subject'] = SUBJECT): Promise<void> {
     for (const schema of this.#stores.keys()) {
       for (const category of schema.categories) {
@@ -97,7 +97,7 @@ export class Parties {
     return { ...rest, subject, category: categories.indexOf(category) }
   }
 
-  /** The counters of a request by name, in the order of a state, with the lengths of their windows. */
+  /** The counters of a request by name in the order of a state, with the lengths of their windows. */
   #names({ layers, cells }: StoreSchema, { subject = SUBJECT, category = 'read' }: Names): [string, ModelSpan][] {
     return layers.flatMap((layer) =>
       cells.map((cell): [string, ModelSpan] => [

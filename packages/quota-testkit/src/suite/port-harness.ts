@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict'
 import type { Answer } from '@scoregw/quota/store'
 
-/** The part of a test runner that the suites need; Vitest, Jest and `node:test` all have it. */
+/** The part of a test runner that the suites need. Vitest, Jest and `node:test` all have it. */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown
   it(name: string, test: () => Promise<void>): unknown
 }
 
-/** A new, empty store of one of the small ports: `FactorStore`, `OutcomeStore`. */
+/** A new, empty store of a small port: `FactorStore` or `OutcomeStore`. */
 export interface PortHarness<Port> {
   readonly store: Port
-  /** The store as another process sees it: another client of the same data. Default: `store` itself. */
+  /** The store as another process sees it, through another client of the same data. Default: `store` itself */
   readonly peer?: Port | undefined
-  /** Ends what the factory started. */
+  /** Closes what the factory opened. */
   stop(): Answer<void>
 }
 
-/** Makes a new, empty store; called once for each case. */
+/** Makes a new, empty store. Called once per case. */
 export type PortFactory<Port> = () => Answer<PortHarness<Port>>
 
-/** One thing that every store of a port has to do. Fails by throwing an `AssertionError`. */
+/** A case that every store of a port must pass. It throws an `AssertionError` on failure. */
 export interface PortCase<Port> {
   readonly name: string
   run(context: { readonly store: Port; readonly peer: Port }): Promise<void>
 }
 
-/** A case of any port that needs nothing beyond the port. */
+/** Makes a case without special needs. */
 export function plainCase<Context>(
   name: string,
   run: (context: Context) => Promise<void>,
@@ -33,7 +33,7 @@ export function plainCase<Context>(
   return { name, run }
 }
 
-/** Runs one case on a new store of the factory. */
+/** Runs one case on a new store. */
 export async function runPortCase<Port>(testCase: PortCase<Port>, factory: PortFactory<Port>): Promise<void> {
   const harness = await factory()
   try {
@@ -43,7 +43,7 @@ export async function runPortCase<Port>(testCase: PortCase<Port>, factory: PortF
   }
 }
 
-/** Registers cases as tests of a runner, and says how many there are. */
+/** Registers cases as tests of a runner. Returns how many there are. */
 export function describeCases<Case extends { readonly name: string }>(
   { describe, it }: TestRunner,
   name: string,
@@ -56,12 +56,12 @@ export function describeCases<Case extends { readonly name: string }>(
   return cases.length
 }
 
-/** The longest that a change may go unheard, in milliseconds. */
+/** The maximum delay of a notification, in milliseconds. */
 const HEARD_WITHIN_MS = 1_000
 /** The polling interval for conditions without an event, in milliseconds. */
 const POLL_EVERY_MS = 5
 
-/** A listener, and the wait for its call number `calls`, at most as long as the port allows. */
+/** Makes a listener, and a promise of its call number `calls`, with the maximum delay. */
 function listening(calls = 1): { readonly listener: () => void; notified(): Promise<void> } {
   let left = calls
   return {
@@ -73,8 +73,8 @@ function listening(calls = 1): { readonly listener: () => void; notified(): Prom
 }
 
 /**
- * Looks until something is so; fails when it is not so within the time that the port allows. That time is counted in
- * looks: on a busy machine they come as late as the timers of the store, whereas a clock would go on alone.
+ * Polls a condition. Fails if it isn't met in the time that the port allows. The time is counted in polls, because on a
+ * busy machine polls are delayed like the store's own timers.
  */
 export async function soon(what: string, read: () => Answer<boolean>): Promise<void> {
   for (let passedMs = 0; !(await read()); passedMs += POLL_EVERY_MS) {
@@ -83,12 +83,12 @@ export async function soon(what: string, read: () => Answer<boolean>): Promise<v
   }
 }
 
-/** How a store of a port is watched, written and read. */
+/** How to watch, write and read a store of a port. */
 interface Watched<Store> {
   watch(store: Store, listener: () => void): () => void
-  /** The write after so many, which has to happen. */
+  /** Makes the next write after this many, and asserts that it succeeds. */
   write(store: Store, writes: number): Promise<void>
-  /** How many writes the stored value had. */
+  /** The number of writes of the stored value. */
   version(store: Store): Promise<number | undefined>
 }
 
@@ -97,7 +97,7 @@ interface TwoStores<Store> {
   readonly peer: Store
 }
 
-/** Promises about who is notified of a write, and when. */
+/** Cases about notifications of writes. */
 export function watchCases<Store>(
   port: string,
   { watch, write, version }: Watched<Store>,

@@ -25,23 +25,23 @@ export const DAY_MS = 86_400_000
 export const PERSONAL: LayerDefinition = { name: 'personal', scope: 'Personal', shared: false }
 export const SITE: LayerDefinition = { name: 'site', scope: 'Site', shared: true }
 
-/** The units of schemas that count tokens alone. */
+/** The units of schemas that only count tokens. */
 export const TOKENS_ALONE: readonly string[] = ['tokens']
 
-/** Cells that count tokens, and slots, in the order of a row. */
+/** Cells of tokens and slots, in row order. */
 export function tokenCells(...limits: readonly CellDefinition[]): readonly CellSchema[] {
   return cellsIn(TOKENS_ALONE, limits)
 }
 
-/** The cells of rolling windows, in the order of a row. */
+/** The cells of rolling windows, in row order. */
 export function rollingCells(...windows: readonly RollingWindow[]): readonly CellSchema[] {
   return tokenCells(...windows.map((window) => windowCell(window)))
 }
 
-/** What something costs: of the first unit, or one number for each unit of the schema. */
+/** A cost: one number for the first unit, or one number per unit of the schema. */
 export type Amount = number | readonly number[]
 
-/** One window of an hour, one category, one layer: the least there is. */
+/** The smallest schema: one window of one hour, one category, one layer. */
 export const ONE_WINDOW: StoreSchema = {
   units: TOKENS_ALONE,
   cells: rollingCells({ label: '1h', lengthMs: HOUR_MS }),
@@ -49,7 +49,7 @@ export const ONE_WINDOW: StoreSchema = {
   layers: [PERSONAL],
 }
 
-/** The shape of the default policy: three windows, two categories, two layers. */
+/** The schema of the default policy: three windows, two categories, two layers. */
 export const SIX_WINDOWS: StoreSchema = {
   units: TOKENS_ALONE,
   cells: rollingCells(
@@ -61,35 +61,35 @@ export const SIX_WINDOWS: StoreSchema = {
   layers: [PERSONAL, SITE],
 }
 
-/** The period that an instant is in and the one after it, epoch milliseconds. */
+/** A period and the one after it, in epoch milliseconds. */
 export type TwoPeriods = readonly [start: number, end: number, nextEnd: number]
 
-/** The difference from a probe's usual request. */
+/** How a request differs from the probe's default. */
 export interface ProbeOptions {
   readonly subject?: Subject
   readonly category?: number
   readonly layers?: readonly number[]
   readonly limits?: readonly number[]
-  /** As of a request's quotas. */
+  /** See the quotas of a request. */
   readonly rates?: readonly number[]
   readonly id?: ReservationId
   readonly settingsRevision?: string
-  /** Where every calendar window stands. */
+  /** The period of all calendar windows. */
   readonly period?: TwoPeriods
-  /** The same for each layer by itself. */
+  /** The periods of each layer separately. */
   readonly periods?: readonly number[]
   readonly hold?: HoldOptions
-  /** Whether it takes a slot. */
+  /** Whether the request takes a slot. */
   readonly slot?: boolean
   readonly store?: QuotaStore
 }
 
-/** An id as an engine makes it. */
+/** Makes an id as an engine does. */
 export function idOf(id: string, nonce = 'nonce-a', fingerprint = 'read:1', ttlMs = 600_000): ReservationId {
   return { id, nonce, fingerprint, ttlMs }
 }
 
-/** Requests to one store under one schema, with everything usual left out. */
+/** Calls to one store with one schema and default values. */
 export class Probe {
   readonly schema: StoreSchema
   readonly #store: QuotaStore
@@ -98,8 +98,8 @@ export class Probe {
   readonly #counters = new Map<QuotaStore, Counters>()
 
   /**
-   * @param limits of every cell of every layer; one number: the same for all
-   * @param period where every calendar window stands
+   * @param limits of each cell of each layer; one number: the same for all
+   * @param period of all calendar windows
    */
   constructor(store: QuotaStore, schema: StoreSchema, limits: number | readonly number[], period?: TwoPeriods) {
     this.#store = store
@@ -110,14 +110,14 @@ export class Probe {
     this.counters()
   }
 
-  /** Those of the schema, opened when first requested. */
+  /** The counters of the schema, opened by their first use. */
   counters(store: QuotaStore = this.#store): Counters {
     const counters = this.#counters.get(store) ?? store.open(this.schema)
     this.#counters.set(store, counters)
     return counters
   }
 
-  /** As a request has them, or `undefined` where no window is the calendar's. */
+  /** The periods of a request; `undefined` without calendar windows. */
   periods(layers: number, { period = this.#period, periods }: ProbeOptions): readonly number[] | undefined {
     if (periods !== undefined) return periods
     const calendars = this.schema.cells.filter(({ kind }) => kind === 'calendar')
@@ -129,18 +129,18 @@ export class Probe {
     return this.schema.layers.map((_, index) => index)
   }
 
-  /** The limits and periods that a request brings. */
+  /** The limits and periods of a request. */
   terms(options: ProbeOptions): { quotas: Quotas; periods: readonly number[] | undefined } {
     const { layers = this.#allLayers, limits = this.#limits } = options
     return { quotas: { layers, limits, rates: options.rates }, periods: this.periods(layers.length, options) }
   }
 
-  /** An amount of every unit of the schema. */
+  /** An amount for each unit of the schema. */
   amounts(amount: Amount): readonly number[] {
     return typeof amount === 'number' ? this.schema.units.map((_, unit) => (unit === 0 ? amount : 0)) : amount
   }
 
-  /** Amounts of every unit as a case names them: a number where there is one unit. */
+  /** Amounts in short form: a number if there is only one unit. */
   amount(amounts: readonly number[]): Amount {
     return amounts.length === 1 ? (amounts[0] ?? 0) : [...amounts]
   }
@@ -160,7 +160,7 @@ export class Probe {
     return this.#took('refused', cost, options)
   }
 
-  /** The windows of one subject and category: `[startedAt, used]` for each. */
+  /** The windows of a subject and category: `[startedAt, used]` for each. */
   async states(options: ProbeOptions = {}): Promise<number[]> {
     const { subject = 'u', category = 0, layers = this.#allLayers, store } = options
     const periods = this.periods(layers.length, options)
@@ -169,12 +169,12 @@ export class Probe {
     return [...(reply.states[0] ?? [])]
   }
 
-  /** The tokens used in each window. */
+  /** The used tokens of each window. */
   async used(options: ProbeOptions = {}): Promise<number[]> {
     return (await this.states(options)).filter((_, index) => index % 2 === 1)
   }
 
-  /** The starts of each window; -1 where none is open. */
+  /** The start of each window; -1: not open. */
   async starts(options: ProbeOptions = {}): Promise<number[]> {
     return (await this.states(options)).filter((_, index) => index % 2 === 0)
   }
@@ -183,7 +183,7 @@ export class Probe {
     await this.#settle(reply, cost, 'cancelled', options)
   }
 
-  /** @param refunds what the work did not need */
+  /** @param refunds the tokens that the work didn't need */
   async commit(reply: TakeReply | undefined, refunds: Amount, options: ProbeOptions = {}): Promise<void> {
     await this.#settle(reply, refunds, 'committed', options)
   }
@@ -211,7 +211,7 @@ export class Probe {
   }
 }
 
-/** Asserts that a call throws (or rejects with) a `QuotaError` of a code; any code if none is named. */
+/** Asserts that a call throws a `QuotaError` or rejects with one. Without `code`, any code passes. */
 export async function throwsCode(call: () => unknown, code?: QuotaErrorCode): Promise<QuotaError> {
   let thrown: unknown
   try {

@@ -3,7 +3,7 @@ import { newRevision } from '@scoregw/quota/store'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { idOf, Probe, SIX_WINDOWS } from './probe.ts'
 
-/** What a store has to do that knows no revisions: it never says that a request is stale. */
+/** Stores without revisions must never report a request as stale. */
 async function neverStale({ store }: CaseContext): Promise<void> {
   const probe = new Probe(store, SIX_WINDOWS, 10)
   for (const settingsRevision of [undefined, '', newRevision()]) {
@@ -16,7 +16,7 @@ function revisionCase(name: string, run: (context: CaseContext) => Promise<void>
   return { name, needs: 'revisions', run, without: neverStale }
 }
 
-/** Asserts that a request under a revision is stale, what the store knows, and that nothing was charged. */
+/** Asserts that a request with a revision is stale, which revision the store reports, and that nothing was charged. */
 async function isStale(probe: Probe, settingsRevision: string, stored: string): Promise<void> {
   const before = await probe.states()
   const reply = await probe.take(1, { settingsRevision })
@@ -27,7 +27,7 @@ async function isStale(probe: Probe, settingsRevision: string, stored: string): 
 
 const [FIRST, SECOND] = ['aaaaaaaaaaaaaaaaaaaaa1', 'aaaaaaaaaaaaaaaaaaaaa2']
 
-/** Promises about settings that changed while a request was on its way. */
+/** Cases about settings that change while a request is in flight. */
 export const REVISION_CASES: readonly ConformanceCase[] = [
   revisionCase('while nothing is stored, only a request that knows of something is stale', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)

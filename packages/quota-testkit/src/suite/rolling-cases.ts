@@ -8,7 +8,7 @@ import { plainCase } from './port-harness.ts'
 import { DAY_MS, HOUR_MS, idOf, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
 
 const BEFORE: StoreSchema = SIX_WINDOWS
-/** Everything that may change without touching an id: windows, the places of categories and layers, a shared layer more. */
+/** All edits that may not affect an id: windows, order of categories and layers, one more shared layer. */
 const AFTER: StoreSchema = {
   ...withWindows(SIX_WINDOWS, [
     { label: '10m', lengthMs: 600_000 },
@@ -23,12 +23,12 @@ function idCase(name: string, run: (context: CaseContext) => Promise<void>): Con
   return { name, needs: 'ids', run, without: refusesIds }
 }
 
-/** Two processes, the one with the policy before an edit and the other with the one after it. */
+/** Two processes: one with the policy before an edit, one with the policy after it. */
 function twoProbes({ store, peer }: CaseContext): readonly [before: Probe, after: Probe] {
   return [new Probe(store, BEFORE, 100), new Probe(peer, AFTER, 100)]
 }
 
-/** The outcome of an id that was used before a layer of own keys was added. */
+/** The outcome of a used id after a layer of subjects was added. */
 async function againWithTeam({ store, peer }: CaseContext): Promise<string> {
   const team = { name: 'team', shared: false }
   const before = new Probe(store, BEFORE, 99)
@@ -38,7 +38,7 @@ async function againWithTeam({ store, peer }: CaseContext): Promise<string> {
   return outcome
 }
 
-/** Promises about ids while the policy is edited. */
+/** Cases about ids while the policy is edited. */
 export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
   idCase('an id that was used under one policy is a duplicate under the other', async (context) => {
     const [before, after] = twoProbes(context)
@@ -84,7 +84,7 @@ export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
       if (!context.capabilities.includes('ids')) return refusesIds(context)
       assert.equal(await againWithTeam(context), 'duplicate')
     },
-    // Ids begin again together with the counters beside which they are kept.
+    // Ids restart together with the counters in the same row.
     without: async (context) => {
       if (!context.capabilities.includes('ids')) return refusesIds(context)
       assert.equal(await againWithTeam(context), 'admitted')
@@ -94,7 +94,7 @@ export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
 
 const MINUTE_MS = 60_000
 
-/** One layer with windows of some lengths. */
+/** A layer with windows of these lengths. */
 function lasting(...lengthsMs: number[]): StoreSchema {
   return withWindows(
     ONE_WINDOW,
@@ -107,14 +107,14 @@ const LONG = lasting(30 * DAY_MS)
 const BOTH = lasting(MINUTE_MS, 30 * DAY_MS)
 const ROW: RowName = { layer: 'personal', category: 'read', key: 'u' }
 
-/** What a policy writes that does not know the long window. */
+/** The writes of a policy without the long window. */
 const WRITES: Readonly<Record<string, (parties: Parties) => Promise<unknown>>> = {
   'a charge': (parties) => parties.take(SHORT, 1),
   'a refund': async (parties) => parties.cancel(SHORT, await parties.take(SHORT, 2), 1),
   'a reset': (parties) => parties.reset(SHORT),
 }
 
-/** A row has to be there for as long as the longest window in it, whichever schema wrote last. */
+/** Asserts that a row is kept as long as its longest window, whichever schema wrote last. */
 async function isKept({ keptForMs }: CaseContext, endsInMs: number): Promise<void> {
   const ms = await keptForMs(ROW)
   assert.ok(ms >= endsInMs, `kept for ${ms} ms, and needed for ${endsInMs}`)
@@ -168,7 +168,7 @@ const SHORTER = lasting(MINUTE_MS, 60 * MINUTE_MS, 300 * MINUTE_MS)
 const LONGER = lasting(60 * MINUTE_MS, 300 * MINUTE_MS, DAY_MS)
 const APART = lasting(MINUTE_MS, 300 * MINUTE_MS)
 
-/** Each policy closes what it knows while the other goes on, also in the same millisecond. */
+/** Each policy resets the windows that it knows, and the others go on, even in the same millisecond. */
 async function closesEach(context: CaseContext, one: StoreSchema, other: StoreSchema): Promise<void> {
   const parties = new Parties(context, 'at once', one, other)
   const first = await parties.take(one, 4)
@@ -208,7 +208,7 @@ const CLOSING_CASES: readonly ConformanceCase[] = CLOSING.map(([name, one, other
   ),
 )
 
-/** Promises about rows that several policies write. */
+/** Cases about rows that several policies write. */
 export const ROLLING_CASES: readonly ConformanceCase[] = [
   ...LIFE_CASES,
   EXPIRY_CASE,

@@ -17,7 +17,7 @@ import { SETTINGS_SUBJECT_CASES } from './settings-subject-cases.ts'
 
 const KEY = 'u:"\u00e9'
 
-/** Promises about who is notified of a change, and when. */
+/** Cases about notifications of changes. */
 const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
   ...watchCases<SettingsStore>('settings', {
     watch: (store, listener) => store.watch(listener),
@@ -57,7 +57,7 @@ const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
   }),
 ]
 
-/** Documents of every shape that JSON has: stores keep them and look at none. */
+/** Documents with all shapes of JSON. Stores must keep them unread. */
 const DOCUMENTS: readonly unknown[] = [
   FIRST,
   {},
@@ -163,7 +163,7 @@ const COMPARE_CASES: readonly SettingsCase[] = [
   }),
 ]
 
-/** Everything that a settings store has to do. */
+/** All cases for a settings store. */
 export const SETTINGS_STORE_CASES: readonly SettingsCase[] = [
   ...DOCUMENT_CASES,
   ...COMPARE_CASES,

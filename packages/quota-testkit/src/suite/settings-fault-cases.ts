@@ -15,7 +15,7 @@ import {
 
 const USER = ['personal', 'u'] as const
 
-/** What both processes hear, until the returned function is called. */
+/** Records the notifications of both processes, until the returned function is called. */
 function listening({ store, peer }: SettingsContext) {
   const notified: SettingsChange[][] = [[], []]
   const stops = [store, peer].map((each, index) => each.watch((change) => notified[index]?.push(change)))
@@ -30,7 +30,7 @@ function listening({ store, peer }: SettingsContext) {
   }
 }
 
-/** What a store has to do whose data stays: revisions that nobody was given are refused, and nothing is lost. */
+/** For stores that don't lose data: unknown revisions are rejected, and nothing is lost. */
 async function keeps({ store, peer }: SettingsContext): Promise<void> {
   const first = await written(store, FIRST)
   const second = await written(peer, SECOND)
@@ -47,7 +47,7 @@ function engineOn(settingsStore: SettingsStore): Quota {
   return createQuota({ policy: defaultPolicy(), settingsStore })
 }
 
-/** Promises about stores that lose what they had, and about processes that die in the middle. */
+/** Cases about stores that lose data, and processes that crash halfway. */
 export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
   {
     name: 'settings: data that was lost is nothing stored, and every process is notified within a second',

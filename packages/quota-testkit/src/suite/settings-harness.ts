@@ -14,7 +14,7 @@ function checked(reply: WriteReply): Written {
   return { written: true, version, revision }
 }
 
-/** A write that has to happen. */
+/** Writes the settings, and asserts that it succeeds. */
 export async function written(
   store: SettingsStore,
   document: unknown,
@@ -23,7 +23,7 @@ export async function written(
   return checked(await store.write(document, options))
 }
 
-/** A write of a subject's document that has to happen. */
+/** Writes a subject's document, and asserts that it succeeds. */
 export async function subjectWritten(
   store: SettingsStore,
   [layer, key]: readonly [layer: string, key: string],
@@ -46,12 +46,12 @@ export async function nothingIsStored(store: SettingsStore): Promise<void> {
   assert.equal(await store.readSubject('personal', 'u'), undefined)
 }
 
-/** Whether a listener that is notified of a change knows that it has to look at the settings. */
+/** Whether a change may concern the settings. */
 export function isAboutSettings({ kind }: SettingsChange): boolean {
   return kind !== 'subject'
 }
 
-/** Whether a listener that is notified of a change knows that it has to look at a subject. */
+/** Whether a change may concern a subject. */
 export function isAboutSubject(change: SettingsChange, layer: string, key: string): boolean {
   return change.kind === 'everything' || (change.kind === 'subject' && change.layer === layer && change.key === key)
 }
@@ -70,27 +70,29 @@ export type SettingsCapability = 'loss' | 'backup' | 'announcer'
 /** A new, empty settings store. */
 export interface SettingsHarness {
   readonly store: SettingsStore
-  /** The store as another process sees it: another client of the same data. Default: `store` itself. */
+  /** The store as another process sees it, through another client of the same data. Default: `store` itself */
   readonly peer?: SettingsStore | undefined
   readonly capabilities: readonly SettingsCapability[]
-  /** Takes away all that is stored, announcements included; there if `loss` is declared. */
+  /** Deletes everything that is stored, including announcements. Required for `loss`. */
   loseData?(): Answer<void>
-  /** Remembers the stored state, to be put back; there if `backup` is declared. */
+  /** Takes a backup. Required for `backup`. */
   backup?(): Answer<void>
-  /** Puts back what was remembered; there if `backup` is declared. */
+  /** Restores the backup. Required for `backup`. */
   restore?(): Answer<void>
-  /** The next write of `store` is stored, and its process dies before it notifies; there if `announcer` is declared. */
+  /**
+   * The next write of `store` is stored, but its process crashes before it notifies others. Required for `announcer`.
+   */
   killAnnouncer?(): Answer<void>
-  /** The revision that the counters know, `''`: none; there if `announcer` is declared. */
+  /** Returns the revision that the counters know; `''`: none. Required for `announcer`. */
   announced?(): Answer<string>
-  /** Ends what the factory started. */
+  /** Closes what the factory opened. */
   stop(): Answer<void>
 }
 
-/** Makes a new, empty settings store; called once for each case. */
+/** Makes a new, empty settings store. Called once per case. */
 export type SettingsFactory = () => Answer<SettingsHarness>
 
-/** What a case is given: a harness in which everything is there. */
+/** The harness of a case, with all optional members present. */
 export type SettingsContext = Required<Omit<SettingsHarness, 'peer'>> & { readonly peer: SettingsStore }
 
 interface AnySettingsCase {
@@ -98,12 +100,12 @@ interface AnySettingsCase {
   run(context: SettingsContext): Promise<void>
 }
 
-/** One thing that every settings store has to do. Fails by throwing an `AssertionError`. */
+/** A case that every settings store must pass. It throws an `AssertionError` on failure. */
 export type SettingsCase =
   | (AnySettingsCase & { readonly needs?: undefined })
   | (AnySettingsCase & {
       readonly needs: SettingsCapability
-      /** What a store without the capability has to do instead. */
+      /** What to test if the capability is missing. */
       without(context: SettingsContext): Promise<void>
     })
 
@@ -113,7 +115,7 @@ function missing(capability: SettingsCapability, method: string): () => never {
   }
 }
 
-/** Runs one case on a new store of the factory. */
+/** Runs one case on a new store. */
 export async function runSettingsCase(testCase: SettingsCase, factory: SettingsFactory): Promise<void> {
   const harness = await factory()
   const context: SettingsContext = {

@@ -6,7 +6,7 @@ import { STRANGE_TEXTS } from './subject-cases.ts'
 
 const USER = ['personal', 'u'] as const
 
-/** Whose documents some encoding would mix up. */
+/** Layers and keys that a careless encoding would confuse. */
 const NAMES: readonly (readonly [layer: string, key: string])[] = [
   ['team', 'a'],
   ['personal-a', 'b'],
@@ -15,7 +15,7 @@ const NAMES: readonly (readonly [layer: string, key: string])[] = [
   ...STRANGE_TEXTS.map((text) => ['personal', text] as const),
 ]
 
-/** Promises about the documents of single subjects. */
+/** Cases about the documents of single subjects. */
 export const SETTINGS_SUBJECT_CASES: readonly SettingsCase[] = [
   plainCase('settings: a subject has a document, versions and revisions of its own', async ({ store, peer }) => {
     await written(store, FIRST)

@@ -3,7 +3,7 @@ import type { ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 import { HOUR_MS, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
 
-/** Promises about what goes back when a reservation ends. */
+/** Cases about refunds when a reservation ends. */
 export const SETTLE_CASES: readonly ConformanceCase[] = [
   plainCase('a window at the most it can count gives nothing back: more may have been charged', async ({ store }) => {
     const most = Number.MAX_SAFE_INTEGER

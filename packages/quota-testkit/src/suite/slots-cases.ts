@@ -6,7 +6,7 @@ import { HOLD_MS, HoldProbe, MINUTE_MS, SHARED_SLOTS, SLOTS, withSlots } from '.
 import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, rollingCells } from './probe.ts'
 
 interface Given extends CaseContext {
-  /** 100 tokens an hour and two slots. */
+  /** 100 tokens per hour and two slots. */
   readonly probe: HoldProbe
 }
 
@@ -16,7 +16,7 @@ function slotsCase(name: string, run: (given: Given) => Promise<void>, ...more: 
   )
 }
 
-/** Slots of a layer of its own and of one that all subjects share. */
+/** Makes a case with slots in a layer of subjects and in a shared layer. */
 function sharedCase(
   name: string,
   run: (given: Given) => Promise<void>,
@@ -30,7 +30,7 @@ function sharedCase(
 const SLOT = { slot: true } as const
 const ROW: RowName = { layer: 'personal', category: 'read', key: 'u' }
 
-/** Every way in which a hold gives its slot back. */
+/** All ways in which a hold frees its slot. */
 const ENDS: Readonly<Record<string, (given: Given) => Promise<void>>> = {
   'a commit': async ({ probe }) => void (await probe.settleHold('a', 'committed')),
   'a commit of less': async ({ probe }) => void (await probe.settleHold('a', 'committed', { actual: 1 })),
@@ -42,7 +42,7 @@ const ENDS: Readonly<Record<string, (given: Given) => Promise<void>>> = {
   },
 }
 
-/** Promises about how much work is in progress: slots, taken in the same decision as tokens. */
+/** Cases about concurrency: slots taken in the same decision as tokens. */
 export const SLOTS_CASES: readonly ConformanceCase[] = [
   slotsCase('as many as the limit says are taken, with the tokens, and not one more', async ({ probe }) => {
     const first = await probe.held('a', 3, SLOT)

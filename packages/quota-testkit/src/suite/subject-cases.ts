@@ -4,7 +4,7 @@ import type { ConformanceCase } from './harness.ts'
 import { plainCase } from './port-harness.ts'
 import { idOf, ONE_WINDOW, PERSONAL, Probe, SITE, SIX_WINDOWS, throwsCode } from './probe.ts'
 
-/** Texts that some encoding would mix up: each pair of them is two subjects, two ids, two documents. */
+/** Texts that a careless encoding would confuse. Any two of them are two subjects, ids or documents. */
 export const STRANGE_TEXTS: readonly string[] = [
   ...'a A a:b a::b : {a} {a a} }{ {} %7Ba%7D a%00 %61 "a" \\a \\u0061 a* a? [a] ../a a/b a,b a|b'.split(' '),
   ...'__proto__ constructor hasOwnProperty toString null undefined 0 00 -1 1e3 1000 everybody site personal'.split(' '),
@@ -16,7 +16,7 @@ export const STRANGE_TEXTS: readonly string[] = [
   ...["'a'", 'x'.repeat(255), 'x'.repeat(256), `${'x'.repeat(255)}y`, '\u00e9'.repeat(128), '\u{1f600}'.repeat(64)],
 ]
 
-/** Promises about names: any text is a subject, and no two subjects share a counter. */
+/** Cases about names: a subject can be any text, and no two subjects share a counter. */
 export const SUBJECT_CASES: readonly ConformanceCase[] = [
   plainCase('any text is a subject, and no two texts share a counter', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, STRANGE_TEXTS.length)

@@ -7,7 +7,7 @@ import { HOUR_MS, idOf, ONE_WINDOW, Probe, SECOND_MS, SITE } from './probe.ts'
 const MINUTE_MS = 60_000
 const UNITS = ['requests', 'tokens', 'money'] as const
 
-/** A window for each unit: a minute of requests, an hour of tokens, two hours of money. */
+/** One window per unit: a minute of requests, an hour of tokens, two hours of money. */
 const LIMITS = {
   requests: windowCell({ label: '1m', lengthMs: MINUTE_MS }, 'requests'),
   tokens: windowCell({ label: '1h', lengthMs: HOUR_MS }, 'tokens'),
@@ -47,7 +47,7 @@ function holdCase(name: string, run: (probe: HoldProbe, context: CaseContext) =>
   return unitCase(name, (context) => run(new HoldProbe(context.store, THREE, 10), context), 'holds', ...more)
 }
 
-/** One amount of a unit, and none of the others. */
+/** An amount of one unit, and 0 of the others. */
 function only(unit: number, amount: number): readonly number[] {
   return UNITS.map((_, at) => (at === unit ? amount : 0))
 }
@@ -262,5 +262,5 @@ const HOLD_CASES: readonly ConformanceCase[] = [
   ),
 ]
 
-/** Promises about limits that count several things. */
+/** Cases about limits of several units. */
 export const UNIT_CASES: readonly ConformanceCase[] = [...TAKE_CASES, ...NAME_CASES, ...SETTLE_CASES, ...HOLD_CASES]

@@ -9,7 +9,7 @@ function lasting(...lengthsMs: number[]): StoreSchema {
   return { ...ONE_WINDOW, cells }
 }
 
-/** A window of a length ends exactly when it should, and the next is a new one. */
+/** Asserts that a window ends exactly on time, and that the next one is new. */
 async function endsExactly({ store, advance }: CaseContext, lengthMs: number): Promise<void> {
   const probe = new Probe(store, lasting(lengthMs), 1)
   const { now } = await probe.admitted(1)
@@ -22,12 +22,12 @@ async function endsExactly({ store, advance }: CaseContext, lengthMs: number): P
   assert.deepEqual([...next.states], [now + lengthMs, 1])
 }
 
-/** 500 other subjects are charged. */
+/** Charges 500 other subjects. */
 async function others(probe: Probe, from: number): Promise<void> {
   await Promise.all(Array.from({ length: 500 }, (_, at) => probe.admitted(1, { subject: `other-${from + at}` })))
 }
 
-/** Promises about windows: when they open, when they end, and how they are distinguished. */
+/** Cases about windows: when they open, when they end, and how they are distinguished. */
 export const WINDOW_CASES: readonly ConformanceCase[] = [
   ...[
     ['1 second', SECOND_MS],

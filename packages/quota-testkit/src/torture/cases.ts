@@ -3,12 +3,12 @@ import { NotOffered } from './limiter.ts'
 import { CALLERS, SUBJECT, type TortureTrial } from './trial.ts'
 
 const LIMIT = 10
-/** Waiting times count in whole seconds, and are rounded up. */
+/** Waits are whole seconds, rounded up. */
 const SECOND_MS = 1_000
-/** How long ended counters may linger, and how often requests come in this time. */
+/** How long ended counters may stay, and how many rounds of requests come in this time. */
 const LINGER_MS = 75_000
 const ROUNDS = 5
-/** A subject whose window has ended leaves less behind than the smallest object. */
+/** Per ended subject, less may remain than the smallest object takes. */
 const MOST_BYTES_A_SUBJECT = 16
 
 type Play = <Limiter>(trial: TortureTrial<Limiter>) => Promise<void>
@@ -40,7 +40,8 @@ const allOrNone: Play = async ({ make, inTurn, advance, windowMs }) => {
   const second = await inTurn(limiter, LIMIT)
   const due = long - short
   assert.equal(second, due, `${due} of the longer limit were left for the second window, and ${second} were admitted`)
-  // What the longer limit refuses half a window before its end is not charged in the shorter window, which outlasts it.
+  // The longer limit refuses half a window before its end. That must not be charged to the shorter window, which lasts
+  // longer.
   await advance(8 * windowMs + windowMs / 2 - SECOND_MS)
   await inTurn(limiter, LIMIT)
   await advance(windowMs / 2)
@@ -109,7 +110,7 @@ const clockIsPutRight: Play = async ({ make, one, inTurn, advance, windowMs }) =
 const neverBelowZero: Play = async ({ make, consume, inTurn, windowMs }) => {
   for (const cost of [-5, Number.NaN]) {
     const limiter = await make([{ limit: LIMIT, windowMs }])
-    // A limiter without costs says so with a whole one.
+    // A limiter without costs throws here.
     await consume(limiter, { subject: SUBJECT, cost: 2 })
     await consume(limiter, { subject: SUBJECT, cost }).catch(() => undefined)
     const more = await inTurn(limiter, 3 * LIMIT)
@@ -122,7 +123,7 @@ const endedAreForgotten: Play = async ({ make, come, advance, bytes, windowMs, s
   await come(limiter, CALLERS, () => SUBJECT)
   const before = await bytes()
   await come(limiter, subjects, (index) => `subject-${index}`)
-  // Some limiters forget by timers, some a while after the end, and some a little with each request.
+  // Limiters delete by timers, after a delay, or a little with each request.
   for (let round = 0; round < ROUNDS; round++) {
     await advance(Math.max(windowMs, LINGER_MS / ROUNDS) + SECOND_MS)
     await come(limiter, subjects / ROUNDS, () => SUBJECT)
@@ -153,7 +154,7 @@ const editUnderLoad: Play = async ({ make, inTurn, together, windowMs }) => {
   assert.equal(more, due, `${more} were admitted under a raised limit of which ${due} were left`)
 }
 
-/** The name of a case: what every limiter could promise. */
+/** The name of a case: a promise that any limiter could make. */
 export type TortureCase =
   | '64 callers at once use a limit up, and none passes it'
   | 'a refusal charges nothing'

@@ -1,25 +1,25 @@
-/** So many tokens for each subject in a window. */
+/** The tokens that each subject may use per window. */
 export interface TortureLimit {
   readonly limit: number
   readonly windowMs: number
 }
 
-/** All limits that an instance enforces, one or more. */
+/** All limits that an instance enforces. At least one. */
 export type TortureLimits = readonly [TortureLimit, ...TortureLimit[]]
 
 /** One request of a subject. */
 export interface TortureRequest {
   readonly subject: string
-  /** Tokens. A limiter without costs answers requests of one token, and throws {@link NotOffered} for others. */
+  /** The cost in tokens. A limiter without costs accepts 1, and throws {@link NotOffered} otherwise. */
   readonly cost: number
 }
 
-/** How a limiter answered a request. */
+/** A limiter's response. */
 export interface TortureAnswer {
   readonly allowed: boolean
-  /** Of a refusal: after how many milliseconds the same request is admitted, if the limiter says so. */
+  /** After how many milliseconds the same request is admitted. Present for refusals, if the limiter reports it. */
   readonly retryAfterMs?: number | undefined
-  /** Tokens that the limiter reports as left, if it does. */
+  /** Remaining tokens, if the limiter reports them. */
   readonly remaining?: number | undefined
 }
 
@@ -30,24 +30,24 @@ export interface TortureAnswer {
  */
 export interface TortureLimiter<Limiter> {
   /**
-   * Makes an instance that enforces all of the limits: with counters of its own, or with those of another instance, as
-   * a process with a newer configuration has them.
+   * Makes an instance that enforces all limits. It has its own counters, or shares those of another instance, like a
+   * process with a newer configuration.
    */
   make(limits: TortureLimits, over?: Limiter): Promise<Limiter>
   consume(limiter: Limiter, request: TortureRequest): Promise<TortureAnswer>
-  /** Sends a request under an id. The suite sends it several times. */
+  /** Sends a request with an id. The suite repeats it. */
   retry(limiter: Limiter, request: TortureRequest, id: string): Promise<TortureAnswer>
   /**
-   * Reserves tokens for work whose process is then killed.
+   * Reserves tokens for work, then kills its process.
    *
-   * @returns after how many milliseconds they are to be back
+   * @returns after how many milliseconds the tokens must be back
    */
   kill(limiter: Limiter, request: TortureRequest): Promise<number>
-  /** Lets time pass for all instances. A negative number sets the wall clock back. */
+  /** Advances time for all instances. A negative number sets the wall clock back. */
   advance(ms: number): Promise<void>
 }
 
-/** Thrown by functions of a {@link TortureLimiter}: the limiter has no means for this. */
+/** Thrown by functions of a {@link TortureLimiter} for what the limiter can't do. */
 export class NotOffered extends Error {
   override readonly name = 'NotOffered'
 }

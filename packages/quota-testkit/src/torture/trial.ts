@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import type { TortureAnswer, TortureLimiter, TortureRequest } from './limiter.ts'
 
-/** What a case works with. */
+/** The context of a case. */
 export interface TortureTrial<Limiter> extends TortureLimiter<Limiter> {
   /** The length of the shortest window, in milliseconds. */
   readonly windowMs: number
-  /** How many subjects come and go where it matters how many there are. */
+  /** The number of subjects in the cases about memory. */
   readonly subjects: number
-  /** Bytes that counters take up. */
+  /** Returns the bytes that counters use. */
   bytes(): Promise<number>
-  /** One token for a subject. */
+  /** Sends one request of one token. */
   one(limiter: Limiter, subject?: string): Promise<TortureAnswer>
-  /** How many of some requests are admitted that come at the same time, one token each. */
+  /** Sends requests of one token at the same time. Returns how many were admitted. */
   together(limiter: Limiter, callers: number, subject?: string): Promise<number>
-  /** Sends requests of one token, {@link CALLERS} at a time, each for the subject that its number names. */
+  /** Sends requests of one token, {@link CALLERS} at a time. `subjectOf` maps a request's number to its subject. */
   come(limiter: Limiter, requests: number, subjectOf: (index: number) => string): Promise<void>
-  /** How many of some requests are admitted that come one after the other, one token each. */
+  /** Sends requests of one token one after the other. Returns how many were admitted. */
   inTurn(limiter: Limiter, requests: number, subject?: string): Promise<number>
 }
 
-/** How many callers come at the same time. */
+/** How many requests are sent at the same time. */
 export const CALLERS = 64
 /** The subject of most cases. */
 export const SUBJECT = 'ann'
@@ -30,7 +30,7 @@ export interface TrialOptions {
   bytes(): Promise<number>
 }
 
-/** The limiter, each of its answers checked. */
+/** Returns the limiter, with each of its responses checked. */
 export function trialOf<Limiter>(
   limiter: TortureLimiter<Limiter>,
   { windowMs, subjects, bytes }: TrialOptions,
