@@ -1,15 +1,15 @@
 import type { Clock, Duration } from '@scoregw/quota'
 import { millisecondsOf } from '@scoregw/quota/store'
 
-/** A {@link Clock} that stands still until it is turned by hand. */
+/** A {@link Clock} that only moves when you move it. */
 export interface ManualClock extends Clock {
-  /** Turns the clock by milliseconds, or by a time such as `'1h'`; a negative number turns it back. */
+  /** Advances the clock by milliseconds, or by a duration such as `'1h'`. A negative number sets it back. */
   advance(by: Duration): void
   /** Sets the clock to an instant, in epoch milliseconds. */
   set(instant: number): void
 }
 
-/** 6 August 2026, 15:06:26 UTC: some instant, and the same in every run. */
+/** 6 August 2026, 15:06:26 UTC: an arbitrary instant, the same in every run. */
 const SOME_INSTANT = Date.UTC(2026, 7, 6, 15, 6, 26)
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The model of a quota engine and its store, to compare with: the whole engine ({@link QuotaModel}), the counters behind it
- * ({@link ModelCounters}), and their windows ({@link ModelWindows}).
+ * A reference model to compare a quota engine with: the whole engine ({@link QuotaModel}), its counters ({@link
+ * ModelCounters}) and their windows ({@link ModelWindows}).
  *
  * @module
  */

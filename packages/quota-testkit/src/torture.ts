@@ -1,5 +1,5 @@
 /**
- * A black-box suite for rate limiters of any kind: five functions are its whole view of one.
+ * A black-box test suite for any rate limiter. It uses a limiter through five functions.
  *
  * @module
  */
@@ -20,43 +20,47 @@ export {
   type TortureRequest,
 } from './torture/limiter.ts'
 
-/** The names of all cases, in the order of their run. */
+/** The names of all cases, in the order in which they run. */
 export const TORTURE_CASES: readonly TortureCase[] = Object.keys(CASES) as TortureCase[]
 
 /** The outcome of a case. */
 export interface TortureFinding {
   readonly case: TortureCase
   readonly verdict: 'kept' | 'broken' | 'not offered'
-  /** What was found, in a sentence. */
+  /** The finding, in one sentence. */
   readonly found?: string
 }
 
-/** How the suite plays a limiter. */
+/** Options of a run. */
 export interface TortureOptions {
   /**
-   * Cases to play.
+   * The cases to run.
+   *
    * @default all of them
    */
   readonly only?: readonly TortureCase[] | undefined
   /**
-   * The length of the shortest window in milliseconds: at least 2,000, since waiting times count in whole seconds.
+   * The length of the shortest window in milliseconds. At least 2,000, because waits are whole seconds.
+   *
    * @default 60_000
    */
   readonly windowMs?: number | undefined
   /**
-   * How many subjects come in the cases about memory; a tenth of them stay. Of fewer than 100,000 the heap shows other things.
+   * The number of subjects in the cases about memory. A tenth of them stay. Below 100,000, noise on the heap dominates.
+   *
    * @default 1_000_000
    */
   readonly subjects?: number | undefined
   /**
-   * Bytes that all counters take up, where they are not on this process' heap.
+   * Returns the bytes that all counters use, if they are not on this process's heap.
+   *
    * @default the heap's, after garbage collection
    */
   readonly bytes?: (() => Promise<number>) | undefined
 }
 
 /**
- * Plays the cases on a limiter, each on new instances.
+ * Runs the cases, each on new instances of the limiter.
  *
  * @returns a finding for each case
  * @throws what a function of the limiter throws, other than {@link NotOffered}
@@ -87,11 +91,11 @@ async function verdictOf(play: () => Promise<void>): Promise<Omit<TortureFinding
   }
 }
 
-/** Bytes on the heap of this process, and in its buffers, after garbage collection. */
+/** Bytes of heap and buffers in this process, after garbage collection. */
 async function heapBytes(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
-  // Buffers are given back some turns of the event loop after they were collected.
+  // Buffers are freed a few turns of the event loop after their collection.
   for (let turn = 0; turn < 3; turn++) {
     await new Promise((resolve) => setImmediate(resolve))
     gc()

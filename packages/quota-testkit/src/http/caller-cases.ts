@@ -5,12 +5,12 @@ import { type AnyStoreCase, type HttpCase, leaves, withBothStores } from './http
 import { saving } from './outcome-cases.ts'
 import type { HttpReply } from './scenario.ts'
 
-/** A caller who leaves while the handler waits for that, before the head. */
+/** A caller that disconnects while the handler waits, before the head is sent. */
 function hangsUp(name: string, reply: HttpReply, tokens: number): AnyStoreCase {
   return leaves(name, saving({ ...reply, waits: { for: 'gone' } }), ['idle', tokens])
 }
 
-/** How callers come and go. */
+/** Callers that connect and disconnect. */
 export const HTTP_CALLER_CASES: readonly HttpCase[] = withBothStores([
   hangsUp('a caller who leaves before the head of a success stays charged', {}, 5),
   hangsUp('a caller who leaves before the head of a failure stays charged', { status: 404 }, 5),

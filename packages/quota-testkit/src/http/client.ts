@@ -5,38 +5,38 @@ import { connect, type Socket } from 'node:net'
 import type { HttpApp } from './http-app.ts'
 import { CONTROL_PATH } from './scenario.ts'
 
-/** An answer as a client sees it. */
+/** A response as a client sees it. */
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** `undefined`: the connection broke before its end. */
+  /** `undefined`: the connection broke first. */
   readonly body: string | undefined
 }
 
-/** The parts of a request, beside its path. */
+/** A request, without its path. */
 export interface HttpAsk {
   readonly method?: string
   readonly headers?: OutgoingHttpHeaders
   readonly body?: string
 }
 
-/** What an app's warnings, errors and handlers were, up to now. */
+/** The warnings, errors and handlers of an app so far. */
 export interface HttpLog {
   readonly warnings: readonly string[]
   readonly errors: readonly string[]
-  /** Handlers that began. */
+  /** The number of handlers that started. */
   readonly worked: number
 }
 
-/** Far below the life of a hold. */
+/** Far less than the lifetime of a hold. */
 const ENDED_WITHIN_MS = 10_000
 
-/** What the sockets have brought by now has been read behind it. */
+/** One turn of the event loop: everything that the sockets have received is then read. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A body that arrived whole. */
+/** The body, if it arrived completely. */
 function textOf(answer: IncomingMessage): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = ''
@@ -49,16 +49,16 @@ function textOf(answer: IncomingMessage): Promise<string | undefined> {
   })
 }
 
-/** Speaks HTTP to one app. Requests are `u1`'s unless they say who asks. */
+/** An HTTP client of one app. Requests are those of `u1` unless they name another subject. */
 export class HttpClient {
   readonly #url: URL
   readonly #agent = new Agent({ keepAlive: true })
-  /** Connections to the app itself, which no answer under test can break. */
+  /** Connections for control requests, which no response under test can break. */
   readonly #control = new Agent({ keepAlive: true })
 
   readonly #app: HttpApp | undefined
 
-  /** @param app the app served there, if it is in this process */
+  /** @param app the served app, if it runs in this process */
   constructor(url: string, app?: HttpApp) {
     this.#url = new URL(url)
     this.#app = app
@@ -74,7 +74,7 @@ export class HttpClient {
       method,
       headers: { 'x-user': 'u1', ...headers },
     })
-    // A broken answer is also reported by the request, when it is no longer awaited.
+    // A broken response also emits an error on the request, after it was awaited.
     asked.on('error', () => undefined)
     asked.end(body)
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]
@@ -85,21 +85,21 @@ export class HttpClient {
     }
   }
 
-  /** A request of nobody. */
+  /** Sends a request without a subject. */
   anonymously(path: string, headers: OutgoingHttpHeaders = {}): Promise<HttpAnswer> {
     return this.ask(path, { headers: { ...headers, 'x-user': [] } })
   }
 
-  /** A connection of its own, for what a client library would not do. */
+  /** Opens a connection of its own, for requests that a client library would not send. */
   async dial(): Promise<Socket> {
     const socket = connect(Number(this.#url.port), this.#url.hostname)
     await once(socket, 'connect')
-    // A server may reset a connection whose answer broke; who waits for something waits for an event of its own.
+    // A server may reset a connection whose response broke. Tests wait for events of their own.
     socket.on('error', () => undefined)
     return socket
   }
 
-  /** Sends a request of `u1` and leaves it there. */
+  /** Sends a request of `u1` and doesn't wait for the response. */
   async send(path: string, fields: readonly string[] = []): Promise<Socket> {
     const socket = await this.dial()
     const head = [`GET ${path} HTTP/1.1`, `Host: ${this.#url.host}`, 'x-user: u1', ...fields]
@@ -107,22 +107,22 @@ export class HttpClient {
     return socket
   }
 
-  /** Tokens that a subject has used of the first engine. */
+  /** The tokens that a subject has used on the first engine. */
   async used(subject = 'u1'): Promise<number> {
     return (await this.usedOfEach(subject))[0] ?? 0
   }
 
-  /** The same of each engine that the app has. */
+  /** The same for each engine of the app. */
   usedOfEach(subject = 'u1'): Promise<number[]> {
     return this.tell(`used?subject=${encodeURIComponent(subject)}`) as Promise<number[]>
   }
 
-  /** Open holds of a subject of the first engine. */
+  /** The open holds of a subject on the first engine. */
   async held(subject = 'u1'): Promise<number> {
     return ((await this.tell(`held?subject=${encodeURIComponent(subject)}`)) as number[])[0] ?? 0
   }
 
-  /** Waits until nothing of these subjects is held: what ends with a response may end behind its last byte. */
+  /** Waits until these subjects hold nothing. A response may settle after its last byte. */
   async untilNothingIsHeld(...subjects: readonly string[]): Promise<void> {
     const deadline = performance.now() + ENDED_WITHIN_MS
     for (const subject of subjects.length === 0 ? ['u1'] : subjects) {
@@ -137,7 +137,7 @@ export class HttpClient {
     return this.tell('log') as Promise<HttpLog>
   }
 
-  /** Talks to the app itself. */
+  /** Sends a control request to the app. */
   async tell(what: string): Promise<unknown> {
     if (this.#app !== undefined) {
       await turn()

@@ -9,7 +9,7 @@ import { HTTP_REFUSAL_CASES } from './refusal-cases.ts'
 import { HTTP_SETTLE_CASES } from './settle-cases.ts'
 import { HTTP_STORE_CASES } from './store-cases.ts'
 
-/** Everything that an adapter has to do, one case each. */
+/** All cases that an adapter must pass. */
 export const HTTP_CASES: readonly HttpCase[] = [
   ...HTTP_OUTCOME_CASES,
   ...HTTP_SETTLE_CASES,
@@ -24,7 +24,7 @@ export const HTTP_CASES: readonly HttpCase[] = [
 /**
  * Registers the cases as tests of a runner.
  *
- * @returns how many cases there are, so that a test can check that none went missing
+ * @returns the number of cases, so that a test can check that none is missing
  * @example
  * describeHttp({ describe, it }, { capabilities: ['hang-ups'], serve: (scenario) => myServer(new HttpApp(scenario)) })
  */

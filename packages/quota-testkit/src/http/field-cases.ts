@@ -5,10 +5,10 @@ import type { HttpReply } from './scenario.ts'
 
 const settings = { standardHeaders: 'draft-10' } as const
 
-/** An hour after the time of the suite's clock, in seconds since the epoch. */
+/** One hour after the suite's clock, in seconds since the epoch. */
 const RESET = String(Date.UTC(2026, 7, 6, 15, 6, 26) / 1000)
 
-/** Each window of the suite's policy. */
+/** The fields of all windows in the suite's policy. */
 const ALL = /^"personal-1h";q=10;w=3600, "personal-5h";q=1000;w=18000, .*"site-1d";q=1000;w=86400$/
 
 function fieldsOf(name: string, reply: HttpReply, remaining: number): AnyStoreCase {
@@ -43,7 +43,7 @@ function legacyFieldsOf(name: string, reply: HttpReply, remaining: number): AnyS
   }
 }
 
-/** The fields of the draft, with the numbers as they are when the head leaves. */
+/** The draft's fields, with the numbers at the time of the head. */
 export const HTTP_FIELD_CASES: readonly HttpCase[] = withBothStores([
   fieldsOf('a success', {}, 5),
   fieldsOf('a stream', { chunks: ['a', 'b'] }, 5),
@@ -93,7 +93,7 @@ export const HTTP_FIELD_CASES: readonly HttpCase[] = withBothStores([
         const { status, headers } = await client.ask('/x')
         equal(status, 200)
         admitted++
-        // What one request costs is known to its caller: by `r` it sees whether another one fits.
+        // Callers know the cost of a request, so `r` shows them whether another one fits.
         isLeft = Number(/;r=(\d+)/.exec(headers.ratelimit ?? '')?.[1]) >= 5
       }
       equal(admitted, 2)

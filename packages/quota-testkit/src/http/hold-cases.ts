@@ -6,7 +6,7 @@ import type { HttpOperation, HttpReply, HttpRouteSettings, HttpScenario } from '
 
 type Scenario = Omit<HttpScenario, 'store'>
 
-/** A route at `/x` of an operation, and the same at `/free` without one. */
+/** A route at `/x` for an operation, and an unmetered one at `/free`. */
 function route(operation: HttpOperation, reply: HttpReply, settings: HttpRouteSettings = {}): Scenario {
   return {
     routes: [
@@ -22,20 +22,20 @@ function working(reply: HttpReply, settings?: HttpRouteSettings): Scenario {
 }
 
 const END = { settle: 'end' } as const
-/** Nothing here takes as long. */
+/** Longer than any case takes. */
 const LONG_GRACE = { ...END, abortGraceMs: 50_000 } as const
 const SHORT_GRACE = { ...END, abortGraceMs: 1 } as const
 
-/** A handler whose caller hangs up, and which says what its work has cost when the suite lets it. */
+/** A handler whose caller hangs up. It reports the actual cost when the suite opens the gate. */
 const LATE = { waits: { for: 'gone, then gate', in: 'middle' }, settles: { commit: 2 }, settlesIn: 'middle' } as const
 
 const STREAM = { chunks: ['a', 'b'] } as const
 const COMMITS = { settles: { commit: 2 }, settlesIn: 'middle' } as const
-/** Waits in the middle until its caller has gone. */
+/** Waits in mid-stream until its caller has disconnected. */
 const GONE = { ...STREAM, waits: { for: 'gone', in: 'middle' } } as const
 const GATE = { ...STREAM, waits: { for: 'gate', in: 'middle' } } as const
 
-/** The response of a request waits for that of the one before it. */
+/** The response of a request waits for the previous response. */
 const PIPELINED: Scenario = {
   routes: [
     { path: '/first', reply: { waits: { for: 'gone, then gate' } } },
@@ -224,7 +224,7 @@ const OF_BOTH_STORES = withBothStores([
   },
 ])
 
-/** Requests that hold tokens, or a slot, until their response ends. */
+/** Requests that hold tokens or a slot until their response ends. */
 export const HTTP_HOLD_CASES: readonly HttpCase[] = [
   ...OF_BOTH_STORES,
   {

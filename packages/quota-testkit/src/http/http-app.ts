@@ -10,30 +10,30 @@ import {
   type HttpSettings,
 } from './scenario.ts'
 
-/** Gives a header field of a request, by its name in small letters. */
+/** Returns a header field of a request by its lower-case name. */
 export type HeaderOf = (name: string) => string | undefined
 
-/** What the suite's app has to know of one request. */
+/** One request, as the suite's app sees it. */
 export interface HttpCall {
   readonly header: HeaderOf
-  /** What the adapter made of it; `undefined` where it is not metered. */
+  /** The adapter's quota of the request; `undefined`: not metered. */
   readonly quota: RequestQuota | undefined
-  /** Resolves when the caller has gone. */
+  /** Resolves when the caller has disconnected. */
   readonly gone: () => Promise<void>
 }
 
-/** Options that an adapter passes on as they are. */
+/** Options that an adapter passes on unchanged. */
 export interface HttpAppOptions extends HttpSettings {
   readonly quota: Quota<HttpOperation>
   readonly logger: QuotaLogger
 }
 
-/** 6 August 2026, 14:06:26 UTC; it stands still. */
+/** 6 August 2026, 14:06:26 UTC. This clock doesn't advance. */
 const START = Date.UTC(2026, 7, 6, 14, 6, 26)
 
 function policyOf({ hourly = 10, slots }: HttpScenario): Policy<HttpOperation> {
   const wide = { '1h': 1_000, '5h': 1_000, '1d': 1_000 }
-  // A thousand is little when thousands of requests are made up.
+  // Random tests make thousands of requests, so a limit of a thousand is too low.
   const huge = { '1h': 10 ** 9, '5h': 10 ** 9, '1d': 10 ** 9 }
   const others = hourly > 1_000 ? huge : wide
   const write = { ...others, '1h': hourly }
@@ -59,7 +59,7 @@ function policyOf({ hourly = 10, slots }: HttpScenario): Policy<HttpOperation> {
   }
 }
 
-/** What an app of the suite is made of, without a framework: two engines, and handlers that play a script. */
+/** The suite's app without a framework: two engines, and handlers that follow a script. */
 export class HttpApp {
   readonly scenario: HttpScenario
   readonly options: HttpAppOptions
@@ -79,7 +79,7 @@ export class HttpApp {
     this.options = this.#made()
   }
 
-  /** Options of the second engine, which few scenarios need. */
+  /** Options of the second engine, which only a few scenarios need. */
   get second(): HttpAppOptions {
     this.#second ??= this.#made()
     return this.#second
@@ -100,7 +100,7 @@ export class HttpApp {
     return createQuota({ policy, store, clock })
   }
 
-  /** Whether a route is metered by both engines. */
+  /** Whether any route is metered by both engines. */
   get needsSecond(): boolean {
     return this.scenario.routes.some((route) => route.second !== undefined)
   }
@@ -109,7 +109,7 @@ export class HttpApp {
     return this.#second === undefined ? [this.options.quota] : [this.options.quota, this.#second.quota]
   }
 
-  /** The option `subject`: by the field `x-user`. */
+  /** The option `subject`, which reads the field `x-user`. */
   subject(header: HeaderOf): MaybeAsync<Subject | undefined> {
     const user = header('x-user')
     if (user === 'throws') throw new Error('of the application')
@@ -119,7 +119,7 @@ export class HttpApp {
     return user?.startsWith('later:') ? Promise.resolve(user.slice(6)) : user
   }
 
-  /** The option `cost`: by the field `x-cost`; without it what the route says. */
+  /** The option `cost`, which reads the field `x-cost`. Without the field, the route's cost applies. */
   cost(header: HeaderOf, own: number | undefined): MaybeAsync<number | undefined> {
     const cost = header('x-cost')
     if (cost === undefined) return own
@@ -129,27 +129,27 @@ export class HttpApp {
     return cost.startsWith('later:') ? Promise.resolve(Number(cost.slice(6))) : Number(cost)
   }
 
-  /** What a route's handler does at this request. */
+  /** Returns the scripted reply of a route to a request. */
   replyOf(route: HttpRoute, header: HeaderOf): HttpReply {
     return route.reply === 'asked'
       ? (JSON.parse(decodeURIComponent(header('x-reply') ?? '{}')) as HttpReply)
       : route.reply
   }
 
-  /** The beginning of a handler: throws immediately where the script says so. */
+  /** The start of a handler: throws immediately if the script says so. */
   begin({ fails }: HttpReply): void {
     this.#worked++
     if (fails === 'now') throw new Error('at once')
   }
 
-  /** What a handler does before it answers. */
+  /** The steps of a handler before it responds. */
   async before(reply: HttpReply, call: HttpCall): Promise<void> {
     if (reply.waits !== undefined && reply.waits.in === undefined) await this.#wait(reply, call)
     if (reply.settlesIn === undefined) await this.#settle(reply, call)
     if (reply.fails === 'later') throw new Error('later')
   }
 
-  /** The chunks of a reply that has them, with what happens in their middle. */
+  /** The chunks of a streamed reply, with the script's steps in the middle. */
   async *chunks(reply: HttpReply, call: HttpCall): AsyncGenerator<string, void, undefined> {
     for (const [index, chunk] of (reply.chunks ?? []).entries()) {
       yield chunk
@@ -180,7 +180,7 @@ export class HttpApp {
     await this.#gate.promise
   }
 
-  /** Counts a handler as running until the returned function is called, so that the suite can wait for its end. */
+  /** Counts a handler as running until the returned function is called. The suite waits for all handlers to end. */
   working(): () => void {
     this.#running++
     return () => {
@@ -192,7 +192,7 @@ export class HttpApp {
   }
 
   /**
-   * Answers a request below {@link CONTROL_PATH}.
+   * Handles a control request below {@link CONTROL_PATH}.
    *
    * @param url path and query
    * @returns a value to send as JSON
@@ -225,7 +225,7 @@ async function heldOf(quota: Quota<HttpOperation>, subject: string): Promise<num
   return (await quota.holds.list(subject)).length
 }
 
-/** Tokens of writing that a subject has used of its hour. */
+/** The write tokens of an hour that a subject has used. */
 async function usedOf(quota: Quota<HttpOperation>, subject: string): Promise<number> {
   return (await quota.status(subject)).windows.write?.[0]?.used ?? 0
 }

@@ -4,33 +4,33 @@ import type { HttpApp } from './http-app.ts'
 import type { HttpScenario } from './scenario.ts'
 
 /**
- * What a framework, or the harness around it, can do.
+ * Optional abilities of a framework, or of its harness.
  *
- * - `address`: knows the network address of a caller.
- * - `hang-ups`: notices callers who leave.
- * - `pipelining`: reads a request while it answers the one before.
- * - `pipelined-hang-ups`: notices callers who leave before it is the turn of their request.
- * - `waiting`: a request may wait for what another one does, without being given up.
- * - `broken-streams`: notices a stream that its handler breaks, and gives the tokens back where the end settles.
+ * - `address`: knows the caller's network address.
+ * - `hang-ups`: detects clients that disconnect.
+ * - `pipelining`: reads a request before it has answered the previous one.
+ * - `pipelined-hang-ups`: detects clients that disconnect before their request is next.
+ * - `waiting`: a request may wait for another one without being aborted.
+ * - `broken-streams`: detects a stream that its handler breaks, and refunds where the end settles.
  */
 export type HttpCapability = 'address' | 'hang-ups' | 'pipelining' | 'pipelined-hang-ups' | 'waiting' | 'broken-streams'
 
-/** One thing that every adapter has to do. Fails by throwing an `AssertionError`. */
+/** A case that every adapter must pass. It throws an `AssertionError` on failure. */
 export interface HttpCase {
   readonly name: string
   readonly scenario: HttpScenario
-  /** All of them; where one is missing: see {@link without}. */
+  /** The case needs all of these. See {@link without} if one is missing. */
   readonly needs?: HttpCapability | readonly HttpCapability[]
   run(client: HttpClient): Promise<void>
-  /** What an adapter does that lacks what the case needs; left out: the case is not for it. */
+  /** What to test if a capability is missing. If absent, the case is skipped. */
   without?(client: HttpClient): Promise<void>
 }
 
-/** An app that is served. */
+/** A running app. */
 export interface ServedHttpApp {
-  /** Its origin, `http://127.0.0.1:4000`. */
+  /** Its origin, for example `http://127.0.0.1:4000`. */
   readonly url: string
-  /** The app, where it is in this process: the suite talks to it directly, in place of {@link CONTROL_PATH}. */
+  /** The app, if it runs in this process. Otherwise the suite uses {@link CONTROL_PATH}. */
   readonly app?: HttpApp
   stop(): void | Promise<void>
 }
@@ -38,7 +38,10 @@ export interface ServedHttpApp {
 /** An adapter under test. */
 export interface HttpHarness {
   readonly capabilities: readonly HttpCapability[]
-  /** Serves an app on an address of its own: its routes by the adapter, and {@link CONTROL_PATH} beside them where it is in another process. */
+  /**
+   * Starts an app on its own address: the routes through the adapter, and {@link CONTROL_PATH} if it runs in another
+   * process.
+   */
   serve(scenario: HttpScenario): ServedHttpApp | Promise<ServedHttpApp>
 }
 
@@ -59,23 +62,23 @@ export async function runHttpCase(testCase: HttpCase, harness: HttpHarness): Pro
 }
 
 /**
- * A step of a case that is written as a table: a command to the app (`released`: waits until nothing is held), the
- * tokens that `u1` has used by then, or a request at `/x` and what can be seen after it.
+ * A step of a case written as a table: a control command (`released` waits until nothing is held), the tokens that `u1`
+ * has used by then, or a request to `/x` with what to expect.
  */
 export type HttpStep = string | number | HttpSight
 
-/** With a status it is a request; its named members have to be so then. */
+/** With `status`, sends a request. All members present must match. */
 interface HttpSight extends Omit<HttpAsk, 'body'> {
   readonly path?: string
   readonly status?: number
-  /** Of the answer. */
+  /** Of the response. */
   readonly body?: string
   /** Open holds of `u1`. */
   readonly held?: number
-  /** Codes that the app's logger got, all of them. */
+  /** Error codes that the app's logger received. All of them are listed. */
   readonly errors?: readonly string[]
   readonly warnings?: readonly string[]
-  /** Handlers that began. */
+  /** The number of handlers that started. */
   readonly worked?: number
 }
 
@@ -100,7 +103,7 @@ async function look(client: HttpClient, sight: HttpSight): Promise<void> {
   for (const [name, expected] of Object.entries(logged)) deepEqual(log[name as keyof typeof logged], expected, name)
 }
 
-/** A case that is a table of steps. */
+/** Makes a case from a table of steps. */
 export function plays<Scenario>(
   name: string,
   scenario: Scenario,
@@ -110,7 +113,7 @@ export function plays<Scenario>(
   return { name, scenario, needs, run: (client) => playSteps(client, steps) }
 }
 
-/** A case whose caller leaves while the handler waits for something, and the steps after that. */
+/** Makes a case whose caller disconnects while the handler waits, followed by steps. */
 export function leaves<Scenario>(
   name: string,
   scenario: Scenario,
@@ -125,7 +128,7 @@ export function leaves<Scenario>(
   return { name, scenario, needs: 'hang-ups', run }
 }
 
-/** A case for both kinds of store. */
+/** A case for both kinds of stores. */
 export type AnyStoreCase = Omit<HttpCase, 'scenario'> & { readonly scenario: Omit<HttpScenario, 'store'> }
 
 const KINDS = [
@@ -133,7 +136,7 @@ const KINDS = [
   ['later', 'a store that answers later'],
 ] as const
 
-/** The same with a store that answers synchronously, and with one that answers later. */
+/** Runs cases with a synchronous store and with an asynchronous one. */
 export function withBothStores(cases: readonly AnyStoreCase[]): HttpCase[] {
   return KINDS.flatMap(([store, title]) =>
     cases.map((each) => ({ ...each, name: `${each.name}; ${title}`, scenario: { ...each.scenario, store } })),

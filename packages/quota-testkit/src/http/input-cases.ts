@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { type AnyStoreCase, type HttpCase, plays, withBothStores } from './http-case.ts'
 import { saving } from './outcome-cases.ts'
 
-/** An error of the application: it is its own to answer, and nothing is charged. */
+/** Makes a case for an error of the application: the application responds, and nothing is charged. */
 function isTheirs(name: string, headers: Record<string, string>): AnyStoreCase {
   const steps = [{ status: 500, headers, worked: 0 }, 0, { status: 200 }]
   return plays(`${name} is an error of the application, and charges nothing`, saving({}), steps)
@@ -13,10 +13,10 @@ function costs(cost: string, tokens: number): AnyStoreCase {
   return plays(`a cost of ${cost} charges ${tokens}`, saving({}), steps)
 }
 
-/** A subject that is no text. */
+/** A subject that isn't a string. */
 const NUMBER = { 'x-user': 'number' }
 
-/** Subjects and costs, right and wrong. */
+/** Valid and invalid subjects and costs. */
 export const HTTP_INPUT_CASES: readonly HttpCase[] = withBothStores([
   costs('3', 3),
   costs('later:4', 4),

@@ -1,6 +1,6 @@
 import { memoryStore, type QuotaStore } from '@scoregw/quota'
 
-/** A promise with its ends in hand. */
+/** A promise with its resolve function. */
 export interface Latch {
   readonly promise: Promise<void>
   open(): void
@@ -14,17 +14,17 @@ export function latch(): Latch {
   return { promise, open }
 }
 
-/** How a call is answered: soon, when it is let go, or not at all. */
+/** How a store responds to calls: soon (`here`), when released (`held`), or never (`away`). */
 export type StoreMood = 'here' | 'held' | 'away'
 
-/** Says how a store over a network behaves. */
+/** Controls how a simulated remote store behaves. */
 export class StoreMoods {
   takes: StoreMood = 'here'
   settles: StoreMood = 'here'
   #let = latch()
   readonly #settling = latch()
 
-  /** Resolves when something was settled, or is to be. */
+  /** Resolves when a settlement is in flight or done. */
   get settling(): Promise<void> {
     return this.#settling.promise
   }
@@ -34,7 +34,7 @@ export class StoreMoods {
     this.settles = settles
   }
 
-  /** Answers the calls that are held, and those to come. */
+  /** Responds to held calls, and to later ones. */
   letGo(): void {
     this.set('here', 'here')
     this.#let.open()
@@ -48,12 +48,12 @@ export class StoreMoods {
   }
 }
 
-/** Counters in memory that answer later, as a store over a network does; how late is in the suite's hands. */
+/** A memory store that responds asynchronously, like one over a network. The suite controls the delay. */
 export function lateStore(clock: { now(): number }, moods: StoreMoods): QuotaStore {
   return late(memoryStore({ clock }), moods) as QuotaStore
 }
 
-/** Ports made when the counters are opened are late too. */
+/** Makes a port asynchronous, including the ports that it returns. */
 function late<T extends object>(inner: T, moods: StoreMoods): T {
   return new Proxy(inner, {
     get(target, key) {

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { type AnyStoreCase, type HttpCase, plays, withBothStores } from './http-case.ts'
 import type { HttpReply, HttpRoute } from './scenario.ts'
 
-/** A route at `/x` that is charged 5 tokens, and one that is not metered. */
+/** A route at `/x` that charges 5 tokens, and an unmetered one. */
 export function saving(reply: HttpReply, settings?: HttpRoute['settings']): { routes: HttpRoute[] } {
   const route: HttpRoute = { path: '/x', operation: 'save', reply }
   return { routes: [settings === undefined ? route : { ...route, settings }, { path: '/free', reply: {} }] }
@@ -12,7 +12,7 @@ function staysCharged(name: string, status: number, reply: HttpReply): AnyStoreC
   return plays(`${name} stays charged`, saving({ status, ...reply }), [{ status }, 5])
 }
 
-/** Failures alone count. */
+/** Makes a case where only failures count. */
 function countsFailures(name: string, reply: HttpReply, status: number, used: number): AnyStoreCase {
   const scenario = saving(reply, { settle: 'failures' })
   return plays(`where failures count, ${name}`, scenario, [{ status }, used])
@@ -24,7 +24,7 @@ function givesBack(name: string, status: number, reply: HttpReply): AnyStoreCase
 
 const json = { headers: { 'content-type': 'application/json' }, body: '{"done":true}' }
 
-/** Settled by the status of the response, whichever way it is written. */
+/** Settlement by status, for each way to write a response. */
 export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
   staysCharged('JSON', 200, json),
   staysCharged('an empty 204', 204, {}),

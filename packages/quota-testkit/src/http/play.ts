@@ -8,7 +8,7 @@ export interface NodeReply {
   end(chunk?: string): unknown
 }
 
-/** Plays a reply on a response of Node's server. Throws where the handler throws immediately. */
+/** Sends a reply on a Node response. Throws if the handler throws immediately. */
 export function playOnNode(app: HttpApp, reply: HttpReply, call: HttpCall, res: NodeReply): Promise<void> {
   app.begin(reply)
   return writeOnNode(app, reply, call, res).finally(app.working())
@@ -25,10 +25,10 @@ async function writeOnNode(app: HttpApp, reply: HttpReply, call: HttpCall, res: 
   res.end()
 }
 
-/** Statuses whose answers have no body. */
+/** Statuses whose responses have no body. */
 const BODYLESS = [204, 205, 304]
 
-/** Plays a reply as a `Response`. Throws where the handler throws immediately. */
+/** Makes a reply a `Response`. Throws if the handler throws immediately. */
 export function playAsResponse(app: HttpApp, reply: HttpReply, call: HttpCall): Promise<Response> {
   app.begin(reply)
   const done = app.working()

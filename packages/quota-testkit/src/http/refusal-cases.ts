@@ -8,7 +8,7 @@ function json({ body }: HttpAnswer): { readonly msg?: string; readonly [key: str
   return JSON.parse(body ?? 'null') as { msg?: string }
 }
 
-/** A user who has nothing left. */
+/** Uses up the limit of a user, then sends one more request. */
 async function refused(client: HttpClient, headers: Record<string, string> = {}): Promise<HttpAnswer> {
   await client.ask('/x')
   await client.ask('/x')
@@ -21,7 +21,7 @@ function refusing(settings: HttpSettings = {}): AnyStoreCase['scenario'] {
 
 const HOUR_LATER = '2026-08-06T15:06:26.000Z'
 
-/** What callers accept, and how the text begins that they get. */
+/** `Accept-Language` and the start of the expected text. */
 const LANGUAGES: readonly (readonly [accepted: string | undefined, beginning: string])[] = [
   [undefined, 'Reached'],
   ['*', 'Reached'],
@@ -32,7 +32,7 @@ const LANGUAGES: readonly (readonly [accepted: string | undefined, beginning: st
   ['en-GB,en;q=0.9,zh;q=0.8', 'Reached'],
 ]
 
-/** Answers to refused callers. */
+/** Responses to refused requests. */
 export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
   {
     name: '429 with body and fields; no handler is reached, nothing is charged',

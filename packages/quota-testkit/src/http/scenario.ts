@@ -1,6 +1,6 @@
 /**
- * Operations of the suite's policy: `look` 1 token of reading, `save` 5 of writing, `huge` 11, `free` none; `chat` 5 of
- * writing and up to 20 more when it is known what it cost, `work` 5 of writing and a slot.
+ * Operations of the suite's policy. `look` reads for 1 token, `save` writes for 5, `huge` for 11, `free` for none.
+ * `chat` writes for 5, and up to 20 more when its cost is known. `work` writes for 5 and needs a slot.
  */
 export type HttpOperation = 'look' | 'save' | 'huge' | 'free' | 'chat' | 'work'
 
@@ -9,23 +9,23 @@ export interface HttpReply {
   /** @default 200 */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** A body that is sent immediately. */
+  /** The complete body. */
   readonly body?: string
-  /** A stream of chunks in place of a body; what happens in its middle happens after the first. */
+  /** Chunks to stream instead of a body. Steps of the middle run after the first chunk. */
   readonly chunks?: readonly string[]
-  /** Fails instead: by throwing immediately, by rejecting, or in the middle of its stream. */
+  /** Fails instead: throws immediately (`now`), rejects (`later`), or breaks its stream (`middle`). */
   readonly fails?: 'now' | 'later' | 'middle'
-  /** Asks for more tokens, before it settles. */
+  /** Adds this cost before it settles. */
   readonly adds?: number
-  /** Settles by itself, without waiting for it. */
+  /** Settles in the handler, without awaiting it. */
   readonly settles?: { readonly commit: number } | 'cancel'
-  /** @default before it answers */
+  /** @default before it responds */
   readonly settlesIn?: 'middle'
-  /** Waits before it answers, or in the middle: for the gate, until its caller has gone, or for one after the other. */
+  /** Waits before it responds, or in mid-stream: for the gate, for the caller to disconnect, or for both in turn. */
   readonly waits?: { readonly for: 'gate' | 'gone' | 'gone, then gate'; readonly in?: 'middle' }
 }
 
-/** What one route may set for itself. */
+/** Options of a single route. */
 export interface HttpRouteSettings {
   readonly cost?: number
   readonly settle?: 'outcome' | 'end' | 'failures' | 'charge-first'
@@ -38,16 +38,16 @@ export interface HttpRouteSettings {
 /** One route, for every method. */
 export interface HttpRoute {
   readonly path: string
-  /** What it is charged as; left out: it is not metered. */
+  /** The operation to charge. If absent, the route isn't metered. */
   readonly operation?: HttpOperation
   readonly settings?: HttpRouteSettings
-  /** Metered by the second engine too, after the first. */
+  /** A second engine that also meters the route, after the first. */
   readonly second?: { readonly operation: HttpOperation; readonly settings?: HttpRouteSettings }
-  /** `asked`: as the request's header field `x-reply` says, in JSON. */
+  /** `asked`: the reply is in the request's field `x-reply`, as JSON. */
   readonly reply: HttpReply | 'asked'
 }
 
-/** Options that are the same for every adapter, as data. */
+/** Options that all adapters share, as data. */
 export interface HttpSettings {
   readonly settle?: 'outcome' | 'end' | 'failures' | 'charge-first'
   readonly anonymous?: 'reject' | 'skip' | 'ip'
@@ -61,17 +61,17 @@ export interface HttpSettings {
   readonly messages?: { readonly en?: { readonly unauthorized?: string; readonly unavailable?: string } }
 }
 
-/** An app to serve: plain data, so that it may be sent to another process or runtime. */
+/** An app to serve. It is plain data, so that it can be sent to another process or runtime. */
 export interface HttpScenario {
   /** Whether the store answers synchronously. */
   readonly store: 'now' | 'later'
-  /** Tokens of writing that a user has in an hour. Default: 10 */
+  /** The write tokens of a user per hour. Default: 10 */
   readonly hourly?: number
-  /** How much `work` a user may have in flight. Default: no limit */
+  /** How many `work` operations a user may have in flight. Default: no limit */
   readonly slots?: number
   readonly settings?: HttpSettings
   readonly routes: readonly HttpRoute[]
 }
 
-/** Where the suite talks to the app itself; every request below it is {@link HttpApp.control}'s. */
+/** The path of control requests. {@link HttpApp.control} handles every request below it. */
 export const CONTROL_PATH = '/-/'

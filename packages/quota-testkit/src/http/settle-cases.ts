@@ -7,13 +7,13 @@ const END = { settle: 'end' } as const
 const STREAM = { chunks: ['a', 'b'] } as const
 const COMMITS = { settles: { commit: 2 }, settlesIn: 'middle' } as const
 
-/** A stream whose handler breaks it, and the tokens that stay charged. */
+/** Makes a request whose handler breaks its stream, and checks the tokens that stay charged. */
 async function breaks(client: HttpClient, tokens: number): Promise<void> {
   await client.ask('/x').catch(() => undefined)
   await playSteps(client, ['idle', tokens])
 }
 
-/** Handlers that settle by themselves, and settling at another time than at the head. */
+/** Handlers that settle themselves, and settlement at other times than the head. */
 export const HTTP_SETTLE_CASES: readonly HttpCase[] = withBothStores([
   plays(
     'a handler commits less than was reserved, and the outcome changes nothing after it',

@@ -12,13 +12,13 @@ const scenario: HttpScenario = {
   ],
 }
 
-/** A stream that says in its middle what it cost. */
+/** A stream that commits its actual cost in the middle. */
 const ENDING: HttpScenario = {
   store: 'later',
   routes: saving({ chunks: ['a', 'b'], settles: { commit: 2 }, settlesIn: 'middle' }, { settle: 'end' }).routes,
 }
 
-/** An answer that does not arrive whole before the store has settled. */
+/** Makes a case where the response only completes once the store has settled. */
 function heldBack(
   name: string,
   of: HttpScenario,
@@ -32,7 +32,7 @@ function heldBack(
     const answer = client.ask(path).finally(() => {
       arrived = true
     })
-    // Whole other requests go through in the meantime; the held one has not ended.
+    // Other requests complete in the meantime. The held one must not.
     for (let i = 0; i < 3; i++) equal((await client.ask('/free')).status, 200)
     equal(arrived, false)
     await client.tell('let-go')
@@ -43,7 +43,7 @@ function heldBack(
   return { name, scenario: of, needs: 'waiting', run }
 }
 
-/** Stores that are slow, away, and back in between. */
+/** Stores that are slow, unavailable, and available again. */
 export const HTTP_STORE_CASES: readonly HttpCase[] = [
   {
     name: 'a store that is away is a 503, never a 429, until it is back',

@@ -1,29 +1,29 @@
 import type { Limit, LimitTable, Policy, Settings, SubjectSettings } from '@scoregw/quota'
 import type { LayerDefinition } from '@scoregw/quota/store'
 
-/** Whose limit: that with this label in this layer and category. */
+/** Identifies a limit by layer, category and label. */
 export interface LimitOf {
   readonly layer: LayerDefinition
   readonly category: string
   readonly label: string
-  /** Whether it is one of slots, which nothing scales. */
+  /** Whether it is a concurrency limit. Modes and multipliers don't apply to those. */
   readonly isSlots: boolean
 }
 
-/** What limits follow from, for one subject. */
+/** The inputs of a subject's limits. */
 export interface LimitInputs {
   readonly policy: Policy
   readonly settings: Settings
-  /** The subject's settings in the layer, as they are in force. */
+  /** The subject's effective settings in the layer. */
   readonly subject: SubjectSettings | undefined
-  /** The plan that the request names. */
+  /** The plan of the request. */
   readonly plan: string | undefined
 }
 
-/** What each mode multiplies base values by; a custom table is taken as it is. */
+/** The multipliers of the modes. A custom table isn't multiplied. */
 const FACTORS: Readonly<Record<string, number>> = { conservative: 0.75, normal: 1, lenient: 1.5, custom: 1 }
 
-/** The limit in force, reckoned in big integers so that nothing is ever rounded; `undefined`: there is none. */
+/** Computes an effective limit with big integers, so that nothing is rounded; `undefined`: no limit. */
 export function effectiveLimit({ policy, settings, subject, plan }: LimitInputs, of: LimitOf): Limit | undefined {
   const known = entry(policy.base, of)
   if (known === undefined) return undefined
@@ -41,7 +41,7 @@ export function effectiveLimit({ policy, settings, subject, plan }: LimitInputs,
   return scaled < 1n ? 1 : Number(scaled)
 }
 
-/** What a plan says: the settings before the policy, value by value. */
+/** A plan's definition. Stored values override those of the policy, value by value. */
 function ofPlan(policy: Policy, settings: Settings, plan: string, of: LimitOf): Limit | undefined {
   const [own, first] = [settings.plans, policy.plans ?? {}].map((plans) =>
     Object.hasOwn(plans, plan) ? entry(plans[plan] ?? null, of) : undefined,
@@ -49,7 +49,7 @@ function ofPlan(policy: Policy, settings: Settings, plan: string, of: LimitOf): 
   return own ?? first
 }
 
-/** Whether a limit is charged and reported, and refuses no request. */
+/** Whether a limit is shadowed: charged and reported, but it refuses nothing. */
 export function isShadowed({ shadow }: Settings, { layer, label }: LimitOf): boolean {
   const ofLayer = shadow[layer.name]
   return ofLayer === 'all' || ofLayer?.includes(label) === true

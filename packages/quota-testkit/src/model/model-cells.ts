@@ -6,8 +6,8 @@ import type { ModelDocuments } from './model-documents.ts'
 import type { ModelSpan } from './model-windows.ts'
 
 /**
- * The period of a calendar window that an instant is in, its end, and the end of the next one, epoch milliseconds. The anchor
- * is the subject's, with all that it was before: it matters to windows with `anchor: 'subject'`.
+ * Returns the period of a calendar window at an instant, in epoch milliseconds: its start, its end, and the end of the
+ * next one. Windows with `anchor: 'subject'` use the subject's anchor, including its history.
  */
 export type ModelCalendar = (
   window: CalendarWindow,
@@ -15,39 +15,39 @@ export type ModelCalendar = (
   anchor: SubjectSettings['anchor'],
 ) => readonly [start: number, end: number, nextEnd: number]
 
-/** Whose counters. */
+/** Identifies the counters of a request. */
 export interface CellsOf {
   readonly subject: Subject
   readonly category: string
   readonly plan?: string | undefined
 }
 
-/** A limit that applies, with all that decides about it. */
+/** A limit that applies to a request, with everything that a decision needs. */
 export interface ModelCell {
-  /** What its counter is recognised by. */
+  /** The name of its counter. */
   readonly name: string
   readonly layer: LayerDefinition
   readonly category: string
   readonly label: string
   readonly kind: WindowStatus['kind']
-  /** `undefined`: there is no such limit here, and its slots are counted all the same. */
+  /** `undefined`: no limit here, but its slots are still counted. */
   readonly limit: Limit | undefined
-  /** How many tokens may be used together: of a bucket its burst, else the limit. */
+  /** The most tokens at one time: a bucket's burst, otherwise the limit. */
   readonly most: Limit | undefined
   readonly enforced: boolean
-  /** Of a window. */
+  /** Present for windows. */
   readonly window?: WindowDefinition | undefined
   readonly span?: ModelSpan | undefined
   /** The subject's in this layer. */
   readonly anchor: SubjectSettings['anchor']
 }
 
-/** A limit of every row, and what its counter is recognised by beside the row. */
+/** A limit of each row, and the part of its counter's name that follows the row. */
 interface NamedLimit extends Pick<ModelCell, 'label' | 'kind' | 'window'> {
   readonly identity: string
 }
 
-/** What counters there are for whom, and under what limits, by policy and settings. */
+/** Determines the counters of requests and their limits, from policy and settings. */
 export class ModelCells {
   readonly policy: Policy
   readonly #limits: readonly NamedLimit[]
@@ -68,7 +68,7 @@ export class ModelCells {
     this.#calendar = calendar
   }
 
-  /** The counters that a request is judged by: the layers in turn, their windows as the policy names them, then slots. */
+  /** Returns the counters that decide a request: by layer, the windows in the policy's order, then slots. */
   of({ subject, category, plan }: CellsOf): ModelCell[] {
     const settings = this.#documents.settings(this.policy)
     const bypassed = this.policy.layers.flatMap((layer) => this.#settingsOf(layer, subject)?.bypass ?? [])
@@ -101,13 +101,13 @@ export class ModelCells {
     })
   }
 
-  /** The names of a layer's windows, whether it applies or not. */
+  /** The counter names of a layer's windows, whether or not the layer applies. */
   windowNames(layer: LayerDefinition, { subject, category }: CellsOf): string[] {
     const row = rowOf(layer, subject, category)
     return this.policy.windows.map((window) => row + identityOf(window))
   }
 
-  /** The period of a calendar window at an instant, where it begins by the anchor of a cell. */
+  /** The period of a calendar window at an instant, according to the cell's anchor. */
   period(
     window: CalendarWindow,
     at: number,
@@ -118,7 +118,7 @@ export class ModelCells {
     return [start, end]
   }
 
-  /** Whether an operation takes a slot: there is a limit somewhere that it counts for. */
+  /** Whether any limit counts the operation's concurrency. */
   takesSlot(operation: string): boolean {
     const { concurrency, layers, base } = this.policy
     const { category } = operationOf(this.policy, operation)
@@ -147,7 +147,7 @@ export class ModelCells {
   }
 }
 
-/** The windows of some cells as those who charge them see them. */
+/** The windows of these cells, as inputs of a charge. */
 export function enforcedWindows(cells: readonly ModelCell[]): ModelLimit[] {
   return cells.flatMap(({ name, span, most, enforced }) =>
     span === undefined
@@ -156,7 +156,7 @@ export function enforcedWindows(cells: readonly ModelCell[]): ModelLimit[] {
   )
 }
 
-/** The slots among some cells likewise. */
+/** The slots of these cells, as inputs of a charge. */
 export function enforcedSlots(cells: readonly ModelCell[]): { name: string; limit: number }[] {
   return cells.flatMap(({ name, kind, limit, enforced }) =>
     kind === 'concurrency' ? [{ name, limit: enforced ? inTokens(limit) : Number.POSITIVE_INFINITY }] : [],
@@ -193,14 +193,14 @@ function kindOf(window: WindowDefinition | undefined): WindowStatus['kind'] {
   return window.every === undefined ? 'rolling' : 'calendar'
 }
 
-/** As JSON no two rows are one text. */
+/** JSON, so that different rows never have the same name. */
 function rowOf(layer: LayerDefinition, subject: Subject, category: string): string {
   return JSON.stringify([layer.name, keyOf(layer, subject), category])
 }
 
-/** Identifies a window within its layer, category and subject: everything that says when it begins and ends. */
+/** Identifies a window within its row: everything that determines when it starts and ends. */
 function identityOf(window: WindowDefinition): string {
-  // Neither its limit nor its burst.
+  // The limit and the burst may change without a new counter.
   if (window.burst !== undefined) return JSON.stringify(['bucket', window.label, window.lengthMs])
   if (window.every === undefined) return JSON.stringify(['rolling', window.label, window.lengthMs])
   const { label, every, timeZone, weekStartsOn = 1, anchor = {} } = window

@@ -2,49 +2,49 @@ import type { Clock } from '@scoregw/quota'
 import type { ModelCharge, ModelCosts, ModelHoldPart, ModelRecord, ModelSettlement } from './model-records.ts'
 import { type ModelSpan, type ModelWindow, ModelWindows } from './model-windows.ts'
 
-/** Everything that a model of counters knows. Plain data. */
+/** The whole state of a counter model, as plain data. */
 export interface ModelState {
   readonly windows: Record<string, ModelWindow>
-  /** Who has the slots of a name: ids. */
+  /** The ids that have slots, by name. */
   readonly slots: Record<string, readonly string[]>
   readonly records: Record<string, ModelRecord>
 }
 
-/** Plain data once more: much faster for so little than a structured clone. */
+/** Copies state. For so little data, this is much faster than a structured clone. */
 export function copyOf(state: ModelState): ModelState {
   return JSON.parse(JSON.stringify(state)) as ModelState
 }
 
-/** A window that a request is judged by. */
+/** A window that decides a request. */
 export interface ModelLimit {
   readonly name: string
   readonly span: ModelSpan
-  /** What it counts. */
+  /** The unit that it counts. */
   readonly unit: string
   /** `Infinity`: unlimited. */
   readonly limit: number
 }
 
-/** An id with its holder. */
+/** An id and its holder. */
 export interface ModelId {
-  /** The id, with all that it belongs to. */
+  /** The full name of the id. */
   readonly name: string
   readonly holder: string
   readonly use: string
   readonly ttlMs: number
 }
 
-/** What makes a reservation a hold. */
+/** The hold part of a reservation. */
 export interface ModelHold {
   readonly owner: string
   readonly ttlMs: number
   readonly maxHolds: number
-  /** The slots that it takes, and how many of each there are. */
+  /** The slots to take, and how many exist of each. */
   readonly slots: readonly { readonly name: string; readonly limit: number }[]
 }
 
 export interface ModelTake {
-  /** By unit; one that is not named costs nothing. */
+  /** Amounts by unit. Units that are missing cost nothing. */
   readonly costs: ModelCosts
   readonly windows: readonly ModelLimit[]
   readonly id?: ModelId | undefined
@@ -53,24 +53,24 @@ export interface ModelTake {
 
 export interface ModelTaken {
   readonly outcome: 'admitted' | 'refused' | 'duplicate' | 'cancelled' | 'conflict' | 'expired' | 'too_many_holds'
-  /** Of an admission, also of one that is answered again: where the tokens are. */
+  /** Where the tokens were charged. Present for admissions, repeats included. */
   readonly charged: Readonly<Record<string, ModelCharge>>
   readonly endsAt?: number | undefined
 }
 
 export interface ModelSettle {
   readonly as: 'committed' | 'cancelled'
-  /** Of units that it does not name: what the hold has. */
+  /** The actual cost. Units that are missing keep what the hold has. */
   readonly actual: ModelCosts
   readonly overrun: 'refuse' | 'charge' | 'fit'
   readonly maxOverrun: ModelCosts
-  /** Where the additional charge goes. */
+  /** Windows for the additional charge. */
   readonly windows: readonly ModelLimit[]
 }
 
 export type ModelSettled = Partial<ModelSettlement> & {
   readonly outcome: 'settled' | 'above' | 'expired' | 'cancelled' | 'unknown'
-  /** Of the commit that settled: what it charged beside what the hold had. */
+  /** What the commit charged above the hold. Only the commit that settled has it. */
   readonly added?: ModelCosts
 }
 
@@ -83,7 +83,7 @@ type OpenHold = ModelRecord & { readonly hold: ModelHoldPart }
 
 const NOTHING: ModelSettlement = { charged: {}, uncharged: {}, reserved: {} }
 
-/** Windows, slots, ids and holds by their names: one atomic step a call, written as plainly as possible. */
+/** Windows, slots, ids and holds by name. Each call is one atomic step, written as plainly as possible. */
 export class ModelCounters {
   readonly clock: Clock
   readonly state: ModelState
@@ -111,12 +111,12 @@ export class ModelCounters {
     return { outcome: 'admitted', charged, endsAt: hold && this.clock.now() + hold.ttlMs }
   }
 
-  /** Whether every window has room for the demand in its unit. A cost of nothing always fits. */
+  /** Whether each window has room for the demand in its unit. A cost of 0 always fits. */
   fits(windows: readonly ModelLimit[], costs: ModelCosts): boolean {
     return Object.entries(costs).every(([unit, cost]) => cost === 0 || this.room(windows, unit) >= cost)
   }
 
-  /** What every window of a unit has room for. */
+  /** The room that all windows of a unit have. */
   room(windows: readonly ModelLimit[], of: string): number {
     const ofUnit = windows.filter(({ unit }) => unit === of)
     return Math.min(...ofUnit.map(({ name, span, limit }) => limit - (this.windows.open(name, span)?.used ?? 0)))
@@ -151,7 +151,7 @@ export class ModelCounters {
     return { outcome: 'held', endsAt: known.hold.endsAt }
   }
 
-  /** The end of a hold by its holder. */
+  /** Settles a hold for its holder. */
   settleHold(id: ModelId, request: ModelSettle): ModelSettled {
     const known = this.#record(id.name)
     if (known === undefined && request.as === 'cancelled') this.#mark(id)
@@ -159,7 +159,9 @@ export class ModelCounters {
     return request.as === 'cancelled' ? this.#cancelled(id.name, known) : this.#commit(id.name, known, request)
   }
 
-  /** Ends a reservation under an id that is no hold; whether its tokens go back: only for its holder, and once. */
+  /**
+   * Ends a reservation with an id that isn't a hold. Returns whether its tokens are refunded: only to its holder, once.
+   */
   settleId(id: ModelId, as: 'committed' | 'cancelled'): boolean {
     const known = this.#record(id.name)
     if (known === undefined && as === 'cancelled') this.#mark(id)
@@ -169,14 +171,14 @@ export class ModelCounters {
     return true
   }
 
-  /** Ends every hold that is past its end; how many there were. */
+  /** Ends each expired hold. Returns how many there were. */
   sweep(): number {
     const due = Object.entries(this.state.records).filter(([, record]) => this.#isDue(record))
     for (const [name, record] of due) this.#end(name, record, 'expired', null)
     return due.length
   }
 
-  /** The open holds of an owner, the earliest end first, with the names of their ids. */
+  /** The open holds of an owner with the names of their ids, by expiry. */
   open(owner?: string): (readonly [name: string, record: ModelRecord, endsAt: number])[] {
     return Object.entries(this.state.records)
       .flatMap(([name, record]) => {
@@ -187,7 +189,7 @@ export class ModelCounters {
       .sort(([, , one], [, , other]) => one - other)
   }
 
-  /** Until when ids are remembered that nobody holds any more. */
+  /** When ids without an open hold are forgotten. */
   forgets(): number[] {
     return Object.values(this.state.records).flatMap(({ keptUntil }) => (keptUntil === null ? [] : [keptUntil]))
   }
@@ -201,7 +203,7 @@ export class ModelCounters {
     return { outcome: 'admitted', charged: known.charged, endsAt: known.hold?.endsAt }
   }
 
-  /** The hold if it is open and the holder's; else why nothing can be done with it. */
+  /** The hold, if it is open and belongs to the holder; otherwise the reason why not. */
   #ofHolder(id: ModelId): OpenHold | 'expired' | 'settled' | 'unknown' {
     const known = this.#record(id.name)
     if (known === undefined || known.holder !== id.holder || !isHold(known)) return 'unknown'
@@ -239,7 +241,7 @@ export class ModelCounters {
     }
   }
 
-  /** An id that was cancelled before anybody reserved under it. */
+  /** Marks an id as cancelled that was never reserved. */
   #mark(id: ModelId): void {
     this.#remember(id, {}, {}, undefined)
     this.settleId(id, 'cancelled')
@@ -276,7 +278,7 @@ export class ModelCounters {
     return { outcome: 'settled', ...settlement, added }
   }
 
-  /** What it has goes back, at most so much of a unit; the slots are free. */
+  /** Ends a hold: refunds at most these amounts by unit, and frees its slots. */
   #end(
     name: string,
     record: ModelRecord,
@@ -301,7 +303,7 @@ export class ModelCounters {
     return hold !== null && state === 'reserved' && this.clock.now() >= hold.endsAt
   }
 
-  /** The record of an id; a hold that is past its end is ended first. */
+  /** The record of an id. An expired hold is ended first. */
   #record(name: string): ModelRecord | undefined {
     const record = this.state.records[name]
     if (record === undefined) return undefined
@@ -314,7 +316,7 @@ function isHold(record: ModelRecord): record is OpenHold {
   return record.hold !== null
 }
 
-/** An amount for every unit that some amounts name. */
+/** Computes an amount for each unit that occurs. */
 function eachUnit(all: readonly ModelCosts[], amount: (unit: string) => number): ModelCosts {
   const units = new Set(all.flatMap((costs) => Object.keys(costs)))
   return Object.fromEntries([...units].map((unit) => [unit, amount(unit)]))

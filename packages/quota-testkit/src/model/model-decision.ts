@@ -3,10 +3,10 @@ import { inTokens, type ModelCell, type ModelCells } from './model-cells.ts'
 import type { ModelCounters } from './model-counters.ts'
 import type { ModelRecord } from './model-records.ts'
 
-/** A decision of the model: plain data. */
+/** A decision of the model, as plain data. */
 export type ModelDecision = ReturnType<Decision['toJSON']>
 
-/** Nobody knows when a slot will be free: refusals name one second from now. */
+/** A refusal for slots names one second from now, because no one knows when a slot is freed. */
 const SLOT_RETRY_MS = 1_000
 
 /** What a request needs. */
@@ -15,16 +15,16 @@ export interface Needed {
   readonly slot: boolean
 }
 
-/** What can be said of a limit beside its counts. */
+/** The properties of a limit, apart from its counts. */
 interface Facts {
   readonly lengthMs: number | null
   readonly startedAt: number | null
   readonly used: number
-  /** When it counts from zero again; `null`: it is not open, or no time ends it. */
+  /** When it counts from zero again; `null`: it isn't open, or it has no end. */
   readonly resetAt: number | null
 }
 
-/** Says what callers see of counters. */
+/** Reports counters as callers see them. */
 export class ModelSight {
   readonly #cells: ModelCells
   readonly #counters: ModelCounters
@@ -35,9 +35,9 @@ export class ModelSight {
   }
 
   /**
-   * The limits that apply, in the policy's order.
+   * Returns the limits that apply, in the policy's order.
    *
-   * @param isCounted whether the counters are read; without them each window is one that is not open
+   * @param isCounted whether counters are read; otherwise each window counts as not open
    */
   show(cells: readonly ModelCell[], isCounted = true): WindowStatus[] {
     return cells.flatMap((cell) => {
@@ -66,7 +66,7 @@ export class ModelSight {
     })
   }
 
-  /** The limits that refuse a request, those that are enforced or those that are not. */
+  /** The limits that refuse a request: either the enforced ones, or the shadowed ones. */
   violations(cells: readonly ModelCell[], { cost, slot }: Needed, enforced: boolean): Violation[] {
     return cells.flatMap((cell) => {
       const requested = cell.kind === 'concurrency' ? Number(slot) : cost
@@ -98,7 +98,7 @@ export class ModelSight {
     })
   }
 
-  /** When a bucket has as much as a request needs; of one that is not open, as if it opened now. */
+  /** When a bucket has enough tokens for a request. One that isn't open counts as opened now. */
   #enoughAt({ name, span, most }: ModelCell, requested: number): number | undefined {
     if (span === undefined || !('perMs' in span)) return undefined
     const { windows, clock } = this.#counters
@@ -108,13 +108,13 @@ export class ModelSight {
     return windows.enoughAt(from, span, inTokens(most) - requested)
   }
 
-  /** The same of what a shadowed bucket would have refused, once that was charged. */
+  /** The same for a shadowed bucket, after it was charged for the request. */
   chargedUntil(cells: readonly ModelCell[], { layer, window }: Violation): number | undefined {
     const cell = cells.find((each) => each.layer.name === layer && each.label === window)
     return cell && this.#enoughAt(cell, 0)
   }
 
-  /** As seen where no counter was read. */
+  /** The limits without counters. */
   showUncounted(cells: readonly ModelCell[]): UncountedWindow[] {
     const unknown = { used: null, remaining: null, startedAt: null, resetAt: null }
     return this.show(cells, false).map((status) => ({ ...status, ...unknown }))
@@ -136,14 +136,14 @@ export class ModelSight {
       const { lengthMs } = window
       return { lengthMs, startedAt, used, resetAt: startedAt === null ? null : startedAt + lengthMs }
     }
-    // Where the clock stepped back over a boundary, it is the later period that the window is in.
+    // If the clock stepped back over a boundary, the window is in the later period.
     const now = this.#counters.clock.now()
     const [start, end] = this.#cells.period(window, Math.max(now, startedAt ?? now), cell)
     return { lengthMs: end - start, startedAt, used, resetAt: end }
   }
 }
 
-/** What shadowed limits say of a request that was admitted: their windows end when those end that it was charged to. */
+/** Violations of shadowed limits by an admitted request. They end with the windows that were charged. */
 export function endingAs<
   Decided extends { readonly windows: readonly WindowStatus[]; readonly shadowed: readonly Violation[] },
 >(decided: Decided, chargedUntil: (violation: Violation) => number | undefined): Decided {
@@ -156,7 +156,7 @@ export function endingAs<
   return { ...decided, shadowed }
 }
 
-/** What open holds of a category have in the very windows that are shown, in the first layer of the subject's own. */
+/** Adds what open holds have in the windows shown, in the first layer that isn't shared. */
 export function withHeld(
   shown: readonly WindowStatus[],
   cells: readonly ModelCell[],
@@ -174,7 +174,7 @@ export function withHeld(
   })
 }
 
-/** What a refusal says beside its violations. */
+/** The members of a refusal, apart from its violations. */
 export function refusalOf(
   violations: readonly Violation[],
   layers: readonly string[],

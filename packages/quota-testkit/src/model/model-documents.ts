@@ -4,21 +4,21 @@ import { initialSettings, type SharedLayerSettings } from '@scoregw/quota/store'
 type Tree = { readonly [name: string]: Tree | Limit | null }
 
 /**
- * The stored settings, under whichever policy they were written: what a policy does not know stays in them and is not in
- * force, and what they do not have follows the policy.
+ * The stored settings, seen by each policy. What a policy doesn't know is kept but not in force. What isn't stored
+ * follows the policy.
  */
 export class ModelDocuments {
   #version = 0
   #settings: Settings | undefined
   readonly #subjects = new Map<string, SubjectSettings>()
-  /** As each policy takes the settings that are stored now. */
+  /** The stored settings by policy, as it sees them. */
   #fitted = new Map<Policy, Settings>()
 
   get version(): number {
     return this.#version
   }
 
-  /** The stored settings as a policy takes them. */
+  /** Returns the stored settings as a policy sees them. */
   settings(policy: Policy): Settings {
     const known = this.#fitted.get(policy) ?? this.#fit(policy)
     this.#fitted.set(policy, known)
@@ -46,7 +46,7 @@ export class ModelDocuments {
     }
   }
 
-  /** Replaces the named members of the settings as the policy takes them. */
+  /** Replaces members of the settings, as a policy sees them. */
   update(policy: Policy, change: Partial<Settings>): void {
     const next = { ...this.settings(policy), ...change }
     const stored = this.#settings ?? next
@@ -64,7 +64,7 @@ export class ModelDocuments {
     }
   }
 
-  /** A subject's stored settings as a policy takes them. */
+  /** Returns a subject's stored settings as a policy sees them. */
   subject(policy: Policy, layer: string, key: string): SubjectSettings | undefined {
     const stored = this.#subjects.get(JSON.stringify([layer, key]))
     if (stored === undefined) return undefined
@@ -112,7 +112,7 @@ const NOTHING_SET: Omit<SubjectSettings, 'anchor'> = {
   until: { overrides: null, plan: null },
 }
 
-/** An anchor with everything that it was before, needed or not. */
+/** An anchor with its complete history. */
 function changedAnchor(stored: Anchor, set: Anchor, now: number): Anchor {
   const ruleOf = ({ month = 1, day = 1, time = '00:00' }: NonNullable<Anchor>): string => `${month}-${day} ${time}`
   if (stored === null) return set
@@ -137,7 +137,7 @@ function shadowOf(policy: Policy, stored: Shadow): Shadow {
   return Object.fromEntries(layers)
 }
 
-/** What a policy says of the limits that it knows, and what was said of the others. */
+/** Replaces the limits that a policy knows, and keeps the others. */
 function shadowBeside(policy: Policy, stored: Shadow, next: Shadow): Shadow {
   const known = labelsOf(policy)
   const layers = Object.entries(next).map(([name, limits]): [string, Shadow[string]] => {
@@ -152,7 +152,7 @@ function isShared({ layers }: Policy, name: string): boolean {
   return layers.some((layer) => layer.shared && layer.name === name)
 }
 
-/** The limits of a table under the names of another, and those of the other where it has none. */
+/** A table's own limits, and those of the stored table that it doesn't have. */
 function laidOver(own: LimitTable, stored: LimitTable): LimitTable {
   return mapTable(own, (layer, category, label, limit) => stored[layer]?.[category]?.[label] ?? limit)
 }
@@ -174,7 +174,7 @@ function among<T>(record: Readonly<Record<string, T>>, has: (name: string) => bo
   return Object.fromEntries(Object.entries(record).filter(([name]) => has(name)))
 }
 
-/** All that either has; where both have a value, the second's. */
+/** Merges two trees. If both have a value, the second wins. */
 function united<T extends Tree>(below: T, above: T): T {
   const names = [...new Set([...Object.keys(below), ...Object.keys(above)])]
   const value = (name: string): Tree[string] | undefined => {

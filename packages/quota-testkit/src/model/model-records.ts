@@ -1,46 +1,46 @@
-/** Amounts by the names of units. */
+/** Amounts by unit. */
 export type ModelCosts = Readonly<Record<string, number>>
 
-/** Where a part of a hold is: in the window of a name that began then. */
+/** Where a part of a hold was charged: a window by its name and start. */
 export interface ModelCharge {
   readonly startedAt: number
   readonly amount: number
   readonly unit: string
 }
 
-/** What a commit came to; a repeat gets it again. */
+/** The result of a commit. A repeat returns it again. */
 export interface ModelSettlement {
   readonly charged: ModelCosts
   readonly uncharged: ModelCosts
   readonly reserved: ModelCosts
 }
 
-/** The record of an id. Plain data. */
+/** The record of an id, as plain data. */
 export interface ModelRecord {
   state: 'reserved' | 'committed' | 'cancelled' | 'expired'
-  /** Who reserved under it. */
+  /** Who reserved with it. */
   readonly holder: string
-  /** What it is used for; another use of the same id is a conflict. */
+  /** What the id was used for. Another use is a conflict. */
   readonly use: string
   /** How long it is remembered after its last use, in milliseconds. */
   readonly ttlMs: number
-  /** `null`: as long as its hold is open. */
+  /** `null`: until its hold ends. */
   keptUntil: number | null
-  /** What it has now; what was given back is no part of it. */
+  /** What it has now, without refunds. */
   costs: ModelCosts
-  /** By window; of each only what was charged to the opening that was charged last. */
+  /** By window: what was charged to its latest opening. */
   charged: Record<string, ModelCharge>
-  /** Of a hold. */
+  /** Present for a hold. */
   hold: ModelHoldPart | null
   settlement: ModelSettlement | null
 }
 
-/** What makes a record that of a hold. */
+/** The part of a record that only holds have. */
 export interface ModelHoldPart {
-  /** Whose: the key in the first layer of its own. */
+  /** Whose hold: the key in the first layer that isn't shared. */
   readonly owner: string
   readonly takenAt: number
   endsAt: number
-  /** The slots that it has, by name. */
+  /** The names of its slots. */
   readonly slots: readonly string[]
 }

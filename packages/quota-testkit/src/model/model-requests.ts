@@ -6,30 +6,30 @@ import type { ModelDecision } from './model-decision.ts'
 export interface ModelRequest {
   readonly subject: Subject
   readonly operation: string
-  /** Tokens instead of the operation's price. */
+  /** The cost in tokens, instead of the operation's price. */
   readonly cost?: number | undefined
   readonly plan?: string | undefined
 }
 
-/** A request of the model whose tokens are settled later. */
+/** A reservation request to the model. */
 export interface ModelReserveRequest extends ModelRequest {
   readonly id?: string | undefined
-  /** Makes it a hold. */
+  /** The lifetime of a hold. Absent: no hold. */
   readonly ttlMs?: number | undefined
 }
 
-/** What a reservation of the model came to. */
+/** The result of a reservation. */
 export interface ModelReservation {
   readonly status: 'reserved' | 'refused' | 'duplicate' | 'cancelled' | 'expired' | 'conflict'
   readonly decision?: ModelDecision | undefined
-  /** Of a hold: when it ends. */
+  /** When it expires. Present for a hold. */
   readonly endsAt?: number | undefined
 }
 
-/** What a call on a reservation came to: its value, or the code of what it threw. */
+/** The result of a call on a reservation: its value, or the code of its error. */
 export type ModelAnswer<T> = { readonly value: T } | { readonly code: QuotaErrorCode }
 
-/** What a commit of the model came to, in tokens. */
+/** The result of a commit, in tokens. */
 export interface ModelCommit {
   readonly charged: number
   readonly uncharged: number
@@ -39,7 +39,7 @@ export interface ModelCommit {
 export interface ModelOptions {
   /** How long ids are remembered after their last use, in milliseconds. */
   readonly idTtlMs?: number | undefined
-  /** How long holds last that do not say so, in milliseconds. */
+  /** The default lifetime of a hold, in milliseconds. */
   readonly holdTtlMs?: number | undefined
   /** The periods of calendar windows. */
   readonly calendar?: ModelCalendar | undefined

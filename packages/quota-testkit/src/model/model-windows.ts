@@ -1,48 +1,48 @@
 import type { Clock } from '@scoregw/quota'
 
-/** Further than this in the future, a window was opened by a clock that ran ahead. In milliseconds. */
+/** A window that starts further in the future was opened by a fast clock. In milliseconds. */
 const TOO_FAR_AHEAD_MS = 5_000
 
 /**
- * How long a window counts: so many milliseconds from its start, or as long as a period of the calendar, `[start, end)`. Of a
- * bucket, how many tokens come back each `perMs`; 0: none do.
+ * How long a window counts: milliseconds from its start, or a calendar period `[start, end)`. For a bucket, how many
+ * tokens return per `perMs`; 0: none.
  */
 export type ModelSpan =
   | { readonly lengthMs: number }
   | { readonly periodStart: number; readonly periodEnd: number }
   | { readonly perMs: number; readonly rate: number }
 
-/** One window of one counter, as it was last left. */
+/** One window of one counter, in its last state. */
 export interface ModelWindow {
   startedAt: number
   used: number
-  /** An administrator's reset ended it early. */
+  /** Ended early by a reset. */
   closed: boolean
-  /** As it was when tokens were last put in. */
+  /** The span at the last charge. */
   span: ModelSpan
 }
 
-/** What can be seen of a window. */
+/** An open window, as callers see it. */
 export interface OpenWindow {
   readonly startedAt: number
-  /** Without the tokens that came back to a bucket. */
+  /** Without the tokens that returned to a bucket. */
   readonly used: number
-  /** All that was charged since `startedAt`. */
+  /** Everything charged since `startedAt`. */
   readonly charged: number
 }
 
-/** Every window that ever opened, one object each; nothing is forgotten, nothing is packed. */
+/** All windows that ever opened, one object each. Nothing is forgotten or packed. */
 export class ModelWindows {
   readonly clock: Clock
   readonly windows: Record<string, ModelWindow>
 
-  /** @param windows the windows known already, as plain data that is written to */
+  /** @param windows the initial windows as plain data; they are modified */
   constructor(clock: Clock, windows: Record<string, ModelWindow> = {}) {
     this.clock = clock
     this.windows = windows
   }
 
-  /** The window if it is open now. */
+  /** Returns the window if it is open. */
   open(name: string, span: ModelSpan): OpenWindow | undefined {
     const window = this.windows[name]
     if (window === undefined || window.closed) return undefined
@@ -54,7 +54,7 @@ export class ModelWindows {
     return { startedAt, used: Math.max(0, window.used - back), charged: window.used }
   }
 
-  /** Puts tokens into the window, opening it if it is not open; the start of the window they are in. */
+  /** Charges tokens, and opens the window if necessary. Returns the start of the window. */
   charge(name: string, span: ModelSpan, tokens: number): number {
     this.moveToThePresent(name)
     const open = this.open(name, span)
@@ -72,11 +72,11 @@ export class ModelWindows {
     return startedAt
   }
 
-  /** Gives tokens back, if the window is still the one that began then. */
+  /** Refunds tokens, if the window is still the one that started then. */
   refund(name: string, startedAt: number, tokens: number): void {
     const window = this.windows[name]
     if (window === undefined || window.closed || window.startedAt !== startedAt) return
-    // More may have been charged than could be counted.
+    // More may have been charged than can be counted.
     if (window.used < Number.MAX_SAFE_INTEGER) window.used = Math.max(0, window.used - tokens)
   }
 
@@ -90,7 +90,7 @@ export class ModelWindows {
     if (window?.closed === false) window.startedAt = this.#notTooFarAhead(window.startedAt)
   }
 
-  /** The instants at which windows that are open now end. */
+  /** When the open windows end. */
   ends(): number[] {
     return Object.entries(this.windows).flatMap(([name, { span }]) => {
       if ('periodEnd' in span) return span.periodEnd > this.clock.now() ? [span.periodEnd] : []
@@ -101,7 +101,7 @@ export class ModelWindows {
     })
   }
 
-  /** When no more than `most` of a bucket is used that has not come back, if nothing else is charged. */
+  /** When at most `most` of a bucket is in use, if nothing else is charged. */
   enoughAt({ startedAt, charged }: OpenWindow, span: { perMs: number; rate: number }, most: number): number {
     const end = startedAt + this.lasts(span)
     if (span.rate === 0) return end
@@ -110,28 +110,30 @@ export class ModelWindows {
     return Math.min(end, startedAt + Number(whole))
   }
 
-  /** A bucket to which all came back is one that never opened, but for the millisecond in which it opened. */
+  /**
+   * Whether a bucket is full again. Such a bucket counts as never opened, except in the millisecond in which it opened.
+   */
   isFull({ startedAt, used }: OpenWindow, span: ModelSpan): boolean {
     return 'perMs' in span && span.rate > 0 && used === 0 && this.clock.now() > startedAt
   }
 
-  /** The part of a bucket's time that is over, and what came back in it. */
+  /** The time since a bucket opened, and the tokens that returned in it. */
   passed({ startedAt }: OpenWindow, span: ModelSpan): { ms: number; tokens: number } {
     const isOver = 'perMs' in span && span.rate > 0 && this.clock.now() >= startedAt + span.perMs
     return isOver ? { ms: span.perMs, tokens: span.rate } : { ms: 0, tokens: 0 }
   }
 
-  /** How long a window lasts at the most. */
+  /** The longest time that a window lasts. */
   lasts(span: { readonly lengthMs: number } | { readonly perMs: number }): number {
     return 'perMs' in span ? 2 * span.perMs : span.lengthMs
   }
 
-  /** Whole tokens that came back in a time, as exact fractions. */
+  /** The whole tokens that return in a time, computed with exact fractions. */
   back(ageMs: number, { perMs, rate }: { readonly perMs: number; readonly rate: number }): number {
     return ageMs <= 0 ? 0 : Number((BigInt(ageMs) * BigInt(rate)) / BigInt(perMs))
   }
 
-  /** Later than whatever began when the clock last stood where it stands now. */
+  /** Moves a start that is too far ahead to `now + 1`, so that it is later than windows opened now. */
   #notTooFarAhead(startedAt: number): number {
     return startedAt - this.clock.now() > TOO_FAR_AHEAD_MS ? this.clock.now() + 1 : startedAt
   }

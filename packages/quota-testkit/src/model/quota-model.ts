@@ -31,20 +31,20 @@ import type {
   ModelReserveRequest,
 } from './model-requests.ts'
 
-/** What the model's handle of a reservation knows. */
+/** A reservation, as the model remembers it. */
 interface Handle {
-  /** Under which policy it was made, and settles. */
+  /** The model that made it, and settles it. */
   readonly engine: QuotaModel
   readonly request: ModelReserveRequest
   readonly tokens: number
   readonly starts: ReadonlyMap<string, number>
   readonly id: ModelId | undefined
   readonly isHold: boolean
-  /** It settles once: what that came to. */
+  /** The result of its settlement. */
   settled?: ModelCommit | undefined
 }
 
-/** What the models of all policies on one store have in common. */
+/** The state that models of several policies share. */
 interface Shared {
   readonly idTtlMs: number
   readonly holdTtlMs: number
@@ -55,16 +55,17 @@ interface Shared {
   holders: number
 }
 
-/** What the policies of histories count. */
+/** The unit that policies of random histories count. */
 const TOKENS = 'tokens'
 
 const NOTHING: ModelCommit = { charged: 0, uncharged: 0 }
 
 /**
- * What an engine with a store has to answer, written down as plainly as possible: one object for each window, nothing
- * packed, nothing forgotten, no store. It keeps its own settings, which need the same changes. Engines with
- * other policies on the same store have models of their own: see {@link QuotaModel.under}. Holds end as soon as their time
- * has come; a store on which that takes a while has to be swept before it is compared.
+ * A reference model of an engine with its store, written as plainly as possible: one object per window, nothing packed,
+ * nothing forgotten, no store.
+ *
+ * It keeps its own settings, so make the same changes to it. For engines with other policies on the same store, use
+ * {@link QuotaModel.under}. The model ends holds exactly on time. If a store takes longer, sweep it before you compare.
  */
 export class QuotaModel {
   readonly policy: Policy
@@ -72,7 +73,7 @@ export class QuotaModel {
   readonly #cells: ModelCells
   readonly #sight: ModelSight
 
-  /** @param shared what it has in common with another model; see {@link under} */
+  /** @param shared the state of another model; see {@link under} */
   constructor(policy: Policy, clock: Clock, options: ModelOptions = {}, shared: Shared = newShared(clock, options)) {
     this.policy = policy
     this.#shared = shared
@@ -80,7 +81,7 @@ export class QuotaModel {
     this.#sight = new ModelSight(this.#cells, shared.counters)
   }
 
-  /** An engine with another policy on the same counters, ids, holds and settings, which are known by names. */
+  /** Makes a model for another policy on the same counters, ids, holds and settings, which are matched by name. */
   under(policy: Policy): QuotaModel {
     return new QuotaModel(policy, this.#shared.counters.clock, {}, this.#shared)
   }
@@ -89,22 +90,22 @@ export class QuotaModel {
     return this.#shared.documents.settings(this.policy)
   }
 
-  /** The names of all plans: the policy's and the settings'. */
+  /** The names of all plans, in the policy and in the settings. */
   get plans(): readonly string[] {
     return [...Object.keys(this.policy.plans ?? {}), ...Object.keys(this.settings.plans)]
   }
 
-  /** Replaces the named members of the settings. */
+  /** Replaces members of the settings. */
   updateSettings(change: Partial<Settings>): void {
     this.#shared.documents.update(this.policy, change)
   }
 
-  /** Sets (or, with `undefined`, removes) one subject's settings in a layer. */
+  /** Sets one subject's settings in a layer; `undefined` removes them. */
   setSubject(layer: string, key: string, settings: SubjectSettings | undefined): void {
     this.#shared.documents.setSubject(this.policy, [layer, key], settings, this.#shared.counters.clock.now())
   }
 
-  /** Whether an operation takes a slot, so that it can be reserved and not consumed. */
+  /** Whether an operation takes a slot. It then needs a reservation. */
   takesSlot(operation: string): boolean {
     return this.#cells.takesSlot(operation)
   }
@@ -123,7 +124,7 @@ export class QuotaModel {
     })[0]
   }
 
-  /** Reserves, under an id if one is given; every call is a holder of its own. */
+  /** Reserves tokens, with an id if one is given. Each call is a separate holder. */
   reserve(request: ModelReserveRequest): ModelReservation {
     const { operation, id: text, ttlMs } = request
     const slot = this.takesSlot(operation)
@@ -145,18 +146,18 @@ export class QuotaModel {
     return reservation
   }
 
-  /** Settles a reservation for what its work cost; a settled one is answered as before. */
+  /** Commits a reservation. Later calls return the first result. */
   commit(reservation: ModelReservation, actual?: number): ModelAnswer<ModelCommit> {
     return this.#settle(reservation, 'committed', actual)
   }
 
-  /** Gives a reservation's tokens back; a settled one is left alone. */
+  /** Refunds a reservation, unless it is settled. */
   cancel(reservation: ModelReservation): ModelAnswer<undefined> {
     const answer = this.#settle(reservation, 'cancelled')
     return 'code' in answer ? answer : { value: undefined }
   }
 
-  /** Moves the end of a hold. */
+  /** Changes when a hold expires. */
   extend(reservation: ModelReservation, ttlMs: number): ModelAnswer<number> {
     const { id, isHold } = this.#handle(reservation)
     if (id === undefined || !isHold) return { code: 'hold_required' }
@@ -164,13 +165,13 @@ export class QuotaModel {
     return outcome === 'held' && endsAt !== undefined ? { value: endsAt } : { code: 'reservation_expired' }
   }
 
-  /** Grows a hold, or not. */
+  /** Grows a hold, if it fits. */
   add(reservation: ModelReservation, tokens: number): ModelAnswer<ModelDecision> {
     const { engine, request, id, isHold } = this.#handle(reservation)
     return id === undefined || !isHold ? { code: 'hold_required' } : engine.#grow(id, request, tokens)
   }
 
-  /** The subject's open holds, the earliest end first. */
+  /** The subject's open holds, by expiry. */
   holds(subject: Subject): readonly { readonly tokens: number; readonly endsAt: number }[] {
     const open = this.#now().open(this.#ownerOf(subject))
     return open.flatMap(([name, { costs }, endsAt]) => {
@@ -206,7 +207,7 @@ export class QuotaModel {
     }
   }
 
-  /** The instants to come at which a window or a hold ends, or an id that is remembered is forgotten. */
+  /** The future instants at which windows or holds end, or ids are forgotten. */
   ends(of: 'window' | 'id' | 'hold'): number[] {
     const counters = this.#now()
     const ends = {
@@ -218,13 +219,13 @@ export class QuotaModel {
     return [...new Set(ends)].filter((end) => end > now).sort((a, b) => a - b)
   }
 
-  /** Whether a clock that is turned back by some milliseconds comes to a time when some ids were still known. */
+  /** Whether a clock that steps back this far returns to a time when forgotten ids were still known. */
   remembersAgain(backMs: number): boolean {
     const now = this.#shared.counters.clock.now()
     return this.#shared.counters.forgets().some((until) => now - backMs < until && until <= now)
   }
 
-  /** The counters, with all ended that is past its end. */
+  /** The counters, after everything that has expired was ended. */
   #now(): ModelCounters {
     this.#shared.counters.sweep()
     return this.#shared.counters
@@ -254,9 +255,9 @@ export class QuotaModel {
   ): ModelAnswer<ModelCommit> {
     const spent = as === 'cancelled' ? 0 : actual
     const counters = this.#now()
-    // Nothing to give back: the engine does not even call the store.
-    const isTold = as === 'cancelled' || spent < tokens
-    if (isTold && (id === undefined || counters.settleId(id, as)))
+    // With nothing to refund, the engine doesn't call the store.
+    const isSettledInStore = as === 'cancelled' || spent < tokens
+    if (isSettledInStore && (id === undefined || counters.settleId(id, as)))
       for (const [name, startedAt] of starts) counters.windows.refund(name, startedAt, tokens - spent)
     return { value: { charged: spent, uncharged: 0 } }
   }
@@ -305,16 +306,16 @@ export class QuotaModel {
   }
 
   /**
-   * One decision, and what the counters said.
+   * Makes one decision. Returns it with the counters' reply.
    *
-   * @param ask charges, or only looks
-   * @param askStore also for what costs nothing
+   * @param take whether to charge, or only to read
+   * @param alwaysUseStore whether to use the store even if the cost is 0
    * @param slot whether it needs a slot
    */
   #decide(
     request: ModelRequest,
-    ask: (cells: readonly ModelCell[], cost: number) => ModelTaken,
-    askStore = false,
+    take: (cells: readonly ModelCell[], cost: number) => ModelTaken,
+    alwaysUseStore = false,
     slot = this.takesSlot(request.operation),
   ): [decision: ModelDecision, taken: ModelTaken] {
     const { subject, operation } = request
@@ -330,7 +331,7 @@ export class QuotaModel {
       settingsVersion: this.#shared.documents.version,
     }
     const cells = this.#cells.of(of)
-    if (cost === 0 && !askStore && !slot) {
+    if (cost === 0 && !alwaysUseStore && !slot) {
       const windows = this.#sight.showUncounted(cells)
       return [
         { ...base, allowed: true, source: 'free', shadowed: [], windows },
@@ -340,9 +341,9 @@ export class QuotaModel {
     const needed = { cost, slot }
     const violations = this.#sight.violations(cells, needed, true)
     const shadowed = this.#sight.violations(cells, needed, false)
-    const taken = ask(cells, cost)
+    const taken = take(cells, cost)
     const common = { ...base, source: 'store' as const, shadowed, windows: this.#sight.show(cells) }
-    // A peek charges nothing: a bucket is as the violation found it.
+    // A peek charges nothing, so the bucket is as the violation saw it.
     const isCharged = Object.keys(taken.charged).length > 0
     const until = (violation: Violation): number | undefined => {
       if (isCharged) return this.#sight.chargedUntil(cells, violation)
@@ -366,7 +367,10 @@ export class QuotaModel {
     return cost ?? this.settings.prices[operation] ?? operationOf(this.policy, operation).cost
   }
 
-  /** What the id is of, and what it is used for: never the price, which may change between two tries. */
+  /**
+   * What the id belongs to, and what it is used for. The price isn't part of it, because it may change between
+   * attempts.
+   */
   #idOf({ subject, operation, cost, id }: ModelReserveRequest, holder: string): ModelId {
     const { category } = operationOf(this.policy, operation)
     const text = id === undefined ? ['nonce', holder] : ['id', id]
@@ -374,7 +378,7 @@ export class QuotaModel {
     return { name, holder, use: JSON.stringify([operation, cost ?? null]), ttlMs: this.#shared.idTtlMs }
   }
 
-  /** Whose ids and holds: the subject's key in the first layer of its own. */
+  /** The owner of ids and holds: the subject's key in the first layer that isn't shared. */
   #ownerOf(subject: Subject): string {
     const first = this.policy.layers.find((layer) => !layer.shared)
     if (first === undefined) throw new RangeError('a policy without a layer of its own')

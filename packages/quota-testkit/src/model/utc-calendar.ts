@@ -2,10 +2,10 @@ import type { CalendarAnchor, CalendarWindow, SubjectAnchor } from '@scoregw/quo
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** 4 January 1970 was a Sunday; weeks are counted from Monday the 5th. */
+/** 4 January 1970 was a Sunday. Weeks are counted from Monday, the 5th. */
 const A_MONDAY_MS = 4 * DAY_MS
 
-/** The calendar of UTC, reckoned only by `Date`, so that histories owe nothing to a library of zones. */
+/** A UTC calendar computed only with `Date`, so that histories don't depend on a time zone library. */
 export const utcCalendar = {
   isTimeZone: (name: string): boolean => name === 'UTC',
 
@@ -26,7 +26,7 @@ function periodsAt(window: CalendarWindow, at: number): Periods {
   return [starts(index), starts(index + 1), starts(index + 2)]
 }
 
-/** As it was until the end of the period in which that was changed; from there on by what it is. */
+/** Uses the old anchor until the end of the period in which it changed, then the new one. */
 function ownPeriod(window: CalendarWindow, at: number, anchor: SubjectAnchor | null): readonly [number, number] {
   const { changedAt, was = null, ...now } = anchor ?? {}
   const from = changedAt === undefined ? Number.NEGATIVE_INFINITY : ownPeriod(window, changedAt, was)[1]
@@ -35,7 +35,7 @@ function ownPeriod(window: CalendarWindow, at: number, anchor: SubjectAnchor | n
   return [Math.max(start, from), end]
 }
 
-/** Where the period of a number begins: numbers count hours, days, weeks, months or years. */
+/** Returns a function from period numbers to starts. Numbers count hours, days, weeks, months or years. */
 function startsOf({ every, weekStartsOn = 1, anchor }: CalendarWindow): (index: number) => number {
   const { month = 1, day = 1, time = '00:00' }: CalendarAnchor = typeof anchor === 'object' ? anchor : {}
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
@@ -51,7 +51,7 @@ function startsOf({ every, weekStartsOn = 1, anchor }: CalendarWindow): (index: 
   return (index) => dayOf(1970 + index, month - 1)
 }
 
-/** A number near that of the period that an instant is in. */
+/** A number close to that of the period at an instant. */
 function indexOf({ every }: CalendarWindow, at: number): number {
   const date = new Date(at)
   const years = date.getUTCFullYear() - 1970

@@ -10,7 +10,7 @@ import { runSettingsCase, type SettingsFactory } from './settings-harness.ts'
 /**
  * Registers the conformance cases as tests of a runner.
  *
- * @returns how many there are, so that a test can check that none went missing
+ * @returns the number of cases, so that a test can check that none is missing
  * @example
  * import { describe, it } from 'vitest'
  * describeStore({ describe, it }, () => {
@@ -24,9 +24,9 @@ export function describeStore(runner: TestRunner, factory: StoreFactory, name = 
 }
 
 /**
- * Registers what every `FactorStore` has to do as tests of a runner.
+ * Registers the cases of a `FactorStore` as tests of a runner.
  *
- * @returns how many cases there are, so that a test can check that none went missing
+ * @returns the number of cases, so that a test can check that none is missing
  * @example
  * describeFactorStore({ describe, it }, () => {
  *   const [store, peer] = [myFactor(database), myFactor(database)]
@@ -41,7 +41,7 @@ export function describeFactorStore(
   return describeCases(runner, name, FACTOR_STORE_CASES, (each) => runPortCase(each, factory))
 }
 
-/** As {@link describeFactorStore}, for an `OutcomeStore`. */
+/** Like {@link describeFactorStore}, for an `OutcomeStore`. */
 export function describeOutcomeStore(
   runner: TestRunner,
   factory: PortFactory<OutcomeStore>,
@@ -51,7 +51,7 @@ export function describeOutcomeStore(
 }
 
 /**
- * As {@link describeFactorStore}, for a `SettingsStore`.
+ * Like {@link describeFactorStore}, for a `SettingsStore`.
  *
  * @example
  * describeSettingsStore({ describe, it }, () => {

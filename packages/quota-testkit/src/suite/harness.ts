@@ -2,19 +2,18 @@ import type { Clock } from '@scoregw/quota'
 import type { Answer, QuotaStore } from '@scoregw/quota/store'
 
 /**
- * What a store, or the harness around it, can do beyond the port. The suite runs every case for every store: where a
- * capability is not declared, it asks instead that the store says so, or does the plain thing.
+ * Optional abilities of a store, or of its harness. Each case runs for every store. Without a capability, the suite
+ * checks that the store rejects the request, or behaves as follows.
  *
- * - `ids`: takes requests under a reservation id. Without: throws a `QuotaError`, charging nothing.
- * - `sync`: answers synchronously. Without: an engine on it has no `...Sync` calls.
+ * - `ids`: accepts reservation ids. Without: throws a `QuotaError` and charges nothing.
+ * - `sync`: is synchronous. Without: an engine on it has no `...Sync` calls.
  * - `clock-steps`: the harness can set the store's clock forward and back. Without: its time never goes back.
- * - `bounded`: holds a number of live subjects that the harness can set. Without: it holds as many as come.
- * - `revisions`: knows the revision of the settings in force. Without: no request is ever stale.
- * - `damage`: the harness can change the stored bytes of a row. Without: a reset begins from zero whatever was there.
- * - `expiry`: the harness can report how long a row will be kept. Without: it is there when it is read.
- * - `deadline`: the harness can silence what answers the store. Without: the store declares no deadline that it
- *   cannot be held to.
- * - `regroup`: own counters go on when a policy goes from one own layer to several. Without: they begin unused.
+ * - `bounded`: keeps a maximum number of subjects that the harness can set. Without: keeps all subjects.
+ * - `revisions`: knows the revision of the effective settings. Without: no request is ever stale.
+ * - `damage`: the harness can change the stored bytes of a row. Without: a reset starts from zero.
+ * - `expiry`: the harness can report how long a row will be kept. Without: a row is there when it is read.
+ * - `deadline`: the harness can cut the store off from its server. Without: the store declares no deadline.
+ * - `regroup`: counters go on when one layer of subjects becomes several. Without: they restart at zero.
  */
 export type StoreCapability =
   | 'ids'
@@ -28,12 +27,12 @@ export type StoreCapability =
   | 'regroup'
 
 /**
- * What a store says with `can` that it can. Where it does not, the suite asks that an engine refuses what would need it.
+ * An ability that a store declares in `can`. Without it, the suite checks that an engine rejects what needs it.
  *
- * - `calendar`: windows that are periods of the calendar.
+ * - `calendar`: calendar windows.
  * - `bucket`: token buckets.
- * - `holds`: reservations that end by themselves, and everything that counters have as `holds`.
- * - `concurrency`: slots in layers of each subject's own.
+ * - `holds`: reservations that expire, and all calls in `holds` of counters.
+ * - `concurrency`: slots in layers that aren't shared.
  * - `shared-concurrency`: slots in every layer.
  * - `fit`: an overrun that is charged as far as there is room.
  */

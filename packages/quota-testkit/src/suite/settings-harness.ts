@@ -57,13 +57,12 @@ export function isAboutSubject(change: SettingsChange, layer: string, key: strin
 }
 
 /**
- * What a settings store, or the harness around it, can do beyond the port. Where one is not declared, the case requests
- * the plain thing instead.
+ * Optional abilities of a settings store, or of its harness. Without one, the suite checks the behaviour named here.
  *
- * - `loss`: the harness can take everything that is stored away. Without: what was written stays.
- * - `backup`: the harness can put an older state back. Without: a read gives the newest write.
- * - `announcer`: documents and counters live apart, and revisions are announced to the counters. Without: there is
- *   nothing to announce again.
+ * - `loss`: the harness can delete everything that is stored. Without: writes stay.
+ * - `backup`: the harness can restore an older state. Without: a read returns the newest write.
+ * - `announcer`: documents and counters are stored separately, and revisions are announced to the counters. Without:
+ *   nothing has to be announced again.
  */
 export type SettingsCapability = 'loss' | 'backup' | 'announcer'
 
