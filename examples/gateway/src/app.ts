@@ -112,7 +112,18 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
 
   const metrics = gatewayMetrics(quota, backend.leases)
   registerUsageMetrics(usage.recorder, metrics.registry)
-  const extras = await runExtras(config.extras, { config, db, clock, logger, quota, users, audit, usage, adaptive })
+  const extras = await runExtras(config.extras, {
+    config,
+    db,
+    clock,
+    logger,
+    quota,
+    users,
+    audit,
+    charts,
+    usage,
+    adaptive,
+  })
 
   let isClosing = false
   let addresses = addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort })

@@ -1,5 +1,5 @@
 import type { Clock, Quota } from '@scoregw/quota'
-import { type Express, Router } from 'express'
+import type { Express, RequestHandler } from 'express'
 import type { AdaptiveMode } from './adaptive/adaptive-mode.ts'
 import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
 import type { Addresses } from './addresses.ts'
@@ -24,7 +24,6 @@ import type { Logger } from './log/logger.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { gatewayRoutesWithDocument } from './openapi/routes.ts'
-import { frontPage } from './pages/front-page.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
@@ -96,7 +95,7 @@ export function gatewayService(deps: Parts): Express {
       ...statusRoutes(quota),
       ...adminQuotaRoutes(adminQuota, quota.policy),
       ...administrationRoutes(deps, adminQuota),
-      ...adaptiveRoutes({ ...adaptive, quota, audit, clock }),
+      ...adaptiveRoutes({ ...adaptive, quota, clock }),
       ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
       ...extras.routes,
       ...metricsRoutes(metrics.registry),
@@ -106,7 +105,7 @@ export function gatewayService(deps: Parts): Express {
       ...extras.all.flatMap(({ observe = [] }) => observe),
       metrics.observe,
     ],
-    pages: Router().use(frontPage('gateway', deps.addresses), referencePages(deps.addresses), consolePages()),
+    pages: [...pagesOf(deps, 'gateway'), referencePages(deps.addresses), consolePages()],
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authentication: usersOnly(identify),
@@ -141,21 +140,24 @@ export function syncService(deps: Parts): Express {
     bodyLimits: SYNC_BODY_LIMITS,
     bodyBudget: SYNC_BODY_BUDGET,
     corsOrigins: () => withReferencePage(deps),
-    pages: frontPage('sync', deps.addresses),
+    pages: pagesOf(deps, 'sync'),
     publicBaseUrl: config.publicSyncUrl,
     authentication: holdersOnly('Bot-Token', (token) => credentials.identify('sync', token)),
   })
 }
 
-/** The chart preview: the table of charts, to be checked. */
+/** The chart preview: the table of charts, for browsing. */
 export function chartsService(deps: Parts): Express {
-  const { config, checks, credentials, charts } = deps
+  const { config, checks, credentials, charts, extras } = deps
   return createService({
     ...common(deps),
-    routes: chartRoutesWithDocument(() => deps.addresses().charts, [...probeRoutes(checks), ...chartRoutes(charts)]),
+    routes: chartRoutesWithDocument(
+      () => deps.addresses().charts,
+      [...probeRoutes(checks), ...chartRoutes(charts), ...extras.all.flatMap(({ chartRoutes = [] }) => chartRoutes)],
+    ),
     errorBody: chartErrorBody,
     corsOrigins: () => withReferencePage(deps),
-    pages: frontPage('charts', deps.addresses),
+    pages: pagesOf(deps, 'charts'),
     publicBaseUrl: config.publicChartsUrl,
     authentication: holdersOnly('X-API-Key', (key) => credentials.identify('charts', key)),
   })
@@ -168,6 +170,11 @@ function common({ logger, failures, config: { trustProxy }, isClosing }: Parts):
   isClosing(): boolean
 } {
   return { logger, failures, trustProxy, isClosing }
+}
+
+/** The pages that extras add to a service. */
+function pagesOf({ extras, addresses }: Parts, service: keyof Addresses): RequestHandler[] {
+  return extras.all.flatMap(({ pages }) => pages?.(service, addresses) ?? [])
 }
 
 /** The gateway's reference page calls the other two services. */

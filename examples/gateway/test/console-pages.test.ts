@@ -176,7 +176,7 @@ describe.runIf(browserTests)('pages of the console', () => {
       .toContain('to 1.00: load_shed. Errors began at 1.05')
     expect(await screenAndAccessibilityFaults(page)).toEqual([])
 
-    const forget = shown.getByRole('button', { name: 'Forget it' })
+    const forget = page.getByRole('button', { name: 'Forget it' })
     const isForgetFocused = (): Promise<boolean> => forget.evaluate((each) => each.matches(':focus'))
     const dialog = page.getByRole('dialog', { name: 'Forget the wall?' })
     await forget.focus()

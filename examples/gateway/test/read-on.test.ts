@@ -6,6 +6,9 @@ import { listen } from '../src/http/listener.ts'
 
 const CONNECTIONS = 8
 const MIB = 1_048_576
+const HOUR_MS = 3_600_000
+/** Far from what a busy machine needs: a connection that is closed as slow would never be read. */
+const slow = { headMs: HOUR_MS, requestMs: HOUR_MS, checkMs: HOUR_MS, stallMs: HOUR_MS, lingerMs: HOUR_MS }
 
 it('connections with early responses are drained one at a time until all are done', async () => {
   const sockets: Socket[] = []
@@ -16,6 +19,7 @@ it('connections with early responses are drained one at a time until all are don
     },
     '127.0.0.1',
     0,
+    { slow },
   )
   onTestFinished(() => listener.stop(0))
   const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${16 * MIB}\r\n\r\n`
@@ -38,6 +42,7 @@ it('connections with early responses are drained one at a time until all are don
   let most = 0
   while (grown.size < CONNECTIONS) {
     await turn()
+    expect(sockets.filter(({ destroyed }) => destroyed)).toEqual([])
     const after = sizes()
     const now = after.flatMap((size, index) => (size > (before[index] as number) ? [index] : []))
     for (const index of now) grown.add(index)

@@ -111,7 +111,7 @@ describe.runIf(redisTests)('a gateway with Redis', () => {
     await upsert(await gatewayOn(redis))
     const { out } = await runCommand(['policy', 'export'], { DATA_DIR: tempDir() })
     const client = new Redis(redis.url, { lazyConnect: true })
-    const store = redisStore({ client, prefix: 'gateway' })
+    const store = redisStore({ client, prefix: 'gateway', deadlineMs: 1_000 })
     const quota = createQuota({ policy: JSON.parse(out), store, clock: { now: () => START } })
     onTestFinished(() => quota.close())
     expect((await quota.status('demo')).windows).toMatchObject({

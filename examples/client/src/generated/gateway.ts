@@ -575,50 +575,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/users/{id}/quota/holds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * A user's open holds
-         * @description Tokens and slots of requests in progress, the earliest end first.
-         *
-         *     Free.
-         */
-        get: operations["listHolds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/users/{id}/quota/holds/{ref}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Release a hold
-         * @description Its tokens go back and its slot is freed at once; the work itself is not stopped.
-         *
-         *     Free.
-         */
-        delete: operations["releaseHold"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/admin/users": {
         parameters: {
             query?: never;
@@ -891,28 +847,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/quota/adaptive/reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Forget what mode adaptive has learned
-         * @description Forgets the wall, which rises are to blame, and how slowly errors pass. Factor and history stay, and the factor rises freely. Works in every mode.
-         *
-         *     Free.
-         */
-        post: operations["resetAdaptive"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/admin/usage/failure-rate": {
         parameters: {
             query?: never;
@@ -1057,6 +991,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/users/{id}/quota/holds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A user's open holds
+         * @description Tokens and slots of requests in progress, the earliest end first.
+         *
+         *     Free.
+         */
+        get: operations["listHolds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota/holds/{ref}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Release a hold
+         * @description Its tokens go back and its slot is freed at once; the work itself is not stopped.
+         *
+         *     Free.
+         */
+        delete: operations["releaseHold"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/overview": {
         parameters: {
             query?: never;
@@ -1117,6 +1095,28 @@ export interface paths {
         get: operations["overviewEvents"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/quota/adaptive/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Forget what mode adaptive has learned
+         * @description Forgets the wall, which rises are to blame, and how slowly errors pass. Factor and history stay, and the factor rises freely. Works in every mode.
+         *
+         *     Free.
+         */
+        post: operations["resetAdaptive"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5240,70 +5240,6 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
-    listHolds: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The user's id. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListHoldsAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            404: components["responses"]["NotFound"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    releaseHold: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The user's id. */
-                id: string;
-                /** @description As in the list. */
-                ref: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done; the answer has no body. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            404: components["responses"]["NotFound"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
     listUsers: {
         parameters: {
             query?: {
@@ -5884,33 +5820,6 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
-    resetAdaptive: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ResetAdaptiveAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
     failureRate: {
         parameters: {
             query?: {
@@ -6171,6 +6080,70 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
+    listHolds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListHoldsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    releaseHold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+                /** @description As in the list. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
     overview: {
         parameters: {
             query?: never;
@@ -6252,6 +6225,33 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["ForbiddenOrUserDisabled"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    resetAdaptive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResetAdaptiveAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
             429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];

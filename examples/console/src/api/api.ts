@@ -2,7 +2,7 @@ import type { components, paths } from 'example-client/gateway-types'
 import createClient, { type Client } from 'openapi-fetch'
 import { isId } from '../route.ts'
 import { ApiError, type ErrorCode, toApiError } from './api-error.ts'
-import type { Hold, Policy, QuotaStatus, Reset, Settings, UserQuota } from './documents.ts'
+import type { Policy, QuotaStatus, Reset, Settings, UserQuota } from './documents.ts'
 
 type Schemas = components['schemas']
 type UserQuotaQuery = NonNullable<paths['/admin/users/{id}/quota']['get']['parameters']['query']>
@@ -134,16 +134,6 @@ export class Api {
     return (await this.write((client) => client.POST('/admin/users/{id}/quota/reset', options))).data
   }
 
-  async holds(id: string): Promise<Hold[]> {
-    const params = { path: { id } }
-    return (await this.read((client) => client.GET('/admin/users/{id}/quota/holds', { params }))).data.items
-  }
-
-  async releaseHold(id: string, ref: string): Promise<void> {
-    const params = { path: { id, ref } }
-    await this.write((client) => client.DELETE('/admin/users/{id}/quota/holds/{ref}', { params }))
-  }
-
   async users(text: string, cursor: string | null): Promise<UserPage> {
     const search = text === '' ? {} : { query: text }
     const query = { limit: PAGE, ...search, ...(cursor === null ? {} : { cursor }) }
@@ -214,11 +204,6 @@ export class Api {
 
   async adaptive(): Promise<Adaptive> {
     return (await this.read((client) => client.GET('/admin/quota/adaptive'))).data
-  }
-
-  /** Makes the law forget what it has learned, and answers how the factor stands then. */
-  async forgetLearned(): Promise<Adaptive> {
-    return (await this.write((client) => client.POST('/admin/quota/adaptive/reset'))).data
   }
 
   async failures(days: 1 | 7, bucketMinutes: 10 | 30): Promise<Failures> {

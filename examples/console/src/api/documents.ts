@@ -59,7 +59,6 @@ export interface QuotaStatus {
 }
 
 /** Tokens and slots of requests in flight. */
-export type Hold = Schemas['Hold']
 
 /** What a reset closes. */
 export interface Reset {

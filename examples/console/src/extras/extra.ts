@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { Overview } from '../api/api.ts'
+import type { Adaptive, Overview } from '../api/api.ts'
 import type { ConsolePage } from '../pages/page.ts'
 import type { Speech } from '../words/words.ts'
 
@@ -17,6 +17,10 @@ export interface Extra {
   readonly pages: readonly ConsolePage[]
   /** The address that explains why a user is refused; without an id, who was refused lately. */
   refusalsHref?(userId?: string): string
+  /** A section of a user's page. `onChanged` reads the user's usage again. */
+  User?(props: { readonly id: string; onChanged(): void }): JSX.Element | null
+  /** What can be done about the wall of mode adaptive, whose levels are `levels`. */
+  Wall?(props: { readonly levels: string; onForgotten(adaptive: Adaptive): void }): JSX.Element
   /** Its card of the overview, and whether something in it is wrong. */
   readonly overview?: {
     Card(props: { readonly of: Overview; readonly now: number }): JSX.Element

@@ -1,5 +1,7 @@
 // One line for each extra. Take a line and its folder away, and the rest works.
 export { alerts } from './alerts/extra.ts'
 export { history } from './history/extra.ts'
+export { holds } from './holds/extra.ts'
 export { overview } from './overview/extra.ts'
+export { reset } from './reset/extra.ts'
 export { why } from './why/extra.ts'

@@ -46,11 +46,6 @@ export const failures = {
   wallAbout:
     'The factor had risen to these levels when errors came, so it went back below them. Each is tested for five minutes before the factor rises to it. A failed test doubles the wait, from 2 hours up to 8.',
   wallTitle: 'Wall',
-  forget: 'Forget it',
-  forgetTitle: 'Forget the wall?',
-  forgetAbout: (levels: string) =>
-    `Do this when the service has changed, for example when it runs on more machines. The factor stays where it is, and rises freely while errors are low. If nothing has changed, expect errors at ${levels} again.`,
-  forgotten: 'The wall is forgotten.',
   inactive: (mode: string) => `The mode is ${mode}: the factor does not count, and does not move.`,
   wouldDo: 'If reviewed now',
   lastTick: 'Last review',

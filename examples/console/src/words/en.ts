@@ -241,18 +241,6 @@ export const en = {
     untilPlan: 'The plan holds until',
     untilAbout: 'In your time zone. Empty: without an end.',
     anchor: 'Where periods begin',
-    holds: 'Held at present',
-    holdsAbout:
-      'Tokens and slots of requests in progress. They are refunded when the request ends, or when you release them.',
-    noHolds: 'Nothing is held.',
-    holdOf: (operation: string, tokens: string) => `${operation}: ${tokens} tokens`,
-    holdSlot: 'and a slot',
-    holdTimes: (since: string, until: string) => `since ${since}, until ${until} at the latest`,
-    release: 'Release',
-    releaseOf: (operation: string) => `Release the hold of ${operation}`,
-    releaseTitle: 'Release this hold?',
-    releaseAbout: (operation: string) =>
-      `The tokens of ${operation} are refunded immediately. The work itself continues, and is no longer charged.`,
     removeQuota: 'Follow the default everywhere',
     overrideOf: (category: string, window: string) => `${category}, ${window}`,
     balanceTitle: 'Ticket credits',

@@ -41,11 +41,6 @@ export const failures: Words['failures'] = {
   wallAbout:
     '系数升到这些水平后出现了错误，因此退回其下。每一级须先试探五分钟，之后系数才会升上去；试探失败则等待时间加倍，从 2 小时直至 8 小时。',
   wallTitle: '“墙”',
-  forget: '清除',
-  forgetTitle: '清除“墙”？',
-  forgetAbout: (levels) =>
-    `服务有变化时使用，例如增加了机器。系数保持不变，此后只要错误很少就会自由上升。若服务没有变化，升到 ${levels} 时错误可能再次出现。`,
-  forgotten: '“墙”已清除。',
   inactive: (mode) => `当前为${mode}模式：系数不起作用，也不变动。`,
   wouldDo: '若现在评估',
   lastTick: '上次评估',

@@ -5,14 +5,11 @@ import {
   type FactorReason,
   type FactorReasonCode,
   initialFactor,
-  type Learned,
   type VersionedFactor,
 } from '@scoregw/quota/adaptive'
 import { MODES } from '@scoregw/quota/store'
 import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
-
-const MINUTE_MS = 60_000
 
 const REASONS = [
   'errors_high',
@@ -37,7 +34,7 @@ const factor = z.number().min(0.75).max(1.5)
 const rate = z.number().min(0).max(1)
 const count = z.int().min(0)
 
-const wallSchema = z.object({
+export const wallSchema = z.object({
   low: z.number().describe('the lowest level at which errors may begin'),
   high: z.number().describe('the level at which there were errors'),
   retryAt: isoInstant.describe('the level `low` is not tested before'),
@@ -71,16 +68,6 @@ export const adaptiveDocument = z.object({
   history: z.array(reasonSchema).describe('the last moves, newest first'),
 })
 
-const forgotten = z.object({
-  wall: wallSchema.nullable(),
-  responseMinutes: z.number().min(0).describe('how long the last trouble took to pass; 0: not known'),
-  rises: count.describe('rises that would have been blamed for errors'),
-})
-
-export const resetDocument = adaptiveDocument.extend({
-  forgotten: forgotten.nullable().describe('what the law had learned; null: nothing'),
-})
-
 /** The answer about a factor that stands as `stored`, with the counts of a tick at the minute that begins at `now`. */
 export function adaptiveBody(
   mode: Mode,
@@ -102,12 +89,6 @@ export function adaptiveBody(
   }
 }
 
-/** What the law has learned; `null`: nothing that outlasts a good half hour. */
-export function learnedBody({ wall, responseMs, rises }: Learned): z.input<typeof forgotten> | null {
-  if (wall === null && responseMs === 0 && rises.length === 0) return null
-  return { wall: shownWall(wall), responseMinutes: responseMs / MINUTE_MS, rises: rises.length }
-}
-
 function shown(reason: FactorReason): z.input<typeof reasonSchema> {
   const { at, code, fromHundredths, toHundredths, counts, bounds, capHundredths, wall, nextFallAt, nextRiseAt } = reason
   return {
@@ -126,7 +107,8 @@ function shown(reason: FactorReason): z.input<typeof reasonSchema> {
   }
 }
 
-function shownWall(wall: NonNullable<FactorReason['wall']> | null): z.input<typeof wallSchema> | null {
+/** A wall as administrators read it. */
+export function shownWall(wall: NonNullable<FactorReason['wall']> | null): z.input<typeof wallSchema> | null {
   if (wall === null) return null
   const { lowHundredths, highHundredths, retryAt } = wall
   return { low: lowHundredths / 100, high: highHundredths / 100, retryAt: new Date(retryAt).toISOString() }

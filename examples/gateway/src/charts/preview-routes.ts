@@ -7,7 +7,6 @@ import { type Route, route } from '../http/route.ts'
 import { withOpenApi } from '../openapi/routes.ts'
 import { CHART_TYPES, type Chart, dxScoreMax, parsePreviewKey, previewKeyOf, previewText } from './chart.ts'
 import type { ChartRepository } from './chart-repository.ts'
-import { previewPicture } from './preview-picture.ts'
 
 const MAX_LIMIT = 100
 const MAX_PAGE = 1_000_000
@@ -18,7 +17,8 @@ const pageQuery = z.object({
   limit: queryNumber(1, MAX_LIMIT, 20).describe('charts a page'),
 })
 
-const keyParams = z.object({
+/** The path's `:chartKey`. */
+export const keyParams = z.object({
   chartKey: z.string().describe('`songId:kind:difficulty`, for example `101:standard:4`; difficulty 1 to 6'),
 })
 
@@ -44,7 +44,7 @@ const chartFacts = z
 
 const pageAnswer = z.object({ items: z.array(chartFacts), total: count, page: z.int(), limit: z.int() })
 
-/** The table of charts, as pages or one by one, and a picture of each. */
+/** The table of charts, as pages or one by one. */
 export function chartRoutes(charts: ChartRepository): Route[] {
   return [
     route({
@@ -67,19 +67,7 @@ export function chartRoutes(charts: ChartRepository): Route[] {
       params: keyParams,
       answer: chartFacts,
       async handle({ params }) {
-        return { body: factsOf(await required(charts, params.chartKey)) }
-      },
-    }),
-    route({
-      method: 'get',
-      path: '/api/v1/charts/:chartKey/preview.svg',
-      docs: { id: 'chartPicture', tag: TAG, summary: 'A picture of a chart', errors: ['not_found'] },
-      access: 'holder',
-      params: keyParams,
-      answer: z.string(),
-      answerType: 'image/svg+xml',
-      async handle({ params }) {
-        return { body: previewPicture(await required(charts, params.chartKey)) }
+        return { body: factsOf(await chartOf(charts, params.chartKey)) }
       },
     }),
   ]
@@ -88,7 +76,8 @@ export function chartRoutes(charts: ChartRepository): Route[] {
 /** The service's own form of errors. */
 export const chartErrorBody: ErrorBody = ({ message }) => ({ message })
 
-async function required(charts: ChartRepository, text: string): Promise<Chart> {
+/** @throws {HttpError} `not_found` for an unknown chart, and for a text that isn't a key */
+export async function chartOf(charts: ChartRepository, text: string): Promise<Chart> {
   const key = parsePreviewKey(text)
   const chart = key === undefined ? undefined : await charts.find(key)
   if (chart !== undefined) return chart
@@ -116,7 +105,7 @@ function factsOf(chart: Chart): z.input<typeof chartFacts> {
   }
 }
 
-const DESCRIPTION = `The table of charts, for browsing: titles, difficulties, note counts, and a picture of each.
+const DESCRIPTION = `The table of charts, for browsing: titles, difficulties and note counts.
 
 **Credential.** \`X-API-Key\` with a key of this service, which begins with \`mk_\`. Credentials of the other services do not
 work here.`

@@ -2,7 +2,9 @@ import type { Clock, Quota } from '@scoregw/quota'
 import type { RequestHandler } from 'express'
 import type * as z from 'zod'
 import type { AdaptiveMode } from '../adaptive/adaptive-mode.ts'
+import type { Addresses } from '../addresses.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
+import type { ChartRepository } from '../charts/chart-repository.ts'
 import type { Chore } from '../chores.ts'
 import type { Config } from '../config/config.ts'
 import type { Db } from '../db/schema.ts'
@@ -23,6 +25,7 @@ export interface ExtraDeps {
   readonly quota: Quota<OperationName>
   readonly users: UserRepository
   readonly audit: AuditLog
+  readonly charts: ChartRepository
   readonly usage: { readonly records: UsageRecords; readonly recorder: UsageRecorder }
   readonly adaptive: AdaptiveMode
 }
@@ -37,10 +40,18 @@ export interface OverviewMember {
 /** An extra at work, and what it adds to the gateway. */
 export interface RunningExtra {
   readonly routes?: readonly Route[]
+  /** Routes of the chart preview. */
+  readonly chartRoutes?: readonly Route[]
   readonly chores?: readonly Chore[]
   /** Middleware that sees every request first. */
   readonly observe?: RequestHandler
   readonly upsert?: UpsertExtension
+  /**
+   * Makes a service's pages, which are public. Requests for anything else go on.
+   *
+   * @param addresses where clients find the services; to be called each time
+   */
+  pages?(service: keyof Addresses, addresses: () => Addresses): RequestHandler
   readonly overview?: OverviewMember
   /** Called when the gateway begins to stop: requests are turned away from now on. */
   refuse?(): void

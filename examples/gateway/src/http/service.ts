@@ -33,7 +33,7 @@ interface ServiceOptions extends SecurityOptions {
   /** Handlers that see every request before it is checked. */
   readonly observe?: readonly RequestHandler[] | undefined
   /** Pages and other public files. Requests for anything else go on to the routes. */
-  readonly pages?: RequestHandler | undefined
+  readonly pages?: readonly RequestHandler[] | undefined
   /** @default those of small bodies */
   readonly bodyLimits?: BodyLimits | undefined
   /** Limits of the body bytes in flight: of all callers, and of one. @default 32 MiB, 8 MiB */
@@ -45,7 +45,7 @@ interface ServiceOptions extends SecurityOptions {
 
 /** A service without a server: routes behind the steps that every request passes. */
 export function createService(options: ServiceOptions): Express {
-  const { routes, logger, authentication, failures, charge, observe = [], pages } = options
+  const { routes, logger, authentication, failures, charge, observe = [], pages = [] } = options
   const { errorBody: bodyOf = gatewayErrorBody, isClosing } = options
   const { bodyLimits = BODY_LIMITS, bodyBudget = BODY_BUDGET } = options
   const publicPaths = new Set(routes.filter(({ access }) => access === 'public').map(({ path }) => path))
@@ -67,7 +67,7 @@ export function createService(options: ServiceOptions): Express {
   app.use(crossOrigin(options.corsOrigins))
   app.use(refusedWhenClosing(isClosing))
   // Pages are compressed already: a repeated request must not compress them again.
-  if (pages !== undefined) app.use(pages)
+  for (const each of pages) app.use(each)
   // Before the steps that watch heads and bodies, so that they see what the routes wrote.
   app.use(compression())
   app.use(guard(publicPaths, authentication, failures))

@@ -13,10 +13,10 @@ import {
 import type { DeepPartial, SettingsUpdate } from '@scoregw/quota/store'
 import type { AuditLog, Doer } from '../audit/audit-log.ts'
 import { type Expected, expectedRevision, lostRace, type Version } from '../http/etag.ts'
-import { type Detail, HttpError, invalid } from '../http/http-error.ts'
+import { type Detail, invalid } from '../http/http-error.ts'
 import type { User } from '../http/request-context.ts'
 import type { UserRepository } from '../users/user-repository.ts'
-import { type Hold, holdBody, type QuotaDocuments, quotaDocuments } from './documents.ts'
+import { type QuotaDocuments, quotaDocuments } from './documents.ts'
 import { outerPath, ownLayers, subjectsOf } from './layer-members.ts'
 import type { OperationName } from './policy.ts'
 import { isSlots, mostAtOnce } from './policy-limits.ts'
@@ -92,7 +92,7 @@ export class AdminQuota {
 
   /** @throws {HttpError} `not_found` for an unknown user */
   async userQuota({ userId, layer }: Place): Promise<Versioned<UserQuotaDocument>> {
-    await this.requireUser(userId)
+    await this.#users.require(userId)
     const stored = await this.#quota.subjects.get(userId, { layer })
     return { at: stored, document: this.documents.userQuota.of(stored) }
   }
@@ -122,7 +122,7 @@ export class AdminQuota {
 
   /** @throws {HttpError} `not_found` for an unknown user */
   async status(userId: string): Promise<QuotaStatus> {
-    await this.requireUser(userId)
+    await this.#users.require(userId)
     return this.#quota.status(this.#subjectOf(userId))
   }
 
@@ -139,45 +139,18 @@ export class AdminQuota {
     return this.#quota.status(subject)
   }
 
-  /**
-   * The open holds of a user, the earliest end first. Counters that cannot hold anything have none.
-   * @throws {HttpError} `not_found` for an unknown user
-   */
-  async holds(userId: string): Promise<readonly Hold[]> {
-    await this.requireUser(userId)
-    try {
-      return await this.#quota.holds.list(this.#subjectOf(userId))
-    } catch (error) {
-      if (error instanceof QuotaError && error.code === 'holds_unsupported') return []
-      throw error
-    }
-  }
-
-  /**
-   * Gives back the tokens of a hold.
-   * @throws {HttpError} `not_found` for an unknown user, and where the hold is not open
-   */
-  async releaseHold(userId: string, ref: string, by: User): Promise<void> {
-    const before = (await this.holds(userId)).find((hold) => hold.ref === ref)
-    if (before === undefined) throw notOpen()
-    // As with a reset: a record of nothing harms less than a release without one.
-    await this.#audit.record(by.id, { action: 'hold.release', subject: userId, before: holdBody(before), after: null })
-    const isReleased = await this.#quota.holds.release(this.#subjectOf(userId), ref)
-    if (!isReleased) throw notOpen()
-  }
-
-  /** Removes the overrides of a user who is about to be deleted, and gives back what the user's holds have. */
+  /** Removes the overrides of a user who is about to be deleted, and releases the user's holds. */
   async forget(userId: string, by: Doer): Promise<void> {
     for (const layer of ownLayers(this.#quota.policy)) {
       const { version } = await this.#quota.subjects.get(userId, { layer })
       if (version > 0) await this.#quota.subjects.remove(userId, { by, layer })
     }
-    for (const { ref } of await this.holds(userId)) await this.#quota.holds.release(this.#subjectOf(userId), ref)
-  }
-
-  /** @throws {HttpError} `not_found` */
-  async requireUser(userId: string): Promise<void> {
-    if ((await this.#users.find(userId)) === undefined) throw new HttpError('not_found', 'There is no such user.')
+    const subject = this.#subjectOf(userId)
+    try {
+      for (const { ref } of await this.#quota.holds.list(subject)) await this.#quota.holds.release(subject, ref)
+    } catch (error) {
+      if (!(error instanceof QuotaError) || error.code !== 'holds_unsupported') throw error
+    }
   }
 
   #shown(settings: VersionedSettings, faults: readonly Fault[]): Versioned<SettingsDocument> {
@@ -204,10 +177,6 @@ export class AdminQuota {
       }),
     )
   }
-}
-
-function notOpen(): HttpError {
-  return new HttpError('not_found', 'The user has no such hold, or it has ended.')
 }
 
 /** Tokens used, by category, scope and window. */

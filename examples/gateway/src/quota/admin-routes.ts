@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { etagOf, requireIfMatch } from '../http/etag.ts'
 import { type Route, route } from '../http/route.ts'
 import type { AdminQuota } from './admin-quota.ts'
-import { holdRoutes } from './hold-routes.ts'
 import type { GatewayPolicy } from './policy.ts'
 import { describedPolicy, policyDocument } from './policy-document.ts'
 import { namedStatusBody } from './status-routes.ts'
@@ -15,7 +14,6 @@ export function adminQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Rout
     ...settingsRoutes(admin),
     ...userQuotaRoutes(admin, policy),
     ...usageRoutes(admin, policy),
-    ...holdRoutes(admin),
   ]
 }
 

@@ -1,6 +1,5 @@
-import type { Policy, Quota } from '@scoregw/quota'
-import * as z from 'zod'
-import { instantText, isoInstant } from '../http/instant.ts'
+import type { Policy } from '@scoregw/quota'
+import type * as z from 'zod'
 import { checkLayerMembers } from './layer-members.ts'
 import { type SettingsDocuments, settingsDocuments } from './settings-documents.ts'
 import { type NamedStatusBody, namedStatusSchema } from './status-routes.ts'
@@ -21,25 +20,4 @@ export function quotaDocuments(policy: Policy): QuotaDocuments {
     userQuota: userQuotaDocuments(policy),
     status: namedStatusSchema(policy),
   }
-}
-
-/** An open hold, as the engine lists it. */
-export type Hold = Awaited<ReturnType<Quota['holds']['list']>>[number]
-
-/** An open hold, as administrators see it. */
-export const holdDocument = z
-  .object({
-    ref: z.string().describe('Names the hold in a request that releases it.'),
-    operation: z.string(),
-    category: z.string(),
-    tokens: z.int().describe('Tokens that it has, in every window.'),
-    slot: z.boolean().describe('`true`: it has a slot of the work that may be under way at once.'),
-    takenAt: isoInstant.describe('ISO 8601 UTC.'),
-    endsAt: isoInstant.describe('When what it has goes back by itself, unless it is extended.'),
-  })
-  .meta({ id: 'Hold' })
-
-export function holdBody(hold: Hold): z.output<typeof holdDocument> {
-  const { ref, operation, category, tokens, slot, takenAt, endsAt } = hold
-  return { ref, operation, category, tokens, slot, takenAt: instantText(takenAt), endsAt: instantText(endsAt) }
 }

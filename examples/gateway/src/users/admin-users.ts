@@ -8,6 +8,7 @@ import type { User } from '../http/request-context.ts'
 import {
   forgetUser,
   listUsers,
+  noSuchUser,
   toUserRecord,
   USER_COLUMNS,
   type UserRecord,
@@ -187,10 +188,6 @@ async function userOf(db: Transaction<Tables>, id: string): Promise<UserRecord> 
 async function refuseLinked(db: Transaction<Tables>, id: string, qq: number): Promise<void> {
   const other = await db.selectFrom('users').select('id').where('qq', '=', qq).where('id', '!=', id).executeTakeFirst()
   if (other !== undefined) throw new HttpError('conflict', `The account ${qq} is linked to the user ${other.id}.`)
-}
-
-function noSuchUser(): HttpError {
-  return new HttpError('not_found', 'There is no such user.')
 }
 
 /** Whether a user can administer. */

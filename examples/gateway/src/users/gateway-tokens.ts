@@ -34,9 +34,7 @@ export class GatewayTokens {
    * @throws {HttpError} `not_found` for an unknown user
    */
   async list(userId: string): Promise<GatewayToken[]> {
-    if ((await new UserRepository(this.#db, this.#clock).find(userId)) === undefined) {
-      throw new HttpError('not_found', 'There is no such user.')
-    }
+    await new UserRepository(this.#db, this.#clock).require(userId)
     return this.#db
       .selectFrom('gateway_tokens')
       .select(['id', 'label', 'created_at as createdAt'])

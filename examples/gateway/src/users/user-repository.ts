@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '@scoregw/quota'
 import { sql, type Transaction } from 'kysely'
 import type { Db, Tables } from '../db/schema.ts'
+import { HttpError } from '../http/http-error.ts'
 import type { StoredUser, User } from '../http/request-context.ts'
 import { isSameHash, TOKEN_PREFIX, tokenHash } from './tokens.ts'
 import { userIdSchema } from './user.ts'
@@ -28,6 +29,13 @@ export class UserRepository {
       .where('id', '=', id)
       .executeTakeFirst()
     return row && { ...row, disabled: row.disabled === 1 }
+  }
+
+  /** @throws {HttpError} `not_found` for an unknown user */
+  async require(id: string): Promise<StoredUser> {
+    const user = await this.find(id)
+    if (user === undefined) throw noSuchUser()
+    return user
   }
 
   /** The user with an id, made a player at first sight. */
@@ -118,6 +126,10 @@ export class UserRepository {
   async setRole(id: string, role: User['role']): Promise<void> {
     await this.#db.updateTable('users').set({ role }).where('id', '=', id).execute()
   }
+}
+
+export function noSuchUser(): HttpError {
+  return new HttpError('not_found', 'There is no such user.')
 }
 
 /** Tables with rows of users that nothing else needs. The scores of upload sessions go with their sessions. */

@@ -4,7 +4,9 @@ import { ADMIN_TOKEN, type TestGateway, testGateway } from '../support/gateway.t
 
 /** A path of each extra. */
 const PATHS: Readonly<Record<string, string>> = {
+  reset: '/admin/quota/adaptive/reset',
   alerts: '/admin/alerts',
+  holds: '/admin/users/demo/quota/holds',
   overview: '/admin/overview',
   usage: '/me/usage',
   why: '/admin/refusals',
@@ -42,12 +44,27 @@ describe('extras', () => {
     expect((await send('GET', '/admin/extras', { token: ADMIN_TOKEN })).body).toEqual({ extras: [] })
   })
 
+  it('extras add pages to every service and routes to the chart preview', async () => {
+    for (const [EXTRAS, page, picture] of [
+      ['pages,pictures', 200, 200],
+      ['none', 401, 404],
+    ] as const) {
+      const { gateway } = await testGateway({ env: { EXTRAS, CHART_API_KEY: 'mk_test-key-0123456789' } })
+      const { addresses } = gateway
+      const headers = { Accept: 'text/html', 'X-API-Key': 'mk_test-key-0123456789' }
+      const statusOf = async (url: string): Promise<number> => (await fetch(url, { headers })).status
+      expect([EXTRAS, await statusOf(`${addresses.gateway}/`)]).toEqual([EXTRAS, page])
+      const chart = `${addresses.charts}/api/v1/charts/104:dx:4`
+      expect([await statusOf(chart), await statusOf(`${chart}/preview.svg`)]).toEqual([200, picture])
+    }
+  })
+
   it('an unknown extra stops the start with the list of known ones and every other fault', async () => {
     const env = { EXTRAS: 'alerts,wy', PORT: 'eighty' }
     await expect(testGateway({ env })).rejects.toThrow(
       [
         'PORT: expected a port number, 0 to 65535 (0: any free port)',
-        'EXTRAS: unknown: "wy"; expected all, none, or some of alerts, overview, uploads, usage, why',
+        'EXTRAS: unknown: "wy"; expected all, none, or some of alerts, holds, overview, pages, pictures, reset, uploads, usage, why',
       ].join('\n  '),
     )
   })

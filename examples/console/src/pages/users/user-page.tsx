@@ -2,14 +2,13 @@ import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { ownLayers } from '../../form/axes.ts'
 import { hrefOf } from '../../route.ts'
-import { useApi, usePolicy, useRefusalsHref } from '../../session.ts'
+import { useApi, useExtras, usePolicy, useRefusalsHref } from '../../session.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { useResource } from '../../ui/use-resource.ts'
 import { useWords } from '../../words/words.ts'
 import { CredentialList } from '../credentials/credential-list.tsx'
 import { Account } from './account.tsx'
 import { BalanceForm } from './balance-form.tsx'
-import { Holds } from './holds.tsx'
 import { lastList } from './last-list.ts'
 import { ProfileForm } from './profile-form.tsx'
 import { Usage } from './usage.tsx'
@@ -19,6 +18,7 @@ import { UserQuotaForm } from './user-quota-form.tsx'
 export function UserPage({ id }: { id: string }): JSX.Element {
   const words = useWords()
   const api = useApi()
+  const extras = useExtras()
   const refusalsHref = useRefusalsHref()
   const layers = ownLayers(usePolicy())
   const user = useResource(() => api.user(id), [api, id])
@@ -55,7 +55,7 @@ export function UserPage({ id }: { id: string }): JSX.Element {
             <div class="cards">
               <div>
                 <Usage id={id} status={status} />
-                <Holds id={id} onReleased={status.reload} />
+                {extras.map(({ name, User }) => User && <User key={name} id={id} onChanged={status.reload} />)}
                 <CredentialList kind="tokens" of={tokens} isNameOptional href={hrefOf('users', id)} />
               </div>
               <div>

@@ -1,6 +1,6 @@
 import { type Clock, type Decision, type Quota, QuotaError } from '@scoregw/quota'
 import type { FactorStore } from '@scoregw/quota/adaptive'
-import { HttpError, invalid } from '../../http/http-error.ts'
+import { invalid } from '../../http/http-error.ts'
 import { outerPath, ownLayers, sharedLayers, subjectsOf } from '../../quota/layer-members.ts'
 import type { OperationName } from '../../quota/policy.ts'
 import type { UsageRecord } from '../../usage/usage-record.ts'
@@ -59,7 +59,7 @@ export class Why {
   async ask({ userId, operation: asked, proposal, days }: Question): Promise<Findings> {
     const { quota, users, usage, factorStore, clock } = this.#deps
     const { policy } = quota
-    if ((await users.find(userId)) === undefined) throw new HttpError('not_found', 'There is no such user.')
+    await users.require(userId)
     // So that what this process has just answered is there too.
     await usage.recorder.flush()
     const until = clock.now() + 1

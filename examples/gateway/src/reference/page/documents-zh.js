@@ -22,8 +22,7 @@ export const PARAGRAPHS_ZH = {
     '**凭据。** `Bot-Token`。其他服务的凭据在此无效。',
   '**Chunks.** A full snapshot comes in chunks under one `snapshot_id`, the last of them with `snapshot_final`. Send a chunk again, identical, after 429, 500, 502 to 504 or no answer: it is stored once.':
     '**分块。** 完整快照以同一 `snapshot_id` 分块送来，最后一块带 `snapshot_final`。遇到 429、500、502 至 504 或没有应答时，原样重发该块：只会保存一次。',
-  'The table of charts, for browsing: titles, difficulties, note counts, and a picture of each.':
-    '可供查看的谱面列表：曲名、难度、物量，以及每张谱面的图片。',
+  'The table of charts, for browsing: titles, difficulties and note counts.': '可供查看的谱面列表：曲名、难度和物量。',
   '**Credential.** `X-API-Key` with a key of this service, which begins with `mk_`. Credentials of the other services do not work here.':
     '**凭据。** `X-API-Key` 加本服务以 `mk_` 开头的密钥。其他服务的凭据在此无效。',
   'A JWT, or a gateway token: it begins with `gw_`.': 'JWT，或以 `gw_` 开头的网关令牌。',

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto'
 import { type RequestHandler, Router } from 'express'
 import helmet from 'helmet'
-import type { Addresses } from '../addresses.ts'
+import type { Addresses } from '../../addresses.ts'
+import { languageOf } from '../../pages/language.ts'
+import type { Extra } from '../extra.ts'
 import { frontHtml, STYLE } from './front-html.ts'
-import { languageOf } from './language.ts'
 
-/** The page runs nothing and loads nothing; its style stands in it, and is this one. */
+/** Pages that describe the services to people, at the services' addresses. */
+export const pages: Extra = { begin: () => ({ pages: frontPage }) }
+
+/** The page runs nothing and loads nothing; its only style is this one. */
 const policy: RequestHandler = helmet.contentSecurityPolicy({
   useDefaults: false,
   directives: {
@@ -20,15 +24,15 @@ const policy: RequestHandler = helmet.contentSecurityPolicy({
 
 /**
  * A browser that requests a service's address gets a page that describes the service. Programs get the same answers as
- * without it: the page is for those who would rather have HTML than JSON.
+ * without it: only clients that prefer HTML to JSON get the page.
  *
  * @param addresses where clients find the services; called each time
  */
-export function frontPage(service: keyof Addresses, addresses: () => Addresses): RequestHandler {
+function frontPage(service: keyof Addresses, addresses: () => Addresses): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true })
   router.get('/', (req, res, next) => {
     res.vary('Accept')
-    // Where both are as good, as for `*/*`, the first is meant.
+    // The first wins where a client accepts both equally, such as with `*/*`.
     if (req.accepts(['json', 'html']) !== 'html') return next()
     policy(req, res, () => {
       res.vary('Accept-Language').set('Cache-Control', 'no-cache').type('html')

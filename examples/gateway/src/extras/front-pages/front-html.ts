@@ -1,5 +1,5 @@
-import type { Addresses } from '../addresses.ts'
-import { escaped, type PageLanguage } from './language.ts'
+import type { Addresses } from '../../addresses.ts'
+import { escaped, type PageLanguage } from '../../pages/language.ts'
 
 interface Link {
   readonly href: string
@@ -50,7 +50,7 @@ const WORDS: Readonly<Record<PageLanguage, FrontWords>> = {
   },
 }
 
-/** What works with the demo's data, and shows how a credential is sent. */
+/** A request that works with the demo's data, and shows how to send a credential. */
 const FIRST: Readonly<Record<keyof Addresses, (address: string) => string>> = {
   gateway: (address) => `curl ${address}/me/quota -H 'Authorization: Bearer gw_...'`,
   sync: (address) =>
@@ -69,7 +69,7 @@ li{padding:.35rem 0}
 pre{margin:.5rem 0 0;padding:.75rem 1rem;border-radius:6px;background:light-dark(#f5f7f9,#1f2428);font-size:.9rem;white-space:pre-wrap;overflow-wrap:anywhere}
 `
 
-/** A page of a service, the same for all subjects: nothing in it is anybody's. */
+/** The page of a service. It is the same for everyone. */
 export function frontHtml(service: keyof Addresses, addresses: Addresses, language: PageLanguage): string {
   const words = WORDS[language]
   const { gateway } = addresses

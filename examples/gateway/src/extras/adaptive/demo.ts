@@ -3,11 +3,11 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from './config/config.ts'
-import { type Gateway, startGateway } from './gateway.ts'
-import { createLogger } from './log/logger.ts'
-import { bypassMember, sharedLayers } from './quota/layer-members.ts'
-import { newToken } from './users/tokens.ts'
+import { loadConfig } from '../../config/config.ts'
+import { type Gateway, startGateway } from '../../gateway.ts'
+import { createLogger } from '../../log/logger.ts'
+import { bypassMember, sharedLayers } from '../../quota/layer-members.ts'
+import { newToken } from '../../users/tokens.ts'
 
 const MINUTE_MS = 60_000
 /** Requests of each minute, half of them to the source: enough for the law to judge by. */
@@ -180,3 +180,5 @@ class Demo {
     return fetch(`${this.#gateway.addresses.gateway}${path}`, init)
   }
 }
+
+if (process.argv[1] === import.meta.filename) await adaptiveDemo((line) => process.stdout.write(`${line}\n`))

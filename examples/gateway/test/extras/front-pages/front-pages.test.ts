@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ADMIN_TOKEN, testGateway, USER_TOKEN } from './support/gateway.ts'
+import { ADMIN_TOKEN, testGateway, USER_TOKEN } from '../../support/gateway.ts'
 
 /** As browsers ask for a page. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'

@@ -1,4 +1,4 @@
-import { type Chart, type Level, type NoteCounts, totalOf } from './chart.ts'
+import { type Chart, type Level, type NoteCounts, totalOf } from '../../charts/chart.ts'
 
 const WIDTH = 480
 const HEIGHT = 270

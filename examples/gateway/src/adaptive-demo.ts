@@ -1,3 +1,0 @@
-import { adaptiveDemo } from './show-adaptive.ts'
-
-await adaptiveDemo((line) => process.stdout.write(`${line}\n`))

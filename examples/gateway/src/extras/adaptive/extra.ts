@@ -1,0 +1,75 @@
+import { adaptiveLaw, type FactorState, type Learned, resetFactor } from '@scoregw/quota/adaptive'
+import { sqlFactor } from '@scoregw/quota-sql'
+import * as z from 'zod'
+import { factorNow } from '../../adaptive/adaptive-routes.ts'
+import { adaptiveDocument, shownWall, wallSchema } from '../../adaptive/documents.ts'
+import type { AuditLog, Doer } from '../../audit/audit-log.ts'
+import { COUNTERS } from '../../db/migrations/0010-counters.ts'
+import { route } from '../../http/route.ts'
+import type { Extra } from '../extra.ts'
+
+const MINUTE_MS = 60_000
+
+const forgottenDocument = z.object({
+  wall: wallSchema.nullable(),
+  responseMinutes: z.number().min(0).describe('how long the last trouble took to pass; 0: not known'),
+  rises: z.int().min(0).describe('rises that would have been blamed for errors'),
+})
+
+type Forgotten = z.input<typeof forgottenDocument>
+
+/** Administrators reset what mode `adaptive` has learned. */
+export const reset: Extra = {
+  begin: ({ adaptive: mode, quota, clock, audit }) => ({
+    routes: [
+      route({
+        method: 'post',
+        path: '/admin/quota/adaptive/reset',
+        docs: {
+          id: 'resetAdaptive',
+          tag: 'Administration',
+          summary: 'Forget what mode adaptive has learned',
+          description:
+            'Forgets the wall, which rises are to blame, and how slowly errors pass. Factor and history stay, and the factor rises freely. Works in every mode.',
+        },
+        access: 'admin',
+        answer: adaptiveDocument.extend({
+          forgotten: forgottenDocument.nullable().describe('what the law had learned; null: nothing'),
+        }),
+        async handle({ user }) {
+          const forgotten = await forgetLearned(audit, user.id)
+          return { body: { forgotten, ...(await factorNow({ ...mode, quota, clock })) } }
+        },
+      }),
+    ],
+  }),
+}
+
+const NO_CALLS = { calls: 0, errors: 0, recentCalls: 0, recentErrors: 0 }
+
+/**
+ * Resets what the law has learned, in one transaction with the audit entry.
+ *
+ * @returns what that was; `null`: nothing, so that no entry is written
+ */
+async function forgetLearned(audit: AuditLog, by: Doer): Promise<Forgotten | null> {
+  return audit.change(by, async ({ db, note }) => {
+    const replaced = await resetFactor(sqlFactor({ db, prefix: COUNTERS }))
+    const before = replaced === undefined ? null : forgottenOf(learnedIn(replaced))
+    if (before !== null) note({ action: 'factor.reset', before, after: null })
+    return before
+  })
+}
+
+/** State of a version before walls has the form that a tick would give it. */
+function learnedIn(state: FactorState): Learned {
+  const { learned } = state.learned === undefined ? adaptiveLaw(state, NO_CALLS, state.tickedAt ?? 0) : state
+  if (learned === undefined) throw new Error('the law has learned nothing')
+  return learned
+}
+
+/** `null`: nothing that lasts longer than half an hour without errors. */
+function forgottenOf({ wall, responseMs, rises }: Learned): Forgotten | null {
+  if (wall === null && responseMs === 0 && rises.length === 0) return null
+  return { wall: shownWall(wall), responseMinutes: responseMs / MINUTE_MS, rises: rises.length }
+}
