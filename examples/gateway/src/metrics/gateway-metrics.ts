@@ -5,19 +5,19 @@ import type { Request, RequestHandler } from 'express'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { OperationName } from '../quota/policy.ts'
 
-/** Seconds: from a quick answer to a source that takes its time. */
+/** Seconds: from fast responses to slow score services. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** What Prometheus reads of a gateway. */
+/** The metrics of a gateway for Prometheus. */
 export interface GatewayMetrics {
   readonly registry: Registry
-  /** Measures every request. */
+  /** Measures the duration of each request. */
   readonly observe: RequestHandler
-  /** Ends the counting. */
+  /** Stops counting. */
   close(): void
 }
 
-/** Requests by method, route and status, and everything that the quota decides; what leases came to, where there are some. */
+/** Makes metrics of requests by method, route and status, of the quota's decisions, and of leases if there are any. */
 export function gatewayMetrics(quota: Quota<OperationName>, leases?: () => LeaseReport): GatewayMetrics {
   const registry = new Registry()
   const close = registerQuotaMetrics({ quota, registry })
@@ -40,13 +40,13 @@ export function gatewayMetrics(quota: Quota<OperationName>, leases?: () => Lease
   }
 }
 
-/** The path as the route has it, never as it came: a label has few values. */
+/** The route's path and not the request's, because a label must have few values. */
 function routeOf(req: Request): string {
   const route = req.route as { readonly path?: unknown } | undefined
   return typeof route?.path === 'string' ? route.path : 'none'
 }
 
-/** Asked when the metrics are read. */
+/** Reads the numbers when Prometheus scrapes. */
 export function registerUsageMetrics(usage: { readonly dropped: number }, registry: Registry): void {
   const counter = new Counter({
     name: 'score_gateway_usage_records_dropped_total',
@@ -62,14 +62,14 @@ export function registerUsageMetrics(usage: { readonly dropped: number }, regist
 
 const PREFIX = 'scoregw_quota_lease_'
 
-/** What a process has of leases now. */
+/** The current leases of a process. */
 const GAUGES = [
   ['held', 'Leases that this process holds', 'outstandingLeases'],
   ['idle_tokens', 'Tokens of its leases that nobody has spent', 'idleTokens'],
   ['overshoot_tokens', 'Most tokens that were seen above a limit of the site', 'overshootTokens'],
 ] as const
 
-/** What they came to since it began. */
+/** Totals since the process started. */
 const COUNTERS = [
   ['grants_total', 'Calls of the script of the site', 'grants'],
   ['local_decisions_total', 'Requests that were decided without asking the site', 'localDecisions'],
@@ -77,7 +77,7 @@ const COUNTERS = [
   ['counter_losses_total', 'Times that counters of the site were gone before their windows had ended', 'counterLosses'],
 ] as const satisfies readonly (readonly [string, string, keyof LeaseReport])[]
 
-/** Asked when the metrics are read. */
+/** Reads the numbers when Prometheus scrapes. */
 function registerLeaseMetrics(leases: () => LeaseReport, registry: Registry): void {
   for (const [name, help, key] of GAUGES) {
     const gauge = new Gauge({

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client'
 import * as z from 'zod'
 import { type Route, route } from '../http/route.ts'
 
-/** The metrics behind the administrators' credential: for where they have no port of their own. */
+/** Metrics for administrators, for gateways whose metrics have no port of their own. */
 export function metricsRoutes(registry: Registry): Route[] {
   return [
     route({
@@ -25,7 +25,7 @@ export function metricsRoutes(registry: Registry): Route[] {
   ]
 }
 
-/** Answers `GET /metrics` to everybody who reaches its port, and nothing else. */
+/** Serves `GET /metrics` to anyone who can reach its port. */
 export function metricsHandler(registry: Registry): RequestListener {
   return (req, res) => {
     answer(registry, req, res).catch(() => res.writeHead(500).end())

@@ -10,22 +10,26 @@ import { type Json, Schemas } from './schemas.ts'
 export interface DocumentOptions {
   readonly title: string
   readonly version: string
-  /** What the service is for, as Markdown. */
+  /** What the service does, as Markdown. */
   readonly description: string
-  /** Where clients find the service, without a slash at the end. */
+  /** The service's URL, without a trailing slash. */
   readonly serverUrl: string
   readonly routes: readonly Route[]
-  /** The credential of every route that is not public, by name. */
+  /** Credentials by name. Every route that isn't public accepts any of them. */
   readonly securitySchemes: Readonly<Record<string, Json>>
-  /** What routes are metered by; absent: there are none that are. */
+  /** The policy that meters the routes; absent: no route is metered. */
   readonly policy?: GatewayPolicy | undefined
-  /** The body of errors. @default the gateway's */
+  /**
+   * The body of errors.
+   *
+   * @default the gateway's
+   */
   readonly errorBody?: z.ZodType | undefined
 }
 
 /**
- * An OpenAPI 3.1 document of everything that a service's routes say of themselves. Written route by route, so that other
- * requests are served meanwhile.
+ * Builds an OpenAPI 3.1 document from the descriptions of a service's routes. It yields after each route, so that other
+ * requests aren't blocked.
  *
  * @throws {Error} when a tag or a header field has no description, or two schemas have one name
  */
@@ -63,7 +67,7 @@ function tagsOf(routes: readonly Route[]): Json[] {
   return Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : []))
 }
 
-/** What operations are about, in the order in which the reference shows them. */
+/** The topics of operations, in the order of the reference. */
 const TAGS: Readonly<Record<string, string>> = {
   Score: 'A score belongs to a chart, `musicId` and `level`. Write, delete and read scores.',
   User: "A player's own data, items and gates.",

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ERROR_CODES, type ErrorCode, statusOf } from '../http/http-error.ts'
 import type { Route } from '../http/route.ts'
 
-/** The body of every failure except `quota_exceeded`. */
+/** The body of every error except `quota_exceeded`. */
 export const errorSchema: z.ZodType = z
   .object({
     error: z.enum(ERROR_CODES).describe('What went wrong, for programs.'),
@@ -64,15 +64,15 @@ export function meaningOf(code: ErrorCode): string {
   return MEANINGS[code]
 }
 
-/** Every error that a route can answer with, by status. */
+/** Returns the errors that a route can respond with, by status. */
 export function errorsOf(route: Route): Map<number, readonly ErrorCode[]> {
   const { access, body, params, query, docs, requestHeaders = [] } = route
   const codes = new Set<ErrorCode>([
-    // Of two credentials in one request none is taken.
+    // A request with two credentials is rejected.
     ...when(access !== 'public', 'bad_request', 'unauthorized', 'too_many_failures'),
     ...when(access === 'admin', 'forbidden'),
     ...when(access === 'admin' || access === 'user', 'user_disabled'),
-    // A path's percent-encoding may be broken.
+    // The percent-encoding of a path can be invalid.
     ...when(params !== undefined, 'bad_request', 'not_found', 'validation_failed'),
     ...when(query !== undefined, 'validation_failed'),
     ...when(
@@ -85,7 +85,7 @@ export function errorsOf(route: Route): Map<number, readonly ErrorCode[]> {
     ),
     ...when(requestHeaders.includes('If-Match'), 'bad_request', 'precondition_failed'),
     ...when(requestHeaders.includes('Idempotency-Key'), 'bad_request', 'conflict', 'idempotency_key_reused'),
-    // Where credentials are kept, and the keys that a JWT is checked with, may be out of reach.
+    // The store of credentials, or the keys for JWTs, can be unavailable.
     ...when(access !== 'public', 'quota_unavailable'),
     ...(docs.errors ?? []),
     'internal_error',

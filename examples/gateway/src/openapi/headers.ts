@@ -2,7 +2,7 @@ import type { Json } from './schemas.ts'
 
 const text = { type: 'string' } as const
 
-/** Header fields of answers. */
+/** Header fields of responses. */
 const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
   'X-Request-Id': {
     description: 'Names the request in our log: the id that the client sent, or a new one.',
@@ -40,7 +40,7 @@ const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
   'WWW-Authenticate': { description: 'The required credential.', schema: text, example: 'Bearer' },
 }
 
-/** Fields that an answer may always lack. */
+/** Fields that any response may lack. */
 const AT_TIMES = ['Idempotency-Replayed', 'RateLimit', 'RateLimit-Policy']
 
 /** Header fields of requests. */
@@ -63,7 +63,7 @@ const REQUEST_HEADERS: Readonly<Record<string, Json>> = {
 }
 
 /**
- * A header field of an answer that always has it.
+ * Returns a header field that the response always has.
  *
  * @param example goes before the field's own
  */
@@ -72,12 +72,12 @@ export function answerHeader(name: string, example?: string): Json {
   return AT_TIMES.includes(name) ? header : { ...header, required: true }
 }
 
-/** The same where an answer may lack it. */
+/** Returns a header field that the response may lack. */
 export function optionalAnswerHeader(name: string): Json {
   return known(ANSWER_HEADERS, name)
 }
 
-/** A header field of a request, as a parameter. */
+/** Returns a header field of a request, as a parameter. */
 export function headerParameter(name: string, required: boolean): Json {
   return { name, in: 'header', required, ...known(REQUEST_HEADERS, name) }
 }

@@ -8,11 +8,11 @@ import { type Json, pascal, type Schemas } from './schemas.ts'
 export interface OperationParts {
   readonly schemas: Schemas
   readonly responses: Responses
-  /** What operations cost and count as. */
+  /** Categories and prices by operation. */
   readonly prices: Readonly<Record<string, OperationDefinition>>
 }
 
-/** One route as the document has it. */
+/** Describes one route. */
 export function operationOf(route: Route, deps: OperationParts): Json {
   const { docs, body, access } = route
   const parameters = parametersOf(route, deps.schemas)
@@ -29,7 +29,7 @@ export function operationOf(route: Route, deps: OperationParts): Json {
   }
 }
 
-/** `/users/:id` as the document writes it: `/users/{id}`. */
+/** Converts `/users/:id` to `/users/{id}`. */
 export function templateOf(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}')
 }
@@ -40,7 +40,7 @@ function descriptionOf(route: Route, prices: OperationParts['prices']): string {
   return description === undefined ? cost : `${description}\n\n${cost}`
 }
 
-/** For programs: the default prices of all operations that a request may be, depending on its body. */
+/** For programs: the default prices of all operations that the route's requests can be, depending on the body. */
 function pricesOf({ docs, operation }: Route, prices: OperationParts['prices']): Json {
   if (operation === undefined) return {}
   const names = typeof operation === 'string' ? [operation] : (docs.operations ?? [])

@@ -10,7 +10,7 @@ import type { GatewayPolicy } from '../quota/policy.ts'
 import { limitLabels } from '../quota/policy-limits.ts'
 import { listOf } from '../quota/status-routes.ts'
 
-/** The body of a refusal under a policy. */
+/** The body of a refusal with this policy. */
 export function quotaExceededSchema(policy: Policy): z.ZodType<ScoreGatewayBody> {
   const { layers, categories } = policy
   return z
@@ -51,17 +51,17 @@ export function quotaExceededSchema(policy: Policy): z.ZodType<ScoreGatewayBody>
 const AT = Date.UTC(2026, 7, 6, 14, 6, 26)
 const OPERATION = 'music.upsert'
 
-/** Examples of a quota's answers, as they are sent. */
+/** Examples of a refusal, as sent. */
 export interface QuotaExamples {
   readonly body: ScoreGatewayBody
-  /** Header fields of the same answer. */
+  /** The header fields of the same response. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A user has sent all that the windows let him, and goes on: what that is answered with, half a window later. */
+/** Makes examples: a user uses up the windows, and sends another request half of `Retry-After` later. */
 export function quotaExamples(policy: GatewayPolicy): QuotaExamples | undefined {
   const clock = { nowMs: AT, now: () => clock.nowMs }
-  // The gateway's own engine has warned of this policy.
+  // The gateway's own engine has already logged the policy's warnings.
   const quota = createQuota({ policy, store: memoryStore({ clock }), clock, calendar: luxonCalendar(), logger: false })
   const refused = (): RefusedDecision | undefined => {
     const request = { subject: subjectsOf(policy)('demo'), operation: OPERATION } as const

@@ -7,9 +7,9 @@ import { answerHeader, optionalAnswerHeader } from './headers.ts'
 import { type QuotaExamples, quotaExamples, quotaExceededSchema } from './quota-exceeded.ts'
 import { type Json, pascal, type Schemas } from './schemas.ts'
 
-/** Every answer to a metered request may have them; they are documented where they matter. */
+/** Any response to a metered request may have them. */
 const RATE_LIMIT_HEADERS = ['RateLimit', 'RateLimit-Policy']
-/** Header fields that always come with an error. */
+/** Fields that an error always has. */
 const REQUIRED_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
   unauthorized: 'WWW-Authenticate',
   player_busy: 'Retry-After',
@@ -27,7 +27,7 @@ const OPTIONAL_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
   source_error: 'Retry-After',
 }
 
-/** The answers of a document's operations; those that many share are written once. */
+/** The responses of a document. Those that several operations share are written once. */
 export class Responses {
   readonly #schemas: Schemas
   readonly #errorSchema: z.ZodType
@@ -37,7 +37,7 @@ export class Responses {
   readonly #named = new Map<string, Json>()
   readonly #headers = new Map<string, Json>()
 
-  /** @param policy what routes are metered by; absent: there are none that are */
+  /** @param policy meters the routes; absent: no route is metered */
   constructor(schemas: Schemas, errorSchema: z.ZodType, policy?: GatewayPolicy) {
     this.#schemas = schemas
     this.#errorSchema = errorSchema
@@ -45,11 +45,11 @@ export class Responses {
     this.#examples = policy && quotaExamples(policy)
   }
 
-  /** Every answer of a route, by status. */
+  /** Returns all responses of a route, by status. */
   of(route: Route): Json {
     const policy = route.operation === undefined ? undefined : this.#policy
     const errors = [...errorsOf(route)].map(([status, codes]) => {
-      // A refusal by a quota has a body of its own.
+      // A refusal has its own body.
       const isRefusal = status === 429 && policy !== undefined
       return [status, isRefusal ? this.#refusal(policy, codes) : this.#error(codes)] as const
     })
@@ -95,7 +95,7 @@ export class Responses {
     })
   }
 
-  /** The error's body; where it has the member `error`, with the texts that this answer may have there. */
+  /** The body of an error. If it has the member `error`, its values are limited to these codes. */
   #errorBody(codes: readonly ErrorCode[]): Json {
     const any = this.#schemas.named(this.#errorSchema, 'Error', 'output')
     const hasCode = this.#errorSchema instanceof z.ZodObject && 'error' in this.#errorSchema.shape
@@ -105,7 +105,7 @@ export class Responses {
     }
   }
 
-  /** @param others errors of the same status */
+  /** @param others errors with the same status */
   #refusal(policy: GatewayPolicy, others: readonly ErrorCode[]): Json {
     this.#exceeded ??= quotaExceededSchema(policy)
     const { body: example } = this.#examples ?? {}
@@ -158,7 +158,7 @@ const SUCCESSES: Readonly<Record<number, string>> = {
   204: 'Done; the answer has no body.',
 }
 
-/** The fields that come with every one, or with some, of the codes. */
+/** The fields that belong to every one of the codes, or to some. */
 function fieldsOf(
   table: Partial<Readonly<Record<ErrorCode, string>>>,
   codes: readonly ErrorCode[],

@@ -7,11 +7,11 @@ import { type DocumentOptions, openApiDocument } from './document.ts'
 import type { Json } from './schemas.ts'
 
 interface OpenApiOptions extends Omit<DocumentOptions, 'serverUrl'> {
-  /** May change until every service listens: called each time. */
+  /** Called for each document, because the URL may change until all services listen. */
   serverUrl(): string
 }
 
-/** Routes, and one more that says what they are: `GET /openapi.json`, free and open to everybody. */
+/** Adds the free and public route `GET /openapi.json`, which describes all routes and itself. */
 export function withOpenApi(options: OpenApiOptions): Route[] {
   const { serverUrl } = options
   let document: Promise<Json> | undefined
@@ -63,7 +63,7 @@ costs nothing. \`GET /me/quota\` is free.
 **Order of checks.** Credential (401, 403), path and method (404, 405), body (413, 415, 400), content (422), quota (429),
 then the work. Unknown members of a body are ignored, unless its schema says otherwise.`
 
-/** The gateway's routes and the document that describes them. */
+/** Adds the route with the gateway's document. */
 export function gatewayRoutesWithDocument(
   serverUrl: () => string,
   policy: GatewayPolicy,

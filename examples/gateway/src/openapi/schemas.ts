@@ -1,21 +1,21 @@
 import * as z from 'zod'
 
-/** Which side of a schema is meant: what clients may send, or what they get. */
+/** The direction of a schema: what clients send, or what they receive. */
 type Side = 'input' | 'output'
 
-/** The document's named schemas, collected while its operations are written. */
+/** The named schemas of a document, collected while operations are written. */
 export class Schemas {
   readonly #named = new Map<string, Json>()
-  /** What a schema became, by side: many operations answer with the same. */
+  /** Converted schemas by side, because many operations share them. */
   readonly #inlined = { input: new Map<z.ZodType, Json>(), output: new Map<z.ZodType, Json>() }
 
-  /** A reference to a schema, by the id that it has (`.meta({ id })`) or the given name. */
+  /** Returns a reference to a schema, by its id (`.meta({ id })`) or the given name. */
   named(schema: z.ZodType, name: string, side: Side): Json {
     const json = this.inline(schema, side)
     return '$ref' in json ? json : this.#put(name, json, side)
   }
 
-  /** A schema as it is; the ones in it that have an id become references. */
+  /** Returns the schema itself. Schemas in it that have an id become references. */
   inline(schema: z.ZodType, side: Side): Json {
     const known = this.#inlined[side].get(schema)
     if (known !== undefined) return known
@@ -27,7 +27,7 @@ export class Schemas {
   #written(schema: z.ZodType, side: Side): Json {
     const { $schema: _, $defs = {}, ...json } = z.toJSONSchema(schema, { io: side, unrepresentable: 'any', override })
     const refs = new Map<string, unknown>()
-    // Inner definitions come before those that refer to them: a name is known before it is needed.
+    // Inner definitions come first, so that each name exists before it is used.
     for (const [id, each] of definitionsOf($defs as Record<string, Json>)) {
       refs.set(`#/$defs/${id}`, this.#put(id, tidy(each, refs), side).$ref)
     }
@@ -38,7 +38,7 @@ export class Schemas {
     return Object.fromEntries([...this.#named].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** One name stands for one schema: where the sides of a schema differ, the later one gets a name of its own. */
+  /** Adds a schema under a name. If a schema differs by side, the later one gets its own name. */
   #put(id: string, json: Json, side: Side): Json {
     const known = this.#named.get(id)
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(json)) {
@@ -51,7 +51,7 @@ export class Schemas {
   }
 }
 
-/** Definitions in an order in which each comes after those that it refers to. */
+/** Sorts definitions so that each comes after those that it refers to. */
 function definitionsOf(definitions: Readonly<Record<string, Json>>): [string, Json][] {
   const ordered = new Map<string, Json>()
   const visit = (id: string): void => {
@@ -64,7 +64,10 @@ function definitionsOf(definitions: Readonly<Record<string, Json>>): [string, Js
   return [...ordered]
 }
 
-/** Only strict objects are closed to both sides: answers of the others may gain members in later versions. */
+/**
+ * Removes `additionalProperties: false`, except for strict objects. Other objects may get new members in later
+ * versions.
+ */
 function override({
   zodSchema,
   jsonSchema,
@@ -76,7 +79,7 @@ function override({
   if (def.type === 'object' && def.catchall === undefined) Reflect.deleteProperty(jsonSchema, 'additionalProperties')
 }
 
-/** Takes out what says nothing to people. */
+/** Removes keywords that mean nothing to people. */
 function tidy(schema: Json, refs: ReadonlyMap<string, unknown>): Json {
   return mapSchema(schema, (each) => {
     const { $ref } = each
@@ -99,7 +102,9 @@ const MAPS = ['properties', '$defs', 'patternProperties']
 const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
 const SINGLES = ['items', 'additionalProperties', 'propertyNames', 'contains', 'not']
 
-/** Changes a schema and every schema in it, the inner ones first. What only looks like one, an example or an enum, stays. */
+/**
+ * Changes a schema and its inner schemas, the innermost first. Examples and enums stay, even if they resemble schemas.
+ */
 export function mapSchema(schema: Json, change: (schema: Json) => Json): Json {
   const entries = Object.entries(schema).map(([key, value]): [string, unknown] => {
     if (MAPS.includes(key) && isJson(value)) {
@@ -124,7 +129,10 @@ function without(schema: Json, isLeftOut: (key: string, value: unknown) => boole
   return Object.fromEntries(Object.entries(schema).filter(([key, value]) => !isLeftOut(key, value)))
 }
 
-/** `source_rate_limited` and `upsertMusic` as names of schemas: `SourceRateLimited`, `UpsertMusic`. */
+/**
+ * Converts a name to the name of a schema: `source_rate_limited` to `SourceRateLimited`, `upsertMusic` to
+ * `UpsertMusic`.
+ */
 export function pascal(name: string): string {
   return name
     .split(/[^A-Za-z0-9]+/)

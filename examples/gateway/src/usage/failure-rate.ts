@@ -1,6 +1,6 @@
 import { type MinuteOutcomes, OUTCOME_COLUMNS, type OutcomeColumn } from '@scoregw/quota/adaptive'
 
-/** How many requests ended in which way. */
+/** Numbers of requests by outcome. */
 type Counts = Record<OutcomeColumn, number>
 
 function noCounts(): Counts {
@@ -14,15 +14,15 @@ function addCounts(sum: Counts, more: Readonly<Counts>): void {
 
 const MINUTE_MS = 60_000
 
-/** How the requests of one stretch of time ended. Rates are fractions, 0 where there were no calls. */
+/** Outcomes of requests in a period. Rates are fractions, and 0 without calls. */
 interface Bucket {
-  /** When it begins, ISO 8601 and in seconds since the epoch. */
+  /** The start: ISO 8601, and seconds since the epoch. */
   readonly ts: string
   readonly bucketUnix: number
   readonly calls: number
-  /** Server internal errors without an answer to pass on (`httpStatus` 0). */
+  /** Server errors without a response to pass on (`httpStatus` 0). */
   readonly codeZero: number
-  /** All server internal errors: `httpStatus` 0, or 500 and above. */
+  /** All server errors: `httpStatus` 0, or 500 and above. */
   readonly serverError: number
   readonly clientError: number
   readonly businessFail: number
@@ -30,22 +30,22 @@ interface Bucket {
   readonly failureRate: number
 }
 
-/** The stretches of time of a chart: the last one is the current one. Aligned to whole buckets since the epoch (UTC). */
+/** The buckets of a chart. They are aligned to the epoch (UTC), and the last one is current. */
 export interface BucketRange {
   readonly bucketMinutes: number
-  /** The first minute of the first bucket, and the first one after the last bucket. */
+  /** The first minute of the range, and the first minute after it. */
   readonly fromMinute: number
   readonly toMinute: number
 }
 
-/** The last days in whole buckets: `days x 1440 / bucketMinutes` of them. */
+/** Returns the range of the last days: `days x 1440 / bucketMinutes` buckets. */
 export function bucketRange(nowMs: number, days: number, bucketMinutes: number): BucketRange {
   const nowMinute = Math.floor(nowMs / MINUTE_MS)
   const toMinute = (Math.floor(nowMinute / bucketMinutes) + 1) * bucketMinutes
   return { bucketMinutes, fromMinute: toMinute - days * 1_440, toMinute }
 }
 
-/** One bucket after the other, those without calls among them. */
+/** Returns all buckets in order, including those without calls. */
 export function bucketsOf(range: BucketRange, minutes: readonly MinuteOutcomes[]): Bucket[] {
   const { bucketMinutes, fromMinute, toMinute } = range
   const sums = Array.from({ length: (toMinute - fromMinute) / bucketMinutes }, noCounts)
@@ -56,7 +56,7 @@ export function bucketsOf(range: BucketRange, minutes: readonly MinuteOutcomes[]
   return sums.map((sum, index) => bucketOf(fromMinute + index * bucketMinutes, sum))
 }
 
-/** All of it as one bucket, which begins with the first minute. */
+/** Returns the whole range as one bucket. */
 export function summaryOf({ fromMinute }: BucketRange, minutes: readonly MinuteOutcomes[]): Bucket {
   const sum = noCounts()
   for (const each of minutes) addCounts(sum, each)

@@ -7,16 +7,16 @@ import type { ObserveMetered } from '../quota/metering.ts'
 import { refusingLimit, type UsageRecord } from './usage-record.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 
-/** The status of a request whose caller went away before there was one. */
+/** The status of a request whose client disconnected before the response. */
 const HUNG_UP = 499
 
-/** Writes down each metered request when it is answered. */
+/** Records each metered request when its response closes. */
 export function observeMetered(recorder: UsageRecorder, clock: Clock): ObserveMetered {
   return (req, res, operation, category) => {
     res.once('close', () => {
       const { user, errorCode } = contextOf(req)
       if (user === undefined) return
-      // None where the quota was unavailable.
+      // Absent if the quota was unavailable.
       const { quota } = req
       recorder.record({
         ...{ id: randomUUID(), userId: user.id, operation, category },
@@ -37,10 +37,13 @@ function factsOf(decision: Decision | undefined): Pick<UsageRecord, 'cost' | 'se
   return { cost, settingsVersion, refusal: decision.allowed ? null : refusingLimit(decision) }
 }
 
-/** Those who watch over processes ask every few seconds, and would hide how the work goes. */
+/** Monitoring requests these every few seconds. They would hide real failures. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** Counts how each request ends. One that could not be forwarded counts as status 0, whatever its client got. */
+/**
+ * Counts the outcome of each request. Requests that couldn't be forwarded count as status 0, whatever their clients
+ * received.
+ */
 export function observeOutcomes(recorder: Pick<OutcomeRecorder, 'record'>): RequestHandler {
   return (req, res, next) => {
     if (PROBES.has(req.path)) return next()

@@ -2,13 +2,13 @@ import type { LimitKind, RefusedDecision } from '@scoregw/quota'
 
 /** The limit that refused a request. */
 export interface RefusingLimit {
-  /** The layer's name in the policy, and as people read it. */
+  /** The layer's name in the policy, and its name for people. */
   readonly layer: string
   readonly scope: string
-  /** Label of the limit, for example `1h`. */
+  /** The limit's label, for example `1h`. */
   readonly window: string
   readonly kind: LimitKind
-  /** Tokens; of concurrency slots, of a bucket its burst: the most that can be used. */
+  /** The most that can be used: tokens, slots for concurrency, a bucket's burst. */
   readonly limit: number
   readonly used: number
   readonly requested: number
@@ -16,25 +16,25 @@ export interface RefusingLimit {
   readonly resetAt: number
 }
 
-/** One metered request of a user, as it ended. */
+/** A user's metered request and its outcome. */
 export interface UsageRecord {
   readonly id: string
   readonly userId: string
-  /** When it was decided, epoch milliseconds by the clock of the counters. */
+  /** When the decision was made, in epoch milliseconds of the store's clock. */
   readonly at: number
   readonly operation: string
   readonly category: string
-  /** Tokens that it needed; `null` where nothing could be decided. */
+  /** The tokens that it needed; `null`: no decision was made. */
   readonly cost: number | null
-  /** Tokens that it was charged in the end. */
+  /** The final charge in tokens. */
   readonly charged: number
-  /** The HTTP status; 499 for a caller who went away before there was one. */
+  /** The HTTP status; 499: the client disconnected before the response. */
   readonly status: number
-  /** The answer's `error`; `null`: it had none. */
+  /** The response's `error`; `null`: no error. */
   readonly error: string | null
-  /** Version of the settings it was decided under; `null` where nothing could be decided. */
+  /** The version of the settings that decided; `null`: no decision was made. */
   readonly settingsVersion: number | null
-  /** There for a refusal. */
+  /** Present for refusals. */
   readonly refusal: RefusingLimit | null
 }
 

@@ -4,23 +4,23 @@ import type { Chore } from '../chores.ts'
 import type { UsageRecord } from './usage-record.ts'
 import type { UsageRecords } from './usage-records.ts'
 
-/** Most requests that wait to be written down. */
+/** The most requests that can wait to be written. */
 const MOST_WAITING = 10_000
-/** Records that are written together, before others have a turn. */
+/** The most records per write. Other work can run in between. */
 const WRITTEN_AT_ONCE = 100
-/** How long a request whose caller has gone is waited for, in milliseconds. */
+/** How long to wait for unfinished work after the client has disconnected, in milliseconds. */
 const MOST_PATIENCE_MS = 60_000
 
 const WRITE_EVERY_MS = 1_000
 const FORGET_EVERY_MS = 10 * 60_000
 
-/** A request that was metered; what it is charged may change until its work is over, also when its caller has gone. */
+/** A metered request. Its charge may change until its work is over, even after the client has disconnected. */
 export interface Metered extends Omit<UsageRecord, 'charged'> {
   charged(): number
   isOver(): boolean
 }
 
-/** Keeps in memory what was metered, and writes it down once a second: no request waits for that. */
+/** Collects metered requests in memory, and writes them once per second. Requests don't wait for it. */
 export class UsageRecorder {
   readonly #records: UsageRecords
   readonly #clock: Clock
@@ -28,7 +28,7 @@ export class UsageRecorder {
   #waiting: Metered[] = []
   #dropped = 0
   #flushing: Promise<void> = Promise.resolve()
-  /** Whose records were written since those were counted that a user has too many of. */
+  /** Users with new records since the last cleanup. */
   #written = new Set<string>()
 
   constructor(records: UsageRecords, clock: Clock, mostWaiting: number = MOST_WAITING) {
@@ -37,26 +37,27 @@ export class UsageRecorder {
     this.#mostWaiting = mostWaiting
   }
 
-  /** Requests that were not written down, since too many were waiting. */
+  /** How many requests were not recorded because too many were waiting. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** Never throws, never waits. */
+  /** Records a request. Returns immediately and never throws. */
   record(metered: Metered): void {
     if (this.#waiting.length >= this.#mostWaiting) this.#dropped++
     else this.#waiting.push(metered)
   }
 
   /**
-   * Writes finished records. If that fails they are kept for the next time.
+   * Writes finished records. If it fails, they stay for the next attempt.
+   *
    * @throws the database's error
    */
   flush(): Promise<void> {
     return this.#flushAll(({ at, isOver }) => isOver() || at <= this.#clock.now() - MOST_PATIENCE_MS)
   }
 
-  /** Writes down everything. */
+  /** Writes all records, finished or not. */
   close(): Promise<void> {
     return this.#flushAll(() => true)
   }
@@ -68,7 +69,7 @@ export class UsageRecorder {
     ]
   }
 
-  /** Deletes records that are too old, and those of active users beyond the most a user may have. */
+  /** Deletes old records, and those that exceed the maximum of users with new records. */
   async forget(): Promise<void> {
     const users = this.#written
     this.#written = new Set()
@@ -79,7 +80,7 @@ export class UsageRecorder {
     await this.#records.forgetOld(this.#clock.now())
   }
 
-  /** One at a time, so that none is written twice. */
+  /** One write at a time, so that no record is written twice. */
   #flushAll(isReady: (metered: Metered) => boolean): Promise<void> {
     const flushed = this.#flushing.then(() => this.#flush(isReady))
     this.#flushing = flushed.catch(() => undefined)

@@ -3,29 +3,29 @@ import { beijingDay } from '../beijing-day.ts'
 import type { Db, Tables, UsageDayTable, UsageRecordTable } from '../db/schema.ts'
 import { isFailure, type RefusingLimit, type UsageRecord } from './usage-record.ts'
 
-/** How long a record is kept, in milliseconds; sums of days as many days. */
+/** How long records and daily sums are kept. */
 const KEPT_DAYS = 30
 const KEPT_MS = KEPT_DAYS * 86_400_000
 
-/** Most records that are kept of a user. */
+/** The most records per user. */
 export const KEPT_A_USER = 1_000
 
-/** Records that are deleted before others have a turn. */
+/** The most records per deletion. Other work can run in between. */
 const DELETED_AT_ONCE = 500
 
-/** Where a page of records begins: behind this one. */
+/** A page of records starts after this one. */
 export type UsageCursor = Pick<UsageRecord, 'at' | 'id'>
 
-/** What a user's requests of one day in Beijing came to. */
+/** The sums of a user's requests on one day in Beijing. */
 interface UsageDay {
-  /** Counted from 1 January 1970. */
+  /** Days since 1 January 1970. */
   readonly day: number
   readonly requests: number
   readonly tokens: number
   readonly failures: number
 }
 
-/** Users' requests, one by one and summed by day. */
+/** Users' requests: one record each, and daily sums. */
 export class UsageRecords {
   readonly #db: Db
 
@@ -33,7 +33,9 @@ export class UsageRecords {
     this.#db = db
   }
 
-  /** Adds records, a few hundred at most, and their sums. Leaves out those that are there, and those of deleted users. */
+  /**
+   * Adds up to a few hundred records, and adds them to the sums. Skips records that exist, and those of deleted users.
+   */
   async add(records: readonly UsageRecord[]): Promise<void> {
     if (records.length === 0) return
     await this.#db.transaction().execute(async (transaction) => {
@@ -45,7 +47,7 @@ export class UsageRecords {
         .execute()
       const ids = new Set(added.map(({ id }) => id))
       if (ids.size === 0) return
-      // After the write: a transaction on an embedded database that begins with a read may not write any more.
+      // After the write: in SQLite, a transaction that starts with a read may fail to write.
       const ownerless = await transaction
         .deleteFrom('usage_records')
         .where('id', 'in', [...ids])
@@ -57,7 +59,7 @@ export class UsageRecords {
     })
   }
 
-  /** A user's newest records, or the newest of those behind one. */
+  /** Returns a user's newest records, or the newest ones before a given record. */
   async page(userId: string, behind: UsageCursor | undefined, limit: number): Promise<UsageRecord[]> {
     const newestFirst = this.#db
       .selectFrom('usage_records')
@@ -76,8 +78,9 @@ export class UsageRecords {
   }
 
   /**
-   * A user's records of a stretch of time, the oldest first.
-   * @param from, to epoch milliseconds, `to` not among them
+   * Returns a user's records of a period, the oldest first.
+   *
+   * @param from, to epoch milliseconds, `to` excluded
    */
   async between(userId: string, from: number, to: number, limit: number = KEPT_A_USER): Promise<UsageRecord[]> {
     const rows = await this.#db
@@ -93,7 +96,7 @@ export class UsageRecords {
     return rows.map(fromRow)
   }
 
-  /** The newest refusals since an instant, of all users. */
+  /** Returns the newest refusals of all users since an instant. */
   async refusedSince(since: number, limit: number): Promise<UsageRecord[]> {
     const rows = await this.#db
       .selectFrom('usage_records')
@@ -106,7 +109,7 @@ export class UsageRecords {
     return rows.map(fromRow)
   }
 
-  /** What a user's days came to, those without requests left out. */
+  /** Returns a user's daily sums. Days without requests are absent. */
   async days(userId: string, fromDay: number): Promise<UsageDay[]> {
     return this.#db
       .selectFrom('usage_days')
@@ -117,7 +120,7 @@ export class UsageRecords {
       .execute()
   }
 
-  /** Deletes records that are too old. */
+  /** Deletes old records. */
   async forgetOld(now: number): Promise<void> {
     await this.#db
       .deleteFrom('usage_days')
@@ -138,7 +141,7 @@ export class UsageRecords {
     } while (deleted > 0n)
   }
 
-  /** Forgets what a user has more of than is kept, the oldest first. */
+  /** Deletes a user's oldest records beyond the maximum. */
   async forgetMost(userId: string): Promise<void> {
     const ofUser = this.#db.selectFrom('usage_records').where('user_id', '=', userId)
     const last = await ofUser
@@ -159,7 +162,7 @@ export class UsageRecords {
   }
 }
 
-/** In one order everywhere: processes that change the same rows in different orders would wait for each other for ever. */
+/** Returns daily sums in a fixed order. Different orders would cause deadlocks between processes. */
 function sumsOf(records: readonly UsageRecord[]): Insertable<UsageDayTable>[] {
   const sums = new Map<string, UsageDayTable>()
   for (const record of records) {
@@ -229,7 +232,7 @@ function fromRow(row: Selectable<UsageRecordTable>): UsageRecord {
   }
 }
 
-/** Its columns are there together. */
+/** The refusal's columns are either all set or all null. */
 function refusalOf(row: Selectable<UsageRecordTable>): RefusingLimit | null {
   const { layer, scope, window_label: window, kind } = row
   const { limit_tokens: limit, used_tokens: used, requested_tokens: requested, reset_at: resetAt } = row

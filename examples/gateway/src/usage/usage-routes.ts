@@ -6,7 +6,7 @@ import { envelope, type Route, route, success } from '../http/route.ts'
 import { bucketRange, bucketsOf, summaryOf } from './failure-rate.ts'
 
 const MAX_DAYS = 7
-/** Lengths of a bucket that divide a day, so that a chart has no part of one. */
+/** Bucket lengths that divide a day, so that no bucket is cut. */
 const BUCKET_MINUTES = [5, 10, 15, 30, 60] as const
 
 const DAYS_ERROR = `expected a whole number from 1 to ${MAX_DAYS}`
@@ -57,11 +57,11 @@ export interface UsageOptions {
   readonly outcomes: OutcomeStore
   readonly recorder: OutcomeRecorder
   readonly clock: Clock
-  /** Whether everybody may see it. */
+  /** Whether everyone can see it. */
   readonly isPublic: boolean
 }
 
-/** How requests ended, for the administrators' chart, and for all subjects where that is allowed. */
+/** Routes for the outcomes of requests: for administrators, and for everyone if allowed. */
 export function usageRoutes(options: UsageOptions): Route[] {
   const failureRate = failureRateOf(options)
   const ofAdministrators = [
@@ -78,7 +78,7 @@ export function usageRoutes(options: UsageOptions): Route[] {
       query,
       answer,
       async handle({ query: { days, bucketMinutes } }) {
-        // So that what this process has just answered is there too.
+        // Include the requests of this process up to now.
         await options.recorder.flush()
         return { body: await failureRate(days, bucketMinutes) }
       },
@@ -106,7 +106,7 @@ function ofEverybody(failureRate: () => Promise<z.output<typeof answer>>): Route
   })
 }
 
-/** Anybody may ask as often as they like: the minutes are read once in each. */
+/** Caches the result for a minute, because anyone may request it any number of times. */
 function perMinute<T>({ clock }: UsageOptions, read: () => Promise<T>): () => Promise<T> {
   let known: { readonly minute: number; readonly value: Promise<T> } | undefined
   return () => {

@@ -16,20 +16,20 @@ import {
   type UserSearch,
 } from './user-repository.ts'
 
-/** Largest balance, in credits. */
+/** The largest balance, in credits. */
 export const MAX_BALANCE = 1_000_000_000
 
-/** A change of a user; absent members stay as they are. */
+/** A change of a user. Absent members stay as they are. */
 export interface UserChange {
   readonly name?: string | undefined
   readonly role?: User['role'] | undefined
-  /** `true`: every credential of the user is refused from the next request on, in every process. */
+  /** `true`: rejects all credentials of the user from the next request on, in every process. */
   readonly disabled?: boolean | undefined
-  /** `null`: no account of score sync. */
+  /** `null`: unlinks the score sync account. */
   readonly qq?: number | null | undefined
 }
 
-/** Credits to add, or the new balance; `from`: only if the balance still is this. */
+/** Credits to add, or the new balance. With `from`, the balance is only set if it is still this. */
 export type BalanceChange = { readonly add: number } | { readonly set: number; readonly from?: number | undefined }
 
 export interface AdminUsersOptions {
@@ -37,15 +37,15 @@ export interface AdminUsersOptions {
   readonly clock: Clock
   readonly audit: AuditLog
   /**
-   * Called after a change that names an account of score sync, also when it was linked before: so a call that failed is
-   * made again by repeating the change.
+   * Called after each change with a score sync account, even if it was already linked. So repeating the change repeats
+   * a failed call.
    */
   readonly onLinked?: ((userId: string, qq: number) => Promise<void>) | undefined
-  /** Called before a user is deleted: removes what the database does not have, or another part of it keeps. */
+  /** Called before a user is deleted. Removes data outside the user's tables. */
   readonly onDelete?: ((userId: string, by: Doer) => Promise<void>) | undefined
 }
 
-/** What administrators do with users. */
+/** Operations of administrators on users. */
 export class AdminUsers {
   readonly #options: AdminUsersOptions
 
@@ -64,7 +64,7 @@ export class AdminUsers {
     return toUserRecord(user)
   }
 
-  /** Creates a user; `false` when the id is taken. */
+  /** Creates a user. Returns `false` if the id is taken. */
   async create(user: User, by: Doer): Promise<boolean> {
     const { audit, clock } = this.#options
     return audit.change(by, async ({ db, note }) => {
@@ -78,9 +78,9 @@ export class AdminUsers {
   /**
    * Creates or changes a user.
    *
-   * @param precondition called with the user's tag while the user is locked
-   * @throws {HttpError} `conflict` when the account of score sync is another user's, or no administrator would be left;
-   * what the precondition throws
+   * @param precondition called with the user's ETag while the user is locked
+   * @throws {HttpError} `conflict` if the score sync account belongs to another user, or if no administrator would be
+   * left; errors of the precondition
    */
   async put(
     id: string,
@@ -123,17 +123,17 @@ export class AdminUsers {
   }
 
   /**
-   * Deletes a user and everything that is the user's.
+   * Deletes a user and all data of the user.
    *
-   * @throws {HttpError} `not_found`; `conflict` when no administrator would be left; what the precondition throws
+   * @throws {HttpError} `not_found`; `conflict` if no administrator would be left; errors of the precondition
    */
   async remove(id: string, by: Doer, precondition: Precondition = () => undefined): Promise<void> {
     const { audit, clock, onDelete } = this.#options
     precondition(userEtag(await this.get(id)))
-    // First, so that a failure leaves a user who can be deleted again, and nothing that another user of the id would have.
+    // First, so that after a failure the user can be deleted again. A new user with the same id must find nothing.
     await onDelete?.(id, by)
     await audit.change(by, async ({ db, note }) => {
-      // The user's own transactions end before this one, and later ones find no user.
+      // This write waits for the user's own transactions. Later ones find no user.
       const row = await db
         .updateTable('users')
         .set({ touched_at: clock.now() })
@@ -150,14 +150,15 @@ export class AdminUsers {
   }
 
   /**
-   * Answers the new balance.
-   * @throws {HttpError} `not_found`; `precondition_failed` when it is not what it was to be set from; `conflict` when it
-   * would be negative or too large
+   * Changes a balance, and returns the new one.
+   *
+   * @throws {HttpError} `not_found`; `precondition_failed` if the balance isn't `from`; `conflict` if it would be
+   * negative or too large
    */
   async changeBalance(id: string, change: BalanceChange, by: Doer): Promise<number> {
     const { audit, clock } = this.#options
     return audit.change(by, async ({ db, note }) => {
-      // As every transaction on a player's data: a write comes first, and makes it wait for the others.
+      // Transactions on a player's data start with a write, which waits for the others.
       const row = await db
         .updateTable('users')
         .set({ touched_at: clock.now() })
@@ -195,7 +196,10 @@ function isAdmin({ role, disabled }: UserRecord): boolean {
   return role === 'admin' && !disabled
 }
 
-/** Administrators take turns, so that two who give up their roles at one time do not both count on the other. */
+/**
+ * Requires another administrator. Transactions run one after the other, so two administrators can't give up their roles
+ * together.
+ */
 async function requireAnotherAdmin(db: Transaction<Tables>, id: string): Promise<void> {
   const other = await db
     .selectFrom('users')
@@ -218,7 +222,7 @@ function given({ name, role, disabled, qq }: UserChange): Partial<UserRecord> {
   }
 }
 
-/** Names what administrators set of a user. The balance is not of it: players change it themselves. */
+/** Returns the ETag of what administrators set. It excludes the balance, which players change themselves. */
 export function userEtag(user: UserRecord): string {
   return contentEtag(shown(user))
 }

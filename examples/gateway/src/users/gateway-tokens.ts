@@ -6,10 +6,10 @@ import { newToken } from './tokens.ts'
 import { userIdSchema } from './user.ts'
 import { UserRepository } from './user-repository.ts'
 
-/** Most tokens of one user. */
+/** The most tokens per user. */
 export const MAX_TOKENS = 50
 
-/** A token as it is shown: the token itself is nowhere. */
+/** A token as shown to administrators, without the token itself. */
 export interface GatewayToken {
   readonly id: string
   readonly label: string
@@ -17,7 +17,7 @@ export interface GatewayToken {
   readonly createdAt: number
 }
 
-/** Tokens of users, for administrators. */
+/** Operations of administrators on gateway tokens. */
 export class GatewayTokens {
   readonly #db: Db
   readonly #clock: Clock
@@ -30,7 +30,8 @@ export class GatewayTokens {
   }
 
   /**
-   * The oldest first.
+   * Returns a user's tokens, the oldest first.
+   *
    * @throws {HttpError} `not_found` for an unknown user
    */
   async list(userId: string): Promise<GatewayToken[]> {
@@ -45,8 +46,9 @@ export class GatewayTokens {
   }
 
   /**
-   * Makes a token, and the user where there is none. The token is returned this once: only its hash is stored.
-   * @throws {HttpError} `conflict` when the user has as many as there may be
+   * Makes a token, and the user if necessary. Only its hash is stored, so it is returned just this once.
+   *
+   * @throws {HttpError} `conflict` if the user has the maximum number of tokens
    */
   async issue(
     userId: string,
@@ -75,9 +77,10 @@ export class GatewayTokens {
   }
 
   /**
-   * From the next request on the token is invalid, in every process.
-   * @param userId whose it has to be; absent: anybody's
-   * @returns whether there was such a token
+   * Revokes a token, from the next request on in every process.
+   *
+   * @param userId the required owner; absent: any
+   * @returns whether the token existed
    */
   async revoke(id: string, by: Doer, userId?: string): Promise<boolean> {
     if (![id, userId ?? id].every((text) => userIdSchema.safeParse(text).success)) return false

@@ -50,7 +50,7 @@ const balanceBody = z
   })
   .refine((body) => (body?.add === undefined) !== (body?.set === undefined), {
     error: 'expected one of add and set',
-    // Asked whatever else is wrong, so that one answer names every fault.
+    // Always checked, so that one response names all faults.
     when: () => true,
   })
   .refine((body) => body?.from === undefined || body.set !== undefined, {
@@ -70,7 +70,7 @@ const userAnswer = z.object({
   createdAt: z.iso.datetime(),
 })
 
-/** Users, for administrators. */
+/** Routes for administrators to manage users. */
 export function adminUserRoutes(users: AdminUsers): Route[] {
   return [
     route({

@@ -8,7 +8,7 @@ import { nameSchema, userIdSchema } from './user.ts'
 const PATH = '/admin/users/:id/tokens'
 
 const issueBody = z.strictObject({
-  // Tokens with the demo's label go when the demo goes.
+  // Tokens with the demo's label are deleted with the demo.
   label: nameSchema.refine((label) => label !== DEMO_LABEL, `"${DEMO_LABEL}" is for the demo's tokens`).optional(),
 })
 
@@ -16,11 +16,11 @@ const listAnswer = z.object({
   items: z.array(z.object({ id: z.string(), label: z.string(), createdAt: z.iso.datetime() })),
 })
 
-/** An id that no user and no token can have is found nowhere, as any other. */
+/** Any text. An id that isn't valid isn't found, like any unknown one. */
 const anyId = z.string().meta({ description: "A user's id.", example: 'demo' })
 const tokenId = z.string().describe("The token's id, not the token.")
 
-/** Tokens of users, for administrators. */
+/** Routes for administrators to manage tokens. */
 export function tokenRoutes(tokens: GatewayTokens): Route[] {
   return [
     route({

@@ -13,14 +13,14 @@ export class UserRepository {
   readonly #clock: Clock
   readonly #reader: Db
 
-  /** @param reader the connection for look-ups of callers, which do not wait for writes */
+  /** @param reader connection for reads that don't wait for writes */
   constructor(db: Db, clock: Clock, reader: Db = db) {
     this.#db = db
     this.#clock = clock
     this.#reader = reader
   }
 
-  /** An invalid id has no user; not every database could even look for it. */
+  /** Returns a user. Invalid ids are not looked up, because some databases reject them. */
   async find(id: string): Promise<StoredUser | undefined> {
     if (!userIdSchema.safeParse(id).success) return undefined
     const row = await this.#reader
@@ -38,13 +38,13 @@ export class UserRepository {
     return user
   }
 
-  /** The user with an id, made a player at first sight. */
+  /** Returns a user, and creates an unknown one as a player. */
   async findOrCreate(id: string): Promise<StoredUser> {
     const known = await this.find(id)
     if (known !== undefined) return known
     const user: StoredUser = { id, name: id, role: 'player', disabled: false }
     if (await this.create(user)) return user
-    // Another request created the user at the same moment.
+    // Another request has just created the user.
     return (await this.find(id)) ?? user
   }
 
@@ -52,7 +52,7 @@ export class UserRepository {
     return this.#db.selectFrom('users').select(['id', 'name', 'role']).orderBy('id').execute()
   }
 
-  /** Creates a user; `false` when the id is taken. */
+  /** Creates a user. Returns `false` if the id is taken. */
   async create({ id, name, role }: User): Promise<boolean> {
     const now = this.#clock.now()
     const { numInsertedOrUpdatedRows = 0n } = await this.#db
@@ -63,7 +63,7 @@ export class UserRepository {
     return numInsertedOrUpdatedRows > 0n
   }
 
-  /** Links a free account of score sync to a user who has none. */
+  /** Links a score sync account, if neither it nor the user is linked yet. */
   async linkIfFree(id: string, qq: number): Promise<void> {
     await this.#db
       .updateTable('users')
@@ -76,7 +76,7 @@ export class UserRepository {
       .execute()
   }
 
-  /** Whose a gateway token is. */
+  /** Returns the owner of a gateway token. */
   async byToken(token: string): Promise<StoredUser | undefined> {
     if (!token.startsWith(TOKEN_PREFIX)) return undefined
     const hash = tokenHash(token)
@@ -91,7 +91,7 @@ export class UserRepository {
     return { id, name, role, disabled: disabled === 1 }
   }
 
-  /** Lets a token stand for a user; answers the token's id. */
+  /** Assigns a token to a user. Returns the token's id. */
   async addToken(userId: string, token: string, label: string): Promise<string> {
     const { id } = await this.#db
       .insertInto('gateway_tokens')
@@ -102,7 +102,7 @@ export class UserRepository {
     return id
   }
 
-  /** Makes these the only tokens with a label, at once. */
+  /** Replaces all tokens with a label, in one transaction. */
   async replaceTokens(
     label: string,
     tokens: readonly { readonly userId: string; readonly token: string }[],
@@ -114,7 +114,7 @@ export class UserRepository {
     })
   }
 
-  /** Takes the administrator's role from everybody with a token of a label. */
+  /** Makes users with a token of this label players. */
   async demoteHolders(label: string): Promise<void> {
     await this.#db
       .updateTable('users')
@@ -132,7 +132,7 @@ export function noSuchUser(): HttpError {
   return new HttpError('not_found', 'There is no such user.')
 }
 
-/** Tables with rows of users that nothing else needs. The scores of upload sessions go with their sessions. */
+/** The tables with users' rows. Scores of upload sessions are deleted with their sessions. */
 const OF_USERS = [
   'gateway_tokens',
   'scores',
@@ -147,8 +147,8 @@ const OF_USERS = [
 ] as const satisfies readonly (keyof Tables)[]
 
 /**
- * Deletes a user's rows, and the user. What bots report of a linked account is not the user's, and stays; snapshots that
- * wrote the user's scores are over. The audit trail stays.
+ * Deletes a user and the user's rows. What bots reported about a linked account stays. Snapshots that wrote the user's
+ * scores expire. The audit trail stays.
  */
 export async function forgetUser(db: Transaction<Tables>, userId: string): Promise<void> {
   for (const table of OF_USERS) await db.deleteFrom(table).where('user_id', '=', userId).execute()
@@ -158,7 +158,7 @@ export async function forgetUser(db: Transaction<Tables>, userId: string): Promi
   await db.deleteFrom('users').where('id', '=', userId).execute()
 }
 
-/** A user as administrators see one. */
+/** A user as shown to administrators. */
 export interface UserRecord extends StoredUser {
   readonly qq: number | null
   readonly balance: number
@@ -166,7 +166,7 @@ export interface UserRecord extends StoredUser {
   readonly createdAt: number
 }
 
-/** The columns of a record, for {@link toUserRecord}. */
+/** The columns for {@link toUserRecord}. */
 export const USER_COLUMNS = ['id', 'name', 'role', 'disabled', 'qq', 'balance', 'created_at as createdAt'] as const
 
 type UserRow = Omit<UserRecord, 'disabled'> & { readonly disabled: 0 | 1 }
@@ -176,14 +176,14 @@ export function toUserRecord(row: UserRow): UserRecord {
 }
 
 export interface UserSearch {
-  /** Part of an id or a name, in small letters or capitals; absent: everybody. */
+  /** Part of an id or name, in any case; absent: all users. */
   readonly text: string | undefined
-  /** The id that the list goes on behind. */
+  /** Lists users after this id. */
   readonly after: string | undefined
   readonly limit: number
 }
 
-/** Users in the order of their ids. Walks along the primary key from `after` on, and no further than it has to. */
+/** Lists users by id. Reads the primary key from `after` on, and no further than necessary. */
 export async function listUsers(db: Db, { text, after, limit }: UserSearch): Promise<UserRecord[]> {
   const everybody = db.selectFrom('users').select(USER_COLUMNS).orderBy('id').limit(limit)
   const behind = after === undefined ? everybody : everybody.where('id', '>', after)

@@ -3,8 +3,8 @@ import * as z from 'zod'
 const ID_ERROR = 'expected an id of 1 to 128 printable characters without spaces and slashes, not . or ..'
 
 /**
- * An id is the subject of quotas and a part of paths: 1 to 128 printable ASCII characters without spaces and slashes. No
- * client can request a path whose part is `.` or `..`.
+ * A user id is the subject of quotas and part of paths: 1 to 128 printable ASCII characters except spaces and slashes.
+ * `.` and `..` are invalid, because clients can't request such paths.
  */
 export const userIdSchema = z
   .string()
@@ -12,7 +12,7 @@ export const userIdSchema = z
   .refine((id) => id !== '.' && id !== '..', ID_ERROR)
   .meta({ description: "A user's id.", example: 'demo' })
 
-/** What people call something: nothing that a database cannot store or a terminal would act on. */
+/** A name for people: only characters that any database can store and no terminal interprets. */
 export const nameSchema = z
   .string()
   .regex(/^[^\p{Cc}\p{Cs}]{1,64}$/u, 'expected 1 to 64 characters, none of them a control character')
