@@ -31,3 +31,8 @@ export class CliError extends Error {
     this.remedy = remedy
   }
 }
+
+/** The command line or a file is wrong. @param remedy how to fix it */
+export function usageError(message: string, remedy?: string, cause?: unknown): CliError {
+  return new CliError(message, { exitCode: EXIT.usage, remedy, cause })
+}

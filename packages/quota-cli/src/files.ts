@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { CliError, EXIT } from './cli-error.ts'
+import { type CliError, usageError } from './cli-error.ts'
 import { plain } from './text.ts'
 
 /** The largest file that is read whole, in bytes. */
@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export function fileError(verb: 'read' | 'write', path: string, error: unknown): CliError {
   const code = String((error as { code?: unknown }).code)
   const reason = REASONS[code] ?? (error instanceof Error ? plain(error.message, 200) : code)
-  return new CliError(`cannot ${verb} ${plain(path, 200)}: ${reason}`, { exitCode: EXIT.usage, cause: error })
+  return usageError(`cannot ${verb} ${plain(path, 200)}: ${reason}`, undefined, error)
 }
 
 /** @throws {CliError} `usage` if the file cannot be read or is too large */
@@ -28,9 +28,7 @@ export async function readText(path: string): Promise<string> {
   const size = await stat(path).catch((error: unknown) => {
     throw fileError('read', path, error)
   })
-  if (size.size > MAX_BYTES) {
-    throw new CliError(`${plain(path, 200)} has ${size.size} bytes, more than any policy`, { exitCode: EXIT.usage })
-  }
+  if (size.size > MAX_BYTES) throw usageError(`${plain(path, 200)} has ${size.size} bytes, more than any policy`)
   return readFile(path, 'utf8').catch((error: unknown) => {
     throw fileError('read', path, error)
   })
@@ -43,11 +41,7 @@ export function parseJson(path: string, text: string): unknown {
     return JSON.parse(source)
   } catch (error) {
     const remedy = 'JSON has no comments, no trailing commas, and double quotes around names'
-    throw new CliError(`${plain(path, 200)} is not JSON: ${whereOf(source, error)}`, {
-      exitCode: EXIT.usage,
-      remedy,
-      cause: error,
-    })
+    throw usageError(`${plain(path, 200)} is not JSON: ${whereOf(source, error)}`, remedy, error)
   }
 }
 

@@ -10,7 +10,7 @@ import {
   simpleQuota,
 } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
-import { CliError, EXIT } from './cli-error.ts'
+import { CliError, EXIT, usageError } from './cli-error.ts'
 import { parseJson, readText } from './files.ts'
 import { plain } from './text.ts'
 
@@ -69,16 +69,11 @@ async function exported(path: string): Promise<unknown> {
     loaded = (await import(pathToFileURL(resolve(path)).href)) as typeof loaded
   } catch (error) {
     const message = error instanceof Error ? plain(error.message, 200) : 'it throws'
-    throw new CliError(`cannot load ${plain(path, 200)}: ${message}`, {
-      exitCode: EXIT.usage,
-      remedy: remedyOf(error),
-      cause: error,
-    })
+    throw usageError(`cannot load ${plain(path, 200)}: ${message}`, remedyOf(error), error)
   }
   const policy = loaded.policy ?? loaded.default
   if (policy !== undefined) return policy
-  const remedy = 'write `export const policy = definePolicy({ ... })`'
-  throw new CliError(`${plain(path, 200)} exports no policy`, { exitCode: EXIT.usage, remedy })
+  throw usageError(`${plain(path, 200)} exports no policy`, 'write `export const policy = definePolicy({ ... })`')
 }
 
 function remedyOf(error: unknown): string | undefined {

@@ -12,3 +12,11 @@ export interface Finding {
   /** How to fix it. */
   readonly mend: string
 }
+
+export function warning(code: string, path: string, message: string, mend: string): Finding {
+  return { level: 'warning', code, path, message, mend }
+}
+
+export function note(code: string, path: string, message: string, mend: string): Finding {
+  return { level: 'note', code, path, message, mend }
+}

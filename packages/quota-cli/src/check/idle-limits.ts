@@ -1,6 +1,6 @@
 import type { Limit, Policy } from '@scoregw/quota'
 import { counted } from '../text.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, note, warning } from './finding.ts'
 import { spanOf } from './spans.ts'
 
 interface Limited {
@@ -70,21 +70,19 @@ function isLater(one: Limited, other: Limited, limits: readonly Limited[]): bool
 }
 
 function never(one: Limited, other: Limited, most: number, path: string): Finding {
-  return {
-    level: 'warning',
-    code: 'never_binds',
-    path: `${path}.${one.label}`,
-    message: `${counted(one.limit)} can never be reached: "${other.label}" lets through ${counted(most)} at most in that time`,
-    mend: `lower it below ${counted(usuallyIn(one, other))}, or set it to "unlimited"`,
-  }
+  return warning(
+    'never_binds',
+    `${path}.${one.label}`,
+    `${counted(one.limit)} can never be reached: "${other.label}" lets through ${counted(most)} at most in that time`,
+    `lower it below ${counted(usuallyIn(one, other))}, or set it to "unlimited"`,
+  )
 }
 
 function hardly(one: Limited, other: Limited, usual: number, path: string): Finding {
-  return {
-    level: 'note',
-    code: 'hardly_binds',
-    path: `${path}.${one.label}`,
-    message: `${counted(one.limit)} is reached only around the end of a window: "${other.label}" usually lets through ${counted(usual)} in that time`,
-    mend: `lower it below ${counted(usual)} if it should have an effect`,
-  }
+  return note(
+    'hardly_binds',
+    `${path}.${one.label}`,
+    `${counted(one.limit)} is reached only around the end of a window: "${other.label}" usually lets through ${counted(usual)} in that time`,
+    `lower it below ${counted(usual)} if it should have an effect`,
+  )
 }

@@ -1,7 +1,7 @@
 import { createQuota, type Mode, type Policy } from '@scoregw/quota'
 import { luxonCalendar } from '@scoregw/quota/calendar'
 import { counted } from '../text.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, note, warning } from './finding.ts'
 import { idleLimits } from './idle-limits.ts'
 
 /** Finds valid entries of a policy that are probably mistakes. */
@@ -26,14 +26,8 @@ async function impossible(policy: Policy): Promise<Finding[]> {
       const { warnings } = await quota.settings.update({ mode })
       for (const { path, message } of warnings) {
         if (found.has(path)) continue
-        const isAlways = mode === 'normal'
-        found.set(path, {
-          level: isAlways ? 'warning' : 'note',
-          code: 'never_admitted',
-          path,
-          message: isAlways ? message : `in mode ${mode} ${message}`,
-          mend: 'raise the limit, or lower the price',
-        })
+        const [level, text] = mode === 'normal' ? [warning, message] : [note, `in mode ${mode} ${message}`]
+        found.set(path, level('never_admitted', path, text, 'raise the limit, or lower the price'))
       }
     }
   } finally {
@@ -70,13 +64,12 @@ function likeBase(policy: Policy, plan: string, layer: string): Finding[] {
     Object.entries(limits).flatMap(([label, limit]): Finding[] =>
       limit === policy.base[layer]?.[category]?.[label]
         ? [
-            {
-              level: 'note',
-              code: 'plan_like_base',
-              path: `plans.${plan}.${layer}.${category}.${label}`,
-              message: 'repeats the base limit, and will not follow it when that changes',
-              mend: 'leave it out',
-            },
+            note(
+              'plan_like_base',
+              `plans.${plan}.${layer}.${category}.${label}`,
+              'repeats the base limit, and will not follow it when that changes',
+              'leave it out',
+            ),
           ]
         : [],
     ),
@@ -98,13 +91,12 @@ function belowShared({ layers, categories, windows, base }: Policy): Finding[] {
         if (above === undefined || typeof limit !== 'number') return []
         const all = Number(base[above.name]?.[category]?.[label])
         return [
-          {
-            level: 'warning',
-            code: 'above_shared',
-            path: `base.${mine.name}.${category}.${label}`,
-            message: `${counted(limit)} for each is not below the ${counted(all)} that "${above.name}" has for all together: one can spend it all`,
-            mend: `lower it, or raise base.${above.name}.${category}.${label}`,
-          },
+          warning(
+            'above_shared',
+            `base.${mine.name}.${category}.${label}`,
+            `${counted(limit)} for each is not below the ${counted(all)} that "${above.name}" has for all together: one can spend it all`,
+            `lower it, or raise base.${above.name}.${category}.${label}`,
+          ),
         ]
       }),
     ),
@@ -122,41 +114,19 @@ function unused({ categories, layers, windows, operations, base }: Policy): Find
   return categories.flatMap((category): Finding[] => {
     const mine = named.filter(([, operation]) => operation.category === category)
     if (mine.length === 0) {
-      return [
-        {
-          level: 'warning',
-          code: 'unused_category',
-          path: `categories.${categories.indexOf(category)}`,
-          message: `no operation is of "${category}": its limits never count`,
-          mend: 'give an operation this category, or take it out',
-        },
-      ]
+      const message = `no operation is of "${category}": its limits never count`
+      const mend = 'give an operation this category, or take it out'
+      return [warning('unused_category', `categories.${categories.indexOf(category)}`, message, mend)]
     }
     const isLimited = layers.some(({ name }) =>
       windows.some(({ label }) => base[name]?.[category]?.[label] !== 'unlimited'),
     )
     const free = mine.filter(([, { cost }]) => isNothing(cost))
+    const mend = 'give it a limit in some layer, if it should have one'
+    const message = 'costs nothing: it is never counted and never refused'
     return [
-      ...(isLimited
-        ? []
-        : [
-            {
-              level: 'note',
-              code: 'unlimited',
-              path: `base.*.${category}`,
-              message: `nothing limits "${category}"`,
-              mend: 'give it a limit in some layer, if it should have one',
-            } as const,
-          ]),
-      ...free.map(
-        ([name]): Finding => ({
-          level: 'note',
-          code: 'free',
-          path: `operations.${name}.cost`,
-          message: 'costs nothing: it is never counted and never refused',
-          mend: 'a price of 1 or more counts it',
-        }),
-      ),
+      ...(isLimited ? [] : [note('unlimited', `base.*.${category}`, `nothing limits "${category}"`, mend)]),
+      ...free.map(([name]) => note('free', `operations.${name}.cost`, message, 'a price of 1 or more counts it')),
     ]
   })
 }

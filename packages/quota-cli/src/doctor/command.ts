@@ -63,8 +63,8 @@ async function findingsByConnection(
     const findings = [
       ...judgeInfo(parseInfo(await redis.info())),
       await scripts(redis),
-      await clock(redis, () => Date.now()),
-      await latency(redis),
+      await clock(() => redis.time()),
+      await latency(() => redis.ping()),
       ...(await storedKeys(connection.servers(), prefix, policy, io.signal)),
     ]
     return { shown: address.shown, findings }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { createQuota, defaultPolicy } from '@scoregw/quota'
 import { redisHttpStore } from '@scoregw/quota-redis/http'
-import { CliError, EXIT } from '../cli-error.ts'
+import { CliError, EXIT, usageError } from '../cli-error.ts'
 import { plain } from '../text.ts'
 import { fault, ok, type ServerFinding, warning } from './finding.ts'
-import { judgeClock, judgeLatency } from './measures.ts'
+import { clock, latency } from './measures.ts'
 import { parseInfo } from './redis-server.ts'
 
 const PINGS = 10
@@ -25,11 +25,11 @@ export function httpAddress(text: string, env: Readonly<Record<string, string | 
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || `${url.username}${url.password}${url.search}` !== '') {
     const fix = 'write https://host; the token goes into UPSTASH_REDIS_REST_TOKEN'
-    throw failure(EXIT.usage, 'not the address of a database by HTTP', fix)
+    throw usageError('not the address of a database by HTTP', fix)
   }
   if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) {
     const fix = 'set UPSTASH_REDIS_REST_TOKEN to the token of the database'
-    throw failure(EXIT.usage, 'the token is missing or invalid', fix)
+    throw usageError('the token is missing or invalid', fix)
   }
   return { url: text, token }
 }
@@ -49,8 +49,11 @@ export async function examineHttp(address: HttpAddress, patienceMs: number): Pro
     await flags(send),
     await decisions(address, patienceMs, send),
     await eviction(send),
-    await clock(send),
-    await latency(send),
+    await clock(async () => {
+      const answer = await send('TIME')
+      return 'result' in answer ? (answer.result as unknown[]) : []
+    }),
+    await latency(() => send('PING'), PINGS, SLOW_MS),
   ]
 }
 
@@ -81,14 +84,10 @@ function sender(address: HttpAddress, patienceMs: number): Send {
 function serverError({ url, token }: HttpAddress, error: unknown): CliError {
   const { cause, message } = Object(error) as { readonly cause?: { readonly code?: string }; readonly message?: string }
   const text = String(cause?.code ?? message ?? error).replaceAll(token, '[token]')
-  const fix = /WRONGPASS|Unauthorized|NOPERM/i.test(text)
+  const remedy = /WRONGPASS|Unauthorized|NOPERM/i.test(text)
     ? 'set UPSTASH_REDIS_REST_TOKEN to a token of this database that may write'
     : 'check the address; it has to speak the REST protocol of Upstash'
-  return failure(EXIT.server, `${new URL(url).origin}: ${plain(text, 120)}`, fix)
-}
-
-function failure(exitCode: 2 | 3, message: string, fix: string): CliError {
-  return new CliError(message, { exitCode, remedy: fix })
+  return new CliError(`${new URL(url).origin}: ${plain(text, 120)}`, { exitCode: EXIT.server, remedy })
 }
 
 async function libraries(send: Send): Promise<ServerFinding[]> {
@@ -150,21 +149,4 @@ async function eviction(send: Send): Promise<ServerFinding> {
   return policy === undefined
     ? warning('eviction', 'cannot be seen by HTTP', "turn it off in the provider's console")
     : fault('eviction', `${policy}: counters may be dropped, and limits exceeded`, 'turn it off')
-}
-
-async function clock(send: Send): Promise<ServerFinding> {
-  const before = Date.now()
-  const answer = await send('TIME')
-  const [seconds = 0, microseconds = 0] = 'result' in answer ? (answer.result as unknown[]).map(Number) : []
-  return judgeClock(seconds * 1_000 + microseconds / 1_000, before, Date.now())
-}
-
-async function latency(send: Send): Promise<ServerFinding> {
-  const times: number[] = []
-  for (let count = 0; count < PINGS; count++) {
-    const startedAt = performance.now()
-    await send('PING')
-    times.push(performance.now() - startedAt)
-  }
-  return judgeLatency(times, SLOW_MS)
 }

@@ -8,15 +8,19 @@ const SLOW_MS = 50
 /** A noticeable difference: windows follow the server's clock. */
 const APART_MS = 1_000
 
-/** The latency of answers. */
-export async function latency(redis: Redis): Promise<ServerFinding> {
+/** The latency of answers. @param slowMs a third of the store's default deadline */
+export async function latency(
+  ping: () => Promise<unknown>,
+  pings: number = PINGS,
+  slowMs: number = SLOW_MS,
+): Promise<ServerFinding> {
   const times: number[] = []
-  for (let count = 0; count < PINGS; count++) {
+  for (let count = 0; count < pings; count++) {
     const startedAt = performance.now()
-    await redis.ping()
+    await ping()
     times.push(performance.now() - startedAt)
   }
-  return judgeLatency(times)
+  return judgeLatency(times, slowMs)
 }
 
 /**
@@ -32,11 +36,11 @@ export function judgeLatency(times: readonly number[], slowMs: number = SLOW_MS)
     : warning('latency', text, `a store waits ${3 * slowMs} ms: move closer to the server, or raise deadlineMs`)
 }
 
-/** The difference between the server's clock and this machine's. @param now this machine's clock, epoch milliseconds */
-export async function clock(redis: Redis, now: () => number): Promise<ServerFinding> {
-  const before = now()
-  const [seconds = 0, microseconds = 0] = (await redis.time()).map(Number)
-  return judgeClock(seconds * 1_000 + microseconds / 1_000, before, now())
+/** The difference between the server's clock and this machine's. @param time the answer to TIME */
+export async function clock(time: () => Promise<readonly unknown[]>): Promise<ServerFinding> {
+  const before = Date.now()
+  const [seconds = 0, microseconds = 0] = (await time()).map(Number)
+  return judgeClock(seconds * 1_000 + microseconds / 1_000, before, Date.now())
 }
 
 /** @param at the server's time, read between two readings of this machine's clock; all in epoch milliseconds */

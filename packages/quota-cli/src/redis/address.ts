@@ -1,4 +1,4 @@
-import { CliError, EXIT } from '../cli-error.ts'
+import { usageError } from '../cli-error.ts'
 
 /** A Redis address, parsed. */
 export interface RedisAddress {
@@ -21,11 +21,10 @@ const REMEDY = 'write redis://host:6379, rediss://user:password@host:6380/0; a p
 export function redisAddress(text: string, env: Readonly<Record<string, string | undefined>> = {}): RedisAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !['redis:', 'rediss:'].includes(url.protocol) || url.hostname === '') {
-    throw new CliError('not the address of a Redis', { exitCode: EXIT.usage, remedy: REMEDY })
+    throw usageError('not the address of a Redis', REMEDY)
   }
   const db = url.pathname.replace(/^\//, '')
-  if (!/^\d{0,4}$/.test(db))
-    throw new CliError('the path of the address is not a database number', { exitCode: EXIT.usage, remedy: REMEDY })
+  if (!/^\d{0,4}$/.test(db)) throw usageError('the path of the address is not a database number', REMEDY)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = url.port === '' ? 6379 : Number(url.port)
   return {

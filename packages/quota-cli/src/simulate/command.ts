@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import type { Policy } from '@scoregw/quota'
 import { unitNames } from '@scoregw/quota/store'
-import { CliError, EXIT, type ExitCode } from '../cli-error.ts'
+import { CliError, EXIT, type ExitCode, usageError } from '../cli-error.ts'
 import { fileError } from '../files.ts'
 import type { Io } from '../io.ts'
 import { readPolicy } from '../policy-file.ts'
@@ -66,8 +66,7 @@ function checkSubject(policy: Policy, file: string, mapping: Mapping): void {
   const missing = own.filter((layer) => !mapped.includes(layer))
   if (missing.length === 0 || (mapped.length === 0 && own.length < 2)) return
   const remedy = `--subject ${own.map((layer) => `${layer}=FIELD`).join(',')}`
-  const message = `${plain(file, 200)} needs a key for each of ${own.join(', ')}`
-  throw new CliError(message, { exitCode: EXIT.usage, remedy })
+  throw usageError(`${plain(file, 200)} needs a key for each of ${own.join(', ')}`, remedy)
 }
 
 /** Costs in several units need a field per unit. */
@@ -78,13 +77,12 @@ function checkCost(units: readonly string[], { cost }: Mapping): void {
   if (unknown === undefined && !(isPlain && units.length > 1)) return
   const remedy = `--cost ${units.map((unit) => `${unit}=FIELD`).join(',')}`
   const message = unknown === undefined ? 'the policies count several units' : `no policy counts "${plain(unknown)}"`
-  throw new CliError(message, { exitCode: EXIT.usage, remedy })
+  throw usageError(message, remedy)
 }
 
 function checkRead({ unknown }: ReadLog): void {
   const [first] = unknown
-  if (first === undefined) return
-  throw new CliError(`a route maps to "${plain(first)}", an operation that no policy has`, { exitCode: EXIT.usage })
+  if (first !== undefined) throw usageError(`a route maps to "${plain(first)}", an operation that no policy has`)
 }
 
 async function simulated(

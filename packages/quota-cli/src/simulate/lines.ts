@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { CliError, EXIT } from '../cli-error.ts'
+import { usageError } from '../cli-error.ts'
 import { fileError } from '../files.ts'
 import { plain } from '../text.ts'
 
@@ -65,7 +65,10 @@ export async function readLines(path: string, listener: LineListener, signal: Ab
     }
     splitter.end()
   } catch (error) {
-    if (isPacked && String((error as { code?: unknown }).code).startsWith('Z_')) throw halfPacked(path, error)
+    if (isPacked && String((error as { code?: unknown }).code).startsWith('Z_')) {
+      const remedy = 'gunzip as much as possible, and simulate the result'
+      throw usageError(`${plain(path, 200)} is not a gzip file, or is truncated`, remedy, error)
+    }
     throw fileError('read', path, error)
   } finally {
     source.destroy()
@@ -78,15 +81,6 @@ async function sizeOf(path: string): Promise<number> {
   })
   if (found.isDirectory()) throw fileError('read', path, { code: 'EISDIR' })
   return found.size
-}
-
-function halfPacked(path: string, cause: unknown): CliError {
-  const remedy = 'gunzip as much as possible, and simulate the result'
-  return new CliError(`${plain(path, 200)} is not a gzip file, or is truncated`, {
-    exitCode: EXIT.usage,
-    remedy,
-    cause,
-  })
 }
 
 /** Splits pieces of a file into lines. */

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon'
-import { CliError, EXIT } from '../cli-error.ts'
+import { usageError } from '../cli-error.ts'
 import { parseJson, readText } from '../files.ts'
 import { plain } from '../text.ts'
 
@@ -56,11 +56,11 @@ function defined(options: object): object {
 async function readMap(path: string): Promise<MappingInput> {
   const document = parseJson(path, await readText(path))
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw wrong(`${plain(path, 200)} is not an object with ${NAMES.join(', ')}`)
+    throw usageError(`${plain(path, 200)} is not an object with ${NAMES.join(', ')}`)
   }
   const unknown = Object.keys(document).find((name) => !NAMES.includes(name))
   if (unknown !== undefined) {
-    throw wrong(`${plain(path, 200)}: unknown "${plain(unknown)}"; known are ${NAMES.join(', ')}`)
+    throw usageError(`${plain(path, 200)}: unknown "${plain(unknown)}"; known are ${NAMES.join(', ')}`)
   }
   return document
 }
@@ -68,20 +68,18 @@ async function readMap(path: string): Promise<MappingInput> {
 function checkMapping(mapping: Mapping): void {
   for (const name of FIELDS) {
     const value: unknown = mapping[name]
-    if (value !== undefined && (typeof value !== 'string' || value === '')) throw wrong(`${name}: not a field's name`)
+    if (value !== undefined && (typeof value !== 'string' || value === ''))
+      throw usageError(`${name}: not a field's name`)
   }
   const { format, routes, refundFrom, timeZone } = mapping
-  if (!FORMATS.includes(format)) throw wrong(`format: expected ${FORMATS.join(', ')}, got "${plain(String(format))}"`)
+  if (!FORMATS.includes(format))
+    throw usageError(`format: expected ${FORMATS.join(', ')}, got "${plain(String(format))}"`)
   if (!Array.isArray(routes) || routes.some((route) => typeof route !== 'string'))
-    throw wrong('routes: not a list of texts')
+    throw usageError('routes: not a list of texts')
   if (refundFrom !== undefined && !(Number.isSafeInteger(refundFrom) && refundFrom >= 100 && refundFrom <= 599)) {
-    throw wrong('refund-from: expected a status from 100 to 599')
+    throw usageError('refund-from: expected a status from 100 to 599')
   }
   if (typeof timeZone !== 'string' || !DateTime.utc().setZone(timeZone).isValid) {
-    throw wrong(`time-zone: expected a zone, "Asia/Shanghai" or "+08:00", got "${plain(String(timeZone))}"`)
+    throw usageError(`time-zone: expected a zone, "Asia/Shanghai" or "+08:00", got "${plain(String(timeZone))}"`)
   }
-}
-
-function wrong(message: string): CliError {
-  return new CliError(message, { exitCode: EXIT.usage })
 }

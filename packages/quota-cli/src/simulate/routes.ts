@@ -1,4 +1,4 @@
-import { CliError, EXIT } from '../cli-error.ts'
+import { usageError } from '../cli-error.ts'
 import { plain } from '../text.ts'
 
 /** Matches requests, and names their operation. */
@@ -28,7 +28,7 @@ export class Routes {
    * @throws {CliError} `usage`
    */
   constructor(written: readonly string[]) {
-    if (written.length > MAX_ROUTES) throw new CliError(`more than ${MAX_ROUTES} routes`, { exitCode: EXIT.usage })
+    if (written.length > MAX_ROUTES) throw usageError(`more than ${MAX_ROUTES} routes`)
     this.#routes = written.map(routeOf)
   }
 
@@ -60,7 +60,7 @@ function routeOf(written: string): Route {
   const { groups } = ROUTE.exec(written.trim()) ?? {}
   if (groups === undefined) {
     const remedy = 'write it as "GET /v1/* = read", or "GET /health = -" for requests that are not metered'
-    throw new CliError(`not a route: ${plain(written, 100)}`, { exitCode: EXIT.usage, remedy })
+    throw usageError(`not a route: ${plain(written, 100)}`, remedy)
   }
   const { method = '', path = '', operation = '' } = groups
   const parts = path.split('*').map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, '\\$&'))

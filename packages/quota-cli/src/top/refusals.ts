@@ -1,4 +1,4 @@
-import { CliError, EXIT } from '../cli-error.ts'
+import { CliError, EXIT, usageError } from '../cli-error.ts'
 
 /** A process's refusals since it started, by binding limit. */
 export type Refusals = ReadonlyMap<string, number>
@@ -17,7 +17,7 @@ const SHADOWED = /^\w*shadowed_refusals_total/
 export async function readRefusals(url: string): Promise<Refusals> {
   const address = URL.canParse(url) ? new URL(url) : undefined
   if (address === undefined || !['http:', 'https:'].includes(address.protocol)) {
-    throw new CliError('--metrics: not an http(s) URL', { exitCode: EXIT.usage })
+    throw usageError('--metrics: not an http(s) URL')
   }
   const shown = `${address.protocol}//${address.host}${address.pathname}`
   const text = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MS) }).then(
