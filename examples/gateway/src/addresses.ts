@@ -1,13 +1,13 @@
 import type { Config } from './config/config.ts'
 
-/** What each service is bound to. */
+/** The addresses and ports that each service is bound to. */
 export interface Ports {
   readonly gateway: number
   readonly sync: number
   readonly charts: number
 }
 
-/** Where clients find the services, without a slash at the end. */
+/** The services' URLs for clients, without a trailing slash. */
 export type Addresses = Readonly<Record<keyof Ports, string>>
 
 export function addressesOf(config: Config, ports: Ports): Addresses {
@@ -19,7 +19,7 @@ export function addressesOf(config: Config, ports: Ports): Addresses {
   }
 }
 
-/** An address for people: one that stands for every interface is reached on this machine's own. */
+/** A host for people. An address that means all interfaces is replaced with this machine's own. */
 function hostOf(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host

@@ -38,8 +38,8 @@ import { UsageRecords } from './usage/usage-records.ts'
 import { UserRepository } from './users/user-repository.ts'
 
 /**
- * How long a decision waits for settings from the database, where requests of a burst queue for connections; counters on
- * Redis keep a shorter time of their own. In milliseconds.
+ * How long a decision waits for settings from the database, in milliseconds. Requests of a burst queue for connections.
+ * Counters in Redis have a shorter deadline of their own.
  */
 const SETTINGS_DEADLINE_MS = 1_000
 
@@ -51,7 +51,7 @@ export interface AppOptions {
   readonly policy?: GatewayPolicy | undefined
 }
 
-/** The three services without servers and timers: the caller listens on ports and runs the chores. */
+/** The three services without servers and timers. The caller listens on ports and runs the chores. */
 export interface App {
   readonly handlers: Readonly<Record<keyof Ports, Express>>
   readonly quota: Quota<OperationName>
@@ -64,20 +64,21 @@ export interface App {
   /** Where the counters are, for people. */
   readonly counters: string
   readonly chores: readonly Chore[]
-  /** To be called with the ports the services got. @returns the addresses at which clients find them */
+  /** Call it with the ports that the services got. @returns the URLs for clients */
   listening(ports: Ports): Addresses
-  /** From now on requests are turned away with 503. */
+  /** Rejects requests with 503 from now on. */
   refuse(): void
-  /** Saves the counters and leaves nothing open. */
+  /** Saves the counters and closes everything. */
   close(): Promise<void>
 }
 
-/** Most faults of a stored document that are logged one by one. */
+/** The most faults of a stored document that are logged one by one. */
 const MAX_LOGGED = 20
 
 /**
- * Puts the gateway together.
- * @throws {ConfigError} when what the configuration names must not be used
+ * Assembles the gateway.
+ *
+ * @throws {ConfigError} if something that the configuration names must not be used
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const db = await openDatabase(options.config, (message) => options.logger.warn(message))
@@ -200,7 +201,7 @@ async function settledAll(work: readonly (Promise<void> | undefined)[]): Promise
   await Promise.all(work)
 }
 
-/** Runs every step, even if earlier ones fail; each failure is logged in a line. */
+/** Runs all steps, even if earlier ones fail. Logs each failure. */
 async function inOrder(logger: Logger, steps: Readonly<Record<string, () => unknown>>): Promise<void> {
   for (const [what, step] of Object.entries(steps)) {
     try {
@@ -219,7 +220,7 @@ function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): Q
     return postgresBackend({ pool: countersPool(databaseUrl), ...options })
   }
   const connection = connectionOf(db)
-  // On PostgreSQL one process may keep its counters in memory.
+  // A single process on PostgreSQL may keep its counters in memory.
   return connection === undefined ? embeddedBackend(options) : sqliteBackend(options, connection)
 }
 

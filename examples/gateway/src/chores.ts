@@ -1,6 +1,6 @@
 import type { Logger } from './log/logger.ts'
 
-/** Work that is to be done again and again while the gateway runs. */
+/** Recurring work of the gateway. */
 export interface Chore {
   /** For the log: "<what> failed". */
   readonly what: string
@@ -8,13 +8,13 @@ export interface Chore {
   run(): Promise<void>
 }
 
-/** Work that goes on until it is stopped. */
+/** Recurring work that has started. */
 export interface Repeated {
-  /** Resolves when no chore is running any more. */
+  /** Resolves when no chore is running. */
   stop(): Promise<void>
 }
 
-/** Does a chore again and again, never twice at a time; a failure is logged and the next time is another one. */
+/** Runs a chore at intervals, never twice at the same time. Failures are logged, and the next run tries again. */
 export function repeat({ what, everyMs, run }: Chore, logger: Logger): Repeated {
   let underWay: Promise<void> | undefined
   const timer = setInterval(() => {

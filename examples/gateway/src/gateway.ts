@@ -15,16 +15,16 @@ import type { GatewayPolicy } from './quota/policy.ts'
 import { openToOthers } from './start/data-dir.ts'
 import { codesOf, StartError } from './start/start-error.ts'
 
-/** How long requests in flight may take to end when the gateway stops; the rest of 10 s is for closing. */
+/** How long requests in flight may take when the gateway stops. The rest of 10 s is for closing. */
 const STOP_GRACE_MS = 8_000
 
-/** A gateway that serves. */
+/** A running gateway. */
 export interface Gateway {
   readonly app: App
-  /** What the services listen on. */
+  /** The ports of the services. */
   readonly ports: Ports
   readonly metricsPort: number | undefined
-  /** Where clients find them. */
+  /** The URLs of the services for clients. */
   readonly addresses: Addresses
   readonly demo: DemoCredentials | undefined
   /** Stops within 10 s: requests in flight end, tokens are settled, counters are saved. */
@@ -37,13 +37,15 @@ export interface GatewayOptions {
   /** @default the gateway's own */
   readonly policy?: GatewayPolicy | undefined
   /**
-   * How long, in milliseconds, kept connections on which nothing comes stay open when the gateway stops: a request on one
-   * meanwhile is answered with `Connection: close`. @default 0
+   * How long idle connections stay open when the gateway stops, in milliseconds. A request on one is answered with
+   * `Connection: close`.
+   *
+   * @default 0
    */
   readonly idleGraceMs?: number | undefined
 }
 
-/** Starts the gateway: database, demo, servers, timers. */
+/** Starts the gateway: database, demo, servers and timers. */
 export async function startGateway(config: Config, logger: Logger, options: GatewayOptions = {}): Promise<Gateway> {
   const { clock = systemClock, policy, idleGraceMs = 0 } = options
   const isEmbedded = config.databaseUrl === undefined
@@ -90,13 +92,13 @@ export async function startGateway(config: Config, logger: Logger, options: Gate
   }
 }
 
-/** Backups and other files of the folder may hold secrets, whatever its own files are. */
+/** Warns if others can read the folder: backups and other files in it may contain secrets. */
 function warnOfReaders(dataDir: string, logger: Logger): void {
   const warning = openToOthers(dataDir)
   if (warning !== undefined) logger.warn(warning)
 }
 
-/** What keeps a service from listening, in words. */
+/** Explains why a service can't listen. */
 function notListening(variable: string, port: number, host: string, error: unknown): unknown {
   const [code] = codesOf(error)
   switch (code) {

@@ -11,14 +11,17 @@ import { ConfigError, StartError } from './start/start-error.ts'
 
 /** EX_CONFIG of sysexits.h. */
 const EXIT_CONFIG = 78
-/** How long idle connections stay open when the gateway stops, in milliseconds, to announce the close on a last answer. */
+/**
+ * How long idle connections stay open when the gateway stops, in milliseconds. This lets the last response announce the
+ * close.
+ */
 const IDLE_GRACE_MS = 1_000
 
 /**
- * Runs the gateway as this process, by its environment, until a signal stops it. Whatever keeps it from starting ends the
- * process.
+ * Runs the gateway in this process, configured by its environment, until a signal stops it. If it can't start, the
+ * process exits.
  *
- * @param policy the gateway's own where it is left out
+ * @param policy default: the gateway's own
  */
 export async function runGateway(policy?: GatewayPolicy): Promise<void> {
   try {
@@ -36,7 +39,7 @@ async function run(policy: GatewayPolicy | undefined): Promise<void> {
   for (const each of config.misspelt) logger.warn(misspeltText(each))
   await prepareConsole(logger)
   const gateway = await startGateway(config, logger, { policy, idleGraceMs: IDLE_GRACE_MS })
-  // Of the process, so measured here and not by each gateway that a test starts.
+  // These belong to the process, so tests that start several gateways don't collect them.
   collectDefaultMetrics({ register: gateway.app.registry })
   process.stdout.write(banner(gateway.addresses, config.dataDir, gateway.app.counters, gateway.demo))
   logger.info(gateway.addresses, 'started')

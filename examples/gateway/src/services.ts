@@ -52,7 +52,7 @@ import { adminUserRoutes } from './users/routes.ts'
 import { tokenRoutes } from './users/token-routes.ts'
 import type { UserRepository } from './users/user-repository.ts'
 
-/** What the services are made of. */
+/** What the services need. */
 export interface Parts {
   readonly config: Config
   readonly clock: Clock
@@ -73,14 +73,14 @@ export interface Parts {
   readonly sync: SyncService
   readonly quota: Quota<OperationName>
   readonly failures: FailureLimit
-  /** Whether requests are charged within the transactions of their work, where they have any. */
+  /** Whether requests are charged in the transactions of their work, if they have one. */
   readonly chargesWithin: boolean
   isClosing(): boolean
-  /** May change until every service listens: to be called each time. */
+  /** Call it each time, because the addresses may change until all services listen. */
   addresses(): Addresses
 }
 
-/** The gateway: players and administrators. */
+/** The gateway, for players and administrators. */
 export function gatewayService(deps: Parts): Express {
   const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota, extras } = deps
   const adminQuota = new AdminQuota(quota, users, audit)
@@ -116,7 +116,7 @@ export function gatewayService(deps: Parts): Express {
   })
 }
 
-/** Users, credentials, and what administrators did. */
+/** Routes for users, credentials and the audit trail. */
 function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Parts, adminQuota: AdminQuota): Route[] {
   const onLinked = (userId: string, qq: number): Promise<void> => sync.adopt(userId, qq)
   return [
@@ -127,7 +127,7 @@ function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Pa
   ]
 }
 
-/** Score sync: bots that bring players' scores. */
+/** Score sync, for bots that report players' scores. */
 export function syncService(deps: Parts): Express {
   const { config, db, clock, checks, credentials, charts, sync } = deps
   return createService({
@@ -146,7 +146,7 @@ export function syncService(deps: Parts): Express {
   })
 }
 
-/** The chart preview: the table of charts, for browsing. */
+/** The chart preview, to browse the table of charts. */
 export function chartsService(deps: Parts): Express {
   const { config, checks, credentials, charts, extras } = deps
   return createService({
@@ -177,7 +177,7 @@ function pagesOf({ extras, addresses }: Parts, service: keyof Addresses): Reques
   return extras.all.flatMap(({ pages }) => pages?.(service, addresses) ?? [])
 }
 
-/** The gateway's reference page calls the other two services. */
+/** Also allows the gateway's reference page, which calls the other two services. */
 function withReferencePage({ config, addresses }: Parts): readonly string[] {
   return [...config.corsOrigins, new URL(addresses().gateway).origin]
 }

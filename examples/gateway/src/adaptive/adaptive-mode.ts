@@ -15,17 +15,19 @@ import { watching } from '../quota/settings.ts'
 
 const TICK_MS = 60_000
 
-/** What mode `adaptive` lives by: how requests end, and the factor that follows from it. */
+/** The stores of mode `adaptive`: outcomes of requests, and the factor that follows from them. */
 export interface AdaptiveMode {
   readonly outcomes: OutcomeStore
   readonly recorder: OutcomeRecorder
   readonly factorStore: FactorStore
-  /** Moves the factor of a quota that was given {@link factorStore}. */
+  /** Makes a chore that moves the factor of a quota with this {@link factorStore}. */
   choreFor(quota: Quota<OperationName>): Chore
   close(): Promise<void>
 }
 
-/** Both are in the database: any number of processes that share it count together, and each minute moves the factor once. */
+/**
+ * Both stores are in the database. All processes that share it count together, and each minute moves the factor once.
+ */
 export function adaptiveMode(db: Db, clock: Clock, changes: ListenPool | undefined): AdaptiveMode {
   const outcomes = sqlOutcomes({ db, prefix: COUNTERS })
   const recorder = outcomeRecorder({ store: outcomes, clock })

@@ -13,7 +13,7 @@ interface AdaptiveOptions extends Pick<AdaptiveMode, 'factorStore' | 'outcomes' 
   readonly clock: Clock
 }
 
-/** The factor of mode `adaptive`: its value, and the reason. */
+/** Routes for the factor of mode `adaptive` and its reason. */
 export function adaptiveRoutes(options: AdaptiveOptions): Route[] {
   return [
     route({
@@ -34,7 +34,7 @@ export function adaptiveRoutes(options: AdaptiveOptions): Route[] {
   ]
 }
 
-/** The document of the factor, with what this process has just counted. */
+/** Returns the factor, including the requests that this process has just counted. */
 export async function factorNow({
   quota,
   factorStore,

@@ -68,7 +68,7 @@ export const adaptiveDocument = z.object({
   history: z.array(reasonSchema).describe('the last moves, newest first'),
 })
 
-/** The answer about a factor that stands as `stored`, with the counts of a tick at the minute that begins at `now`. */
+/** Returns the body for a stored factor, with the counts of a tick in the minute that starts at `now`. */
 export function adaptiveBody(
   mode: Mode,
   stored: VersionedFactor | undefined,
@@ -93,7 +93,7 @@ function shown(reason: FactorReason): z.input<typeof reasonSchema> {
   const { at, code, fromHundredths, toHundredths, counts, bounds, capHundredths, wall, nextFallAt, nextRiseAt } = reason
   return {
     at: new Date(at).toISOString(),
-    // A newer process may have written it.
+    // A newer process may have written an unknown code.
     code: REASONS.find((known) => known === code) ?? 'other',
     msg: explain(reason),
     from: fromHundredths / 100,
@@ -107,21 +107,21 @@ function shown(reason: FactorReason): z.input<typeof reasonSchema> {
   }
 }
 
-/** A wall as administrators read it. */
+/** A wall as shown to administrators. */
 export function shownWall(wall: NonNullable<FactorReason['wall']> | null): z.input<typeof wallSchema> | null {
   if (wall === null) return null
   const { lowHundredths, highHundredths, retryAt } = wall
   return { low: lowHundredths / 100, high: highHundredths / 100, retryAt: new Date(retryAt).toISOString() }
 }
 
-/** What a tick did, in a few sentences for administrators. */
+/** Explains a tick to administrators, in a few sentences. */
 function explain(reason: FactorReason): string {
   return [verdictOf(reason), wallOf(reason), countsOf(reason)].filter((each) => each !== '').join(' ')
 }
 
 function verdictOf(reason: FactorReason): string {
   const verdict = VERDICTS[reason.code]
-  // A newer process may have written it.
+  // A newer process may have written an unknown code.
   return verdict === undefined ? `From ${from(reason)} to ${to(reason)}: ${reason.code}.` : verdict(reason)
 }
 

@@ -10,7 +10,7 @@ import { DEMO_LABEL } from '../users/tokens.ts'
 import { nameSchema, userIdSchema } from '../users/user.ts'
 import type { UserRepository } from '../users/user-repository.ts'
 
-/** The command line does not say what to do, or what it says cannot be done. */
+/** Thrown for a command line that is incomplete or can't be executed. */
 export class UsageError extends Error {
   override readonly name: string = 'UsageError'
 }
@@ -37,7 +37,7 @@ export interface Options {
   readonly label?: string | undefined
 }
 
-/** What commands work with. */
+/** What commands use. */
 export interface Tools {
   readonly users: UserRepository
   readonly admin: AdminUsers
@@ -46,7 +46,7 @@ export interface Tools {
   readonly charts: ChartRepository
   /** The limits that the configuration adds to the policy. */
   readonly limits: ConfiguredLimits
-  /** Reports progress, a line at a time. */
+  /** Reports progress, one line at a time. */
   progress(line: string): void
 }
 
@@ -58,7 +58,7 @@ interface Command {
   run(tools: Tools, words: readonly string[], options: Options): Promise<string>
 }
 
-/** Every command by its two words. */
+/** All commands by their two words. */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['users create', { words: 1, options: ['admin'], run: createUser }],
   ['users list', { words: 0, options: [], run: listUsers }],
@@ -75,7 +75,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['policy export', { words: 0, options: [], run: exportPolicy }],
 ] satisfies (readonly [string, Command])[])
 
-/** The three commands for credentials of a service that has no users. */
+/** The three commands for credentials of a service without users. */
 function credentialCommands(area: string, service: Service, what: string): [string, Command][] {
   const create: Command['run'] = async ({ credentials }, [name = '']) => {
     checkName(name, 'NAME')
@@ -110,7 +110,7 @@ async function createUser({ admin, tokens }: Tools, [name = '']: readonly string
   return `${token}\n`
 }
 
-/** Not for unknown users, unlike an administrator's request: a name that is typed may be mistyped. */
+/** Rejects unknown users, unlike the administrators' route, because a typed name may be misspelled. */
 async function createToken(
   { users, tokens }: Tools,
   [user = '']: readonly string[],
@@ -132,7 +132,7 @@ async function revokeToken({ tokens }: Tools, [id = '']: readonly string[]): Pro
   return ''
 }
 
-/** Not for unknown users: a name that is typed may be mistyped. */
+/** Rejects unknown users, because a typed name may be misspelled. */
 async function setRole({ users, admin }: Tools, [user = '', role = '']: readonly string[]): Promise<string> {
   if (role !== 'admin' && role !== 'player') throw new UsageError(`${role}: expected admin or player`)
   if ((await users.find(user)) === undefined) throw new UsageError(`There is no user ${user}.`)
@@ -144,7 +144,7 @@ async function exportPolicy({ limits }: Tools): Promise<string> {
   return `${JSON.stringify(configuredPolicy(limits), undefined, 2)}\n`
 }
 
-/** Credentials with the demo's name go when the demo goes. */
+/** Rejects the demo's name, because those credentials are deleted with the demo. */
 function checkName(name: string, what: string): void {
   if (nameSchema.safeParse(name).success && name !== DEMO_LABEL) return
   throw new UsageError(`${what}: expected 1 to 64 characters, no control character, and not "${DEMO_LABEL}"`)
@@ -154,15 +154,16 @@ function line(id: string, createdAt: number, name: string): string {
   return `${id}\t${new Date(createdAt).toISOString()}\t${name}\n`
 }
 
-/** Largest file, in bytes: the whole of the public table has about three million. */
+/** The largest file, in bytes. The complete public table has about three million. */
 const MAX_FILE_BYTES = 64 * 1_048_576
-/** Most faults that are listed one by one. */
+/** The most faults listed one by one. */
 const MAX_LISTED = 20
 
 /**
- * Reads a file of music data into the table of charts: all of it, or nothing.
- * @param progress called with each step
- * @throws {UsageError} when the file cannot be read or has faults
+ * Imports a file of music data into the table of charts, completely or not at all.
+ *
+ * @param progress called for each step
+ * @throws {UsageError} if the file can't be read or has faults
  */
 async function importCharts(charts: ChartRepository, file: string, progress: (line: string) => void): Promise<string> {
   progress(`reading ${file}`)

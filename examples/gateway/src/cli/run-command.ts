@@ -27,6 +27,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Runs a command on the database that the environment names.
+ *
  * @param progress called with a line for each step of a long command
  */
 export async function runCommand(

@@ -9,7 +9,7 @@ import { VARIABLES } from './variables.ts'
 
 type Values = { readonly [Name in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Name]['schema']> }
 
-/** The gateway's configuration, checked. */
+/** The validated configuration of the gateway. */
 export interface Config {
   readonly port: number
   readonly syncPort: number
@@ -17,27 +17,30 @@ export interface Config {
   /** Absent: metrics have no port of their own. */
   readonly metricsPort: number | undefined
   readonly host: string
-  /** The addresses clients use, without a slash at the end; absent: the address that a server listens on. */
+  /** The gateway's URL for clients, without a trailing slash; absent: the address that the server listens on. */
   readonly publicBaseUrl: string | undefined
   readonly publicSyncUrl: string | undefined
   readonly publicChartsUrl: string | undefined
-  /** Folder of the embedded database and of the demo's credentials. */
+  /** The folder of the embedded database and the demo's credentials. */
   readonly dataDir: string
-  /** Whether several processes may serve from the embedded database, each of which waits while another writes. */
+  /** Whether several processes may use the embedded database. Each waits while another one writes. */
   readonly isDataDirShared: boolean
-  /** PostgreSQL's address, with credentials: not to be shown; absent: the embedded database. */
+  /** The URL of PostgreSQL. It contains credentials, so never show it. Absent: the embedded database. */
   readonly databaseUrl: string | undefined
-  /** The Redis that several processes share, with credentials: not to be shown; absent: counters in this process. */
+  /**
+   * The URL of a Redis that several processes share. It contains credentials, so never show it. Absent: counters in
+   * this process.
+   */
   readonly redisUrl: string | undefined
-  /** How long a decision waits for Redis. */
+  /** How long a decision waits for Redis, in milliseconds. */
   readonly redisDeadlineMs: number
-  /** Where tokens are counted. */
+  /** The store of the counters. */
   readonly quotaStore: 'embedded' | 'postgres' | 'redis'
-  /** Whether requests are admitted, by category, while the counters are unavailable. */
+  /** Whether requests are admitted while the counters are unavailable, by category. */
   readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
-  /** Limits beside those that the gateway has of its own. */
+  /** Limits in addition to the gateway's own. */
   readonly limits: ConfiguredLimits
-  /** How many requests of one caller may fail in a window; a limit of 0: any number. */
+  /** How many requests of a caller may fail per window. A limit of 0: any number. */
   readonly failures: { readonly limit: number; readonly windowMs: number }
   readonly connections: ConnectionLimits
   readonly jwt: JwtConfig
@@ -48,29 +51,29 @@ export interface Config {
   /** Whether alerts may be sent to this machine and to private networks. */
   readonly webhookAllowPrivate: boolean
   readonly logLevel: Values['LOG_LEVEL']
-  /** Whether everybody may see how requests ended. */
+  /** Whether everyone may see the outcomes of all requests. */
   readonly isFailureRatePublic: boolean
   readonly supportForumUrl: string
-  /** Names of the extras that run. */
+  /** Names of the extras to run. */
   readonly extras: 'all' | readonly string[]
-  /** Unknown variables that look like one of ours. In production they are a fault. */
+  /** Unknown variables that resemble a known one. In production they are faults. */
   readonly misspelt: readonly Misspelt[]
-  /** The demo's users, data and credentials; absent in production. */
+  /** The demo's users, data and credentials. Absent in production. */
   readonly demo: DemoConfig | undefined
 }
 
-/** How the gateway knows a JWT; neither secret nor address: it accepts none. */
+/** How to verify JWTs. Without secret and URL, none are accepted. */
 export interface JwtConfig {
-  /** For HS256; not to be shown. */
+  /** The secret for HS256. Never show it. */
   readonly secret: string | undefined
-  /** Where the public keys of asymmetric signatures are. */
+  /** The URL of the public keys for asymmetric signatures. */
   readonly jwksUrl: string | undefined
-  /** What `iss` and `aud` have to be; absent: anything. */
+  /** The required `iss` and `aud`; absent: any. */
   readonly issuer: string | undefined
   readonly audience: string | undefined
 }
 
-/** Credentials of the demo; those that are absent are made once and kept. */
+/** Credentials of the demo. Absent ones are made once and kept. */
 export interface DemoConfig {
   readonly userToken: string | undefined
   readonly adminToken: string | undefined
@@ -79,9 +82,9 @@ export interface DemoConfig {
 }
 
 /**
- * Reads the configuration. A variable that is empty counts as not set.
+ * Reads the configuration. An empty variable counts as not set.
  *
- * @param extras the names that EXTRAS may have. Default: any, for programs that run none
+ * @param extras the valid names in EXTRAS. Default: any, for programs that run none
  * @throws {ConfigError} naming every fault
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>, extras?: readonly string[]): Config {
@@ -146,7 +149,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ex
   }
 }
 
-/** Behind a proxy all connections come from its address. */
+/** Behind a proxy, all connections have the proxy's address. */
 function connectionsOfAddress({ MAX_CONNECTIONS_PER_ADDRESS, TRUST_PROXY }: Values): number {
   return MAX_CONNECTIONS_PER_ADDRESS ?? (TRUST_PROXY === false ? 200 : 0)
 }
@@ -161,7 +164,7 @@ function demoOf(values: Values): DemoConfig {
   }
 }
 
-/** The log line for such a variable, without its value, which may be a secret. */
+/** The log message for such a variable, without its value, which may be a secret. */
 export function misspeltText({ name, meant }: Misspelt): string {
   return `${name}: is no variable of the gateway; ${meant} was probably meant`
 }
@@ -216,7 +219,7 @@ function demoFaults({ DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KE
   return given.map((name) => `${name}: there is no demo with NODE_ENV=production; leave it out`)
 }
 
-/** A variable of the environment that is unknown but similar to one of the gateway's. */
+/** An unknown environment variable that resembles one of the gateway's. */
 interface Misspelt {
   readonly name: string
   readonly meant: string
@@ -224,10 +227,10 @@ interface Misspelt {
 
 const NAMES = Object.keys(VARIABLES)
 
-/** @param env the environment that the configuration is read from */
+/** @param env the environment with the configuration */
 function misspelt(env: Readonly<Record<string, string | undefined>>): Misspelt[] {
   const strangers = Object.keys(env).filter((name) => !Object.hasOwn(VARIABLES, name))
-  // One that is set besides the variable itself was meant for something else.
+  // If the known variable is also set, the similar one is meant for something else.
   const unset = NAMES.filter((name) => !env[name])
   return strangers.flatMap((name) => {
     const meant = env[name] ? nearest(name, unset) : undefined

@@ -7,12 +7,12 @@ const MODES = ['closed', 'open', 'local'] as const
 /** Whether requests are admitted while the counters are unavailable. */
 export type FailureMode = (typeof MODES)[number]
 
-/** Where nothing is set: reads go on with this process's share, and whatever changes something waits. */
+/** The default: reads continue with this process's share, and writes are refused. */
 export const FAILURE_MODES: string = gatewayPolicy.categories
   .map((category) => `${category}=${category === 'read' ? 'local' : 'closed'}`)
   .join(',')
 
-/** A mode for every category, written `read=local,write=closed`. */
+/** A mode per category, written `read=local,write=closed`. */
 export const failureModes = z.string().transform((text, context): Readonly<Record<string, FailureMode>> => {
   const { categories } = gatewayPolicy
   const modes: Record<string, FailureMode> = {}
@@ -35,7 +35,7 @@ function isMode(text: string): text is FailureMode {
   return (MODES as readonly string[]).includes(text)
 }
 
-/** The engine's form. */
+/** Converts the modes to the engine's option. */
 export function failurePolicyOf(
   modes: Readonly<Record<string, FailureMode>>,
   expectedProcesses: number,

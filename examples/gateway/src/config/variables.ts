@@ -6,7 +6,7 @@ import { gatewayPolicy } from '../quota/policy.ts'
 import { redisUrl } from '../quota/redis-url.ts'
 import { FAILURE_MODES, failureModes } from './failure-policy.ts'
 
-/** Tokens for every category, written `read=20000,write=8000`. */
+/** Tokens per category, written `read=20000,write=8000`. */
 const tokensByCategory = z.string().transform((text, context): Readonly<Record<string, number>> => {
   const { categories } = gatewayPolicy
   const limits: Record<string, number> = {}
@@ -28,7 +28,7 @@ const tokensByCategory = z.string().transform((text, context): Readonly<Record<s
   return limits
 })
 
-/** Root of the repository, three folders above this example's sources. */
+/** The root of the repository, three folders above this example's sources. */
 const ROOT = join(import.meta.dirname, '../../../..')
 
 const port = z
@@ -45,7 +45,7 @@ const isHttpUrl = (text: string): boolean => {
 
 const httpUrl = z.string().refine(isHttpUrl, 'expected an http or https address')
 
-/** An address without a slash at the end, so that paths can be put behind it. */
+/** A URL without a trailing slash, so that paths can be appended. */
 const baseUrl = httpUrl
   .refine((text) => !/[?#]/.test(text), 'expected an address without query and fragment')
   .transform((text) => text.replace(/\/+$/, ''))
@@ -63,7 +63,7 @@ const isProxy = (text: string): boolean => {
   return isIP(address) !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= most))
 }
 
-/** Express' setting "trust proxy": none, a number of proxies, or their addresses. */
+/** The Express setting "trust proxy": none, a number of proxies, or their addresses. */
 const trustProxy = z
   .string()
   .transform((text): false | number | string[] => {
@@ -113,7 +113,9 @@ const gatewayToken = z.string().regex(/^gw_[A-Za-z0-9_-]{4,200}$/, 'expected gw_
 
 const chartKey = z.string().regex(/^mk_[A-Za-z0-9_-]{4,200}$/, 'expected mk_ and then 4 to 200 of A-Z a-z 0-9 _ -')
 
-/** No credential of the gateway or of the chart preview can be one of score sync, in whatever field it is sent. */
+/**
+ * Score sync credentials differ from those of the gateway and the chart preview, so no other credential is valid here.
+ */
 const botToken = z
   .string()
   .regex(
@@ -143,7 +145,7 @@ const isPostgresUrl = (text: string): boolean =>
 
 const databaseUrl = z.string().refine(isPostgresUrl, 'expected postgres://user:password@host:port/database')
 
-/** One environment variable: its meaning, and the text that stands for it when it is not set. */
+/** An environment variable: its meaning, and its default as text. */
 interface Variable<T extends z.ZodType = z.ZodType> {
   readonly schema: T
   readonly default: string | undefined
@@ -162,15 +164,15 @@ const onOrOff = z.enum(['true', 'false'], { error: 'expected true or false' }).t
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-/** Where tokens are counted. */
+/** The stores for counters. */
 const STORES = ['embedded', 'postgres', 'redis'] as const
 
-/** The parts that run beyond the specification: `extras/` knows the names. */
+/** The extras to run. `extras/` defines the names. */
 const extras = z
   .string()
   .transform((text): 'all' | string[] => (text === 'all' ? text : listOf(text === 'none' ? '' : text)))
 
-/** Every environment variable that the gateway reads. */
+/** All environment variables of the gateway. */
 export const VARIABLES = {
   PORT: variable(port, '8080'),
   SYNC_PORT: variable(port, '8081'),

@@ -22,7 +22,7 @@ export interface DemoCredentials {
 }
 
 const DEMO_USER = { id: 'demo', name: 'demo', role: 'player' } as const
-/** The demo user's account of score sync. */
+/** The score sync account of the demo's user. */
 const DEMO_QQ = 10_001
 const DEMO_ADMIN = { id: 'admin', name: 'admin', role: 'admin' } as const
 const credentialsFile = z.object({
@@ -41,7 +41,7 @@ interface DemoOptions {
   readonly given: DemoConfig
 }
 
-/** Makes sure that the demo's users and tokens are there, with a few scores, items and gates at first start. */
+/** Creates the demo's users and tokens if they don't exist. The first start also adds a few scores, items and gates. */
 export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials> {
   const { users, scores, resources, dataDir, given } = options
   makeDataDir(dataDir)
@@ -70,8 +70,8 @@ export async function ensureDemo(options: DemoOptions): Promise<DemoCredentials>
 }
 
 /**
- * Takes the demo's credentials away from a database that once had a demo, and its administrator's role: the
- * issuer of JWTs may give that id to another user.
+ * Removes the demo's credentials and its administrator's role from a database that once had a demo. The JWT issuer may
+ * give that id to another user.
  */
 export async function removeDemo({ users, credentials }: Pick<DemoOptions, 'users' | 'credentials'>): Promise<void> {
   await users.demoteHolders(DEMO_LABEL)
@@ -87,7 +87,7 @@ function keptCredentials(path: string): DemoCredentials {
   throw new ConfigError([`DATA_DIR: ${path} is not what this version keeps there; delete it, and another one is made`])
 }
 
-/** Whole and readable only by its owner from the first moment, and the same for processes that start together. */
+/** Writes a file that is complete and private from the start, and the same for processes that start together. */
 function keepNewCredentials(path: string): void {
   const draft = `${path}.${process.pid}`
   const credentials: DemoCredentials = {
@@ -96,7 +96,7 @@ function keepNewCredentials(path: string): void {
     botToken: newToken('bt_'),
     chartApiKey: newToken('mk_'),
   }
-  // One that a killed process of the same number left.
+  // A killed process with the same number may have left one.
   rmSync(draft, { force: true })
   ownFile(draft, `${JSON.stringify(credentials, null, 2)}\n`)
   try {
@@ -149,7 +149,7 @@ const GATES: readonly Gate[] = [
   { ...untouchedGate(2), isGateFound: true },
 ]
 
-/** Gives a player a few items and gates to look at. */
+/** Gives a player a few items and gates. */
 async function seedPossessions(
   userId: string,
   { items, gates }: { readonly items: ItemRepository; readonly gates: GateRepository },
@@ -158,13 +158,13 @@ async function seedPossessions(
   await gates.putAll(userId, GATES)
 }
 
-/** A request that stores one score, as the demo's user may send it. */
+/** A request that stores one score, as the demo's user can send it. */
 const EXAMPLE_BODY = '{"musicList":[{"musicId":10106,"level":3,"achievement":100.5,"dxScore":2871,"comboStatus":"fc"}]}'
 
-/** A request that brings one more, as a bot may send it. */
+/** A request that reports one more score, as a bot can send it. */
 const EXAMPLE_SYNC = `{"qq":${DEMO_QQ},"records":[{"song_id":10106,"level_index":2,"achievements":99.8,"dxScore":1402,"fc":"fc","fs":"fs"}]}`
 
-/** The text printed at start. The lines with `curl` work as they are. */
+/** The text printed at startup. You can run the lines with `curl` unchanged. */
 export function banner(
   addresses: Addresses,
   dataDir: string,

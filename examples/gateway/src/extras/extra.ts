@@ -30,40 +30,40 @@ export interface ExtraDeps {
   readonly adaptive: AdaptiveMode
 }
 
-/** One member of the live overview. */
+/** A member that an extra adds to the live overview. */
 export interface OverviewMember {
   readonly name: string
   readonly schema: z.ZodType
   read(): Promise<unknown>
 }
 
-/** An extra at work, and what it adds to the gateway. */
+/** A running extra, and its additions to the gateway. */
 export interface RunningExtra {
   readonly routes?: readonly Route[]
-  /** Routes of the chart preview. */
+  /** Routes for the chart preview. */
   readonly chartRoutes?: readonly Route[]
   readonly chores?: readonly Chore[]
-  /** Middleware that sees every request first. */
+  /** Middleware that runs before everything else. */
   readonly observe?: RequestHandler
   readonly upsert?: UpsertExtension
   /**
-   * Makes a service's pages, which are public. Requests for anything else go on.
+   * Makes the public pages of a service. Requests for other paths pass through.
    *
-   * @param addresses where clients find the services; to be called each time
+   * @param addresses returns where clients find the services; call it for each request
    */
   pages?(service: keyof Addresses, addresses: () => Addresses): RequestHandler
   readonly overview?: OverviewMember
-  /** Called when the gateway begins to stop: requests are turned away from now on. */
+  /** Called when the gateway starts to stop and rejects new requests. */
   refuse?(): void
-  /** Called when no request is left, before the counters are saved. */
+  /** Called after the last request, before counters are saved. */
   close?(): Promise<void>
 }
 
 /**
- * Something that goes beyond the specification. It lives in a folder of its own, which only `index.ts` imports: without
- * both, the rest works. Its tables are always there.
+ * A feature beyond the specification. It has its own folder, which only `index.ts` imports, so you can delete both. Its
+ * tables always exist.
  */
 export interface Extra {
-  /** @param before the extras that come before it in the list */
+  /** @param before the extras that start earlier */
   begin(deps: ExtraDeps, before: readonly RunningExtra[]): RunningExtra | Promise<RunningExtra>
 }

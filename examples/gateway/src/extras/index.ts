@@ -1,4 +1,4 @@
-// One line for each extra: `name` is what EXTRAS calls it. Take a line and its folder away, and the rest works.
+// One line per extra. `name` is its name in EXTRAS. To remove an extra, delete its line and its folder.
 
 export { reset } from './adaptive/extra.ts'
 export { alerts } from './alerts/extra.ts'

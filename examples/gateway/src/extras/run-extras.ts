@@ -3,19 +3,19 @@ import { type Route, route } from '../http/route.ts'
 import type { Extra, ExtraDeps, RunningExtra } from './extra.ts'
 import * as list from './index.ts'
 
-/** All of them, sorted by name: not every loader sorts a module's exports. */
+/** All extras by name. Sorted, because not every loader sorts a module's exports. */
 const ALL: Readonly<Record<string, Extra>> = Object.fromEntries(
   Object.entries(list).sort(([one], [other]) => (one < other ? -1 : 1)),
 )
 
-/** The extras that a gateway runs. */
+/** The running extras of a gateway. */
 export interface RunningExtras {
   readonly all: readonly RunningExtra[]
-  /** The list of their names, for the console. */
+  /** A route with their names, for the console. */
   readonly routes: readonly Route[]
 }
 
-/** The names that EXTRAS may have. */
+/** The valid names in EXTRAS. */
 export const EXTRA_NAMES: readonly string[] = Object.keys(ALL)
 
 export async function runExtras(chosen: 'all' | readonly string[], deps: ExtraDeps): Promise<RunningExtras> {

@@ -6,17 +6,19 @@ import type { Db } from '../db/schema.ts'
 import { connectionOf } from '../db/sqlite.ts'
 import type { QuotaBackend } from '../quota/backend.ts'
 
-/** Something that the gateway cannot do its work without. */
+/** A dependency without which the gateway can't work. */
 export interface ReadinessCheck {
   readonly name: string
-  /** Rejects when it does not answer. */
+  /** Rejects if the dependency is unavailable. */
   check(): Promise<unknown>
 }
 
-/** How long the result of a check that writes is cached, and how long callers wait for a running one, in milliseconds. */
+/**
+ * How long to cache the result of a check that writes, and how long callers wait for a running check, in milliseconds.
+ */
 const SHARED_MS = 1_000
 
-/** @param dataDir where an embedded database is */
+/** @param dataDir the folder of an embedded database */
 export function checksOf(
   db: Db,
   { check, checked = 'the counters' }: QuotaBackend,
@@ -30,10 +32,10 @@ export function checksOf(
 }
 
 /**
- * A check that callers share while it is running; for a second at the most, so that one that hangs does not
- * hold those back who ask when its store is there again.
+ * Shares a running check between callers, for a second at most. If it hangs, later callers start a new check and see
+ * that the store is back.
  *
- * @param isRemembered whether its outcome holds for that second
+ * @param isRemembered whether to cache the result for that second
  */
 export function sharedCheck({ name, check }: ReadinessCheck, clock: Clock, isRemembered: boolean): ReadinessCheck {
   let last: { readonly at: number; readonly outcome: Promise<unknown>; isOver: boolean } | undefined
@@ -54,13 +56,13 @@ export function sharedCheck({ name, check }: ReadinessCheck, clock: Clock, isRem
   }
 }
 
-/** What there has to be room for, in bytes: less than any request with its log needs. */
+/** The free space required, in bytes: more than any request with its log needs. */
 const LEAST_ROOM = 262_144
 const PROBE_BYTES = 65_536
 
 /**
- * Whether the embedded database can grow: there is room on the disk, and the database takes a page more. The write that
- * probes this is rolled back.
+ * Checks that the embedded database can grow: there is free space, and the database can add a page. The test write is
+ * rolled back.
  */
 export function roomOnDisk(db: Db, dataDir: string): { readonly name: string; check(): Promise<void> } {
   return {
@@ -75,7 +77,7 @@ export function roomOnDisk(db: Db, dataDir: string): { readonly name: string; ch
           throw new RolledBack()
         })
       } catch (error) {
-        // Who writes at the moment has room.
+        // If another writer is active, there is space.
         if (error instanceof RolledBack || isDatabaseBusy(error)) return
         if (isDatabaseFull(error)) throw new Error('the database of DATA_DIR cannot grow', { cause: error })
         throw error

@@ -8,10 +8,10 @@ const healthAnswer = envelope(z.object({ status: z.literal('ok'), version: z.str
 const aliveAnswer = z.object({ status: z.literal('alive') })
 const readyAnswer = z.object({ status: z.literal('ready') })
 
-/** Seconds after which to look again. */
+/** When clients should check again, in seconds. */
 const RETRY_SECONDS = 1
 
-/** Whether the gateway is there; free, and open to everybody. */
+/** Routes that report whether the gateway is up. Free and public. */
 export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
   return [
     route({
@@ -31,7 +31,7 @@ export function healthRoutes(checks: readonly ReadinessCheck[]): Route[] {
   ]
 }
 
-/** For those who watch over processes; the same in every service. */
+/** Routes for monitoring, the same in every service. */
 export function probeRoutes(checks: readonly ReadinessCheck[]): Route[] {
   return [
     route({

@@ -3,17 +3,17 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 
 export type { Logger } from 'pino'
 
-/** Members of logged objects that could hold a credential; they are left out. */
+/** Members of logged objects that could contain a credential. They are omitted. */
 const SECRETS = ['authorization', 'cookie', 'token', 'password', 'key', 'qrcode']
 
-/** A Redis client's errors carry the command that failed, with its arguments; that may be the one with the password. */
+/** Errors of a Redis client contain the failed command with its arguments, which may include the password. */
 const COMMANDS = ['err.command', '*.err.command']
 
 const REDACTED = [...SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), ...COMMANDS]
 
 /**
- * Logs as JSON lines on standard error, since standard output is for people. On a terminal the
- * same lines come in a readable form.
+ * Makes a logger that writes JSON lines to standard error. Standard output is for people. On a terminal, lines are
+ * readable.
  */
 export function createLogger(level: string, destination: DestinationStream = standardError()): Logger {
   const options: LoggerOptions = {

@@ -1,10 +1,10 @@
 import type { Request } from 'express'
 
 const LANGUAGES = ['en', 'zh-CN'] as const
-/** The languages that the pages speak. */
+/** The languages of the pages. */
 export type PageLanguage = (typeof LANGUAGES)[number]
 
-/** The language that the address names, else the one that the browser would rather have. */
+/** Returns the language in the address, otherwise the one that the browser prefers. */
 export function languageOf(req: Request): PageLanguage {
   const named = LANGUAGES.find((each) => each === req.query.lang)
   if (named !== undefined) return named
@@ -12,7 +12,7 @@ export function languageOf(req: Request): PageLanguage {
   return typeof wanted === 'string' && wanted.startsWith('zh') ? 'zh-CN' : 'en'
 }
 
-/** Text as a page has it, in elements and in attributes. */
+/** Escapes text for HTML elements and attributes. */
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }

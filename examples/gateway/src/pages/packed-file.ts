@@ -3,9 +3,9 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Request, Response } from 'express'
 
-/** A file that anybody may request, compressed once and not for each request. */
+/** A public file, compressed once and not for each request. */
 export interface PackedFile {
-  /** Its name, whose extension says what it is. */
+  /** Its name. The extension determines the type. */
   readonly name: string
   readonly bytes: Buffer
   readonly gzipped: Buffer
@@ -17,7 +17,7 @@ export async function packedFile(name: string, bytes: Buffer): Promise<PackedFil
   return { name, bytes, gzipped: await promisify(gzip)(bytes), etag }
 }
 
-/** Sends a file, or 304 where the browser has it. */
+/** Sends a file, or 304 if the browser has it. */
 export function sendPacked(req: Request, res: Response, { name, bytes, gzipped, etag }: PackedFile): void {
   const isPacked = req.acceptsEncodings('gzip') === 'gzip'
   if (isPacked) res.set('Content-Encoding', 'gzip')

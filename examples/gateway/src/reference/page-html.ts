@@ -39,7 +39,9 @@ const LANGUAGES: readonly (readonly [PageLanguage, string])[] = [
 /** The services in the order of the tabs. */
 const SERVICES: readonly (keyof Addresses)[] = ['gateway', 'sync', 'charts']
 
-/** The page, without anything that is not in files of its own. Its links are relative: a proxy may put it elsewhere. */
+/**
+ * The page's HTML. Everything else is in files. Links are relative, because a proxy may serve the page at another path.
+ */
 export function pageHtml(addresses: Addresses, language: PageLanguage): string {
   const words = WORDS[language]
   const tabs = SERVICES.map(

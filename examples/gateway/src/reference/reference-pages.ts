@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url)
 const OWN_FOLDER = join(import.meta.dirname, 'page')
 const SWAGGER_UI_FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'))
 
-/** Every file of the page, and where it is. */
+/** The page's files, and their locations. */
 const FILES: readonly (readonly [string, string])[] = [
   ['reference.js', OWN_FOLDER],
   ['mend.js', OWN_FOLDER],
@@ -28,13 +28,13 @@ const FILES: readonly (readonly [string, string])[] = [
   ['swagger-ui.css', SWAGGER_UI_FOLDER],
 ]
 
-/** Browsers revalidate their copy each time, so that a new version is visible at once. */
+/** Browsers revalidate their copy each time, so that a new version is visible immediately. */
 const CACHE_CONTROL = 'no-cache'
 
 /**
- * The interactive reference of the three services, at `/reference/`.
+ * Serves the interactive reference of the three services at `/reference/`.
  *
- * @param addresses where clients find the services; called each time
+ * @param addresses returns where clients find the services; called for each request
  */
 export function referencePages(addresses: () => Addresses): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true })
@@ -54,7 +54,7 @@ export function referencePages(addresses: () => Addresses): RequestHandler {
 
 const read = new Map<string, Promise<PackedFile>>()
 
-/** Read and compressed at its first use in this process. */
+/** Returns a file, read and compressed at its first use. */
 function fileOf(name: string, root: string): Promise<PackedFile> {
   const known = read.get(name)
   if (known !== undefined) return known
@@ -64,16 +64,16 @@ function fileOf(name: string, root: string): Promise<PackedFile> {
   return file
 }
 
-/** The page runs and shows its own files and calls the three services, no other server; no page may frame it. */
+/** The page loads only its own files, and calls only the three services. No page may frame it. */
 function pagePolicy(addresses: () => Addresses): RequestHandler {
   return helmet.contentSecurityPolicy({
     useDefaults: false,
     directives: {
       defaultSrc: ["'none'"],
       scriptSrc: ["'self'"],
-      // Swagger UI styles elements by their properties, which needs no permission.
+      // Swagger UI sets style properties in scripts, which the policy allows.
       styleSrc: ["'self'"],
-      // Swagger UI's icons; pictures that were answered.
+      // Swagger UI's icons, and pictures in responses.
       imgSrc: ["'self'", 'data:'],
       connectSrc: ["'self'", () => originsOf(addresses()).join(' ')],
       baseUri: ["'none'"],

@@ -14,8 +14,9 @@ import { dirname } from 'node:path'
 import { codesOf, StartError } from './start-error.ts'
 
 /**
- * Makes the data folder if it is not there.
- * @throws {StartError} when it cannot be, or cannot be written to
+ * Makes the data folder unless it exists.
+ *
+ * @throws {StartError} if it can't be made or written to
  */
 export function makeDataDir(dataDir: string): void {
   try {
@@ -26,7 +27,7 @@ export function makeDataDir(dataDir: string): void {
   }
 }
 
-/** With the folders it is in. Node's own way never ends where a folder that is there takes none, as `/proc`. */
+/** Makes a folder and its parents. Node's recursive `mkdir` never returns in folders such as `/proc`. */
 function makeFolder(path: string): void {
   if (existsSync(path) && statSync(path).isDirectory()) return
   const parent = dirname(path)
@@ -34,12 +35,12 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have made it in the meantime.
     if (!codesOf(error).includes('EEXIST') || !statSync(path).isDirectory()) throw error
   }
 }
 
-/** A warning to log if other users of the machine can read the folder; `undefined`: they cannot. */
+/** Returns a warning if other users of the machine can read the folder. */
 export function openToOthers(dataDir: string): string | undefined {
   const { mode } = statSync(dataDir)
   // Windows has no such modes.
@@ -48,7 +49,7 @@ export function openToOthers(dataDir: string): string | undefined {
   return `DATA_DIR=${dataDir}: other users of this machine can read this folder (mode ${text}); restrict it: chmod 700 ${dataDir}`
 }
 
-/** Describes a fault of the data folder; an unrelated error stays as it is. */
+/** Describes an error of the data folder. Returns unrelated errors unchanged. */
 export function dataDirFault(dataDir: string, error: unknown): unknown {
   if (error instanceof StartError) return error
   const said = `DATA_DIR=${dataDir}`
@@ -56,7 +57,7 @@ export function dataDirFault(dataDir: string, error: unknown): unknown {
   const codes = codesOf(error)
   const is = (...some: string[]): boolean => codes.some((code) => some.some((each) => code.startsWith(each)))
   if (is('EEXIST', 'ENOTDIR')) return fault('is a file, or inside of one; name a folder')
-  // Of a file that cannot be opened the driver gives no code.
+  // If a file can't be opened, the driver's error has no code.
   const isClosed = error instanceof Error && /unable to open/i.test(error.message)
   if (isClosed || is('EACCES', 'EPERM', 'EROFS', 'SQLITE_READONLY', 'SQLITE_CANTOPEN')) {
     return fault('cannot be written to by this user; name another folder, or give the user the right')
@@ -71,7 +72,7 @@ export function dataDirFault(dataDir: string, error: unknown): unknown {
 
 const OWN = 0o600
 
-/** What SQLite keeps beside a database. It makes these files with the database's own mode. */
+/** Files that SQLite keeps next to a database, with the database's mode. */
 const BESIDE = ['-wal', '-shm', '-journal']
 
 /**

@@ -1,17 +1,20 @@
-/** Something outside of the process keeps it from starting. The message is one line: which variable, what it says, and the fix. */
+/**
+ * Thrown if something outside the process prevents its start. The message is one line: the variable, the cause, and the
+ * fix.
+ */
 export class StartError extends Error {
   override readonly name: string = 'StartError'
 
   /**
-   * @param said the variable and what of its value may be shown: never a credential
-   * @param fault the cause, and how to correct it
+   * @param said the variable, and as much of its value as may be shown: never a credential
+   * @param fault the cause, and how to fix it
    */
   constructor(said: string, fault: string, cause?: unknown) {
     super(`${said}: ${fault}`, { cause })
   }
 }
 
-/** The code of an error, and of what it was caused by: `EADDRINUSE`, `SQLITE_NOTADB`, `28P01`. */
+/** Returns the codes of an error and its causes: `EADDRINUSE`, `SQLITE_NOTADB`, `28P01`. */
 export function codesOf(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const { code } = error as NodeJS.ErrnoException
@@ -19,7 +22,7 @@ export function codesOf(error: unknown): string[] {
   return [...(typeof code === 'string' ? [code] : []), ...inner.flatMap(codesOf)]
 }
 
-/** The configuration is not usable; the message names every fault, never a value, since values may be secrets. */
+/** Thrown for an invalid configuration. The message names every fault but no values, because they may be secrets. */
 export class ConfigError extends Error {
   override readonly name: string = 'ConfigError'
 

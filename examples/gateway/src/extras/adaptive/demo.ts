@@ -10,18 +10,19 @@ import { bypassMember, sharedLayers } from '../../quota/layer-members.ts'
 import { newToken } from '../../users/tokens.ts'
 
 const MINUTE_MS = 60_000
-/** Requests of each minute, half of them to the source: enough for the law to judge by. */
+/** Requests per minute. Half of them go to the source, enough for the law to judge it. */
 const CALLS_A_MINUTE = 8
 const HEALTHY_MINUTES = 35
 const OUTAGE_MINUTES = 20
-/** By then the factor is back at 1. */
+/** The factor has returned to 1 by then. */
 const MAX_MINUTES = 360
 const FULL = 1
 
 /**
- * Shows mode `adaptive` at work: a gateway of its own, whose clock is turned by hand, a score source that fails for
- * twenty minutes, and requests all along. Prints each move of the factor with its reason, and the failures where the
- * administrators' chart has them.
+ * Demonstrates mode `adaptive`. It runs a gateway with a simulated clock, a score source that fails for twenty minutes,
+ * and constant requests. Prints each move of the factor with its reason, and the failures as in the administrators'
+ * chart.
+ *
  * @param print takes a line
  */
 export async function adaptiveDemo(print: (line: string) => void): Promise<void> {
@@ -55,7 +56,7 @@ interface Source {
   isFailing: boolean
 }
 
-/** Answers without records, or with 500. */
+/** Starts a source that returns no records, or 500. */
 async function failingSource(): Promise<Source> {
   const empty = { username: 'demo', nickname: 'demo', rating: 0, additional_rating: 0, plate: '', records: [] }
   const server = createServer((_req, res) => {
@@ -110,7 +111,7 @@ class Demo {
     await this.#showChart()
   }
 
-  /** The demo's player may ask as much as it likes, so that nothing but errors moves the factor. */
+  /** Gives the demo's player ample quota, so that only errors move the factor. */
   async #beginAdaptive(): Promise<void> {
     const { version: _, ...settings } = await this.#get('/admin/quota/settings')
     await this.#put('/admin/quota/settings', { ...settings, mode: 'adaptive' })
@@ -121,7 +122,7 @@ class Demo {
     await this.#put('/admin/users/demo/quota', { overrides, ...Object.fromEntries(bypasses) })
   }
 
-  /** Lets minutes pass, with their requests; until the factor has reached `untilFactor`, if given. */
+  /** Simulates minutes with requests, until the factor has reached `untilFactor` if given. */
   async #minutes(count: number, untilFactor?: number): Promise<void> {
     for (let minute = 0; minute < count; minute++) {
       for (let call = 0; call < CALLS_A_MINUTE; call++) await this.#call(call)
@@ -141,7 +142,7 @@ class Demo {
 
   async #tell(what: string): Promise<void> {
     const { factor } = await this.#adaptive()
-    // The administrator has no overrides.
+    // Reads the administrator's limits, which have no overrides.
     const { windows } = await this.#get('/me/quota')
     const time = new Date(this.#clock.nowMs).toISOString().slice(11, 16)
     this.#print(`${time}  factor ${factor.toFixed(2)}  read limit ${windows.read[0].limit} an hour  ${what}`)

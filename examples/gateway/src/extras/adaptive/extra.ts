@@ -18,7 +18,7 @@ const forgottenDocument = z.object({
 
 type Forgotten = z.input<typeof forgottenDocument>
 
-/** Administrators reset what mode `adaptive` has learned. */
+/** Lets administrators reset what mode `adaptive` has learned. */
 export const reset: Extra = {
   begin: ({ adaptive: mode, quota, clock, audit }) => ({
     routes: [
@@ -50,7 +50,7 @@ const NO_CALLS = { calls: 0, errors: 0, recentCalls: 0, recentErrors: 0 }
 /**
  * Resets what the law has learned, in one transaction with the audit entry.
  *
- * @returns what that was; `null`: nothing, so that no entry is written
+ * @returns what it had learned; `null`: nothing, so there is no audit entry
  */
 async function forgetLearned(audit: AuditLog, by: Doer): Promise<Forgotten | null> {
   return audit.change(by, async ({ db, note }) => {
@@ -61,14 +61,14 @@ async function forgetLearned(audit: AuditLog, by: Doer): Promise<Forgotten | nul
   })
 }
 
-/** State of a version before walls has the form that a tick would give it. */
+/** Converts the state of a version before walls as a tick would. */
 function learnedIn(state: FactorState): Learned {
   const { learned } = state.learned === undefined ? adaptiveLaw(state, NO_CALLS, state.tickedAt ?? 0) : state
   if (learned === undefined) throw new Error('the law has learned nothing')
   return learned
 }
 
-/** `null`: nothing that lasts longer than half an hour without errors. */
+/** What the reset forgets; `null`: only what fades within half an hour without errors. */
 function forgottenOf({ wall, responseMs, rises }: Learned): Forgotten | null {
   if (wall === null && responseMs === 0 && rises.length === 0) return null
   return { wall: shownWall(wall), responseMinutes: responseMs / MINUTE_MS, rises: rises.length }

@@ -4,14 +4,14 @@ import type { AlertTable, Db } from '../../db/schema.ts'
 import type { Logger } from '../../log/logger.ts'
 import type { Alert } from './alert.ts'
 
-/** Most alerts that wait in this process for the database; the oldest go. */
+/** The most alerts that wait in this process for the database. The oldest are dropped. */
 const MAX_WAITING = 1_000
-/** Most alerts of one minute that this process writes; the rest of a burst is dropped. */
+/** The most alerts that this process writes per minute. More are dropped. */
 const MAX_A_MINUTE = 100
 const KEPT_MS = 30 * 86_400_000
 const MINUTE_MS = 60_000
 
-/** Alerts as they are kept: in the database, each occasion once over all processes. */
+/** Stores alerts in the database, one per occasion across all processes. */
 export class AlertBook {
   readonly #db: Db
   readonly #clock: Clock
@@ -26,7 +26,7 @@ export class AlertBook {
     this.#logger = logger
   }
 
-  /** Takes an alert, to be written soon. Never waits, never throws: it is called while decisions are made. */
+  /** Adds an alert to write soon. Decisions call it, so it returns immediately and never throws. */
   note(alert: Alert): void {
     const minute = Math.floor(this.#clock.now() / MINUTE_MS)
     if (minute !== this.#minute) this.#ofMinute = 0
@@ -41,8 +41,9 @@ export class AlertBook {
   }
 
   /**
-   * Writes the noted alerts; those that a process has written already stay as they are.
-   * @throws the database's error; what was noted is kept, and written at a later time
+   * Writes the waiting alerts. Those that another process has written stay unchanged.
+   *
+   * @throws the database's error; the alerts wait for the next attempt
    */
   async flush(): Promise<void> {
     if (this.#waiting.length === 0) return
@@ -56,7 +57,7 @@ export class AlertBook {
     }
   }
 
-  /** Writes alerts; without a webhook they are only kept for reading. */
+  /** Writes alerts. Without a webhook, they can only be read. */
   async add(alerts: readonly Alert[]): Promise<void> {
     const webhook = await this.#db.selectFrom('webhooks').select('id').where('url', 'is not', null).executeTakeFirst()
     const due = webhook === undefined ? { state: 'kept' as const, next_at: null } : undefined
@@ -72,7 +73,7 @@ export class AlertBook {
       sent_at: null,
       ...(due ?? { state: 'pending' as const, next_at: at }),
     }))
-    // A statement must not meet one occasion twice, and processes that write the same ones do so in one order.
+    // A statement can't insert an occasion twice, and a fixed order avoids deadlocks between processes.
     const byOccasion = new Map(rows.map((row) => [row.occasion, row]))
     const sorted = [...byOccasion.values()].sort((a, b) => (a.occasion < b.occasion ? -1 : 1))
     await this.#db
@@ -82,7 +83,7 @@ export class AlertBook {
       .execute()
   }
 
-  /** The newest, or the newest of those before one. */
+  /** Returns the newest alerts, or the newest ones before a given one. */
   async page(before: readonly [at: number, id: string] | undefined, limit: number): Promise<Selectable<AlertTable>[]> {
     const newestFirst = this.#db
       .selectFrom('alerts')

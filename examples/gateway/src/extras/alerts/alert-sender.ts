@@ -6,28 +6,28 @@ import type { AlertTable, Db } from '../../db/schema.ts'
 import { type Posted, type PostOptions, post } from './post.ts'
 import type { Webhook, Webhooks } from './webhook.ts'
 
-/** There is one sender over all processes, in one row. */
+/** The single row of the sender. */
 const ID = 1
-/** Waits after each attempt that failed, in milliseconds; after the last of them an alert is given up, some two days on. */
+/** Waits after failed attempts, in milliseconds. After the last one, about two days later, the alert is given up. */
 const WAITS_MS = [5, 30, 120, 300, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 43_200].map((s) => s * 1_000)
-/** Most alerts of one turn. */
+/** The most alerts per run. */
 const MAX_A_TURN = 20
-/** How long a process has the turn, beside what one attempt may take, in milliseconds. */
+/** How long a process keeps the lease, in addition to the duration of one attempt, in milliseconds. */
 const TURN_MS = 30_000
-/** How much longer a wait may be, as a share of it: receivers that came back are not met by everything at once. */
+/** The maximum random extension of a wait, as a fraction. It spreads the load on a receiver that has recovered. */
 const JITTER = 0.1
 
 export interface AlertSenderOptions extends Omit<PostOptions, 'stopping'> {
   readonly db: Db
   readonly clock: Clock
   readonly webhooks: Webhooks
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   random(): number
 }
 
 type Row = Selectable<AlertTable>
 
-/** Sends due alerts, one process at a time, each under one id until the receiver accepts it. */
+/** Sends due alerts. One process at a time sends, and each alert keeps its id until the receiver accepts it. */
 export class AlertSender {
   readonly #options: AlertSenderOptions
   readonly #stopping = new AbortController()
@@ -36,7 +36,7 @@ export class AlertSender {
     this.#options = options
   }
 
-  /** Sends due alerts, unless another process does. */
+  /** Sends due alerts, unless another process is sending. */
   async send(): Promise<void> {
     if (this.#stopping.signal.aborted || !(await this.#isDue())) return
     const webhook = await this.#options.webhooks.target()
@@ -45,10 +45,10 @@ export class AlertSender {
     if (!(await this.#take(lease))) return
     try {
       for (const row of await this.#due()) {
-        // A process that was too slow has lost its lease, and must not send what the next holder sends.
+        // A process that was too slow has lost its lease. The next holder sends the alert.
         if (!(await this.#keep(lease))) return
         const posted = await this.#post(webhook, row)
-        // An interrupted alert stays due: it is unknown whether the receiver has it.
+        // An interrupted alert stays due, because the receiver may not have it.
         if (this.#stopping.signal.aborted) return
         await this.#settle(row, posted)
       }
@@ -57,7 +57,7 @@ export class AlertSender {
     }
   }
 
-  /** Stops sending, so that a shutdown does not wait for a receiver. */
+  /** Stops sending, so that a shutdown doesn't wait for a receiver. */
   stop(): void {
     this.#stopping.abort()
   }
@@ -86,7 +86,7 @@ export class AlertSender {
       .execute()
   }
 
-  /** Takes the turn, unless it is another's and not over. */
+  /** Takes the lease, unless another process has it. */
   async #take(lease: string): Promise<boolean> {
     const { db, clock } = this.#options
     const turn = { lease_id: lease, expires_at: this.#expiresAt() }
@@ -134,7 +134,7 @@ export class AlertSender {
       last_status: answered,
       last_fault: 'fault' in posted ? posted.fault : null,
     }
-    // Where the webhook was removed meanwhile, nothing is due any more.
+    // If the webhook was removed in the meantime, nothing is due.
     await this.#options.db
       .updateTable('alerts')
       .set({ ...attempt, ...(isTaken ? this.#sent() : this.#later(attempts)) })

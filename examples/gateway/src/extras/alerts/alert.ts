@@ -1,26 +1,26 @@
 import { createHash, randomUUID } from 'node:crypto'
 
-/** The kinds of alerts, by the type of the message. */
+/** The types of alerts, as in their messages. */
 export const ALERT_TYPES = ['limit.near', 'settings.fault', 'counters.away', 'factor.bound', 'webhook.test'] as const
 export type AlertType = (typeof ALERT_TYPES)[number]
 
-/** Something that administrators are to be notified of. */
+/** An alert for administrators. */
 export interface Alert {
-  /** Names the message for its receiver, in every attempt. */
+  /** The message's id for the receiver, the same in every attempt. */
   readonly id: string
-  /** Identifies the occasion: of alerts with the same text one is kept, whichever process noticed it. */
+  /** Identifies the occasion. Alerts of the same occasion are stored once, whichever process noticed it. */
   readonly occasion: string
   readonly type: AlertType
   /** Epoch milliseconds. */
   readonly at: number
-  /** The message, byte for byte. */
+  /** The exact message. */
   readonly body: string
 }
 
 /**
- * An alert with a message of Standard Webhooks' form: `type`, `timestamp`, `data`.
+ * Makes an alert whose message has the form of Standard Webhooks: `type`, `timestamp`, `data`.
  *
- * @param occasion parts of what makes the occasion, of any text: they are put together so that no two can be confused
+ * @param occasion parts that identify the occasion, in any text; they are joined unambiguously
  */
 export function alertOf(type: AlertType, at: number, occasion: readonly unknown[], data: object): Alert {
   return {

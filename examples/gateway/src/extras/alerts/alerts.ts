@@ -29,7 +29,7 @@ export interface AlertsDeps {
   readonly timeoutMs?: number | undefined
 }
 
-/** What administrators are to be notified of: noticed here, kept in the database, sent by one process at a time. */
+/** Notices what administrators should know, stores it in the database, and has one process send it. */
 export class Alerts {
   readonly book: AlertBook
   readonly webhooks: Webhooks
@@ -60,13 +60,13 @@ export class Alerts {
     ]
   }
 
-  /** Writes the noted alerts, and reads the alerted layers, which another process may have changed. */
+  /** Writes waiting alerts, and reads which layers raise alerts, because another process may have changed that. */
   async write(): Promise<void> {
     await this.book.flush()
     await this.readLayers()
   }
 
-  /** Reads the alerted layers: before the first request, so that no crossing is lost, and after a change. */
+  /** Reads which layers raise alerts: before the first request, so that no crossing is missed, and after a change. */
   async readLayers(): Promise<void> {
     const { row } = await this.webhooks.read()
     this.#layers = alertedLayers(row, this.#policy)
@@ -76,7 +76,7 @@ export class Alerts {
     return this.#sender.send()
   }
 
-  /** Nobody has to wait for a receiver any more. */
+  /** Stops sending, because the gateway is stopping. */
   refuse(): void {
     this.#sender.stop()
   }

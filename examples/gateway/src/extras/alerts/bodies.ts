@@ -20,7 +20,7 @@ export const webhookStored = webhookDocument.extend({
     .describe('Signs messages. Shown only in the response that created it; otherwise `null`.'),
 })
 
-/** @param allowPrivate whether http may do, since it may be this machine */
+/** @param allowPrivate whether http is allowed, because the receiver may be this machine */
 export function webhookBody({ layers }: Policy, allowPrivate: boolean) {
   const [first, ...others] = layers.map(({ name }) => name)
   return z.strictObject({
@@ -64,7 +64,7 @@ export function alertBody(row: Selectable<AlertTable>): z.output<typeof alertDoc
   const { data } = JSON.parse(body) as { readonly data: Record<string, unknown> }
   return {
     id,
-    // Nothing else is ever written.
+    // Only these types are ever written.
     type: type as AlertType,
     at: instantText(at),
     data,

@@ -7,7 +7,7 @@ import { alertRoutes } from './routes.ts'
 /** How many alerts the overview shows. */
 const SHOWN = 5
 
-/** Alerts for administrators, kept once for all processes, and signed and sent by one of them. */
+/** Alerts for administrators. They are stored once for all processes, and one process signs and sends them. */
 export const alerts: Extra = {
   async begin({ db, clock, logger, audit, quota, adaptive: { factorStore }, config }) {
     const allowPrivate = config.webhookAllowPrivate

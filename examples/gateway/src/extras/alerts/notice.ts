@@ -7,23 +7,23 @@ import { alertOf } from './alert.ts'
 import type { AlertBook } from './alert-book.ts'
 
 const HOUR_MS = 3_600_000
-/** How often an alert repeats while counters are away. */
+/** How often an alert repeats while counters are unavailable. */
 const AWAY_MS = HOUR_MS / 6
 const FAULTY_MS = 24 * HOUR_MS
-/** Most faults of one alert. */
+/** The most faults in one alert. */
 const MAX_FAULTS = 20
 
 export interface NoticeDeps {
   readonly quota: Quota<OperationName>
   readonly book: Pick<AlertBook, 'note'>
   readonly clock: Clock
-  /** Whether crossings of a layer's limits raise alerts. */
+  /** Whether this layer's limits raise alerts. */
   isAlerted(layer: string): boolean
 }
 
 /**
- * Notes an engine's events, until the returned function is called. Several processes note one occasion under the same
- * text: of a limit that is its opening and its threshold.
+ * Notes an engine's events, until the returned function is called. For limits, the occasion is an opening and a
+ * threshold, so all processes note the same one.
  */
 export function noticeEvents({ quota, book, clock, isAlerted }: NoticeDeps): () => void {
   const own = ownLayers(quota.policy)
@@ -33,7 +33,7 @@ export function noticeEvents({ quota, book, clock, isAlerted }: NoticeDeps): () 
       const { layer, scope, category, window, kind, used, remaining, startedAt, resetAt, enforced } = limit
       const ownKey = typeof subject === 'string' ? subject : (subject[layer] ?? null)
       const key = own.includes(layer) ? ownKey : null
-      // Slots have no opening: repeated crossings raise one alert an hour.
+      // Slots have no opening, so repeated crossings raise one alert per hour.
       const opening = startedAt ?? Math.floor(now / HOUR_MS) * HOUR_MS
       const occasion = [layer, category, window, kind, key, opening, threshold]
       const data = {
@@ -64,7 +64,7 @@ export function noticeEvents({ quota, book, clock, isAlerted }: NoticeDeps): () 
     quota.on('degraded', ({ category, allowed }) => {
       const now = clock.now()
       const stretch = Math.floor(now / AWAY_MS)
-      // It may come with every request.
+      // The event may come with every request.
       if (stretch === alertedStretch) return
       alertedStretch = stretch
       const outcome = allowed ? 'admitted' : 'unavailable'
@@ -76,7 +76,7 @@ export function noticeEvents({ quota, book, clock, isAlerted }: NoticeDeps): () 
   }
 }
 
-/** Notes when the factor of mode `adaptive` has reached one of its bounds; that move is the occasion. */
+/** Notes that the factor of mode `adaptive` has reached a bound. The occasion is the move. */
 export async function noticeFactor(
   { quota, book }: Pick<NoticeDeps, 'quota' | 'book'>,
   factorStore: Pick<FactorStore, 'read'>,

@@ -2,27 +2,27 @@ import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { checkHost, PrivateAddress, publicLookup, type Resolve } from './public-address.ts'
 
-/** Most of an answer that is read, in bytes: nothing in it is checked, its end says that the receiver is done. */
+/** How many bytes of a response are read. The content doesn't matter, only its end. */
 const MAX_ANSWER_BYTES = 65_536
 
 export interface PostOptions {
-  /** How long an attempt may take, from the name's look-up to the answer's end, in milliseconds. */
+  /** How long an attempt may take, including the name lookup and the whole response, in milliseconds. */
   readonly timeoutMs: number
-  /** Whether this machine and private networks may be reached. */
+  /** Whether this machine and private networks are allowed. */
   readonly allowPrivate: boolean
   /** @default the machine's */
   readonly resolve?: Resolve | undefined
-  /** Breaks an attempt off. */
+  /** Aborts an attempt. */
   readonly stopping?: AbortSignal | undefined
 }
 
-/** The result of an attempt: a status, or the reason why there is none. */
+/** The result of an attempt: a status, or why there is none. */
 export type Posted = { readonly status: number } | { readonly fault: PostFault }
 type PostFault = 'private_address' | 'not_found' | 'refused' | 'timeout' | 'tls' | 'connection'
 
 /**
- * Posts JSON. Follows no redirect, reads a little of the answer, and never throws. What it says of a failure is a word: an
- * error's text may quote an address, and an address may hold a credential.
+ * Posts JSON. It follows no redirects, reads little of the response, and never throws. A failure is reported as a code:
+ * an error's text may contain an address with a credential.
  */
 export function post(
   url: URL,
@@ -43,7 +43,7 @@ export function post(
     const request = send(url, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
-      // A connection of its own: one that was kept has looked nothing up.
+      // A new connection each time, because a kept one does no lookup.
       agent: false,
       lookup: publicLookup(allowPrivate, resolve),
       signal,

@@ -2,7 +2,7 @@ import { lookup as resolve } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** An address that alerts are not to be sent to. */
+/** Thrown for an address that alerts may not be sent to. */
 export class PrivateAddress extends Error {
   override readonly name: string = 'PrivateAddress'
   constructor() {
@@ -10,19 +10,19 @@ export class PrivateAddress extends Error {
   }
 }
 
-/** Asks a name's addresses, as `dns.lookup` does with `all`. */
+/** Looks up the addresses of a name, like `dns.lookup` with `all`. */
 export type Resolve = (
   hostname: string,
   options: { readonly all: true; readonly verbatim?: boolean },
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly { address: string; family: number }[]) => void,
 ) => void
 
-/** Contains all public IPv6 addresses. An address outside may be translated to an IPv4 address of any kind. */
+/** All public IPv6 addresses are in here. Others may be translated to any IPv4 address. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
- * Whether an address is of the internet at large: no loopback, private, link-local, translated, multicast or reserved one.
- * An IPv6 address that is mapped from IPv4 is what that one is.
+ * Whether an address is public: not loopback, private, link-local, translated, multicast or reserved. An IPv4-mapped
+ * IPv6 address counts as IPv4.
  */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
@@ -32,9 +32,9 @@ export function isPublic(address: string): boolean {
 }
 
 /**
- * A look-up for connections. The connection uses the very addresses it has checked, so that a name cannot change its
- * meaning in between. Of a name with several addresses each has to be public. Addresses themselves are never looked up: see
- * {@link checkHost}.
+ * Makes a lookup function for connections. The connection uses exactly the addresses that were checked, so the name
+ * can't change in between. All addresses of a name must be public. Literal addresses aren't looked up: see {@link
+ * checkHost}.
  */
 export function publicLookup(allowPrivate: boolean, ask: Resolve = resolve as unknown as Resolve): LookupFunction {
   return (hostname, options, callback) => {
@@ -50,7 +50,8 @@ export function publicLookup(allowPrivate: boolean, ask: Resolve = resolve as un
 }
 
 /**
- * Looks at a host that is an address, which no look-up sees.
+ * Checks a host that is an address, because addresses aren't looked up.
+ *
  * @throws {PrivateAddress}
  */
 export function checkHost({ hostname }: URL, allowPrivate: boolean): void {

@@ -22,7 +22,7 @@ export interface AlertRouteDeps {
   readonly allowPrivate: boolean
 }
 
-/** Alerts, and where they are sent. */
+/** Routes for alerts, and for where they are sent. */
 export function alertRoutes(deps: AlertRouteDeps): Route[] {
   return [listRoute(deps), ...webhookRoutes(deps), ...secretRoutes(deps)]
 }

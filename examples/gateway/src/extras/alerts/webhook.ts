@@ -7,32 +7,32 @@ import { type Expected, expectedRevision, type Version } from '../../http/etag.t
 import { HttpError } from '../../http/http-error.ts'
 import { sharedLayers } from '../../quota/layer-members.ts'
 
-/** There is one, in one row. */
+/** The single row of the webhook. */
 const ID = 1
-/** How long the secret before a rotation signs as well, in milliseconds. */
+/** How long the previous secret also signs after a rotation, in milliseconds. */
 const OVERLAP_MS = 24 * 3_600_000
 
 export interface WebhookChange {
   readonly url: string
-  /** Names of the layers whose limits raise alerts. */
+  /** The layers whose limits raise alerts. */
   readonly layers: readonly string[]
 }
 
 type Row = Selectable<Tables['webhooks']>
 
-/** The layers whose limits raise alerts: those set with the webhook; without a webhook the shared ones. */
+/** Returns the layers whose limits raise alerts: those of the webhook, or without one the shared layers. */
 export function alertedLayers(webhook: Pick<Row, 'layers'> | undefined, policy: Policy): readonly string[] {
   return webhook === undefined ? sharedLayers(policy) : (JSON.parse(webhook.layers) as string[])
 }
 
-/** Where alerts are sent, with the secrets that sign them. */
+/** Where to send alerts, and the secrets that sign them. */
 export interface Webhook {
   readonly url: string
-  /** The present one, and the one before for a while. */
+  /** The current secret, and for a while the previous one. */
   readonly secrets: readonly string[]
 }
 
-/** Where alerts are sent, for administrators. Never shows a secret but when it is made. */
+/** Manages the webhook for administrators. Secrets are only shown when they are made. */
 export class Webhooks {
   readonly #db: Db
   readonly #clock: Clock
@@ -49,7 +49,7 @@ export class Webhooks {
     return { at: versionOf(row), row: row?.url === null ? undefined : row }
   }
 
-  /** The webhook to send to; `undefined`: there is none. */
+  /** Returns the webhook to send to, if there is one. */
   async target(): Promise<Webhook | undefined> {
     const { row } = await this.read()
     if (row === undefined || row.url === null || row.secret === null) return undefined
@@ -59,7 +59,8 @@ export class Webhooks {
 
   /**
    * Sets where alerts are sent.
-   * @returns the secret where one was made, since there was none
+   *
+   * @returns the secret if a new one was made
    * @throws {HttpError} `precondition_failed`
    */
   async put({ url, layers }: WebhookChange, expected: Expected, by: Doer): Promise<string | null> {
@@ -73,8 +74,9 @@ export class Webhooks {
   }
 
   /**
-   * Makes another secret. The previous one stays valid for a day, in which receivers can be updated.
-   * @throws {HttpError} `not_found` where there is no webhook
+   * Makes a new secret. The previous one stays valid for a day, so that receivers can be updated.
+   *
+   * @throws {HttpError} `not_found` without a webhook
    */
   async rotate(by: Doer): Promise<string> {
     return this.#audit.change(by, async ({ db, note }) => {
@@ -94,7 +96,7 @@ export class Webhooks {
       const before = await rowOf(db, expected)
       if (before?.url == null) throw noWebhook()
       await this.#write(db, before, { url: null, secret: null, old_secret: null, old_until: null })
-      // What waits would be sent to the next one.
+      // Otherwise waiting alerts would go to the next webhook.
       await db.updateTable('alerts').set({ state: 'kept', next_at: null }).where('state', '=', 'pending').execute()
       note({ action: 'webhook.change', before: shown(before), after: null })
     })
@@ -128,12 +130,12 @@ export function noWebhook(): HttpError {
   return new HttpError('not_found', 'There is no webhook.')
 }
 
-/** 256 random bits, in the form of Standard Webhooks. */
+/** Returns 256 random bits in the form of Standard Webhooks. */
 function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** Without a path and a query, which may hold a credential of the receiver's. */
+/** The webhook without path and query, which may contain a credential. */
 function shown(row: Pick<Row, 'url' | 'layers'> | undefined): object | null {
   if (row?.url == null) return null
   return { origin: new URL(row.url).origin, layers: JSON.parse(row.layers) as unknown }

@@ -6,10 +6,10 @@ import { languageOf } from '../../pages/language.ts'
 import type { Extra } from '../extra.ts'
 import { frontHtml, STYLE } from './front-html.ts'
 
-/** Pages that describe the services to people, at the services' addresses. */
+/** Pages for people at the addresses of the services. */
 export const pages: Extra = { begin: () => ({ pages: frontPage }) }
 
-/** The page runs nothing and loads nothing; its only style is this one. */
+/** The page loads nothing and runs no scripts. Only its inline style is allowed. */
 const policy: RequestHandler = helmet.contentSecurityPolicy({
   useDefaults: false,
   directives: {
@@ -23,16 +23,16 @@ const policy: RequestHandler = helmet.contentSecurityPolicy({
 })
 
 /**
- * A browser that requests a service's address gets a page that describes the service. Programs get the same answers as
- * without it: only clients that prefer HTML to JSON get the page.
+ * Serves a page about the service at its address to browsers. Clients get it only if they prefer HTML to JSON; for
+ * programs nothing changes.
  *
- * @param addresses where clients find the services; called each time
+ * @param addresses returns where clients find the services; called for each request
  */
 function frontPage(service: keyof Addresses, addresses: () => Addresses): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true })
   router.get('/', (req, res, next) => {
     res.vary('Accept')
-    // The first wins where a client accepts both equally, such as with `*/*`.
+    // If a client accepts both equally, as with `*/*`, the first one wins.
     if (req.accepts(['json', 'html']) !== 'html') return next()
     policy(req, res, () => {
       res.vary('Accept-Language').set('Cache-Control', 'no-cache').type('html')

@@ -21,7 +21,7 @@ const holdDocument = z
   })
   .meta({ id: 'Hold' })
 
-/** Administrators list a user's open holds, and release them. */
+/** Lets administrators list and release a user's open holds. */
 export const holds: Extra = {
   begin: (deps) => ({
     routes: [
@@ -67,7 +67,7 @@ export const holds: Extra = {
 type Hold = Awaited<ReturnType<Quota['holds']['list']>>[number]
 
 /**
- * The open holds of a user, the earliest end first. Empty if the counters don't support holds.
+ * Returns the open holds of a user by expiry. Empty if the counters don't support holds.
  *
  * @throws {HttpError} `not_found` for an unknown user
  */
@@ -90,7 +90,7 @@ async function release(deps: ExtraDeps, userId: string, ref: string, by: string)
   const { quota, audit } = deps
   const before = (await openHolds(deps, userId)).find((hold) => hold.ref === ref)
   if (before === undefined) throw notOpen()
-  // Recorded first: an entry without a release harms less than a release without an entry.
+  // Recorded first: an entry without a release does less harm than a release without an entry.
   await audit.record(by, { action: 'hold.release', subject: userId, before: holdBody(before), after: null })
   if (!(await quota.holds.release(subjectsOf(quota.policy)(userId), ref))) throw notOpen()
 }

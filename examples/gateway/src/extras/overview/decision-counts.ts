@@ -3,7 +3,7 @@ import { type TopSubjects, topSubjects } from '@scoregw/quota/top'
 import type { OperationName } from '../../quota/policy.ts'
 import { SLIDING_MINUTES, SlidingCounts } from './sliding-counts.ts'
 
-/** Refusals by one limit. */
+/** The number of refusals by a limit. */
 export interface LimitRefusals {
   readonly layer: string
   readonly scope: string
@@ -12,7 +12,7 @@ export interface LimitRefusals {
   readonly count: number
 }
 
-/** What this process decided in the last ten minutes. */
+/** The decisions of this process in the last ten minutes. */
 export class DecisionCounts {
   readonly top: TopSubjects
   readonly #clock: Clock
@@ -33,7 +33,7 @@ export class DecisionCounts {
     ]
   }
 
-  /** Refusals by the reported limit, the most frequent first. */
+  /** Returns refusals by the reported limit, the most frequent first. */
   refusals(): LimitRefusals[] {
     const all = this.#refusals.all(this.#clock.now()).map(([name, count]) => {
       const [layer, scope, category, window] = JSON.parse(name) as [string, string, string, string]
@@ -42,12 +42,12 @@ export class DecisionCounts {
     return all.sort((a, b) => b.count - a.count)
   }
 
-  /** Decisions that the failure policy made, since the store did not answer. */
+  /** Returns how many decisions the failure policy made because the store was unavailable. */
   degraded(): number {
     return this.#degraded.all(this.#clock.now()).reduce((sum, [, count]) => sum + count, 0)
   }
 
-  /** Since when both are counted, in epoch milliseconds. */
+  /** Returns when both counts start, in epoch milliseconds. */
   sinceAt(): number {
     return this.#refusals.sinceAt(this.#clock.now())
   }

@@ -35,10 +35,10 @@ const topSubject = z.object({
 
 const byCategory = z.record(z.string(), z.array(topSubject))
 
-/** How the requests of one step of time ended. */
+/** Outcomes of requests in one step of time. */
 export const requestStep = z.object({ ts: isoInstant, calls: count, ...endings })
 
-/** How requests of the last day or week ended. */
+/** Outcomes of requests over the last day or week. */
 export const requestHistoryDocument = z.object({ until: isoInstant, series: z.array(requestStep) })
 
 const figures = {
@@ -82,7 +82,7 @@ const document = z.object({ ...figures, settings })
 
 export type OverviewDocument = z.output<typeof document>
 
-/** The overview for administrators, with what other extras show in it. */
+/** The schema of the overview, including the members of other extras. */
 export function overviewDocument(members: readonly OverviewMember[]): z.ZodType<OverviewDocument> {
   const others = Object.fromEntries(members.map(({ name, schema }) => [name, schema]))
   return z

@@ -4,7 +4,7 @@ import { LiveOverview } from './live-overview.ts'
 import { Overview } from './overview.ts'
 import { overviewRoutes } from './routes.ts'
 
-/** Figures for administrators, sent each second. */
+/** Figures for administrators, sent every second. */
 export const overview: Extra = {
   begin({ quota, clock, adaptive: { outcomes, recorder } }, before) {
     const members = before.flatMap(({ overview = [] }) => overview)

@@ -4,14 +4,14 @@ import type { Chore } from '../../chores.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { OverviewDocument } from './documents.ts'
 
-/** Most listeners of one process. */
+/** The most listeners per process. */
 const MAX_LISTENERS = 20
-/** How long a stream lasts before its listener has to reconnect and show its credential again. */
+/** How long a stream lasts. Then the listener has to reconnect and authenticate again. */
 const MAX_AGE_MS = 60_000
-/** Bytes that a listener may be behind. */
+/** The most unsent bytes per listener. */
 const MAX_BEHIND = 1_000_000
 const EVERY_MS = 1_000
-/** After which a refused listener may find a place. */
+/** After how many seconds a refused listener should retry. */
 const RETRY_SECONDS = 30
 
 interface Listener {
@@ -20,16 +20,16 @@ interface Listener {
   readonly isAllowed: IsAllowed
 }
 
-/** Whether a listener may go on. */
+/** Whether a listener is still allowed. */
 type IsAllowed = () => Promise<boolean>
 
-/** Sends the overview to all listeners, once a second, computed once for all. */
+/** Sends the overview to all listeners every second. It is computed once for all. */
 export class LiveOverview {
   readonly chore: Chore = { what: 'sending the overview', everyMs: EVERY_MS, run: () => this.send() }
   readonly #read: () => Promise<OverviewDocument>
   readonly #clock: Clock
   readonly #listeners = new Set<Listener>()
-  /** Listeners that have a place and still wait for their first figures. */
+  /** Listeners with a place that wait for their first figures. */
   #opening = 0
   #isEnded = false
 
@@ -39,10 +39,10 @@ export class LiveOverview {
   }
 
   /**
-   * Answers with the first figures at once; the connection stays open for the others.
+   * Opens a stream: responds with the first figures immediately, and keeps the connection open.
    *
-   * @param isAllowed called each second
-   * @throws {HttpError} `conflict` where too many listen
+   * @param isAllowed called every second
+   * @throws {HttpError} `conflict` with too many listeners
    */
   async open(isAllowed: IsAllowed): Promise<(res: Response) => void> {
     if (this.#listeners.size + this.#opening >= MAX_LISTENERS) throw noRoom()
@@ -69,7 +69,10 @@ export class LiveOverview {
     }
   }
 
-  /** While credentials cannot be checked, those who listen already go on until their minute is over. */
+  /**
+   * Closes streams of revoked credentials. While credentials can't be checked, streams stay open until their time is
+   * up.
+   */
   async #endRevoked(): Promise<void> {
     await Promise.all(
       [...this.#listeners].map(async (listener) => {
@@ -78,7 +81,7 @@ export class LiveOverview {
     )
   }
 
-  /** Ends all streams. */
+  /** Closes all streams. */
   end(): void {
     this.#isEnded = true
     for (const listener of this.#listeners) this.#end(listener)
@@ -107,10 +110,10 @@ function textOf(document: OverviewDocument): string {
   return `event: overview\ndata: ${JSON.stringify(document)}\n\n`
 }
 
-/** The longest that one figure waits for its store, in milliseconds: each second there are new ones. */
+/** How long a figure may wait for its store, in milliseconds. New figures follow every second. */
 const LIMIT_MS = 900
 
-/** What comes in time; `null` for what does not, or fails. */
+/** Resolves with `null` if the work fails or takes too long. */
 export async function inTime<T>(work: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<null>((resolve) => {

@@ -15,12 +15,12 @@ import { RequestRates, type RequestStep, rateOf, requestSeries } from './request
 
 const MINUTE_MS = 60_000
 const MINUTES = 60
-/** Of each list. */
+/** The length of each list. */
 const TOP = 10
-/** Most faults that are listed. */
+/** The most faults listed. */
 const MAX_FAULTS = 20
 
-/** A subject that no user can be, since no id has a space: its own windows are empty, the shared ones are everybody's. */
+/** A subject that isn't a valid user id. Its own windows are empty, so it reads the shared ones. */
 const NOBODY = ' '
 
 export interface OverviewDeps {
@@ -32,7 +32,7 @@ export interface OverviewDeps {
   readonly members: readonly OverviewMember[]
 }
 
-/** The overview: counted in this process since its start, and read from the stores on request. */
+/** Makes the overview from counts of this process since its start, and from the stores. */
 export class Overview {
   readonly #deps: OverviewDeps
   readonly #id = randomUUID().slice(0, 8)
@@ -54,7 +54,7 @@ export class Overview {
     this.#rates.record(outcome, this.#deps.clock.now())
   }
 
-  /** Calls that come while it is being computed get the same document. */
+  /** Returns the overview. Calls while it is being computed get the same document. */
   read(): Promise<OverviewDocument> {
     this.#underWay ??= this.#read().finally(() => {
       this.#underWay = undefined
@@ -66,7 +66,7 @@ export class Overview {
     this.#decisions.close()
   }
 
-  /** A store that is away takes none of the other figures with it. */
+  /** If one store is unavailable, the other figures are still computed. */
   async #read(): Promise<OverviewDocument> {
     const { clock, quota, members } = this.#deps
     const now = clock.now()
@@ -108,7 +108,7 @@ export class Overview {
     }
   }
 
-  /** How the requests of the last days ended, in steps of so many minutes; over all processes. */
+  /** Returns the outcomes of requests over the last days in steps, from all processes. */
   async history(days: number, bucketMinutes: number): Promise<z.output<typeof requestHistoryDocument>> {
     const range = bucketRange(this.#deps.clock.now(), days, bucketMinutes)
     return { until: instantText(range.toMinute * MINUTE_MS), series: await requestSeries(this.#deps, range) }

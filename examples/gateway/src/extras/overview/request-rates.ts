@@ -3,27 +3,27 @@ import type * as z from 'zod'
 import { type BucketRange, bucketsOf } from '../../usage/failure-rate.ts'
 import type { requestStep } from './documents.ts'
 
-/** How requests of one second ended. Each counts in exactly one. */
+/** Outcomes of requests within one second. Each request counts once. */
 interface Endings {
   readonly succeeded: number
-  /** By a limit, with 429. */
+  /** Refused by a limit, with 429. */
   readonly refused: number
-  /** By other faults of the caller. */
+  /** Other client errors. */
   readonly clientError: number
-  /** Server errors: ours, or those of a source. */
+  /** Server errors, from the gateway or a source. */
   readonly serverError: number
 }
 
 const ENDINGS = ['succeeded', 'refused', 'clientError', 'serverError'] as const
 
-/** How many whole seconds are reported; the current one is not. */
+/** How many whole seconds are reported. The current second isn't. */
 const SECONDS = 60
-/** Over how many of them a rate is taken. */
+/** The number of seconds that a rate averages. */
 const RATE_SECONDS = 10
 
-/** How the requests of the last minute ended in this process, second by second. */
+/** Outcomes of requests in the last minute of this process, by second. */
 export class RequestRates {
-  /** A ring of seconds, including the current one, each with its counts in {@link ENDINGS}' order. */
+  /** A ring buffer of seconds including the current one. Each has its counts in the order of {@link ENDINGS}. */
   readonly #counts = new Float64Array((SECONDS + 1) * ENDINGS.length)
   #second: number
 
@@ -38,7 +38,7 @@ export class RequestRates {
     this.#counts[at] = (this.#counts[at] ?? 0) + 1
   }
 
-  /** The last whole seconds, the oldest first. */
+  /** Returns the last whole seconds, the oldest first. */
   seconds(now: number): Endings[] {
     this.#advance(now)
     return Array.from({ length: SECONDS }, (_, index) => {
@@ -50,7 +50,7 @@ export class RequestRates {
 
   #advance(now: number): void {
     const second = secondOf(now)
-    // After a step back of the clock, requests count in the current second.
+    // If the clock steps back, requests count in the current second.
     if (second <= this.#second) return
     const first = Math.max(this.#second + 1, second - SECONDS)
     for (let each = first; each <= second; each++) {
@@ -60,7 +60,7 @@ export class RequestRates {
   }
 }
 
-/** Requests a second over the last ten seconds. */
+/** Requests per second over the last ten seconds. */
 export function rateOf(seconds: readonly Endings[]): number {
   const recent = seconds.slice(-RATE_SECONDS)
   const sum = recent.reduce((total, each) => total + ENDINGS.reduce((all, ending) => all + each[ending], 0), 0)
@@ -81,10 +81,12 @@ function placeOf(second: number): number {
   return (second % (SECONDS + 1)) * ENDINGS.length
 }
 
-/** How the requests of one step of time ended, over all processes. */
+/** Outcomes of requests in one step of time, from all processes. */
 export type RequestStep = z.output<typeof requestStep>
 
-/** How requests ended in the steps of a range, the oldest first; those of this process are written first. */
+/**
+ * Returns the outcomes of requests in the steps of a range, the oldest first. This process writes its own counts first.
+ */
 export async function requestSeries(
   { outcomes, recorder }: { readonly outcomes: OutcomeStore; readonly recorder: Pick<OutcomeRecorder, 'flush'> },
   range: BucketRange,

@@ -6,12 +6,12 @@ import { overviewDocument, requestHistoryDocument } from './documents.ts'
 import type { LiveOverview } from './live-overview.ts'
 import type { Overview } from './overview.ts'
 
-/** The steps of each range, short enough to tell an hour from the next. */
+/** The step of each range. */
 const RANGES = { '24h': { days: 1, bucketMinutes: 10 }, '7d': { days: 7, bucketMinutes: 60 } } as const
 
 const historyQuery = z.object({ range: z.enum(['24h', '7d']).default('24h').describe('how far back') })
 
-/** The overview, once or each second, and the requests of longer times. */
+/** Routes for the overview (once, or every second) and for longer ranges. */
 export function overviewRoutes(overview: Overview, live: LiveOverview, members: readonly OverviewMember[]): Route[] {
   const tag = 'Administration'
   return [

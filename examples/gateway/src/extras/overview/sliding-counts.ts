@@ -1,9 +1,9 @@
-/** Minutes that are counted, including the current one. */
+/** How many minutes are counted, including the current one. */
 const MINUTES = 10
 
 export const SLIDING_MINUTES: number = MINUTES
 
-/** Counts of the last ten minutes by name. Names are the policy's, so that they are few. */
+/** Counts of the last ten minutes by name. The policy defines the names, so they are few. */
 export class SlidingCounts {
   readonly #counts = new Map<string, Float64Array>()
   #minute: number
@@ -21,14 +21,14 @@ export class SlidingCounts {
     this.#counts.set(name, counts)
   }
 
-  /** Names with their counts, those without any left out. */
+  /** Returns the names with a count above 0, and their counts. */
   all(now: number): [name: string, count: number][] {
     this.#advance(now)
     const sums = [...this.#counts].map(([name, counts]): [string, number] => [name, counts.reduce((a, b) => a + b, 0)])
     return sums.filter(([, count]) => count > 0)
   }
 
-  /** Since when is counted, in epoch milliseconds. */
+  /** Returns when the counts start, in epoch milliseconds. */
   sinceAt(now: number): number {
     this.#advance(now)
     return (this.#minute - MINUTES + 1) * 60_000

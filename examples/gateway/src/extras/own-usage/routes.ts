@@ -71,7 +71,7 @@ export interface OwnUsageOptions {
   readonly clock: Clock
 }
 
-/** The caller's requests and their outcomes; free. */
+/** Routes for the caller's requests and their outcomes. Free. */
 export function ownUsageRoutes({ records, recorder, clock }: OwnUsageOptions): Route[] {
   return [
     route({
@@ -88,7 +88,7 @@ export function ownUsageRoutes({ records, recorder, clock }: OwnUsageOptions): R
       query: pageQuery,
       answer: envelope(pageOf(ownRequest)),
       async handle({ user, query: { cursor: behind, limit } }) {
-        // So that what this process has just answered is there too.
+        // Include the requests of this process up to now.
         await recorder.flush()
         const rows = await records.page(user.id, behind, limit + 1)
         const { items, nextCursor } = toPage(rows, limit, ({ at, id }) => `${at}.${id}`)

@@ -4,7 +4,7 @@ import { route } from '../../http/route.ts'
 import type { Extra } from '../extra.ts'
 import { previewPicture } from './preview-picture.ts'
 
-/** A picture of each chart, in the chart preview. */
+/** Adds a picture of each chart to the chart preview. */
 export const pictures: Extra = {
   begin: ({ charts }) => ({
     chartRoutes: [

@@ -3,7 +3,7 @@ import { type Chart, type Level, type NoteCounts, totalOf } from '../../charts/c
 const WIDTH = 480
 const HEIGHT = 270
 const MARGIN = 24
-/** Where the bars begin, and the length of the longest. */
+/** Where the bars start, and the length of the longest. */
 const BARS_X = 110
 const BARS_WIDTH = 290
 
@@ -96,7 +96,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Without characters that XML cannot express. */
+/** Removes characters that XML can't express, and escapes the rest. */
 function escaped(content: string): string {
   return [...content]
     .filter(isXmlCharacter)

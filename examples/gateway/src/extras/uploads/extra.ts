@@ -6,7 +6,7 @@ import { UploadRepository } from './upload-repository.ts'
 import { UploadService } from './upload-service.ts'
 import { upsertInParts } from './upsert-in-parts.ts'
 
-/** Scores that come in parts: their tokens are held, and all of them stored and charged together. */
+/** Uploads in parts: tokens are held, then all scores are stored and charged together. */
 export const uploads: Extra = {
   begin({ db, clock, logger, quota, usage, config }) {
     const service = new UploadService({

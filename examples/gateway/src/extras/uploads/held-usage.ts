@@ -4,14 +4,14 @@ import type { OperationName } from '../../quota/policy.ts'
 import { refusingLimit } from '../../usage/usage-record.ts'
 import type { UsageRecorder } from '../../usage/usage-recorder.ts'
 
-/** Whose work was held, as what. */
+/** A user, and the operation of the held work. */
 interface HeldWork {
   readonly userId: string
   readonly operation: OperationName
   readonly category: string
 }
 
-/** Records the outcome of work whose tokens are held over several requests. */
+/** Records the outcomes of work whose tokens are held over several requests. */
 export class HeldUsage {
   readonly #recorder: UsageRecorder
   readonly #clock: Clock
@@ -21,7 +21,7 @@ export class HeldUsage {
     this.#clock = clock
   }
 
-  /** It was charged in the end. */
+  /** Records the final charge. */
   charged(work: HeldWork, tokens: number): void {
     this.#recorder.record({
       ...work,
@@ -37,7 +37,7 @@ export class HeldUsage {
     })
   }
 
-  /** More of it was refused. */
+  /** Records that more work was refused. */
   refused(work: HeldWork, decision: RefusedDecision): void {
     const { now: at, cost, settingsVersion } = decision
     this.#recorder.record({

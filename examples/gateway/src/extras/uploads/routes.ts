@@ -2,7 +2,7 @@ import { type Route, route, success } from '../../http/route.ts'
 import { checkAnswer, checkBody, checkedShown, checkQuery, createAnswer, createBody, createdShown } from './bodies.ts'
 import type { UploadService } from './upload-service.ts'
 
-/** Beginning an upload in parts, and its end; the parts come by `POST /v1/music/upsert`. */
+/** Routes to start and finish an upload. The parts are sent to `POST /v1/music/upsert`. */
 export function uploadRoutes(uploads: UploadService): Route[] {
   return [
     route({

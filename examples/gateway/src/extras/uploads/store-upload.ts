@@ -8,17 +8,18 @@ import { playerScores } from '../../scores/score-repository.ts'
 import type { ClaimedUpload } from './upload.ts'
 import { changeClaimed } from './upload-repository.ts'
 
-/** Scores that are written before others have a turn: a few milliseconds of an embedded database. */
+/** Scores per write. Other work can run in between. With SQLite, a slice takes a few milliseconds. */
 const SLICE = 50
 
-/** The outcome of a session's scores. */
+/** How many of a session's scores were stored. */
 export interface StoredCounts {
   readonly uploaded: number
   readonly skipped: number
 }
 
 /**
- * Stores a session's scores over existing ones and marks the session as stored, both in one transaction.
+ * Stores a session's scores over existing ones and marks the session as stored, in one transaction.
+ *
  * @throws {ClaimLost}
  */
 export async function storeUpload(db: Db, clock: Clock, upload: ClaimedUpload): Promise<StoredCounts> {
@@ -50,7 +51,7 @@ export async function storeUpload(db: Db, clock: Clock, upload: ClaimedUpload): 
   })
 }
 
-/** A session's plays behind a chart, by music and level. */
+/** Returns a session's plays after a chart, in order of music id and level. */
 async function playsBehind(db: Db, id: string, { musicId, level }: ChartKey): Promise<Play[]> {
   const rows = await db
     .selectFrom('upload_scores')

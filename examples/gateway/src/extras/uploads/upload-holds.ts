@@ -13,20 +13,20 @@ import { SESSION_MS, tokensOf, type Upload } from './upload.ts'
 const OPERATION = 'music.upsert' satisfies OperationName
 
 /**
- * How long the tokens of a session wait for their charge once it is being stored, in milliseconds. It is only used up where
- * every process dies between storing and charging: then the next one charges.
+ * How long the tokens of a session wait for their charge, in milliseconds. This only matters if all processes crash
+ * between storing and charging. Then the next one charges.
  */
 const CHARGE_WAIT_MS = 24 * 3_600_000
 
-/** What a session's scores are held by. */
+/** How the session's scores are paid for: price, tokens and hold. */
 export type Cover = Pick<Upload, 'price' | 'tokens' | 'holdToken'>
 
-/** The tokens are gone: their time was over, or an administrator let them go. */
+/** Thrown if the tokens are gone: the hold expired, or an administrator released it. */
 export class HoldGone extends Error {
   override readonly name = 'HoldGone'
 }
 
-/** The tokens of sessions: held while scores come, charged once, by any process. */
+/** The tokens of sessions: held while scores arrive, then charged once by any process. */
 export class UploadHolds {
   readonly #quota: Quota<OperationName>
   readonly #subjectOf: (userId: string) => Subject
@@ -41,14 +41,15 @@ export class UploadHolds {
   }
 
   /**
-   * Holds what so many scores need, in every window or in none, for as long as the session lasts from now on.
+   * Holds the tokens for this many scores, in all windows or in none, for another session lifetime.
+   *
    * @throws {HoldGone}
    */
   async cover(upload: Upload, scores: number): Promise<Cover | RefusedDecision> {
     const { price, tokens, holdToken, userId } = upload
     if (price === null) return this.#reserve(userId)
     const needed = tokensOf(price, scores)
-    // Admitted while the counters were away: nothing is held, and nothing will be charged.
+    // The session was admitted while the counters were unavailable: nothing is held, so nothing will be charged.
     if (holdToken === null) return { price, tokens: needed, holdToken }
     return orGone(async () => {
       const hold = await this.#quota.resume(holdToken)
@@ -62,7 +63,8 @@ export class UploadHolds {
   }
 
   /**
-   * Keeps the tokens for as long as the session lasts from now on; `forCharge`: until they are charged, even if the process dies.
+   * Extends the hold by the session's lifetime; `forCharge`: until it is charged, even if the process crashes.
+   *
    * @throws {HoldGone}
    */
   async extend({ holdToken }: Upload, forCharge = false): Promise<void> {
@@ -71,7 +73,7 @@ export class UploadHolds {
   }
 
   /**
-   * Charges a stored session, once, however often it is called.
+   * Charges a stored session. Repeated calls charge it once.
    *
    * @returns the tokens
    */
@@ -81,20 +83,20 @@ export class UploadHolds {
     try {
       hold = await this.#quota.resume(holdToken)
     } catch (error) {
-      // Its tokens wait for a day: a hold that is not known any more was charged, by a process that died before it said so.
+      // Its tokens wait for a day. If the hold is unknown, a process has charged it and crashed before it recorded that.
       if (isGone(error)) return tokens
       throw error
     }
     try {
       return (await hold.commit(tokens)).charged
     } catch (error) {
-      // An administrator let the tokens go, or the day is over: the scores are stored all the same.
+      // An administrator released the tokens, or a day has passed. The scores stay stored.
       if (isGone(error)) return 0
       throw error
     }
   }
 
-  /** Gives the tokens back. A hold that has ended has given them back already. */
+  /** Refunds the tokens. An expired hold is refunded already. */
   async cancel({ holdToken }: Upload): Promise<void> {
     if (holdToken === null) return
     try {
@@ -110,7 +112,7 @@ export class UploadHolds {
     const decision = reservation.decision as Decision
     if (!decision.allowed) return decision
     const holdToken = (reservation.allowed ? reservation.token : undefined) ?? null
-    // A list of one call never has more scores than have one price.
+    // One call never has more scores than the first price covers.
     return { price: decision.cost, tokens: decision.cost, holdToken }
   }
 }

@@ -7,23 +7,26 @@ import { withPlayer } from '../../db/with-player.ts'
 import type { Play } from '../../scores/score.ts'
 import { type ClaimedUpload, MOST_OPEN, SESSION_MS, type Upload } from './upload.ts'
 
-/** How long a session is one call's, in milliseconds: longer than any takes, and as short as one that died may cost. */
+/**
+ * How long a call may keep a session, in milliseconds. No call takes as long, and a crashed call blocks the session for
+ * no longer.
+ */
 const CLAIM_MS = 20_000
 
-/** What a call may change of its session. */
+/** The columns of a session that a call may change. */
 export type UploadChange = Updateable<Omit<UploadSessionTable, 'id' | 'user_id' | 'claim_id' | 'claimed_until'>>
 
-/** A user has as many sessions as there may be. */
+/** Thrown if a user has the maximum number of sessions. */
 export class TooManyOpen extends Error {
   override readonly name = 'TooManyOpen'
 }
 
-/** A call has lost its session to another one, since it took too long. */
+/** Thrown if a call took too long and lost its session to another call. */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost'
 }
 
-/** Sessions, and the scores that have come in them. */
+/** Sessions, and the scores that they have received. */
 export class UploadRepository {
   readonly #db: Db
   readonly #clock: Clock
@@ -34,7 +37,8 @@ export class UploadRepository {
   }
 
   /**
-   * Begins one. A user's calls take turns here.
+   * Creates a session. Calls of one user run one after the other here.
+   *
    * @throws {TooManyOpen}
    */
   async create(userId: string, expected: number | null): Promise<Upload> {
@@ -77,7 +81,7 @@ export class UploadRepository {
     return row && uploadOf(row)
   }
 
-  /** Gives a session to one call; `undefined`: another one has it, or there is none. */
+  /** Assigns a session to one call; `undefined`: another call has it, or it doesn't exist. */
   async claim(id: string): Promise<ClaimedUpload | undefined> {
     const now = this.#clock.now()
     const claimId = randomUUID()
@@ -91,7 +95,7 @@ export class UploadRepository {
     return row && { ...uploadOf(row), claimId }
   }
 
-  /** Ends a claim, with what the call has changed; nothing where the claim was lost. */
+  /** Ends a claim and writes the call's changes. Does nothing if the claim was lost. */
   async release({ id, claimId }: ClaimedUpload, change: UploadChange = {}): Promise<void> {
     await this.#db
       .updateTable('upload_sessions')
@@ -101,7 +105,7 @@ export class UploadRepository {
       .execute()
   }
 
-  /** Which of some charts have come. */
+  /** Returns which of these charts have been received. */
   async has(id: string, keys: readonly ChartKey[]): Promise<ChartKey[]> {
     const ids = [...new Set(keys.map(({ musicId }) => musicId))]
     const rows = await this.#db
@@ -114,7 +118,8 @@ export class UploadRepository {
   }
 
   /**
-   * Keeps plays of different charts, over those of the same that have come, with what else changes; ends the claim.
+   * Adds plays of different charts, replacing earlier ones of the same charts. Writes other changes and ends the claim.
+   *
    * @throws {ClaimLost}
    */
   async add(claimed: ClaimedUpload, plays: readonly Play[], change: UploadChange): Promise<void> {
@@ -136,7 +141,7 @@ export class UploadRepository {
     })
   }
 
-  /** Unclaimed sessions that need work: to be charged, or expired. */
+  /** Returns unclaimed sessions that must be charged or expired. */
   async abandoned(limit: number): Promise<string[]> {
     const now = this.#clock.now()
     const rows = await this.#db
@@ -154,12 +159,12 @@ export class UploadRepository {
     return rows.map(({ id }) => id)
   }
 
-  /** Throws a session's scores away. */
+  /** Deletes a session's scores. */
   async dropScores(id: string): Promise<void> {
     await this.#db.deleteFrom('upload_scores').where('session_id', '=', id).execute()
   }
 
-  /** Forgets sessions that ended long ago. */
+  /** Deletes sessions that ended long ago. */
   async forget(before: number): Promise<void> {
     await this.#db
       .deleteFrom('upload_sessions')
@@ -170,7 +175,8 @@ export class UploadRepository {
 }
 
 /**
- * Changes a session as a part of a transaction, whose first write this is where others change it, too.
+ * Changes a claimed session as part of a transaction. If others may change it too, make this the first write.
+ *
  * @throws {ClaimLost}
  */
 export async function changeClaimed(

@@ -12,13 +12,13 @@ import { type ClaimedUpload, isComplete, MOST_OPEN, MOST_SCORES, SESSION_MS, typ
 import { HoldGone, type UploadHolds } from './upload-holds.ts'
 import { ClaimLost, TooManyOpen, type UploadRepository } from './upload-repository.ts'
 
-/** How long a check waits for another call that has the session, in milliseconds, and how often it looks. */
+/** How long a check waits for another call's session, and how often it checks, in milliseconds. */
 const MOST_WAIT_MS = 10_000
 const LOOK_MS = 50
 
 const FORGET_MS = 24 * 3_600_000
 const CHORE_MS = 5_000
-/** Sessions that one turn of the chore goes on with. */
+/** Sessions per run of the chore. */
 const CHORE_SESSIONS = 50
 
 export interface UploadServiceOptions {
@@ -30,12 +30,12 @@ export interface UploadServiceOptions {
   readonly usage: HeldUsage
 }
 
-/** What a check finds: `storing` while what has come is being stored and charged. */
+/** The result of a check. `isStoring`: the scores are being stored and charged. */
 export type CheckedUpload = Upload & { readonly isStoring: boolean }
 
 /**
- * Uploads in parts: scores are kept beside the player's, their tokens held, until all of them are stored and charged once. A
- * session is one call's at a time; whatever a call leaves half done, its next one or any process's chore goes on with.
+ * Uploads in parts. Scores are kept apart and their tokens are held, until all are stored and charged once. One call at
+ * a time has a session. If a call stops halfway, its next call or any process's chore continues.
  */
 export class UploadService {
   readonly #options: UploadServiceOptions
@@ -45,7 +45,7 @@ export class UploadService {
     this.#options = options
   }
 
-  /** @throws {HttpError} `conflict` where the user has as many as there may be */
+  /** @throws {HttpError} `conflict` if the user has the maximum number of sessions */
   async create(userId: string, expected: number | null): Promise<Upload> {
     try {
       return await this.#options.uploads.create(userId, expected)
@@ -87,8 +87,8 @@ export class UploadService {
   }
 
   /**
-   * Stores and charges what has come, if that is all; a repeat gets the same answer. `storing` is only answered once the
-   * tokens are kept for the charge: a session that is over is never reported as being stored.
+   * Stores and charges the scores if they are complete. A repeat gets the same response. `storing` means that the
+   * tokens are kept until they are charged, so the session can no longer expire.
    *
    * @param isPatient whether to wait for the end of that
    * @throws {HttpError} `not_found`, `session_expired`, and with `isPatient` what went wrong
@@ -100,14 +100,14 @@ export class UploadService {
       if (found.state === 'expired') throw sessionExpired()
       const claimed = await this.#options.uploads.claim(id)
       if (claimed !== undefined) return this.#checkClaimed(claimed, isPatient)
-      // Where its time is over the other call stores it or ends it: which of them, is known in a moment.
+      // After its time, the other call either stores or ends the session. Which one is known soon.
       const isWaiting = isPatient || this.#isOver(found)
       if (!isWaiting || waitedMs >= MOST_WAIT_MS) return { ...found, isStoring: isComplete(found) }
       await setTimeout(LOOK_MS)
     }
   }
 
-  /** Goes on with what was left half done, by whichever process. */
+  /** Completes sessions that any process left unfinished. */
   readonly chore: Chore = {
     what: 'going on with upload sessions',
     everyMs: CHORE_MS,
@@ -144,14 +144,14 @@ export class UploadService {
   }
 
   /**
-   * What a check finds of a session, whose claim ends with that; `undefined`: it is to be finished, and stays claimed. Its
-   * tokens then wait for their charge, so that nothing is stored that could not be charged.
+   * Checks a claimed session. Returns the result and ends the claim; `undefined`: the session must be finished and
+   * stays claimed. Its tokens are then kept until they are charged, so that everything stored can be charged.
    */
   async #begin(claimed: ClaimedUpload): Promise<CheckedUpload | undefined> {
     const { uploads, holds, clock } = this.#options
     if (claimed.state === 'stored') return undefined
     try {
-      // Another check may have ended it since it was read.
+      // Another check may have finished it since it was read.
       if (claimed.state !== 'done') {
         await this.#requireOpen(claimed)
         const isAll = isComplete(claimed)
@@ -167,7 +167,7 @@ export class UploadService {
     return { ...claimed, expiresAt, isStoring: false }
   }
 
-  /** Stores the scores unless they are stored, and charges: each happens once, and neither without the other. */
+  /** Stores the scores unless they are stored, then charges them. Both happen once, and never only one of them. */
   async #finish(claimed: ClaimedUpload): Promise<CheckedUpload> {
     const { db, clock, uploads, holds, usage } = this.#options
     const stored: Upload =
@@ -178,7 +178,7 @@ export class UploadService {
     return { ...stored, state: 'done', charged, isStoring: false }
   }
 
-  /** @throws {HttpError} `session_expired`, `conflict` where it is stored */
+  /** @throws {HttpError} `session_expired`; `conflict` if it is stored */
   async #requireOpen(claimed: ClaimedUpload): Promise<void> {
     if (claimed.state === 'expired') throw sessionExpired()
     if (claimed.state !== 'open')
@@ -202,7 +202,10 @@ export class UploadService {
     return expiresAt <= this.#options.clock.now()
   }
 
-  /** Where the counters are away the chore does it: until then the session is over by its time. */
+  /**
+   * Expires a session. If the counters are unavailable, the chore does it later. Until then its time shows that it is
+   * over.
+   */
   async #expireOrLater(claimed: ClaimedUpload): Promise<void> {
     try {
       await this.#expire(claimed)
@@ -211,7 +214,7 @@ export class UploadService {
     }
   }
 
-  /** Ends a session of which nothing is stored: its tokens go back, and its scores are thrown away. */
+  /** Expires a session that isn't stored: refunds its tokens and deletes its scores. */
   async #expire(claimed: ClaimedUpload): Promise<void> {
     const { uploads, holds } = this.#options
     await holds.cancel(claimed)
@@ -219,7 +222,7 @@ export class UploadService {
     await uploads.release(claimed, { state: 'expired', hold_token: null })
   }
 
-  /** @throws {HttpError} `not_found`, also for another user's */
+  /** @throws {HttpError} `not_found`, also for another user's session */
   async #ownedBy(userId: string, id: string): Promise<Upload> {
     const found = await this.#options.uploads.find(id)
     if (found?.userId === userId) return found
@@ -234,7 +237,7 @@ export class UploadService {
     return this.#alone(claimed, () => work(claimed))
   }
 
-  /** Works on a session that this call has, and ends its claim. */
+  /** Works on a claimed session, and ends the claim. */
   async #alone<T>(claimed: ClaimedUpload, work: () => Promise<T>): Promise<T> {
     try {
       return await work()

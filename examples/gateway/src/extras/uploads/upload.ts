@@ -1,10 +1,10 @@
 /** How long a session lasts after each call, in milliseconds. */
 export const SESSION_MS = 10 * 60_000
-/** Most sessions that a user may have open. */
+/** The most open sessions per user. */
 export const MOST_OPEN = 5
-/** Most scores of one. */
+/** The most scores per session. */
 export const MOST_SCORES = 2_000
-/** So many scores, or fewer, have the price of one upsert. */
+/** Each price covers up to this many scores. */
 const SCORES_A_PRICE = 20
 
 /**
@@ -15,41 +15,41 @@ const SCORES_A_PRICE = 20
  */
 type UploadState = 'open' | 'stored' | 'done' | 'expired'
 
-/** A session in which scores come in parts, to be stored all at once. */
+/** A session that receives scores in parts and stores them together. */
 export interface Upload {
   readonly id: string
   readonly userId: string
   readonly state: UploadState
   /** Epoch milliseconds. */
   readonly expiresAt: number
-  /** How many scores the client means to send; `null`: it says when that is all. */
+  /** How many scores the client will send; `null`: the client says when it has sent all. */
   readonly expected: number | null
-  /** How many have come, of different charts. */
+  /** How many scores of different charts were received. */
   readonly received: number
-  /** Tokens of each begun 20 scores, as they were when the first came; `null`: none has come. */
+  /** The price of each 20 scores or part of it, at the time of the first score; `null`: no score was received. */
   readonly price: number | null
-  /** Tokens that are to be charged for what has come. */
+  /** The tokens to charge for the scores received. */
   readonly tokens: number
-  /** Names the hold that has them, in any process; `null`: none has. */
+  /** The token of their hold, valid in any process; `null`: nothing is held. */
   readonly holdToken: string | null
-  /** What was stored, once it is. */
+  /** How many scores were stored; `null`: not stored. */
   readonly uploaded: number | null
   readonly skipped: number | null
-  /** Tokens that it was charged, once it is. */
+  /** The final charge; `null`: not charged. */
   readonly charged: number | null
 }
 
-/** A session that one call has to itself. */
+/** A session that this call has claimed. */
 export interface ClaimedUpload extends Upload {
   readonly claimId: string
 }
 
-/** Whether everything has come. */
+/** Whether all scores were received. */
 export function isComplete({ expected, received }: Upload): boolean {
   return received > 0 && (expected === null || received === expected)
 }
 
-/** What so many scores are to be charged. */
+/** The tokens to charge for this many scores. */
 export function tokensOf(price: number, scores: number): number {
   return price * Math.ceil(scores / SCORES_A_PRICE)
 }

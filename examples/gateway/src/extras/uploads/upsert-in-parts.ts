@@ -5,7 +5,7 @@ import { refusalReply } from '../../quota/metering.ts'
 import type { UpsertExtension } from '../../scores/bodies.ts'
 import type { UploadService } from './upload-service.ts'
 
-/** Upserts with a `sessionId`: their scores are kept for an upload in parts, their tokens held. */
+/** Handles upserts with a `sessionId`: keeps their scores for the session, and holds their tokens. */
 export function upsertInParts(uploads: UploadService, supportForumUrl: string): UpsertExtension {
   return {
     member: 'sessionId',

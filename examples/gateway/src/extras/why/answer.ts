@@ -10,7 +10,7 @@ import type { Findings } from './why.ts'
 const MAX_REFUSALS = 10
 const MAX_CHANGED = 50
 
-/** The findings as an answer. */
+/** Returns the findings as a response body. */
 export function whyAnswerOf(userId: string, category: string, shared: readonly string[], found: Findings): WhyAnswer {
   const { operation, now, proposed, records } = found
   const refused = records.filter(({ refusal }) => refusal !== null)
@@ -101,7 +101,7 @@ function limitOfRecord({ category, refusal }: UsageRecord): Limit[] {
   return refusal === null ? [] : [{ layer: refusal.layer, scope: refusal.scope, window: refusal.window, category }]
 }
 
-/** The most first. */
+/** The most frequent first. */
 function countsOf(limits: readonly Limit[]): WhyAnswer['replay']['present']['limits'] {
   const counts = new Map<string, Limit & { count: number }>()
   for (const { layer, scope, category, window } of limits) {

@@ -13,7 +13,7 @@ const names = (all: readonly string[]) => {
   return z.enum([first as string, ...others], { error: `expected ${all.join(' or ')}` })
 }
 
-/** The schema of the request. */
+/** The schema of the request body. */
 export function whyBody(policy: Policy) {
   const own = ownLayers(policy)
   const ownLabels = [...new Set(policy.categories.flatMap((category) => labelsOfAny(policy, own, category)))]

@@ -3,7 +3,7 @@ import { LatestRefusals } from './latest-refusals.ts'
 import { whyRoutes } from './routes.ts'
 import { Why } from './why.ts'
 
-/** Why a user is refused: past requests decided again by a real engine under other rules. */
+/** Explains why a user is refused: a real engine decides past requests again, with other rules. */
 export const why: Extra = {
   begin({ quota, users, usage, adaptive: { factorStore }, clock }) {
     const why = new Why({ quota, users, usage, factorStore, clock })

@@ -5,9 +5,9 @@ import type { UsageRecorder } from '../../usage/usage-recorder.ts'
 import type { UsageRecords } from '../../usage/usage-records.ts'
 
 const HOUR_MS = 3_600_000
-/** Most refusals that are counted: enough to see who is refused, and quick to read. */
+/** The most refusals read: enough for an overview, and still fast. */
 const MOST = 1_000
-/** Most groups of the answer. */
+/** The most groups in the response. */
 const MOST_GROUPS = 50
 
 const refusalGroup = z.object({
@@ -31,7 +31,7 @@ export interface LatestRefusalsDeps {
   readonly clock: Clock
 }
 
-/** Who was refused in the last hour, by which limit: over all processes, grouped. */
+/** Groups the refusals of the last hour by user and limit, from all processes. */
 export class LatestRefusals {
   readonly #deps: LatestRefusalsDeps
 
@@ -41,11 +41,11 @@ export class LatestRefusals {
 
   async read(): Promise<z.output<typeof latestRefusals>> {
     const { usage, clock } = this.#deps
-    // So that what this process has just answered is there too.
+    // Include the requests of this process up to now.
     await usage.recorder.flush()
     const since = clock.now() - HOUR_MS
     const groups = new Map<string, Group>()
-    // The newest first: the first of a group is its last refusal.
+    // Newest first, so the first of a group is its last refusal.
     for (const { userId, operation, category, at, refusal } of await usage.records.refusedSince(since, MOST)) {
       if (refusal === null) continue
       const { layer, scope, window, resetAt } = refusal

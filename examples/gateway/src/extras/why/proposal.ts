@@ -1,23 +1,23 @@
 import type { Settings, SubjectSettings } from '@scoregw/quota'
 import type { GatewayPolicy, OperationName } from '../../quota/policy.ts'
 
-/** What an administrator thinks of changing. */
+/** A change that an administrator considers. */
 export interface Proposal {
   readonly mode?: Settings['mode'] | undefined
-  /** Another limit of the user's own, in the category of the operation. */
+  /** A different limit for the user, in the operation's category. */
   readonly limit?: { readonly layer: string; readonly window: string; readonly tokens: number } | undefined
-  /** A limit that would refuse nobody. */
+  /** A limit to shadow, so that it refuses nothing. */
   readonly shadow?: { readonly layer: string; readonly window: string } | undefined
 }
 
-/** What decisions about one user depend on. */
+/** The inputs of decisions about one user. */
 export interface Rules {
   readonly settings: Settings
-  /** By layer of users' own. */
+  /** The user's settings by layer. */
   readonly subjects: Readonly<Record<string, SubjectSettings>>
 }
 
-/** The rules as they would be. */
+/** Returns the rules with the proposed change. */
 export function proposed(
   policy: GatewayPolicy,
   rules: Rules,
@@ -36,7 +36,7 @@ export function proposed(
   }
   const subject = limit === undefined ? undefined : subjects[limit.layer]
   if (limit !== undefined && subject !== undefined) {
-    // What has ended must not come back with the end.
+    // Overrides that have ended must not return when `until` is removed.
     const isOver = subject.until.overrides !== null && subject.until.overrides <= now
     const overrides = isOver ? {} : subject.overrides
     const own = { ...overrides, [category]: { ...overrides[category], [limit.window]: limit.tokens } }

@@ -5,10 +5,10 @@ import type { OperationName } from '../../quota/policy.ts'
 import type { UsageRecord } from '../../usage/usage-record.ts'
 import { type TrialDeps, trialEngine } from './trial-engine.ts'
 
-/** Requests after which others have a turn. */
+/** Requests per slice. Other work can run in between. */
 const PIECE = 50
 
-/** The outcome of one recorded request. */
+/** The outcome of one replayed request. */
 export interface Replayed {
   readonly record: UsageRecord
   /** The limit that would have refused it; `null`: none. */
@@ -27,7 +27,7 @@ export async function replay(deps: Omit<TrialDeps, 'clock'>, records: readonly U
   if (first === undefined) return []
   const { policy, userId, rules } = deps
   let at = first.at
-  // By a clock that never goes back: two processes may have decided by two.
+  // The clock must not go back: two processes may have decided with different clocks.
   const clock = { now: () => at }
   const { quota } = await trialEngine({ ...deps, clock, rules: withoutShared(rules, policy.layers) })
   const subject = subjectsOf(policy)(userId)

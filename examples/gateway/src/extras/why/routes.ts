@@ -7,7 +7,7 @@ import { whyAnswer, whyBody } from './bodies.ts'
 import { type LatestRefusals, latestRefusals } from './latest-refusals.ts'
 import type { Why } from './why.ts'
 
-/** Who was refused, why, and what would become of it. */
+/** Routes for administrators: who was refused, why, and the effect of a change. */
 export function whyRoutes(why: Why, latest: LatestRefusals, policy: GatewayPolicy): Route[] {
   const shared = sharedLayers(policy)
   return [

@@ -20,18 +20,18 @@ export interface TrialDeps {
   readonly policy: GatewayPolicy
   readonly userId: string
   readonly rules: Rules
-  /** Where the factor of mode `adaptive` stands. */
+  /** The current factor of mode `adaptive`. */
   readonly factor: FactorState | undefined
   readonly clock: Clock
 }
 
-/** An engine like the gateway's, with rules and counters of its own, in memory. */
+/** An engine like the gateway's, with its own rules and memory counters. */
 interface Trial {
   readonly quota: SyncQuota<OperationName>
   readonly store: MemoryStore
 }
 
-/** @throws {QuotaError} `invalid_settings` where the rules are none */
+/** @throws {QuotaError} `invalid_settings` for invalid rules */
 export async function trialEngine({ policy, userId, rules, factor, clock }: TrialDeps): Promise<Trial> {
   const store = memoryStore({ clock })
   const known = memoryFactor()
@@ -43,7 +43,7 @@ export async function trialEngine({ policy, userId, rules, factor, clock }: Tria
     clock,
     calendar: luxonCalendar(),
     adaptive: { factor: known },
-    // The gateway's own engine has warned of this policy.
+    // The gateway's own engine has already logged the policy's warnings.
     logger: false,
   })
   await quota.settings.replace(rules.settings)
@@ -54,8 +54,8 @@ export async function trialEngine({ policy, userId, rules, factor, clock }: Tria
 }
 
 /**
- * What a decision would be under other rules: the counters as they are, the shared ones among them, are put into a memory
- * store, and a real engine decides. The real counters are only read.
+ * Returns the decision that other rules would give now. All counters, including shared ones, are copied to a memory
+ * store, where a real engine decides. The real counters are only read.
  */
 export async function peekUnder(parts: TrialDeps, operation: OperationName, status: QuotaStatus): Promise<Decision> {
   const { policy, userId, clock } = parts
@@ -90,7 +90,7 @@ function snapshotOf({ cells, layers, categories }: StoreSchema, userId: string, 
   }
 }
 
-/** The count in a window's cell: of a bucket with the tokens that came back since. */
+/** The count in a window's cell. For a bucket, it includes the tokens that have returned. */
 function chargedIn({ kind, used, limit, lengthMs, startedAt }: WindowStatus, now: number): number {
   if (kind !== 'bucket' || limit === 'unlimited' || startedAt === null || startedAt >= now) return used
   return used + Number((BigInt(now - startedAt) * BigInt(limit)) / BigInt(lengthMs as number))

@@ -23,13 +23,13 @@ export interface WhyDeps {
 
 export interface Question {
   readonly userId: string
-  /** @default that of the user's last refusal, else the first that there is */
+  /** @default the operation of the user's last refusal, else the policy's first one */
   readonly operation?: OperationName | undefined
   readonly proposal?: Proposal | undefined
   readonly days: number
 }
 
-/** Everything that is known about why a user is, or was, refused. */
+/** Everything known about the refusals of a user. */
 export interface Findings {
   readonly operation: OperationName
   readonly now: Decision
@@ -38,16 +38,16 @@ export interface Findings {
   readonly until: number
   /** The oldest first. */
   readonly records: readonly UsageRecord[]
-  /** The requested time has older records, which are not kept. */
+  /** Whether older records of the period were already deleted. */
   readonly isTruncated: boolean
-  /** Those that were decided again: under the rules of today, and under those that are proposed. */
+  /** The replayed requests: with the current rules, and with the proposed ones. */
   readonly present: readonly Replayed[]
   readonly future: readonly Replayed[] | undefined
-  /** The user's periods begin on a day of their own, which the replay does not follow. */
+  /** Whether the user's periods start on a day of their own. The replay ignores that. */
   readonly hasOwnPeriods: boolean
 }
 
-/** Finds out why a user is refused, and what would become of it. Changes nothing. */
+/** Finds out why a user is refused, and what a change would do. Changes nothing. */
 export class Why {
   readonly #deps: WhyDeps
 
@@ -55,12 +55,12 @@ export class Why {
     this.#deps = deps
   }
 
-  /** @throws {HttpError} `not_found` for an unknown user, `validation_failed` for rules that cannot be */
+  /** @throws {HttpError} `not_found` for an unknown user, `validation_failed` for impossible rules */
   async ask({ userId, operation: asked, proposal, days }: Question): Promise<Findings> {
     const { quota, users, usage, factorStore, clock } = this.#deps
     const { policy } = quota
     await users.require(userId)
-    // So that what this process has just answered is there too.
+    // Include the requests of this process up to now.
     await usage.recorder.flush()
     const until = clock.now() + 1
     const since = until - days * DAY_MS
@@ -109,7 +109,7 @@ export class Why {
   }
 }
 
-/** The oldest first; of one millisecond those that were admitted, which is what the others were refused after. */
+/** The oldest first. In one millisecond, admitted requests come before the refusals that they caused. */
 function inOrder(a: UsageRecord, b: UsageRecord): number {
   return a.at - b.at || Number(a.refusal !== null) - Number(b.refusal !== null)
 }
@@ -119,7 +119,7 @@ function lastRefused(records: readonly UsageRecord[], operations: object): Opera
   return last?.operation as OperationName | undefined
 }
 
-/** Whether a request can be decided again from one user's records. */
+/** Whether a user's records suffice to decide a request again. */
 function isDecidable(
   { cost, operation, refusal }: UsageRecord,
   operations: object,
