@@ -37,6 +37,13 @@ describe('the numbers of a batch', () => {
     expect([...list.matchAll(/steps\.(\w+)/g)].map(([, name]) => name)).toEqual(numbers.STEPS)
   })
 
+  it('the statuses are those of the script', () => {
+    const parts = ['batch', 'finish', 'steps', 'takes', 'tariffs', 'unusual-takes'].map(lua)
+    const code = parts.flatMap((part) => part.split('\n')).filter((line) => !line.startsWith('--'))
+    const letters = code.flatMap((line) => [...line.matchAll(/'([a-z])'/g)].map(([, letter]) => letter))
+    expect([...new Set(letters)].sort()).toEqual(Object.keys(numbers.STATUSES).sort())
+  })
+
   it('each part of the script is short, and the parts are joined as written', () => {
     for (const name of ['batch', 'lists', 'numbers', 'steps', 'takes', 'tariffs', 'unusual-takes', 'writes']) {
       expect(lua(name).split('\n').length, name).toBeLessThan(200)

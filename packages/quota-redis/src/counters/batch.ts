@@ -11,12 +11,12 @@ const MAX_NUMBERS = 4_000
 /** How many arguments come before the texts. */
 const FIRST_TEXT = 4
 
-/** One operation of a batch. It receives its status (see `lua/steps.lua`), or fails. */
+/** One operation of a batch. It receives the replies and its place among them, or fails. */
 export interface Operation {
   /** Whether it may be sent again when its outcome is unknown. */
   readonly repeatable: boolean
   encode(batch: Batch): void
-  answer(replay: Replay, status: string): void
+  answer(replay: Replay, place: number): void
   fail(error: unknown): void
 }
 
@@ -184,7 +184,7 @@ export class Batch {
   answer(reply: Reply): void {
     const replay = this.replayOf(reply)
     const { operations } = this
-    for (let i = 0; i < operations.length; i++) operations[i]!.answer(replay, replay.statuses[i] ?? 'a')
+    for (let i = 0; i < operations.length; i++) operations[i]!.answer(replay, i)
   }
 
   fail(error: unknown): void {

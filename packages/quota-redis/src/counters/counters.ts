@@ -142,7 +142,7 @@ export class Counters {
         return rows.map((row) => row - 1)
       },
       read: (replay, status) => {
-        if (status === 'a') return replayRefunds(replay, refunds)
+        if (status === 'done') return replayRefunds(replay, refunds)
         for (const [i, row] of rows.entries()) if (replay.isDamaged(row - 1)) damaged.add(i)
         return AGAIN
       },
@@ -174,7 +174,7 @@ export class Counters {
           return rows
         },
         read: (replay, status) => {
-          if (status === 'a') replayRefunds(replay, refunds)
+          if (status === 'done') replayRefunds(replay, refunds)
         },
       },
       anyway,

@@ -39,8 +39,8 @@ export function growthOf(request: GrowRequest, mark: string, units: readonly str
 /** The reply to a growth. */
 export function growthReply({ result, now, states, status, settingsRevision }: Changed<GrowthResult>): HoldReply {
   const { isCharged, ...reply } = result
-  if (status === 's') return { outcome: 'stale', now, states: [], settingsRevision }
-  if (status === 't') return { outcome: 'stale', now, states: [] }
-  if (isCharged === true && status === 'r') return { outcome: 'refused', now, states }
+  if (status === 'other_settings') return { outcome: 'stale', now, states: [], settingsRevision }
+  if (status === 'other_periods') return { outcome: 'stale', now, states: [] }
+  if (isCharged === true && status === 'refused') return { outcome: 'refused', now, states }
   return { ...reply, now, states }
 }

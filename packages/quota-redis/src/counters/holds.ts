@@ -89,7 +89,7 @@ export class Holds implements RedisHolds {
       this.#planned(request, stored, at),
     )
     const { now, result, status, states, added } = changed
-    if (status === 's' || status === 't') {
+    if (status === 'other_settings' || status === 'other_periods') {
       const { costs: reserved = {} } = result.record?.hold ?? {}
       return { ...settledAmounts({ reserved }, units), outcome: 'stale', now, states: [] }
     }

@@ -39,3 +39,37 @@ export type StepName = (typeof STEPS)[number]
 export function codeOf(step: StepName): number {
   return 1 + STEPS.indexOf(step)
 }
+
+/** What became of an operation. */
+export type Status =
+  | 'done'
+  /** A take that doesn't fit. */
+  | 'refused'
+  | 'other_settings'
+  /** The server's clock is outside the take's periods. */
+  | 'other_periods'
+  /** A row or an index cannot be read. */
+  | 'unreadable'
+  /** Not carried out: the batch has a row with an unknown list of limits. */
+  | 'stopped'
+  /** The id has another record than expected: the reply contains it. */
+  | 'other_record'
+  /** The same for a record as an earlier version wrote it. */
+  | 'other_old_record'
+  /** The server's clock is outside the times that were expected. */
+  | 'outside'
+  | 'too_many_holds'
+
+/** Statuses by the letters of the script. */
+export const STATUSES: Readonly<Record<string, Status>> = {
+  a: 'done',
+  r: 'refused',
+  s: 'other_settings',
+  t: 'other_periods',
+  b: 'unreadable',
+  l: 'stopped',
+  k: 'other_record',
+  o: 'other_old_record',
+  w: 'outside',
+  h: 'too_many_holds',
+}

@@ -1,6 +1,6 @@
-import { QuotaError } from '@scoregw/quota'
 import type { TakeReply, TakeRequest } from '@scoregw/quota/store'
 import type { Batch, Operation } from './batch.ts'
+import type { Status } from './numbers.ts'
 import type { Replay } from './replay.ts'
 
 /** Sends operations to the server. */
@@ -21,12 +21,12 @@ export interface OperationForm<T> {
   /**
    * The value of an answer, or `AGAIN` to call `encode` again and send the result.
    *
-   * @param found the record that was found, for statuses `k` and `o`; the list, for a step `list`
+   * @param found the record that was found, for statuses `other_record` and `other_old_record`; the list, for a step `list`
    * @param isRepeated whether it was repeated without an answer, so that the first attempt may still be carried out
    */
   readonly read: (
     replay: Replay,
-    status: string,
+    status: Status,
     rows: readonly number[],
     found: Buffer | undefined,
     isRepeated: boolean,
@@ -74,18 +74,20 @@ class Call<T> implements Operation {
     this.#rows = this.#form.encode(batch)
   }
 
-  answer(replay: Replay, status: string): void {
+  answer(replay: Replay, place: number): void {
     this.#isOut = false
     try {
+      const status = replay.statusOf(place)
       // Not carried out: it, or an operation before it, uses a row with an unknown list of limits.
-      if (status === 'l') {
+      if (status === 'stopped') {
         this.#caller.again(this)
         return
       }
-      const found = status === 'k' || status === 'o' || this.#form.hasList ? replay.found() : undefined
+      const found =
+        status === 'other_record' || status === 'other_old_record' || this.#form.hasList ? replay.found() : undefined
       const value = this.#form.read(replay, status, this.#rows, found, this.#isRepeated)
       if (value === AGAIN) this.#caller.again(this)
-      else if (status === 'b') this.fail(replay.damage(this.#rows))
+      else if (status === 'unreadable') this.fail(replay.damage(this.#rows))
       else if (this.#isFailed) this.#form.late?.(value)
       else this.#resolve(value)
     } catch (error) {
@@ -102,20 +104,20 @@ class Call<T> implements Operation {
 /** The reply to a take, by its status. It advances the replay. */
 export function takeReply(
   replay: Replay,
-  status: string,
+  status: Status,
   rows: readonly number[],
   { costs, periods, quotas }: TakeRequest,
 ): TakeReply {
   const { now } = replay
-  if (status === 'a') {
+  if (status === 'done') {
     replay.charge(rows, { costs, periods, quotas })
     return { outcome: 'admitted', now, states: replay.view(rows, periods, costs) ?? [] }
   }
-  if (status === 'r' || status === 'b') {
+  if (status === 'refused' || status === 'unreadable') {
     replay.reanchor(rows, { costs, periods })
     return { outcome: 'refused', now, states: replay.view(rows, periods) ?? [] }
   }
-  if (status === 's') return { outcome: 'stale', now, states: [], settingsRevision: replay.settingsRevision }
-  if (status === 't') return { outcome: 'stale', now, states: [] }
-  throw new QuotaError('store_error', `the script answered an unknown status: ${status}`)
+  if (status === 'other_settings')
+    return { outcome: 'stale', now, states: [], settingsRevision: replay.settingsRevision }
+  return { outcome: 'stale', now, states: [] }
 }

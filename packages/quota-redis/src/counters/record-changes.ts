@@ -4,6 +4,7 @@ import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Batch, TakeBasis } from './batch.ts'
 import { chargesOf, merged, type Refund, refundsOf } from './charges.ts'
 import type { ListBook } from './lists.ts'
+import type { Status } from './numbers.ts'
 import { readOldRecord } from './old-records.ts'
 import { AGAIN, type Caller, called } from './operation.ts'
 import { type Behind, type Found, type HoldOfRecord, type IdRecord, newMark, readRecord, recordText } from './record.ts'
@@ -61,8 +62,8 @@ export type Decide<T> = (record: IdRecord | undefined, now: number) => Decided<T
 interface Applied {
   readonly now: number
   /** `a` if it was applied; for the reasons why not, see `lua/steps.lua`. */
-  readonly status: string
-  /** The key's value, for status `k`. */
+  readonly status: Status
+  /** The key's value, for status `other_record`. */
   readonly found?: Buffer | undefined
   /** For {@link Change.more}: the states of the rows, and the amount charged per unit. */
   readonly states: WindowStates
@@ -127,7 +128,7 @@ export class RecordChanges {
     const isRead = change === undefined || (needsNow === true && !basis.isSure)
     const applied = await (isRead ? this.#expect(place, basis, false) : this.#apply(place, basis, change))
     if (applied.found === undefined) {
-      if (isRead || applied.status === 'w') return { ...basis, now: applied.now, isSure: true }
+      if (isRead || applied.status === 'outside') return { ...basis, now: applied.now, isSure: true }
       return { ...applied, result, isDone: this.#noted(place, change, applied) }
     }
     const found = await this.read(applied)
@@ -138,7 +139,7 @@ export class RecordChanges {
 
   /** Whether a change was applied. If so, it is remembered. */
   #noted({ key }: RecordPlace, change: Change | 'forget', { status, states }: Applied): boolean {
-    if (status !== 'a' || change === 'forget') return status === 'a'
+    if (status !== 'done' || change === 'forget') return status === 'done'
     const { after, more } = change
     if (more?.behind === undefined) this.remember(key, after)
     else if (more.behind.of === 'growth') this.remember(key, this.#grown(after, more, states))
@@ -168,7 +169,8 @@ export class RecordChanges {
   async read({ status, found, now }: Pick<Applied, 'status' | 'found' | 'now'>): Promise<Found> {
     const bytes = found ?? NO_BYTES
     const read = (): Found => {
-      if (status === 'o') return bytes.length === 0 ? { mark: '' } : readOldRecord(bytes, this.#book, now)
+      if (status === 'other_old_record')
+        return bytes.length === 0 ? { mark: '' } : readOldRecord(bytes, this.#book, now)
       return readRecord(bytes, this.#book)
     }
     let record = read()
@@ -183,7 +185,7 @@ export class RecordChanges {
   /** Reads a record. */
   async find(place: RecordPlace): Promise<Found> {
     const applied = await this.#expect(place, { mark: '' }, false)
-    return applied.status === 'a' ? { mark: '' } : this.read(applied)
+    return applied.status === 'done' ? { mark: '' } : this.read(applied)
   }
 
   /** Checks that a record is unchanged. @param isForgotten if it is not, the indexes drop it */
@@ -232,13 +234,13 @@ export class RecordChanges {
       read: (replay, status, rows, found, isRepeated) => {
         const { now, settingsRevision } = replay
         const applied = { ...NOTHING, now, status, found, settingsRevision, isRepeated }
-        if (status === 'b' && skipsDamaged === true) {
+        if (status === 'unreadable' && skipsDamaged === true) {
           const unread = rows.filter((row) => replay.isDamaged(row))
           damaged = new Set([...damaged, ...unread.map((row) => replay.nameOf(row))])
           return AGAIN
         }
         const ofMore = more && replayed(replay, status, charged, more)
-        if (status === 'a') replayRefunds(replay, given)
+        if (status === 'done') replayRefunds(replay, given)
         return { ...applied, ...ofMore?.() }
       },
     })
@@ -303,7 +305,13 @@ function isDoneBy(change: Change | 'forget', { mark }: Found): boolean {
 }
 
 function basisOf({ status, found, now }: Applied, { mark, record }: Found): Basis {
-  return { mark, record, old: status === 'o' && found!.length > 0 ? found : undefined, now, isSure: true }
+  return {
+    mark,
+    record,
+    old: status === 'other_old_record' && found!.length > 0 ? found : undefined,
+    now,
+    isSure: true,
+  }
 }
 
 /**
@@ -311,17 +319,17 @@ function basisOf({ status, found, now }: Applied, { mark, record }: Found): Basi
  */
 function replayed(
   replay: Replay,
-  status: string,
+  status: Status,
   rows: readonly number[],
   more: More,
 ): (() => Pick<Applied, 'states' | 'added'>) | undefined {
   const { periods } = more.take
   const costs = [...more.costs, 0]
-  if (status === 'r') {
+  if (status === 'refused') {
     replay.reanchor(rows, { costs, periods })
     return () => ({ states: replay.view(rows, periods) ?? [] })
   }
-  if (status !== 'a') return undefined
+  if (status !== 'done') return undefined
   const paid = more.mode === 'fit' ? replay.fitting(rows, { ...more.take, costs }) : costs
   replay.charge(rows, { ...more.take, costs: paid })
   const shown = more.mode === 'take' ? paid : undefined
@@ -339,7 +347,7 @@ export function encodeExpect(
 }
 
 const NO_BYTES: Buffer = Buffer.alloc(0)
-const NOTHING = { status: 'a', states: [], settingsRevision: '', isRepeated: false } as const
+const NOTHING = { status: 'done', states: [], settingsRevision: '', isRepeated: false } as const
 
 /** Whether a record belongs to an unsettled hold. */
 export function isOpenHold(record: IdRecord | undefined): boolean {

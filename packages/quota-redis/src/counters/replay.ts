@@ -1,3 +1,4 @@
+import { QuotaError } from '@scoregw/quota'
 import {
   add,
   CLOSED,
@@ -15,6 +16,7 @@ import {
 } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
 import type { ListBook } from './lists.ts'
+import { STATUSES, type Status } from './numbers.ts'
 import { CELL_BYTES, HEAD_BYTES, readCell } from './row-bytes.ts'
 
 /** The server's reply to a batch: see `lua/batch.lua`. */
@@ -59,7 +61,15 @@ export class Replay {
     }
   }
 
-  /** The record that an operation with status `k` found, or the list of a step `list`. */
+  /** The status of an operation of the batch, by its place. */
+  statusOf(operation: number): Status {
+    const letter = this.statuses[operation] ?? 'a'
+    const status = STATUSES[letter]
+    if (status === undefined) throw new QuotaError('store_error', `the script answered an unknown status: ${letter}`)
+    return status
+  }
+
+  /** The record that an operation with status `other_record` found, or the list of a step `list`. */
   found(): Buffer {
     return this.#found.shift()!
   }

@@ -16,6 +16,7 @@ import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Batch } from './batch.ts'
 import { chargesOf, type Refund } from './charges.ts'
 import type { Holds } from './holds.ts'
+import type { Status } from './numbers.ts'
 import { type Caller, called, takeReply } from './operation.ts'
 import { type IdRecord, newMark, recordText, startIn, statesFor } from './record.ts'
 import { behindOf, encodeExpect, isOpenHold, type RecordChanges } from './record-changes.ts'
@@ -32,7 +33,7 @@ export interface Taken {
 
 /** The id was known, and its key has this value. */
 interface FoundKey {
-  readonly status: string
+  readonly status: Status
   readonly now: number
   readonly found: Buffer | undefined
 }
@@ -64,10 +65,10 @@ export class TakesUnderIds {
       encode: (batch) => this.#encode(batch, request, place, begun),
       read: (replay, status, rows, found, isRepeated) => {
         const { now } = replay
-        const isKnown = status === 'k' || status === 'o'
+        const isKnown = status === 'other_record' || status === 'other_old_record'
         if (isKnown)
           return { reply: { outcome: 'duplicate', now, states: [] }, isRepeated, known: { status, now, found } }
-        if (status === 'h') return { reply: { outcome: 'too_many_holds', now, states: [] }, isRepeated }
+        if (status === 'too_many_holds') return { reply: { outcome: 'too_many_holds', now, states: [] }, isRepeated }
         const reply = takeReply(replay, status, rows, request)
         if (reply.outcome !== 'admitted') return { reply, isRepeated }
         const record = this.#asTaken(request, begun, reply)

@@ -308,13 +308,14 @@ export class SharedPool {
     const before = rows.states()
     const idle = this.idleIn(startsOf(before))
     const answers = waiters.map((waiter, index): SharedAnswer => {
-      const status = statuses[index]
-      if (status === 'a') rows.charge(waiter.request.costs)
-      const outcome = OUTCOMES[status ?? 'r'] ?? 'refused'
+      const outcome = OUTCOMES[statuses[index] ?? 'r'] ?? 'refused'
+      if (outcome === 'charged') rows.charge(waiter.request.costs)
       // A refusal shows the amounts that caused it, unspent leases of this process included.
       return { outcome, now, states: rows.states(outcome === 'refused' ? undefined : idle) }
     })
-    const charged = waiters.filter((_, index) => statuses[index] === 'a').map(({ request }) => request.costs)
+    const charged = waiters
+      .filter((_, index) => answers[index]!.outcome === 'charged')
+      .map(({ request }) => request.costs)
     const leased = charged.reduce<number[]>((left, costs) => left.map((amount, u) => amount - costs[u]!), [...amounts])
     rows.charge(leased)
     const after = rows.states()
