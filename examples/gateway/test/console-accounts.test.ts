@@ -19,7 +19,7 @@ describe.runIf(browserTests)('accounts in the console', () => {
     expect(await statusNow()).toBe(200)
     await account.getByRole('button', { name: 'Disable' }).click()
     await question.getByRole('button', { name: 'Disable' }).click()
-    await page.getByText('All credentials of this user are rejected.').waitFor()
+    await page.getByText('The gateway rejects this user’s credentials.').waitFor()
     expect(await statusNow()).toBe(403)
     expect(await screenAndAccessibilityFaults(page)).toEqual([])
 
@@ -31,20 +31,20 @@ describe.runIf(browserTests)('accounts in the console', () => {
 
     await account.getByRole('button', { name: 'Enable' }).click()
     await page.getByRole('dialog', { name: 'Enable kay?' }).getByRole('button', { name: 'Enable' }).click()
-    await page.getByText('Every valid credential of this user is accepted.').waitFor()
+    await page.getByText('The gateway accepts this user’s credentials.').waitFor()
     expect(await statusNow()).toBe(200)
 
     // Somebody else was faster: nothing is deleted unseen.
     await send('PUT', '/admin/users/kay', { token: ADMIN_TOKEN, body: { role: 'admin' } })
     await account.getByRole('button', { name: 'Delete' }).click()
     const deletion = page.getByRole('dialog', { name: 'Delete kay?' })
-    await deletion.getByRole('button', { name: 'Delete for good' }).click()
+    await deletion.getByRole('button', { name: 'Delete permanently' }).click()
     await deletion.getByRole('alert').waitFor()
     expect(await statusNow()).toBe(200)
     await deletion.getByRole('button', { name: 'Cancel' }).click()
     await section(page, 'Ticket credits').getByLabel('Credits', { exact: true }).fill('5')
     await account.getByRole('button', { name: 'Delete' }).click()
-    await deletion.getByRole('button', { name: 'Delete for good' }).click()
+    await deletion.getByRole('button', { name: 'Delete permanently' }).click()
     await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
     await expect.poll(() => page.locator('table.users tbody tr').count()).toBe(2)
     // What was typed into the forms of a user who is no more is not unsaved.

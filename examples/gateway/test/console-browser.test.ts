@@ -35,9 +35,9 @@ describe.runIf(browserTests)('the console in a browser', () => {
     await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })`)
     await page.reload()
     await signIn(page, 'gw_not-a-token')
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('token is not valid')
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('token isn’t valid')
     await signIn(page, USER_TOKEN)
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('not an administrator')
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('isn’t an administrator')
     await signIn(page, ADMIN_TOKEN)
     await page.locator('nav.pages').waitFor()
     expect(await keptBy(page, [ADMIN_TOKEN])).toEqual([])
@@ -79,7 +79,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
       .toEqual(OPERATION_NAMES.map((name) => `${name}${operations[name].cost}`).sort())
 
     await openTab(page, 'Base values')
-    await page.getByRole('button', { name: 'Fill the custom values' }).click()
+    await page.getByRole('button', { name: 'Copy base values' }).click()
     await field(page, 'Custom value: Personal, read, 1 hour').fill('77')
     await field(page, 'Base value: Personal, write, 1 hour').fill('61')
     await page.getByLabel('Multiplier of the site-wide limits').fill('1.5')
@@ -117,7 +117,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     expect((await gateway.send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })).status).toBe(429)
 
     await page.locator('input[name=mode][value=normal]').check()
-    await page.getByRole('button', { name: 'Clear the custom values' }).click()
+    await page.getByRole('button', { name: 'Clear custom values' }).click()
     await openTab(page, 'Prices')
     await field(page, 'Price of user.music').fill('')
     await save(page)
@@ -143,7 +143,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     // Custom values are folded until they are wanted.
     const custom = field(page, 'Custom value: Personal, read, 1 hour')
     await expect.poll(() => custom.count()).toBe(0)
-    await page.getByRole('button', { name: 'Show the custom values' }).click()
+    await page.getByRole('button', { name: 'Show custom values' }).click()
     await custom.waitFor()
 
     await openTab(page, 'Prices')
@@ -161,7 +161,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     await expect.poll(() => page.locator(':focus').textContent()).toBe('Saved.')
     await expect.poll(() => marked.count()).toBe(0)
     expect(await settingsOf(gateway)).toMatchObject({ mode: 'lenient', prices: { 'user.data': 3 } })
-    for (const name of ['Base values', 'Plans', 'Prices', 'On trial', 'Thresholds']) {
+    for (const name of ['Base values', 'Plans', 'Prices', 'Shadow', 'Thresholds']) {
       await openTab(page, name)
       expect([name, await screenAndAccessibilityFaults(page)]).toEqual([name, []])
     }
@@ -192,8 +192,8 @@ describe.runIf(browserTests)('the console in a browser', () => {
         'Base value: Personal, read, 1 hour120300200',
         'Base value: Personal, read, 5 hours400400700',
       ])
-    await expect.poll(() => dialog.getByRole('status').textContent()).toBe('1 choice is left to make.')
-    const take = dialog.getByRole('button', { name: 'Take into the form' })
+    await expect.poll(() => dialog.getByRole('status').textContent()).toBe('Make 1 more choice.')
+    const take = dialog.getByRole('button', { name: 'Apply to the form' })
     await expect.poll(() => take.isDisabled()).toBe(true)
     if (isDeep) await picture(second.page, 'conflict-en-light')
     await dialog.getByRole('radio', { name: 'Base value: Personal, read, 1 hour: Yours, 200' }).check()
@@ -226,7 +226,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Id', { exact: true }).fill('demo')
     await dialog.getByRole('button', { name: 'Create' }).click()
-    await dialog.getByText('There is a user with this id already.').waitFor()
+    await dialog.getByText('A user with this id already exists.').waitFor()
     await dialog.getByLabel('Id', { exact: true }).fill('eve#1%?')
     await dialog.getByLabel('Linked QQ').fill('55555')
     await dialog.getByRole('button', { name: 'Create' }).click()
@@ -245,10 +245,10 @@ describe.runIf(browserTests)('the console in a browser', () => {
     await tokens.getByRole('button', { name: 'Copy' }).click()
     await tokens.getByRole('button', { name: 'Copied', exact: true }).waitFor()
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(token)
-    await tokens.getByRole('button', { name: 'I have copied it' }).click()
+    await tokens.getByRole('button', { name: 'I’ve copied it' }).click()
     await expect.poll(() => keptBy(page, [token])).toEqual([])
 
-    const limits = section(page, 'Limits of this user')
+    const limits = section(page, 'This user’s limits')
     await limits.getByLabel('Read, 1 hour').fill('9')
     await limits.getByLabel('Write, 1 day').fill('0')
     await limits.getByRole('switch').check()
@@ -261,7 +261,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     expect((await gateway.send('POST', '/v1/ticket/clear', { token, body: {} })).status).toBe(429)
     expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
 
-    const usage = section(page, 'Usage now')
+    const usage = section(page, 'Current usage')
     const hour = usage.getByRole('meter', { name: 'Personal, read, 1 hour' })
     // The bars are requested again by themselves.
     const full = async (): Promise<number> => Number(await hour.getAttribute('value'))
@@ -274,12 +274,12 @@ describe.runIf(browserTests)('the console in a browser', () => {
     await expect.poll(full).toBe(0)
     expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
 
-    await limits.getByRole('button', { name: 'Follow the default' }).click()
+    await limits.getByRole('button', { name: 'Use defaults' }).click()
     // Another administrator changes the same user's limits meanwhile.
     await gateway.send('PUT', `${path}/quota`, { token: ADMIN_TOKEN, body: { overrides: { read: { '1d': 5 } } } })
     await limits.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Mine, everywhere' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Take into the form' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep all of mine' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply to the form' }).click()
     await save(limits)
     expect(await read('/quota')).toMatchObject({ overrides: { read: { '1h': null, '1d': null } }, bypassSite: false })
 
@@ -299,7 +299,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     await credits.getByLabel('Credits', { exact: true }).fill('-8')
     await credits.getByRole('button', { name: 'Change' }).click()
     await expect.poll(() => credits.getByRole('alert').textContent()).toContain('The balance is 7')
-    await credits.getByLabel('How').selectOption('set')
+    await credits.getByLabel('Action').selectOption('set')
     await credits.getByLabel('Credits', { exact: true }).fill('1234')
     await credits.getByRole('button', { name: 'Change' }).click()
     await credits.getByText('1,234 credits').waitFor()
@@ -399,8 +399,8 @@ describe.runIf(browserTests)('the console in a browser', () => {
       await page.locator('.u-over').waitFor()
     })
     await timed('the week as a table', async () => {
-      await page.getByText('The chart as a table').click()
-      await page.getByRole('switch', { name: 'Only steps with failures' }).uncheck()
+      await page.getByText('Show the chart as a table').click()
+      await page.getByRole('switch', { name: 'Show only steps with failures' }).uncheck()
       await page.locator('.buckets tbody tr').nth(335).waitFor()
     })
     expect(faults).toEqual([])

@@ -27,12 +27,12 @@ describe.runIf(browserTests)('the console of a gateway with some extras', () => 
       ['#/alerts?after=7', 'Alerts', 'alerts'],
     ] as const) {
       await goTo(page, hash)
-      await page.getByRole('heading', { name: `This gateway runs without the page “${label}”.` }).waitFor()
+      await page.getByRole('heading', { name: `The page “${label}” isn’t enabled on this gateway.` }).waitFor()
       await page.getByText(`EXTRAS=all, or add “${name}”`).waitFor()
       expect(await screenAndAccessibilityFaults(page)).toEqual([])
     }
     await goTo(page, '#/nothing')
-    await page.getByText('There is no such page.').waitFor()
+    await page.getByText('Page not found').waitFor()
     const answers = await Promise.all(requests.map(async (each) => [(await each.response())?.status(), each.url()]))
     expect(answers.filter(([status]) => status === 404)).toEqual([])
     expect(faults).toEqual([])
@@ -54,7 +54,7 @@ describe.runIf(browserTests)('the console of a gateway with some extras', () => 
       await expect.poll(() => navigation(page)).toEqual(labels)
       await page.getByText('Live, as of').waitFor()
       await settled(page)
-      await page.getByRole('heading', { name: 'Who is refused most' }).waitFor()
+      await page.getByRole('heading', { name: 'Most refused' }).waitFor()
       const [alerts, refusals] = [
         page.getByRole('heading', { name: 'Alerts', exact: true }),
         page.getByRole('link', { name: 'Why is demo refused?' }),

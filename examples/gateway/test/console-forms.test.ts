@@ -27,9 +27,9 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
   'limits of a user': {
     hash: '#/users/demo',
-    input: (page) => section(page, 'Limits of this user').getByLabel('Read, 1 hour'),
+    input: (page) => section(page, 'This user’s limits').getByLabel('Read, 1 hour'),
     text: '１２',
-    submit: (page) => section(page, 'Limits of this user').getByRole('button', { name: 'Save', exact: true }).click(),
+    submit: (page) => section(page, 'This user’s limits').getByRole('button', { name: 'Save', exact: true }).click(),
     isDone: async (...by) => (await read(...by, 'users/demo/quota')).overrides.read['1h'] === 12,
   },
   profile: {
@@ -55,21 +55,21 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
   bot: {
     hash: '#/credentials',
-    input: (page) => page.getByLabel('Name of the bot'),
+    input: (page) => page.getByLabel('Bot name'),
     text: 'nightly bot',
     submit: (page) => page.getByRole('button', { name: 'Issue a bot token' }).click(),
     isDone: async (...by) => JSON.stringify(await read(...by, 'bots')).includes('nightly bot'),
   },
   'chart key': {
     hash: '#/credentials',
-    input: (page) => page.getByLabel('Name of the key'),
+    input: (page) => page.getByLabel('Key name'),
     text: 'viewer',
     submit: (page) => page.getByRole('button', { name: 'Issue a chart key' }).click(),
     isDone: async (...by) => JSON.stringify(await read(...by, 'chart-keys')).includes('viewer'),
   },
   webhook: {
     hash: '#/alerts',
-    input: (page) => page.getByLabel('Address of the receiver'),
+    input: (page) => page.getByLabel('Receiver URL'),
     text: 'https://hooks.example.com/quota',
     submit: (page) => page.getByRole('button', { name: 'Save', exact: true }).click(),
     isDone: async (...by) => (await read(...by, 'alerts/webhook')).url === 'https://hooks.example.com/quota',
@@ -132,12 +132,12 @@ describe.runIf(browserTests)('forms of the console', () => {
       .poll(() => dialog.locator('tbody tr').allTextContents())
       .toEqual(['NamedemoTheirsMine', 'Linked QQ100015555510001'])
     await dialog.getByRole('radio', { name: 'Name: Yours, Mine' }).check()
-    await dialog.getByRole('button', { name: 'Take into the form' }).click()
+    await dialog.getByRole('button', { name: 'Apply to the form' }).click()
     await save(profile)
     expect(await read(gateway, ADMIN_TOKEN, 'users/demo')).toMatchObject({ name: 'Mine', qq: 55_555 })
 
     const credits = section(page, 'Ticket credits')
-    await credits.getByLabel('How').selectOption('set')
+    await credits.getByLabel('Action').selectOption('set')
     await credits.getByLabel('Credits', { exact: true }).fill('5')
     await gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 7 } })
     await credits.getByRole('button', { name: 'Change' }).click()
@@ -148,15 +148,15 @@ describe.runIf(browserTests)('forms of the console', () => {
 
     const receiver = 'https://hooks.example.com'
     await goTo(page, '#/alerts')
-    await page.getByLabel('Address of the receiver').fill(`${receiver}/mine`)
+    await page.getByLabel('Receiver URL').fill(`${receiver}/mine`)
     await page.getByRole('switch', { name: 'Personal' }).check()
     const theirs = { url: `${receiver}/theirs`, layers: [] }
     await gateway.send('PUT', '/admin/alerts/webhook', { token: ADMIN_TOKEN, body: theirs })
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await dialog.getByRole('radio', { name: `Address of the receiver: Yours, ${receiver}/mine` }).check()
+    await dialog.getByRole('radio', { name: `Receiver URL: Yours, ${receiver}/mine` }).check()
     await expect.poll(() => dialog.locator('tbody tr').count()).toBe(3)
     expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject(theirs)
-    await dialog.getByRole('button', { name: 'Take into the form' }).click()
+    await dialog.getByRole('button', { name: 'Apply to the form' }).click()
     await save(page)
     expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject({
       url: `${receiver}/mine`,
@@ -174,17 +174,17 @@ describe.runIf(browserTests)('forms of the console', () => {
     await put('carol', { role: 'admin' })
     const carol = (await gateway.send('POST', '/admin/users/carol/tokens', { token: ADMIN_TOKEN, body: {} })).body.token
     const other = await signedIn(gateway, '#/credentials')
-    await other.page.getByLabel('Name of the bot').fill('half typed')
+    await other.page.getByLabel('Bot name').fill('half typed')
     await gateway.send('PUT', '/admin/users/admin', { token: carol, body: { role: 'player' } })
     await other.page.getByRole('button', { name: 'Issue a bot token' }).click()
     await other.page.getByRole('dialog', { name: 'Sign in' }).waitFor()
     await signIn(other.page, ADMIN_TOKEN)
     await expect
       .poll(() => other.page.getByRole('alert').allTextContents())
-      .toContain('This token is valid, but its user is not an administrator.')
+      .toContain('This token is valid, but its user isn’t an administrator. Use an administrator’s token.')
     await signIn(other.page, carol)
     await other.page.getByRole('dialog').waitFor({ state: 'detached' })
-    await expect.poll(() => other.page.getByLabel('Name of the bot').inputValue()).toBe('half typed')
+    await expect.poll(() => other.page.getByLabel('Bot name').inputValue()).toBe('half typed')
     expect([...faults, ...other.faults]).toEqual([])
   })
 
@@ -232,7 +232,7 @@ describe.runIf(browserTests)('forms of the console', () => {
     await goTo(page, '#/users/player-107')
     await expect.poll(() => page.title()).toBe('player-107 · 用户 · 成绩网关')
     await goTo(page, '#/users/nobody')
-    await page.getByText('未找到用户“nobody”，可能已被删除。').waitFor()
+    await page.getByText('未找到用户“nobody”，可能已删除。').waitFor()
     expect(faults).toEqual([])
   })
 
@@ -241,7 +241,7 @@ describe.runIf(browserTests)('forms of the console', () => {
     const { page } = await openConsole(gateway, { isAlone: true })
     for (const wrong of ['令牌', 'Bearer gw_not-a-token']) {
       await signIn(page, wrong)
-      await page.getByText('This token is not valid.').waitFor()
+      await page.getByText('This token isn’t valid.').waitFor()
       await page.locator('#token').fill('')
     }
     await signIn(page)
@@ -250,9 +250,9 @@ describe.runIf(browserTests)('forms of the console', () => {
     await field(page, 'Base value: Personal, read, 1 hour').fill('5')
     await page.context().setOffline(true)
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('The gateway did not answer.').waitFor()
+    await page.getByText('The gateway didn’t respond.').waitFor()
     await goTo(page, '#/users')
-    await page.getByText('The gateway did not answer.').waitFor()
+    await page.getByText('The gateway didn’t respond.').waitFor()
     await page.context().setOffline(false)
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('link', { name: 'demo' }).waitFor()

@@ -29,18 +29,18 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
       .poll(() => rows.allTextContents())
       .toEqual([...['1 hour', '5 hours', '1 day'], ...['calendar month', 'concurrent imports']])
 
-    await openTab(page, 'On trial')
+    await openTab(page, 'Shadow')
     await page.getByRole('switch', { name: 'Personal, 1 hour: not enforced' }).check()
     await page.getByRole('switch', { name: 'Site-wide: no limit is enforced' }).check()
     await openTab(page, 'Base values')
     await expect.poll(async () => (await rows.allTextContents())[0]).toBe('1 hournot enforced')
     await openTab(page, 'Plans')
-    await field(page, 'Name of a new plan').fill('pro')
-    await field(page, 'Name of a new plan').press('Enter')
+    await field(page, 'New plan name').fill('pro')
+    await field(page, 'New plan name').press('Enter')
     await field(page, 'Plan pro: Personal, write, 1 hour').fill('600')
     await field(page, 'Plan pro: Personal, read, concurrent imports').fill('5')
-    await field(page, 'Name of a new plan').fill('team')
-    await page.getByRole('button', { name: 'Add the plan' }).click()
+    await field(page, 'New plan name').fill('team')
+    await page.getByRole('button', { name: 'Add plan' }).click()
     await openTab(page, 'Thresholds')
     await field(page, 'Alert thresholds').fill('80 %, 95%，100')
     await save(page)
@@ -51,7 +51,7 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
       thresholds: [{ share: 0.8 }, { share: 0.95 }, { left: 100 }],
     })
     await openTab(page, 'Plans')
-    await page.getByRole('button', { name: 'Remove the plan team' }).click()
+    await page.getByRole('button', { name: 'Remove plan team' }).click()
     await openTab(page, 'Thresholds')
     await field(page, 'Alert thresholds').fill('soon')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -64,9 +64,9 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
     expect(await faultsOf(page)).toEqual([])
 
     await goTo(page, '#/users/demo')
-    const quota = section(page, 'Limits of this user')
+    const quota = section(page, 'This user’s limits')
     await quota.getByLabel('Plan', { exact: true }).selectOption('pro')
-    await quota.getByLabel('The plan holds until').fill('2030-01-02T03:04')
+    await quota.getByLabel('The plan applies until').fill('2030-01-02T03:04')
     await save(quota)
     const at = await page.evaluate<string>('new Date("2030-01-02T03:04").toISOString()')
     expect(await read(gateway, 'users/demo/quota')).toMatchObject({
@@ -74,19 +74,19 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
       until: { overrides: null, plan: at },
     })
     await settled(page)
-    const usage = section(page, 'Usage now')
+    const usage = section(page, 'Current usage')
     await expect.poll(() => usage.locator('.not-enforced').count()).toBe(2 + 8)
 
     const waiting = held(lxScores())
     gateway.lx.answer(waiting.answer)
     const importing = gateway.updateLx()
-    const holds = section(page, 'Held at present')
+    const holds = section(page, 'Open holds')
     await holds.getByText('source.lx: 5 tokens and a slot').waitFor({ timeout: 20_000 })
-    await usage.getByText('5 of it held').first().waitFor({ timeout: 20_000 })
+    await usage.getByText('including 5 held').first().waitFor({ timeout: 20_000 })
     expect(await faultsOf(page)).toEqual([])
-    await holds.getByRole('button', { name: 'Release the hold of source.lx' }).click()
+    await holds.getByRole('button', { name: 'Release the hold for source.lx' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Release', exact: true }).click()
-    await holds.getByText('Nothing is held.').waitFor()
+    await holds.getByText('No open holds.').waitFor()
     expect(await read(gateway, 'users/demo/quota/holds')).toEqual({ items: [] })
     waiting.release()
     await importing
@@ -102,19 +102,19 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
     await expect.poll(async () => (await rows.allTextContents())[0]).toBe('1 minute, burst of 60 %')
     expect((await gateway.send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })).status).toBe(200)
     await goTo(page, '#/users/demo')
-    const bars = section(page, 'Usage now').locator('.bar', { hasText: 'Personal · 1 minute, burst of 60 %' })
+    const bars = section(page, 'Current usage').locator('.bar', { hasText: 'Personal · 1 minute, burst of 60 %' })
     const textsOf = async (): Promise<string[]> =>
       (await bars.allTextContents()).map((text) => text.replace(/(again ).*/, '$1').trim())
     const name = 'Personal · 1 minute, burst of 60 %'
     await expect
       .poll(textsOf)
       .toEqual([
-        `${name}0 of 3636 left; 60 come back in this time, evenlyfull`,
-        `${name}15 of 3015 left; 50 come back in this time, evenlyfull again`,
+        `${name}0 of 3636 left; 60 refill evenly over this timefull`,
+        `${name}15 of 3015 left; 50 refill evenly over this timefull again`,
       ])
     await page.getByLabel('Language').selectOption('zh-CN')
     await page.locator('.bar', { hasText: '个人 · 1 分钟，突发 60 %' }).first().waitFor()
-    await page.getByText('剩余 15；在此时间内均匀恢复 50').waitFor()
+    await page.getByText('剩余 15；在此时间内匀速恢复 50').waitFor()
     await page.getByText('恢复全满').first().waitFor()
     expect(await faultsOf(page)).toEqual([])
     expect(faults).toEqual([])

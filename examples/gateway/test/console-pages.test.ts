@@ -27,7 +27,7 @@ describe.runIf(browserTests)('pages of the console', () => {
     const before = requests.length
     for (const id of ['..', '.', '%2e%2e', '..%2f..%2fadmin', 'a%20b']) {
       await goTo(page, `#/users/${id}`)
-      await page.getByText('no such page').waitFor()
+      await page.getByText('Page not found').waitFor()
     }
     const withToken = requests.slice(before).filter((request) => 'authorization' in request.headers())
     expect(withToken.map((request) => request.url())).toEqual([])
@@ -48,8 +48,8 @@ describe.runIf(browserTests)('pages of the console', () => {
       return (await fetch(url, { method, headers: { [name]: token } })).status
     }
     for (const [kind, name] of [
-      ['Bot tokens', 'Name of the bot'],
-      ['Chart keys', 'Name of the key'],
+      ['Bot tokens', 'Bot name'],
+      ['Chart keys', 'Key name'],
     ] as const) {
       const list = section(page, kind)
       await list.getByLabel(name).fill('nightly')
@@ -91,7 +91,7 @@ describe.runIf(browserTests)('pages of the console', () => {
       const gateway = await testGateway({ clock: manualClock(badFrom) })
       await changeSettings(gateway, { mode: 'adaptive' })
       const { page, faults } = await signedIn(gateway, '#/errors')
-      await page.getByText('The factor has not moved yet.').waitFor()
+      await page.getByText('The factor hasn’t moved yet.').waitFor()
 
       await addOutcomes(gateway, badWeek(START, badFrom, 30).slice(-360))
       await tickUntil(gateway, START, 10 * 60_000)
@@ -123,14 +123,14 @@ describe.runIf(browserTests)('pages of the console', () => {
       await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
       await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe(String(bad + 1))
 
-      await page.getByText('The chart as a table').click()
+      await page.getByText('Show the chart as a table').click()
       const rows = page.locator('.buckets tbody tr')
       const failed = series.filter((bucket: { failureRate: number }) => bucket.failureRate > 0)
       await expect.poll(() => rows.count()).toBe(failed.length)
       await expect
         .poll(async () => (await rows.allTextContents()).filter((text) => text.includes(`%${codeZero}`)))
         .toHaveLength(1)
-      await page.getByRole('switch', { name: 'Only steps with failures' }).uncheck()
+      await page.getByRole('switch', { name: 'Show only steps with failures' }).uncheck()
       await expect.poll(() => rows.count()).toBe(336)
 
       const { history } = (await gateway.send('GET', '/admin/quota/adaptive', { token: ADMIN_TOKEN })).body
@@ -170,13 +170,13 @@ describe.runIf(browserTests)('pages of the console', () => {
     const shown = section(page, 'Wall')
     await expect
       .poll(() => shown.textContent())
-      .toMatch(/Errors began at 1\.05 to 1\.15; tested again from .*6, .* on\./)
+      .toMatch(/Errors began at 1\.05 to 1\.15\. The next test is at .*6, .* or later\./)
     await expect
       .poll(() => page.locator('.moves tbody tr').textContent())
       .toContain('to 1.00: load_shed. Errors began at 1.05')
     expect(await screenAndAccessibilityFaults(page)).toEqual([])
 
-    const forget = page.getByRole('button', { name: 'Forget it' })
+    const forget = page.getByRole('button', { name: 'Forget the wall' })
     const isForgetFocused = (): Promise<boolean> => forget.evaluate((each) => each.matches(':focus'))
     const dialog = page.getByRole('dialog', { name: 'Forget the wall?' })
     await forget.focus()
@@ -190,11 +190,11 @@ describe.runIf(browserTests)('pages of the console', () => {
 
     await page.setViewportSize({ width: 390, height: 844 })
     await chooseIn(page, 'Language', 'zh-CN')
-    const forgetZh = page.getByRole('button', { name: '清除', exact: true })
+    const forgetZh = page.getByRole('button', { name: '清除“墙”', exact: true })
     await forgetZh.click()
     await page.getByText('升到 1.05 至 1.15 时错误可能再次出现').waitFor()
     expect(await screenAndAccessibilityFaults(page)).toEqual([])
-    await page.getByRole('dialog').getByRole('button', { name: '清除', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: '清除“墙”', exact: true }).click()
     await page.getByText('“墙”已清除。').waitFor()
     await expect.poll(() => forgetZh.count()).toBe(0)
     expect((await factorStore.read())?.state.learned?.wall).toBeNull()
@@ -224,14 +224,14 @@ describe.runIf(browserTests)('pages of the console', () => {
     await page.getByRole('link', { name: 'History' }).click()
     const entries = page.locator('.versions > li')
     await expect.poll(() => entries.count()).toBe(2)
-    await expect.poll(() => page.title()).toBe('History of the limits · Score gateway')
+    await expect.poll(() => page.title()).toBe('History of limits · Score gateway')
     await expect
       .poll(() => entries.last().locator('.changes li').allTextContents())
       .toEqual([
         'Mode: Normal → Lenient',
         'Base value: Personal, read, 1 hour: 120 → 200',
         'Price of user.data: default → 7',
-        'Limits on trial: Site-wide: nothing → all',
+        'Shadow limits: Site-wide: nothing → all',
         'Plan pro: nothing → Personal, write, 1 hour 600',
       ])
     await page.getByRole('button', { name: 'Undo change 1', exact: true }).click()

@@ -47,11 +47,11 @@ describe.runIf(browserTests)('the console under a custom policy', () => {
     })
 
     await goTo(page, '#/users/demo')
-    const device = section(page, 'Limits of this user: Device')
+    const device = section(page, 'This user’s limits: Device')
     await field(device, 'Write, 7 days').fill('77')
     await save(device)
-    const personal = section(page, 'Limits of this user: Personal')
-    await personal.getByRole('switch', { name: 'Campus limits do not apply to this user' }).check()
+    const personal = section(page, 'This user’s limits: Personal')
+    await personal.getByRole('switch', { name: 'Campus limits don’t apply to this user' }).check()
     await save(personal)
     expect(await read(gateway, 'users/demo/quota?layer=device')).toMatchObject({
       overrides: { write: { '7d': 77 } },
@@ -59,7 +59,7 @@ describe.runIf(browserTests)('the console under a custom policy', () => {
     })
     expect(await read(gateway, 'users/demo/quota')).toMatchObject({ bypassCampus: true, bypassSite: false })
     await settled(page)
-    const usage = section(page, 'Usage now')
+    const usage = section(page, 'Current usage')
     const meters = usage.getByRole('meter')
     await expect.poll(() => meters.count()).toBe(20)
     await usage.getByRole('meter', { name: 'Device, write, 7 days' }).waitFor()
@@ -69,9 +69,9 @@ describe.runIf(browserTests)('the console under a custom policy', () => {
       .poll(() => layers.allTextContents())
       .toEqual([
         'Personal: this user only',
-        'Site-wide: shared by everybody',
+        'Site-wide: shared by everyone',
         'Device: this user only',
-        'Campus: shared by everybody',
+        'Campus: shared by everyone',
       ])
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
 
@@ -82,7 +82,7 @@ describe.runIf(browserTests)('the console under a custom policy', () => {
       .poll(() => page.locator('.limits .group').allTextContents())
       .toEqual(['个人', '全站', 'Device', 'Campus'].flatMap((layer) => [`${layer} · 读取`, `${layer} · 写入`]))
     await page.getByText('7 天').first().waitFor()
-    await page.getByLabel('Campus配额的倍数').waitFor()
+    await page.getByLabel('Campus限额的倍率').waitFor()
     expect(faults).toEqual([])
   })
 })

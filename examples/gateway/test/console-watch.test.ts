@@ -26,13 +26,13 @@ describe.runIf(browserTests)('what administrators watch', () => {
     const { page, faults } = await openConsole(gateway)
     await signIn(page)
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    await page.getByText('Nobody was refused.').waitFor()
+    await page.getByText('No requests were refused.').waitFor()
     await refusedOnce(gateway)
     await page.getByText('Personal, write, 1 hour').waitFor()
     await expect.poll(() => page.getByRole('row', { name: /^demo 60$/ }).count()).toBe(1)
     await gateway.stop()
     await page.getByText('Disconnected since').waitFor()
-    await expect.poll(() => page.getByText('These figures are from then.').count()).toBe(1)
+    await expect.poll(() => page.getByText('The figures below are from that time.').count()).toBe(1)
     // The browser logs attempts that fail.
     expect(faults.filter((fault) => !fault.startsWith('Failed to load resource: net::'))).toEqual([])
   })
@@ -47,7 +47,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     await expect
       .poll(() => figures.allTextContents())
       .toEqual([
-        expect.stringMatching(/^Requests a second ◐0\.5/),
+        expect.stringMatching(/^Requests per second ◐0\.5/),
         expect.stringMatching(/^Refused, last 5 minutes [\d.]+%▲ from 0%/),
         expect.stringMatching(/^Tightest shared limit 96% leftSite-wide, write, 1 hour/),
         expect.stringMatching(/^Adaptive factor ×1\.00/),
@@ -94,7 +94,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     await addOutcomes(gateway, minutes)
     const { page } = await signedIn(gateway, '#/overview')
     await expect.poll(() => page.locator('.state-line').textContent()).toBe(expected)
-    const problem = page.getByRole('link', { name: "of the last 5 minutes' requests" })
+    const problem = page.getByRole('link', { name: 'of requests in the last 5 minutes' })
     await expect.poll(() => problem.count()).toBe(expected.startsWith('!') ? 1 : 0)
   })
 
@@ -120,7 +120,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
       await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe(String(steps))
       await expect
         .poll(() => readoutAfter('End'))
-        .toMatch(/Refused by a limit1 [\d.]+%Caller's fault0 0%Server's fault0 0%$/)
+        .toMatch(/Refused by a limit1 [\d.]+%Client error0 0%Server error0 0%$/)
       await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/: \d+ requests$/)
       await expect.poll(() => readoutAfter('End', 'ArrowLeft')).toMatch(/Succeeded0 Refused by a limit0/)
     }
@@ -155,7 +155,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
   it('the refusals page lists recently refused users with their limits and explains each', async () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway, '#/why', { viewport: PHONE })
-    await page.getByText('Nobody was refused in the last hour.').waitFor()
+    await page.getByText('No one was refused in the last hour.').waitFor()
     await refusedOnce(gateway)
     await gateway.send('POST', '/v1/music/upsert', upsert)
     await page.getByRole('button', { name: 'Reload' }).click()
@@ -168,7 +168,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     await page.getByRole('button', { name: 'Reload' }).focus()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await page.getByText('It would be refused by: Personal, write, 1 hour.').waitFor()
+    await page.getByText('It would be refused by Personal, write, 1 hour.').waitFor()
     await expect.poll(() => page.evaluate('location.hash')).toBe('#/why/demo?operation=music.upsert')
     await page.getByRole('link', { name: '← Refused in the last hour' }).click()
     await refusals.waitFor()
@@ -181,26 +181,26 @@ describe.runIf(browserTests)('what administrators watch', () => {
     gateway.clock.advance(HOUR_MS / 2)
     const { page, faults } = await signedIn(gateway, '#/users/demo', { viewport: PHONE })
     await page.getByRole('link', { name: 'Why is demo refused?' }).click()
-    await page.getByText('It would be refused by: Personal, write, 1 hour.').waitFor()
+    await page.getByText('It would be refused by Personal, write, 1 hour.').waitFor()
     await expect.poll(() => page.getByText('60 of 60 used, 15 needed.').count()).toBe(2)
 
     await page.getByLabel('What if').selectOption('limit')
     await page.getByLabel('Which limit').selectOption({ label: 'Personal, 1 hour' })
     await page.getByLabel('Tokens', { exact: true }).fill('１,000')
     await page.getByRole('button', { name: 'Explain' }).click()
-    await page.getByText('It would be admitted, for 15 tokens.').waitFor()
-    await expect.poll(() => page.getByRole('row', { name: /^By your change 0/ }).count()).toBe(1)
+    await page.getByText('It would be admitted for 15 tokens.').waitFor()
+    await expect.poll(() => page.getByRole('row', { name: /^With your change 0/ }).count()).toBe(1)
 
     // For everybody, so it is asked.
     await page.getByRole('button', { name: 'Stop enforcing Personal, write, 1 hour' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Stop enforcing' }).click()
-    await page.getByText('If it were enforced, it would be refused by').first().waitFor()
+    await page.getByText('If enforced, this limit would refuse it').first().waitFor()
     expect((await gateway.send('POST', '/v1/music/upsert', upsert)).status).toBe(200)
     await page.getByRole('button', { name: 'Enforce Personal, write, 1 hour again' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Enforce' }).click()
     await page.getByText('It would be refused by').first().waitFor()
 
-    await page.getByRole('link', { name: 'Change the limits of this user' }).click()
+    await page.getByRole('link', { name: 'Change this user’s limits' }).click()
     await page.getByRole('textbox', { name: 'Write, 1 hour' }).fill('200')
     await page.getByRole('button', { name: 'Save', exact: true }).first().click()
     await page.getByText('Saved.', { exact: true }).waitFor()
@@ -212,17 +212,17 @@ describe.runIf(browserTests)('what administrators watch', () => {
     const { url, received } = await receiver()
     const gateway = await testGateway({ env: { WEBHOOK_ALLOW_PRIVATE: 'true' } })
     const { page, faults } = await signedIn(gateway, '#/alerts')
-    await page.getByLabel('Address of the receiver').fill('ftp://example.com')
+    await page.getByLabel('Receiver URL').fill('ftp://example.com')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('expected an address with https').waitFor()
-    await page.getByLabel('Address of the receiver').fill(url)
+    await page.getByLabel('Receiver URL').fill(url)
     await page.getByRole('button', { name: 'Save' }).click()
     const secret = await page.getByLabel('New credential').inputValue()
     expect(secret).toMatch(/^whsec_/)
-    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('button', { name: 'I’ve copied it' }).click()
     await page.getByLabel('New credential').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Send a test' }).click()
-    await page.getByText('1 attempt · answered 200').waitFor()
+    await page.getByText('1 attempt · HTTP 200').waitFor()
     expect(received).toHaveLength(1)
     await page.getByRole('button', { name: 'Stop sending' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Stop sending' }).click()

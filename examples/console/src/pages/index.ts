@@ -9,7 +9,7 @@ import { UsersPages } from './users/users-page.tsx'
 export const pages: readonly ConsolePage[] = [
   {
     path: 'settings',
-    labels: { en: 'Limits', 'zh-CN': '配额' },
+    labels: { en: 'Limits', 'zh-CN': '限额' },
     icon: 'M2 4h6m4 0h2M2 8h1m4 0h7M2 12h7m4 0h1M10 2.5v3M5 6.5v3m6 1v3',
     Page: SettingsPage,
   },

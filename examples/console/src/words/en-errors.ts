@@ -1,24 +1,24 @@
 import type { Move } from '../api/api.ts'
 import type { RangeName } from '../pages/errors/ranges.ts'
 
-/** The explanation of a review of the factor, by its code, from the factors before and after. */
+/** Why a review moved the factor or left it, by the review's code, from the factors before and after. */
 export type Reasons = Readonly<Record<Exclude<Move['code'], 'other'>, (from: string, to: string) => string>>
 
-/** What the page of errors says. */
+/** Texts of the page Errors. */
 export const failures = {
   title: 'Errors',
   about: (minutes: string) =>
-    `How requests ended, in steps of ${minutes} minutes, and what the adaptive factor made of it.`,
-  range: 'Shown',
+    `How requests ended, in steps of ${minutes} minutes, and how the adaptive factor reacted.`,
+  range: 'Range',
   ranges: { '24h': '24 h', '7d': '7 d' } satisfies Record<RangeName, string>,
   axisShare: '↑ Share of requests that failed',
   axisFactor: 'Adaptive factor ↑',
   axisTime: (zone: string) => `Time in ${zone} →`,
   chart: 'Share of requests that failed, and the adaptive factor',
-  chartKeys: 'Arrow keys move from step to step.',
-  codeZero: 'No answer (httpStatus 0)',
+  chartKeys: 'Use the arrow keys to move between steps.',
+  codeZero: 'No response (httpStatus 0)',
   otherServer: 'Other server errors (500 and above)',
-  business: 'Business failures (returnCode is not 1)',
+  business: 'Business failures (returnCode isn’t 1)',
   factor: 'Adaptive factor',
   calls: 'Requests',
   client: 'Client errors',
@@ -27,77 +27,54 @@ export const failures = {
   totals: { '24h': 'The last 24 hours', '7d': 'The last 7 days' } satisfies Record<RangeName, string>,
   from: 'From',
   step: (from: string, to: string) => `${from} – ${to}`,
-  none: 'There were no requests.',
-  asTable: 'The chart as a table',
-  tableAbout: (rows: string) => `${rows} steps, the newest first`,
-  onlyFailed: 'Only steps with failures',
-  noFailed: 'No step had failures.',
+  none: 'No requests in this range.',
+  asTable: 'Show the chart as a table',
+  tableAbout: (rows: string) => `${rows} steps, newest first`,
+  onlyFailed: 'Show only steps with failures',
+  noFailed: 'No steps with failures.',
   utc: (zone: string) => `Times are in ${zone}.`,
   moves: 'Moves of the adaptive factor',
-  movesAbout: 'The last moves, the newest first.',
-  noMoves: 'The factor has not moved yet.',
+  movesAbout: 'Latest moves, newest first.',
+  noMoves: 'The factor hasn’t moved yet.',
   at: 'When',
   move: 'Move',
   why: 'Why',
   now: 'Factor now',
-  active: 'Mode adaptive is on: the factor is reviewed every minute.',
-  wall: (levels: string, at: string) => `Errors began at ${levels}; tested again from ${at} on.`,
+  active: 'Adaptive mode is on. The gateway reviews the factor every minute.',
+  wall: (levels: string, at: string) => `Errors began at ${levels}. The next test is at ${at} or later.`,
   levels: (low: string, high: string) => (low === high ? low : `${low} to ${high}`),
   wallAbout:
-    'The factor had risen to these levels when errors came, so it went back below them. Each is tested for five minutes before the factor rises to it. A failed test doubles the wait, from 2 hours up to 8.',
+    'Errors began when the factor reached these levels, so it went back below them. Before it rises to a level again, that level is tested for five minutes. Each failed test doubles the wait, from 2 hours up to 8.',
   wallTitle: 'Wall',
-  inactive: (mode: string) => `The mode is ${mode}: the factor does not count, and does not move.`,
+  inactive: (mode: string) => `The mode is ${mode}. The factor has no effect and doesn’t move.`,
   wouldDo: 'If reviewed now',
   lastTick: 'Last review',
 }
 
-export const reasons: Reasons = {
-  errors_high: (from: string, to: string) => `Lowered from ${from} to ${to}: errors are surely above the high rate.`,
-  returned: (from: string, to: string) =>
-    `Lowered from ${from} to ${to}: back to the factor before the rises that are to blame.`,
-  probe: (from: string, to: string) => `Raised from ${from} to ${to} for a few minutes, to test the level again.`,
-  probe_over: (from: string, to: string) =>
-    `Lowered from ${from} to ${to}: the test is over, its errors may still come.`,
-  probe_failed: (_from: string, to: string) => `The test failed: ${to} is as much as the service carries.`,
-  probe_passed: (from: string, to: string) => `Raised from ${from} to ${to}: the test of this level passed.`,
-  errors_low: (from: string, to: string) => `Raised from ${from} to ${to}: errors are below the low rate.`,
-  quiet_fall: (from: string, to: string) => `Lowered from ${from} to ${to}, towards 1: too little traffic to judge by.`,
-  quiet_rise: (from: string, to: string) => `Raised from ${from} to ${to}, towards 1: too little traffic to judge by.`,
-  steady: (_from: string, to: string) => `Stays at ${to}: the counts ask for no move.`,
-  waiting: (_from: string, to: string) => `Stays at ${to}: the counts ask for a move, but the last one is too recent.`,
-  capped: (_from: string, to: string) =>
-    `Stays at ${to}: errors are low, but higher levels had errors and are tested only later.`,
-  probing: (_from: string, to: string) => `Stays at ${to} for a few minutes, to test this level.`,
-  listening: (_from: string, to: string) => `Stays at ${to}: a higher level was tested, its errors may still come.`,
-  at_limit: (_from: string, to: string) => `Stays at ${to}: the counts ask for more, but this is the limit.`,
-  quiet: (_from: string, to: string) => `Stays at ${to}: too little traffic to judge by.`,
-}
+export const reasons: Reasons = reasonsWith('Lowered', 'Raised', 'Stays', 'The test failed')
 
-/** Of a judgement that is not made. */
-export const wouldReasons: Reasons = {
-  errors_high: (from: string, to: string) => `Would fall from ${from} to ${to}: errors are surely above the high rate.`,
-  returned: (from: string, to: string) =>
-    `Would fall from ${from} to ${to}: back to the factor before the rises that are to blame.`,
-  probe: (from: string, to: string) => `Would rise from ${from} to ${to} for a few minutes, to test the level again.`,
-  probe_over: (from: string, to: string) =>
-    `Would fall from ${from} to ${to}: the test is over, its errors may still come.`,
-  probe_failed: (_from: string, to: string) => `The test would have failed: ${to} is as much as the service carries.`,
-  probe_passed: (from: string, to: string) => `Would rise from ${from} to ${to}: the test of this level passed.`,
-  errors_low: (from: string, to: string) => `Would rise from ${from} to ${to}: errors are below the low rate.`,
-  quiet_fall: (from: string, to: string) =>
-    `Would fall from ${from} to ${to}, towards 1: too little traffic to judge by.`,
-  quiet_rise: (from: string, to: string) =>
-    `Would rise from ${from} to ${to}, towards 1: too little traffic to judge by.`,
-  steady: (_from: string, to: string) => `Would stay at ${to}: the counts ask for no move.`,
-  waiting: (_from: string, to: string) =>
-    `Would stay at ${to}: the counts ask for a move, but the last one is too recent.`,
-  capped: (_from: string, to: string) =>
-    `Would stay at ${to}: errors are low, but higher levels had errors and are tested only later.`,
-  probing: (_from: string, to: string) => `Would stay at ${to} for a few minutes, to test this level.`,
-  listening: (_from: string, to: string) =>
-    `Would stay at ${to}: a higher level was tested, its errors may still come.`,
-  at_limit: (_from: string, to: string) => `Would stay at ${to}: the counts ask for more, but this is the limit.`,
-  quiet: (_from: string, to: string) => `Would stay at ${to}: too little traffic to judge by.`,
+/** For a preview, without a review. */
+export const wouldReasons: Reasons = reasonsWith('Would fall', 'Would rise', 'Would stay', 'The test would have failed')
+
+function reasonsWith(lowered: string, raised: string, stays: string, failed: string): Reasons {
+  return {
+    errors_high: (from, to) => `${lowered} from ${from} to ${to}: errors are clearly above the high rate.`,
+    returned: (from, to) => `${lowered} from ${from} to ${to}, the factor before the rises that caused errors.`,
+    probe: (from, to) => `${raised} from ${from} to ${to} for a few minutes, to test this level again.`,
+    probe_over: (from, to) => `${lowered} from ${from} to ${to}: the test is over, but its errors may still arrive.`,
+    probe_failed: (_from, to) => `${failed}: ${to} is the most that the service can take.`,
+    probe_passed: (from, to) => `${raised} from ${from} to ${to}: this level passed its test.`,
+    errors_low: (from, to) => `${raised} from ${from} to ${to}: errors are below the low rate.`,
+    quiet_fall: (from, to) => `${lowered} from ${from} to ${to}, towards 1: there’s too little traffic to judge.`,
+    quiet_rise: (from, to) => `${raised} from ${from} to ${to}, towards 1: there’s too little traffic to judge.`,
+    steady: (_from, to) => `${stays} at ${to}: the counts call for no move.`,
+    waiting: (_from, to) => `${stays} at ${to}: the counts call for a move, but the last one is too recent.`,
+    capped: (_from, to) => `${stays} at ${to}: errors are low, but higher levels had errors and are tested later.`,
+    probing: (_from, to) => `${stays} at ${to} for a few minutes, to test this level.`,
+    listening: (_from, to) => `${stays} at ${to}: a higher level was tested, and its errors may still arrive.`,
+    at_limit: (_from, to) => `${stays} at ${to}: the counts call for a move, but this is the bound.`,
+    quiet: (_from, to) => `${stays} at ${to}: there’s too little traffic to judge.`,
+  }
 }
 
 export const reasonCounts = (
@@ -108,4 +85,4 @@ export const reasonCounts = (
   recent: string,
   recentCalls: string,
 ) =>
-  `${errors} of ${calls} requests failed in the last 30 minutes (likely ${low} to ${high}), ${recent} of ${recentCalls} in the last 5.`
+  `${errors} of ${calls} requests failed in the last 30 minutes (likely ${low} to ${high}), and ${recent} of ${recentCalls} in the last 5.`

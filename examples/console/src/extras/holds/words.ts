@@ -1,30 +1,30 @@
 import { useTexts } from '../../words/words.ts'
 
 const en = {
-  title: 'Held at present',
-  about: 'Tokens and slots of requests in progress. They are refunded when the request ends, or when you release them.',
-  empty: 'Nothing is held.',
+  title: 'Open holds',
+  about: 'Tokens and slots that requests in flight hold, until the request ends or you release them.',
+  empty: 'No open holds.',
   hold: (operation: string, tokens: string) => `${operation}: ${tokens} tokens`,
   slot: 'and a slot',
   times: (since: string, until: string) => `since ${since}, until ${until} at the latest`,
   release: 'Release',
-  releaseOf: (operation: string) => `Release the hold of ${operation}`,
+  releaseOf: (operation: string) => `Release the hold for ${operation}`,
   releaseTitle: 'Release this hold?',
   releaseAbout: (operation: string) =>
-    `The tokens of ${operation} are refunded immediately. The work itself continues, and is no longer charged.`,
+    `The tokens for ${operation} go back immediately. The work continues and isn’t charged.`,
 }
 
 const zh: typeof en = {
   title: '当前预留',
-  about: '正在进行的工作所占的额度和名额。工作结束或由您释放时归还。',
+  about: '进行中的请求占用的额度和名额，直到请求结束或您释放它们。',
   empty: '没有预留。',
-  hold: (operation, tokens) => `${operation}：${tokens} 额度点`,
-  slot: '及一个名额',
+  hold: (operation, tokens) => `${operation}：${tokens} 点额度`,
+  slot: '和一个名额',
   times: (since, until) => `自 ${since}，最迟至 ${until}`,
   release: '释放',
   releaseOf: (operation) => `释放 ${operation} 的预留`,
-  releaseTitle: '释放预留？',
-  releaseAbout: (operation) => `${operation} 的预留将立即归还。工作本身会继续，不再计费。`,
+  releaseTitle: '释放此预留？',
+  releaseAbout: (operation) => `${operation} 预留的额度立即退还。请求继续执行，不扣除额度。`,
 }
 
 export function useHoldWords(): typeof en {
