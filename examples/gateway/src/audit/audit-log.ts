@@ -59,8 +59,8 @@ export class AuditLog {
   }
 
   /**
-   * Works in one transaction and records its actions: both happen, or neither. Administrators of all processes take
-   * turns, so that what the work has read stays current until its end.
+   * Works in one transaction and records its actions, both or neither. Transactions of administrators in all processes
+   * run one after the other, so what the work reads stays current.
    */
   async change<T>(by: Doer, work: (audited: Audited) => Promise<T>): Promise<T> {
     return this.#db.transaction().execute(async (transaction) => {

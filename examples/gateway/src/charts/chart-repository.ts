@@ -141,7 +141,7 @@ function fromRow(row: Selectable<ChartTable>): Chart {
   }
 }
 
-/** The counts are known together, or not at all. */
+/** The counts are either all known or all unknown. */
 function countsOf({ taps, holds, slides, touches, breaks }: Selectable<ChartTable>): NoteCounts | null {
   if (taps === null || holds === null || slides === null || touches === null || breaks === null) return null
   return { taps, holds, slides, touches, breaks }

@@ -8,24 +8,23 @@ import { promisify } from 'node:util'
 
 const SOURCES = dirname(createRequire(import.meta.url).resolve('example-console/package.json'))
 const BUILT = join(SOURCES, 'dist')
-/** What the console is built from, besides `src`. */
+/** The console's sources outside `src`. */
 const OTHER_SOURCES = ['package.json', 'index.html', 'vite.config.ts', 'tsconfig.json']
-/** Packages that become a part of it, or make it: another version of them is another console. */
+/** Packages in the console or its build. A different version of one is a different console. */
 const PACKAGES = ['preact', 'uplot', 'openapi-fetch', 'vite']
 
 /**
- * The folder with the console's built files. Its name is a hash of all sources, so that a build is never older than
- * they are, whatever a clock or a checkout did to the files' times. A missing build is made in a process of its own, in
- * about a second.
+ * The folder of the console's built files. Its name is a hash of all sources, so a build is never outdated, whatever
+ * the files' times. A missing build is made in a separate process, in about a second.
  *
- * @param report called when a build begins and when it ends
+ * @param report called when a build starts and ends
  */
 export async function buildConsole(report: (line: string) => void = () => undefined): Promise<string> {
   const folder = join(BUILT, await hashOfSources())
   if (existsSync(folder)) return folder
   report('Building the console ...')
   const started = performance.now()
-  // Moved into its place when it is whole: processes that start together may all build.
+  // Moved into place when complete, because processes that start together may all build.
   await mkdir(join(SOURCES, '.cache'), { recursive: true })
   const unfinished = await mkdtemp(join(SOURCES, '.cache', 'build-'))
   try {
@@ -52,7 +51,7 @@ async function hashOfSources(): Promise<string> {
 async function runVite(outDir: string): Promise<void> {
   const vite = join(SOURCES, 'node_modules', 'vite', 'bin', 'vite.js')
   const args = [vite, 'build', '--logLevel', 'warn', '--outDir', outDir, '--emptyOutDir']
-  // A build is for production, however the gateway runs.
+  // Always a production build, whatever the gateway's mode.
   const env = { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '' }
   await promisify(execFile)(process.execPath, args, { cwd: SOURCES, env })
 }
@@ -60,12 +59,12 @@ async function runVite(outDir: string): Promise<void> {
 async function moveInto(folder: string, unfinished: string): Promise<void> {
   await mkdir(BUILT, { recursive: true })
   await rename(unfinished, folder).catch((error: unknown) => {
-    // Another process was faster, with the same files.
+    // Another process has just built the same files.
     if (!existsSync(folder)) throw error
   })
 }
 
-/** Earlier ones. A gateway that serves one of them has read it. */
+/** Removes earlier builds. A running gateway has already read its own. */
 async function removeOthers(folder: string): Promise<void> {
   const names = await readdir(BUILT)
   const others = names.map((name) => join(BUILT, name)).filter((other) => other !== folder)

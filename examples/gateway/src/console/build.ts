@@ -1,4 +1,4 @@
-// Builds the console ahead of the first start: for the container image.
+// Builds the console before the first start, for the container image.
 import { buildConsole } from './build-console.ts'
 
 await buildConsole((line) => process.stdout.write(`${line}\n`))

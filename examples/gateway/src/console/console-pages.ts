@@ -5,7 +5,7 @@ import helmet from 'helmet'
 import { type PackedFile, packedFile, sendPacked } from '../pages/packed-file.ts'
 import { buildConsole } from './build-console.ts'
 
-/** The console, read: the page and what it loads, by name. */
+/** The console's page and its files, by name. */
 interface ConsoleFiles {
   readonly page: PackedFile
   readonly assets: ReadonlyMap<string, PackedFile>
@@ -14,9 +14,9 @@ interface ConsoleFiles {
 let read: Promise<ConsoleFiles> | undefined
 
 /**
- * The console's files, built if they have to be, and read once in a process.
+ * Returns the console's files. Builds them if necessary, and reads them once per process.
  *
- * @param report called when a build begins and when it ends
+ * @param report called when a build starts and ends
  */
 export function consoleFiles(report?: (line: string) => void): Promise<ConsoleFiles> {
   read ??= readFiles(report)
@@ -33,13 +33,13 @@ async function readFiles(report?: (line: string) => void): Promise<ConsoleFiles>
   return { page, assets: new Map(assets) }
 }
 
-/** Browsers revalidate the page each time; the names of its files change with their content. */
+/** Browsers revalidate the page each time. The names of its files change with their content. */
 const PAGE_CACHE = 'no-cache'
 const ASSETS_CACHE = 'public, max-age=31536000, immutable'
 
 /**
- * The console runs and shows its own files and calls the gateway that it came from; it reaches no other server, and
- * nothing frames it. Styles are set on elements by their properties, which needs no permission.
+ * The console loads only its own files, and calls only its gateway. No page may frame it. Scripts set style properties
+ * on elements, which the policy allows.
  */
 const policy: RequestHandler = helmet.contentSecurityPolicy({
   useDefaults: false,
@@ -55,7 +55,7 @@ const policy: RequestHandler = helmet.contentSecurityPolicy({
   },
 })
 
-/** The administrators' console at `/admin/`. It is open to everybody, as nothing is in it: data needs a token. */
+/** Serves the administrators' console at `/admin/`. It is public because it contains no data; data needs a token. */
 export function consolePages(files: () => Promise<ConsoleFiles> = consoleFiles): RequestHandler {
   const router = Router({ caseSensitive: true, strict: true })
   router.get('/admin', (_req, res) => res.redirect('admin/'))

@@ -3,11 +3,11 @@ import type { Selectable } from 'kysely'
 import type { Db, GateTable } from '../db/schema.ts'
 import { withPlayer } from '../db/with-player.ts'
 
-/** The gates there are: 1 to 10. */
+/** All gates: 1 to 10. */
 export const GATE_IDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const
 type GateId = (typeof GATE_IDS)[number]
 
-/** How far a player got at a gate. Instants are epoch milliseconds; `null`: not yet. */
+/** A player's progress at a gate. Times are epoch milliseconds; `null`: not yet. */
 export interface Gate {
   readonly gateId: GateId
   readonly isGateFound: boolean
@@ -26,7 +26,7 @@ export interface Gate {
   readonly isInfoWatched: boolean
 }
 
-/** An untouched gate. */
+/** A gate without progress. */
 export function untouchedGate(gateId: GateId): Gate {
   return {
     gateId,
@@ -47,7 +47,7 @@ export function untouchedGate(gateId: GateId): Gate {
   }
 }
 
-/** How far players got at the gates. */
+/** Players' progress at gates. */
 export class GateRepository {
   readonly #db: Db
   readonly #clock: Clock
@@ -57,14 +57,14 @@ export class GateRepository {
     this.#clock = clock
   }
 
-  /** Every gate there is, in order, also those that the player has not touched. */
+  /** Returns all gates in order, including those without progress. */
   async all(userId: string): Promise<Gate[]> {
     const rows = await this.#db.selectFrom('gates').selectAll().where('user_id', '=', userId).execute()
     const touched = new Map(rows.map((row) => [row.gate_id, fromRow(row)]))
     return GATE_IDS.map((gateId) => touched.get(gateId) ?? untouchedGate(gateId))
   }
 
-  /** Stores different gates over existing ones: all of them or none. */
+  /** Stores different gates over existing ones, all or none. */
   async putAll(userId: string, gates: readonly Gate[]): Promise<void> {
     await withPlayer(this.#db, this.#clock, userId, async ({ db, markChanged }) => {
       for (const gate of gates) {

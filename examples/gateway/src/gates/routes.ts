@@ -27,7 +27,7 @@ const gateSchema = z.object({
 
 export const gatesAnswer = envelope(z.object({ length: z.int(), userKaleidxScopeList: z.array(gateSchema) }))
 
-/** A gate as clients see it. */
+/** A gate as shown to clients. */
 function toGateBody({
   bestAchievementAt,
   bestDeluxscoreAt,
@@ -48,7 +48,7 @@ function toDate(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString()
 }
 
-/** Reading how far a player got at the gates. */
+/** Routes to read a player's progress at gates. */
 export function gateRoutes(gates: GateRepository): Route[] {
   return [
     route({

@@ -5,19 +5,19 @@ import type { Transaction } from 'kysely'
 import type { Db, Tables } from '../db/schema.ts'
 import type { Reply } from '../http/route.ts'
 
-/** How long a stored reply is given again, in milliseconds. */
+/** How long a stored reply is replayed, in milliseconds. */
 export const REPLY_KEPT_MS = 86_400_000
 
 /**
- * How long a claim holds when the process that made it died, in milliseconds: more than any work takes. Work that does
- * take longer may find its claim gone, and then undoes itself.
+ * How long a claim lasts if its process crashes, in milliseconds. Work never takes as long. If it does, its claim may
+ * be gone, and it is rolled back.
  */
 export const CLAIM_MS = 90_000
 
-/** Records that are removed at once: a few milliseconds of an embedded database. */
+/** Records per deletion. With SQLite, that takes a few milliseconds. */
 const SLICE = 500
 
-/** Identifies a request under a key. */
+/** A request with an idempotency key. */
 export interface KeyedRequest {
   readonly userId: string
   readonly key: string
@@ -26,8 +26,8 @@ export interface KeyedRequest {
 }
 
 /**
- * The state of a request: the caller is to work on it, it was answered, another call works on it, or its key was used for
- * another one.
+ * The state of a request: the caller may work on it, it has a reply, another call is working on it, or its key was used
+ * for another request.
  */
 export type Known =
   | { readonly state: 'claimed'; readonly claimId: string }
@@ -36,8 +36,8 @@ export type Known =
   | { readonly state: 'reused' }
 
 /**
- * Requests under keys: who works on each, and the replies to give again. A claim is one statement, so that of any number
- * of processes one gets it, and the reply is stored by the transaction of the work itself.
+ * Stores which call works on a keyed request, and the replies. A claim is one statement, so only one process gets it.
+ * The reply is stored in the transaction of the work.
  */
 export class IdempotencyRecords {
   readonly #db: Db
@@ -48,7 +48,7 @@ export class IdempotencyRecords {
     this.#clock = clock
   }
 
-  /** Claims a request that no other call works on and that was not answered in the last 24 hours. */
+  /** Claims a request, unless another call works on it or it was answered in the last 24 hours. */
   async claim(request: KeyedRequest): Promise<Known> {
     const claimId = await this.#claim(request)
     if (claimId !== undefined) return { state: 'claimed', claimId }
@@ -59,7 +59,7 @@ export class IdempotencyRecords {
       .where('user_id', '=', userId)
       .where('key', '=', key)
       .executeTakeFirst()
-    // Released between the two statements: it was in flight a moment ago, and the caller may try again.
+    // It was released between the two statements, so the caller can try again.
     if (record === undefined) return { state: 'in_flight' }
     if (record.request_hash !== hash) return { state: 'reused' }
     if (record.reply === null) return { state: 'in_flight' }
@@ -81,8 +81,9 @@ export class IdempotencyRecords {
   }
 
   /**
-   * Stores the reply of claimed work, in the transaction of that work.
-   * @returns `false` when the claim is not its own any more: the transaction must not be committed
+   * Stores the reply in the transaction of the claimed work.
+   *
+   * @returns `false` if the claim was lost: the transaction must be rolled back
    */
   async keep(transaction: Transaction<Tables>, claimId: string, reply: Reply<unknown>): Promise<boolean> {
     const { numUpdatedRows } = await transaction
@@ -94,12 +95,15 @@ export class IdempotencyRecords {
     return numUpdatedRows > 0n
   }
 
-  /** Lets others claim the request. Does nothing once it is answered, also by a commit whose acknowledgement was lost. */
+  /**
+   * Releases a claim so that others can work on the request. Does nothing if a reply is stored, even by a commit whose
+   * confirmation was lost.
+   */
   async release(claimId: string): Promise<void> {
     await this.#db.deleteFrom('idempotency_keys').where('claim_id', '=', claimId).where('reply', 'is', null).execute()
   }
 
-  /** Removes what holds no more, in slices that let others have a turn between them. */
+  /** Deletes expired records, in slices so that other work can run in between. */
   async removeExpired(): Promise<void> {
     const now = this.#clock.now()
     let removed = SLICE

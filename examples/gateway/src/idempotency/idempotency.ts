@@ -8,32 +8,33 @@ import { contextOf } from '../http/request-context.ts'
 import type { Reply, UserCall } from '../http/route.ts'
 import type { IdempotencyRecords } from './idempotency-records.ts'
 
-/** The header field that names a request, so that it is worked on once however often it is sent. */
+/** Header field of a request's key. Its work is done once, however often it is sent. */
 export const IDEMPOTENCY_KEY = 'Idempotency-Key'
-/** The header field of a reply that was given before. */
+/** Header field of a replayed reply. */
 export const IDEMPOTENCY_REPLAYED = 'Idempotency-Replayed'
 
 /**
- * Stores a reply in the transaction of the work that it is of; to be called last in it.
- * @throws {HttpError} `conflict` when the work took so long that another request took it over: nothing must be committed
+ * Stores a reply in the transaction of its work. Call it last in the transaction.
+ *
+ * @throws {HttpError} `conflict` if the work took so long that another request claimed it: nothing may be committed
  */
 type KeepReply = (transaction: Transaction<Tables>, reply: Reply<unknown>) => Promise<void>
 
 const LONGEST_KEY = 255
 const REMOVE_EVERY_MS = 600_000
-/** Seconds after which a request that is in flight elsewhere should be answered. */
+/** `Retry-After` of a request that another call works on, in seconds. */
 const RETRY_SECONDS = 1
 
 /**
- * `Idempotency-Key` for a route: {@link recall} goes into the route's `recall`, and its handler calls the function that
- * {@link keeperOf} gives it in the transaction of its work.
+ * `Idempotency-Key` for routes. Set a route's `recall` to {@link recall}. Its handler gets a function from {@link
+ * keeperOf}, and calls it in the transaction of its work.
  *
- * Hand-written: packages store the reply after the work. A crash between the two would let the work be done twice.
+ * Hand-written, because packages store the reply after the work. A crash in between would do the work twice.
  */
 export class Idempotency {
   readonly #records: IdempotencyRecords
   readonly #claims = new WeakMap<Request, string>()
-  /** To be done again and again. */
+  /** Deletes expired records. */
   readonly chore: Chore
 
   constructor(records: IdempotencyRecords) {
@@ -48,6 +49,7 @@ export class Idempotency {
   /**
    * The stored reply of a request that was answered in the last 24 hours; `undefined` for one that has no key, or is now
    * this request's to work on.
+   *
    * @throws {HttpError} `validation_failed` for a key of a wrong form, `idempotency_key_reused`, `conflict` while it is
    *   in flight
    */
@@ -66,12 +68,12 @@ export class Idempotency {
     }
     const { claimId } = known
     this.#claims.set(req, claimId)
-    // A claim that cannot be given back ends by itself; what went wrong before is what the caller must hear.
+    // If a claim can't be released, it expires. The caller must see the earlier error.
     contextOf(req).abandon = () => this.#records.release(claimId).catch(() => undefined)
     return undefined
   }
 
-  /** What the work of a request stores its reply with; does nothing for a request without a key. */
+  /** Returns the function that stores a request's reply. For requests without a key, it does nothing. */
   keeperOf(req: Request): KeepReply {
     const claimId = this.#claims.get(req)
     return async (transaction, reply) => {
@@ -93,10 +95,7 @@ function inFlight(): HttpError {
   return new HttpError('conflict', msg, { retryAfterSeconds: RETRY_SECONDS })
 }
 
-/**
- * A hash of a request's content: its path, and its parsed body. Members count by their names, not by
- * their order, and fields that are not read do not count.
- */
+/** Hashes a request's path and parsed body. The order of members and unread fields don't matter. */
 export function requestHash(method: string, path: string, input: unknown): string {
   const text = JSON.stringify([method, path, input], (_key, value: unknown) =>
     isObject(value) ? sorted(value) : value,

@@ -6,7 +6,7 @@ import { withPlayer } from '../db/with-player.ts'
 export const ITEM_KINDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15] as const
 type ItemKind = (typeof ITEM_KINDS)[number]
 
-/** Something a player owns. */
+/** Something that a player owns. */
 export interface Item {
   readonly itemKind: ItemKind
   readonly itemId: number
@@ -24,7 +24,7 @@ export class ItemRepository {
     this.#clock = clock
   }
 
-  /** All items of a player, by kind and id. */
+  /** Returns all items of a player, by kind and id. */
   async all(userId: string): Promise<Item[]> {
     const rows = await this.#db
       .selectFrom('items')
@@ -41,7 +41,7 @@ export class ItemRepository {
     }))
   }
 
-  /** Stores different items, a few hundred at most, over existing ones: all of them or none. */
+  /** Stores up to a few hundred different items over existing ones, all or none. */
   async putAll(userId: string, items: readonly Item[]): Promise<void> {
     if (items.length === 0) return
     await withPlayer(this.#db, this.#clock, userId, async ({ db, markChanged }) => {

@@ -13,7 +13,7 @@ export const itemsAnswer = envelope(
   }),
 )
 
-/** Reading items. */
+/** Routes to read items. */
 export function itemRoutes(items: ItemRepository): Route[] {
   return [
     route({

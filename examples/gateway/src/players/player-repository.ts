@@ -1,16 +1,16 @@
 import type { Db } from '../db/schema.ts'
 
-/** The player's data in the account. */
+/** The player's account data. */
 export interface PlayerData {
   readonly userId: string
   readonly userName: string
   readonly playerRating: number
   readonly playCount: number
-  /** When this or a score last changed, epoch milliseconds. */
+  /** When this data or a score last changed, in epoch milliseconds. */
   readonly updatedAt: number
 }
 
-/** Players' own data. */
+/** Players' account data. */
 export class PlayerRepository {
   readonly #db: Db
 
@@ -18,7 +18,7 @@ export class PlayerRepository {
     this.#db = db
   }
 
-  /** When the player last played, epoch milliseconds, according to the scores; `null`: unknown. */
+  /** Returns when the player last played according to the scores, in epoch milliseconds; `null`: unknown. */
   async lastPlayedAt(userId: string): Promise<number | null> {
     const { at } = await this.#db
       .selectFrom('scores')

@@ -13,7 +13,7 @@ import { TicketService } from '../tickets/ticket-service.ts'
 import { PlayerRepository } from './player-repository.ts'
 import { playerRoutes } from './routes.ts'
 
-/** A player's data besides scores. */
+/** A player's data, apart from scores. */
 export interface PlayerResources {
   readonly players: PlayerRepository
   readonly tickets: TicketService
@@ -32,7 +32,7 @@ export function playerResources(db: Db, clock: Clock): PlayerResources {
   }
 }
 
-/** The routes of all of it. */
+/** Returns the routes for all of it. */
 export function playerResourceRoutes(resources: PlayerResources): Route[] {
   const { players, tickets, items, gates, idempotency } = resources
   return [

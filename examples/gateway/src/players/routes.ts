@@ -30,12 +30,12 @@ export const playerAnswer = envelope(
     userName: z.string(),
     playerRating: z.int(),
     playCount: z.int(),
-    /** When this or a score last changed. */
+    /** When this data or a score last changed. */
     updatedAt: isoInstant,
   }),
 )
 
-/** Reading a player's own data. */
+/** Routes to read a player's account data. */
 export function playerRoutes(players: PlayerRepository): Route[] {
   return [
     route({

@@ -23,7 +23,7 @@ import { isSlots, mostAtOnce } from './policy-limits.ts'
 import type { SettingsDocument } from './settings-documents.ts'
 import type { UserQuotaDocument } from './user-quota-documents.ts'
 
-/** A document and its state. */
+/** A document with its version and revision. */
 export interface Versioned<T> {
   readonly at: Version
   readonly document: T
@@ -31,15 +31,15 @@ export interface Versioned<T> {
 
 type Warned = { readonly warnings: readonly Detail[] }
 
-/** Whose quota: a user's, in one layer; absent: the first that each user has windows of. */
+/** Identifies a user's quota in a layer; without a layer, in the first one that isn't shared. */
 export interface Place {
   readonly userId: string
   readonly layer?: string | undefined
 }
 
-/** What administrators do with quotas. */
+/** Operations of administrators on quotas. */
 export class AdminQuota {
-  /** The schemas of requests and answers. */
+  /** The schemas of requests and responses. */
   readonly documents: QuotaDocuments
   readonly #quota: Quota<OperationName>
   readonly #users: UserRepository
@@ -55,7 +55,7 @@ export class AdminQuota {
   }
 
   async settings(): Promise<Versioned<SettingsDocument>> {
-    // Read first, so that the reported faults are of a document no older than the shown one.
+    // Read first, so that the faults belong to this document or a newer one.
     const settings = await this.#quota.settings.get()
     return this.#shown(settings, await this.#quota.settings.faults())
   }
@@ -70,7 +70,8 @@ export class AdminQuota {
   }
 
   /**
-   * Changes what a merge patch names, of the document as it is expected to be.
+   * Applies a merge patch to the document, if it is the expected one.
+   *
    * @throws {HttpError} `precondition_failed`, `validation_failed`
    */
   async patchSettings(patch: object, expected: Expected, by: User): Promise<Versioned<SettingsDocument & Warned>> {
@@ -127,19 +128,21 @@ export class AdminQuota {
   }
 
   /**
-   * Resets what a user has used; answers the status after it.
+   * Resets what a user has used. Returns the new status.
+   *
    * @throws {HttpError} `not_found` for an unknown user
    */
   async reset(userId: string, options: ResetOptions, by: User): Promise<QuotaStatus> {
     const before = usedOf(await this.status(userId))
-    // Counters are not in the database. Written down first: a record of nothing harms less than a reset without one.
+    // Counters may be outside the database, so the audit entry comes first. An entry without a reset does less harm than
+    // a reset without an entry.
     await this.#audit.record(by.id, { action: 'quota.reset', subject: userId, before, after: { reset: options } })
     const subject = this.#subjectOf(userId)
     await this.#quota.reset(subject, options)
     return this.#quota.status(subject)
   }
 
-  /** Removes the overrides of a user who is about to be deleted, and releases the user's holds. */
+  /** Removes the overrides and releases the holds of a user who will be deleted. */
   async forget(userId: string, by: Doer): Promise<void> {
     for (const layer of ownLayers(this.#quota.policy)) {
       const { version } = await this.#quota.subjects.get(userId, { layer })
@@ -158,7 +161,7 @@ export class AdminQuota {
     return { at: settings, document: faults.length === 0 ? document : { ...document, faults: faults.map(toDetail) } }
   }
 
-  /** Overrides below the price of an operation, which make it impossible for the user. */
+  /** Warns of overrides below an operation's price, which the user can then never run. */
   async #warningsOf({ overrides }: UserQuotaDocument): Promise<Detail[]> {
     const { prices } = await this.#quota.settings.get()
     const operations = Object.entries(this.#quota.policy.operations)
@@ -179,7 +182,7 @@ export class AdminQuota {
   }
 }
 
-/** Tokens used, by category, scope and window. */
+/** Used tokens by category, scope and window. */
 function usedOf({ windows }: QuotaStatus): object {
   const entries = Object.entries(windows).map(([category, list]) => {
     const used = list.map(({ scope, window, used: tokens }) => [`${scope} ${window}`, tokens] as const)
@@ -192,7 +195,7 @@ function toDetail({ path, message }: Fault): Detail {
   return { path: outerPath(path), msg: message }
 }
 
-/** Translates the library's errors into the gateway's. */
+/** Converts the library's errors to the gateway's. */
 async function answering<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()

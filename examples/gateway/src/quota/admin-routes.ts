@@ -7,7 +7,7 @@ import { describedPolicy, policyDocument } from './policy-document.ts'
 import { namedStatusBody } from './status-routes.ts'
 import { userParams, userQuotaRoutes } from './user-quota-routes.ts'
 
-/** The quotas of all subjects and of single users, for administrators. */
+/** Routes for administrators: the quotas of all subjects and of single users. */
 export function adminQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route[] {
   return [
     policyRoute(admin, policy),
@@ -36,7 +36,7 @@ function policyRoute(admin: AdminQuota, policy: GatewayPolicy): Route {
   })
 }
 
-/** Members of the settings, of which some may be `null`, at any depth. */
+/** A merge patch of the settings. Members at any depth may be `null`. */
 const settingsPatch = z
   .record(z.string(), z.unknown(), 'expected an object with members of the settings')
   .refine((patch) => !Object.hasOwn(patch, 'layers'), { path: ['layers'], error: 'name each shared layer by its name' })

@@ -6,55 +6,59 @@ import type { Db } from '../db/schema.ts'
 import type { Logger } from '../log/logger.ts'
 import type { GatewayPolicy } from './policy.ts'
 
-/** What every backend is made of. */
+/** The options of all backends. */
 export interface BackendOptions {
   readonly db: Db
   readonly clock: Clock
   readonly logger: Logger
   readonly policy: GatewayPolicy
-  /** Announces other processes' changes; `undefined`: the database announces none. */
+  /** Announces changes of other processes; `undefined`: the database can't. */
   readonly changes: ListenPool | undefined
 }
 
-/** Where tokens are counted and settings come from. */
+/** Where counters and settings are stored. */
 export interface QuotaBackend {
-  /** For people; never a credential. */
+  /** A name for people, without credentials. */
   readonly name: string
   readonly store: QuotaStore
   readonly settings: SettingsStore
-  /** Whether requests are charged within the transactions of their work: where no other caller waits for those. */
+  /**
+   * Whether requests are charged in the transactions of their work. Only if no other caller waits for those
+   * transactions.
+   */
   readonly chargesWithin?: boolean | undefined
   readonly chores: readonly Chore[]
-  /** What leases came to; absent where none are taken. */
+  /** Reports leases. Absent if the backend takes none. */
   readonly leases?: (() => LeaseReport) | undefined
-  /** Rejects when the counters do not answer; absent where they cannot fail. */
+  /** Rejects if the counters are unavailable. Absent if they can't be. */
   readonly check?: (() => Promise<void>) | undefined
-  /** The checked part, for people; there with {@link check}. */
+  /** What is checked, for people. Present with {@link check}. */
   readonly checked?: string | undefined
   /**
-   * To be called once an engine has been made of it.
-   * @throws {ConfigError} when it must not be used as it is configured
+   * Call it after an engine was made with the backend.
+   *
+   * @throws {ConfigError} if the configuration isn't safe to use
    */
   begin(): Promise<void>
-  /** To be called before the engine closes. */
+  /** Call it before the engine closes. */
   finish(): Promise<void>
-  /** To be called after that. */
+  /** Call it after the engine has closed. */
   close?(): Promise<void>
 }
 
-/** The message of an error; its stack would not help. */
+/** The message of an error. Its stack would not help. */
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Logs when the counters stop answering and when they answer again, once each. */
+/** Logs when the counters become unavailable, and when they are back, once each. */
 export class StoreWatch {
   readonly #name: string
   readonly #check: () => Promise<void>
   readonly #logger: Logger
   #isAway = false
 
-  /** @param name whose answer is looked for */
+  /** @param name of the checked part, for the log */
   constructor(name: string, check: () => Promise<void>, logger: Logger) {
     this.#name = name
     this.#check = check
@@ -62,8 +66,9 @@ export class StoreWatch {
   }
 
   /**
-   * Never rejects.
-   * @returns whether they answer
+   * Checks the counters. Never rejects.
+   *
+   * @returns whether they are available
    */
   async look(): Promise<boolean> {
     const error = await this.#check().then(

@@ -10,10 +10,10 @@ import type { SqlSettings } from '@scoregw/quota-sql'
 import type { Logger } from '../log/logger.ts'
 
 /**
- * Settings in the database, of whose changes the other processes hear through Redis at once. Redis knows the revision
- * that was announced last, and a process that decides under another one reads the database and announces its state. So a
- * change that was stored and never announced, data that Redis lost, and an older state that was restored in the database
- * are followed as soon as {@link poll} has found them, or a decision was answered.
+ * Settings in the database. Other processes learn of changes through Redis immediately. Redis stores the revision
+ * announced last. A process that decides with a different revision reads the database and announces its state. This
+ * also repairs missed announcements, data that Redis lost, and an older state restored in the database. It happens once
+ * {@link poll} or a decision notices.
  */
 export class BroadcastSettings implements AsyncSettingsStore {
   readonly sync = false
@@ -59,7 +59,7 @@ export class BroadcastSettings implements AsyncSettingsStore {
     return this.#broadcast.reannounce(revision, seen)
   }
 
-  /** Looks in the database for changes that Redis did not announce. */
+  /** Reads the database for changes that Redis didn't announce. */
   poll(): Promise<void> {
     return this.#stored.poll()
   }
@@ -69,10 +69,10 @@ export class BroadcastSettings implements AsyncSettingsStore {
     return this.#stored.close()
   }
 
-  /** Never rejects: the change is stored, and the others find it in the database. */
+  /** Announces a change. Never rejects: the change is stored, and other processes find it in the database. */
   async #announce(change: SettingsChange): Promise<void> {
     try {
-      // The revision stored by now: another change may have come after this one.
+      // Announces the current revision, because another change may have followed.
       const { revision } = (await this.#stored.read()) ?? { revision: '' }
       await this.#broadcast.announce(revision, change)
     } catch (error) {

@@ -8,11 +8,11 @@ import type { OperationName } from './policy.ts'
 import { chargingWithin } from './within-charges.ts'
 
 export interface ChargeStepOptions extends MeteringOptions {
-  /** Whether requests are charged within the transactions of their work, where they have any. */
+  /** Whether requests are charged in the transactions of their work, if they have one. */
   readonly chargesWithin: boolean
 }
 
-/** Charges requests to the user who sends them: before their work, or within its transaction. Each is decided once. */
+/** Charges requests to their user, before the work or in its transaction. Each request is decided once. */
 export function chargeStep(options: ChargeStepOptions): ChargeStep {
   const { quota, observe } = options
   const before = chargingBefore(options)
@@ -32,7 +32,11 @@ export function chargeStep(options: ChargeStepOptions): ChargeStep {
   }
 }
 
-/** @throws {QuotaError} `unknown_operation` for a route of one that the policy does not have */
+/**
+ * Returns a function that names a request's operation.
+ *
+ * @throws {QuotaError} `unknown_operation` if the policy lacks a route's operation
+ */
 function naming(policy: Policy<OperationName>, { operation }: ChargedRoute) {
   if (typeof operation === 'string') operationOf(policy, operation)
   return (input: unknown) => (typeof operation === 'string' ? operation : operation(input)) as OperationName | undefined
@@ -40,7 +44,7 @@ function naming(policy: Policy<OperationName>, { operation }: ChargedRoute) {
 
 const free: RequestHandler = (_req, _res, next) => next()
 
-/** Charges first, and then works. */
+/** Charges before the work. */
 function workAfter(
   charged: RequestHandler,
   req: Request,

@@ -5,14 +5,14 @@ import { type SettingsDocuments, settingsDocuments } from './settings-documents.
 import { type NamedStatusBody, namedStatusSchema } from './status-routes.ts'
 import { type UserQuotaDocuments, userQuotaDocuments } from './user-quota-documents.ts'
 
-/** What administrators send and get, all of it made from the policy. */
+/** The schemas of documents for administrators, all derived from the policy. */
 export interface QuotaDocuments {
   readonly settings: SettingsDocuments
   readonly userQuota: UserQuotaDocuments
   readonly status: z.ZodType<NamedStatusBody>
 }
 
-/** @throws {Error} for a policy whose layers cannot have their members */
+/** @throws {Error} if a layer's name isn't usable as a member of the documents */
 export function quotaDocuments(policy: Policy): QuotaDocuments {
   checkLayerMembers(policy)
   return {

@@ -1,26 +1,27 @@
 import type { Policy, Subject } from '@scoregw/quota'
 
-/** Members of the settings' document that are no layer's. */
+/** Members of the settings document that are not layers. */
 const RESERVED = ['version', 'mode', 'base', 'custom', 'prices', 'shadow', 'plans', 'thresholds', 'faults', 'warnings']
 
-/** Layers that all subjects share: in the settings' document each has a member of its own name. */
+/** Returns the shared layers. Each is a member of the settings document. */
 export function sharedLayers({ layers }: Policy): readonly string[] {
   return layers.filter(({ shared }) => shared).map(({ name }) => name)
 }
 
-/** Layers that each user has windows of, the first of them being meant where none is named. */
+/** Returns the layers that aren't shared. The first is the default. */
 export function ownLayers({ layers }: Policy): readonly string[] {
   return layers.filter(({ shared }) => !shared).map(({ name }) => name)
 }
 
-/** The member of a user's document that takes a shared layer away from the user: `bypassSite` for `site`. */
+/** Returns the member of a user's document that exempts the user from a shared layer: `bypassSite` for `site`. */
 export function bypassMember(layer: string): string {
   return `bypass${layer.charAt(0).toUpperCase()}${layer.slice(1)}`
 }
 
 /**
- * Asks that every shared layer can have its members.
- * @throws {Error} naming those that cannot
+ * Checks that the shared layers can have members in the documents.
+ *
+ * @throws {Error} naming those that can't
  */
 export function checkLayerMembers(policy: Policy): void {
   const shared = sharedLayers(policy)
@@ -34,12 +35,12 @@ export function checkLayerMembers(policy: Policy): void {
   if (faults.length > 0) throw new Error(`shared layers of the policy need other names: ${faults.join('; ')}`)
 }
 
-/** Where a fault of the library's form is in the documents'. */
+/** Converts the path of a fault in the library's form to the document's form. */
 export function outerPath(path: string): string {
   return path.replace(/^layers\./, '')
 }
 
-/** Makes users subjects: whatever layers there are that each user has windows of, the user is the key in all of them. */
+/** Maps users to subjects: the user's id is the key in every layer that isn't shared. */
 export function subjectsOf(policy: Policy): (userId: string) => Subject {
   const own = ownLayers(policy)
   if (own.length === 1) return (userId) => userId

@@ -3,7 +3,7 @@ import { instantText } from '../http/instant.ts'
 
 type LimitStatus = WindowStatus | UncountedWindow
 
-/** A limit as administrators read it. `used` is `null` where a decision did not count it. */
+/** A limit as shown to administrators. `used` is `null` if the decision didn't count it. */
 type LimitDocument<W extends LimitStatus> = Pick<
   W,
   'layer' | 'scope' | 'window' | 'kind' | 'limit' | 'burst' | 'used' | 'remaining' | 'enforced'

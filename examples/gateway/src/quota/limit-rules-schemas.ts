@@ -5,15 +5,15 @@ import { ownLayers } from './layer-members.ts'
 import { labelsOf, labelsOfAny } from './policy-limits.ts'
 import { eachOf, mapped, type TokenTable, tokensOfLimit, tokensSchema } from './table-schemas.ts'
 
-/** Limits of plans, by plan: of own layers as many as differ. */
+/** Limits by plan. Plans can set limits of any layer that isn't shared. */
 export type PlanTables = Readonly<Record<string, TokenTable>>
 
-/** A plan's name, as in settings and in users' documents. */
+/** A plan's name, in settings and users' documents. */
 export const planName: z.ZodString = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,32}$/, "expected a plan's name, 1 to 32 of A-Z a-z 0-9 _ -")
 
-/** Which limits are charged and refuse nobody. */
+/** The shadowed limits: charged, but they refuse nothing. */
 export function shadowSchema(policy: Policy): z.ZodType<Settings['shadow']> {
   const { layers, categories } = policy
   const members = layers.map(({ name }) => {
@@ -27,7 +27,7 @@ export function shadowSchema(policy: Policy): z.ZodType<Settings['shadow']> {
     ) as unknown as z.ZodType<Settings['shadow']>
 }
 
-/** What plans say otherwise than the base values. */
+/** Plans and their differences from the base limits. */
 export function plansSchema(policy: Policy): z.ZodType<PlanTables> {
   const own = ownLayers(policy)
   const categoriesOf = (layer: string) => {
@@ -62,14 +62,14 @@ const left = z
   .max(MAX_LIMIT)
   .describe('As soon as no more than so many tokens are left.')
 
-/** When limits are near. */
+/** When limits count as near. */
 export const thresholdsSchema: z.ZodType<Settings['thresholds']> = z
   .array(z.union([z.strictObject({ share }), z.strictObject({ left })]))
   .max(8)
   .nullable()
   .describe('When limits count as near, which alerts operators; `null`: at 80 %.')
 
-/** Labels of the limits that users may have of their own, by category; those that every own layer has come first. */
+/** Labels of the limits that users can override, by category. Those of all layers come first. */
 export function overrideLabels(policy: Policy, category: string): { all: readonly string[]; some: readonly string[] } {
   const own = ownLayers(policy)
   const any = labelsOfAny(policy, own, category)

@@ -17,21 +17,21 @@ declare module '@scoregw/quota/http' {
   }
 }
 
-/** Called with a request that is about to be metered. */
+/** Called for a request that is about to be metered. */
 export type ObserveMetered = (req: Request, res: Response, operation: OperationName, category: string) => void
 
 export interface MeteringOptions {
   readonly quota: Quota<OperationName>
   readonly supportForumUrl: string
   readonly logger: Logger
-  /** Called with each request before it is charged. */
+  /** Called for each request before it is charged. */
   readonly observe?: ObserveMetered | undefined
 }
 
-/** Fields of every limit, on every answer. */
+/** All limits, with every response. */
 export const FIELDS = { standardHeaders: 'draft-10', fields: 'all' } as const
 
-/** Middleware that charges for an operation and goes on, or answers; does not call `observe`. */
+/** Middleware that charges an operation and continues, or responds. It doesn't call `observe`. */
 export function chargingBefore({
   quota,
   supportForumUrl,
@@ -46,7 +46,7 @@ export function chargingBefore({
       const { user } = contextOf(req)
       return user && subjectOf(user.id)
     },
-    // A 429 has a body of its own; every other answer has the form of the gateway's errors.
+    // A 429 has its own body. All other errors have the gateway's form.
     async handler(req, res, next, answer) {
       await contextOf(req).abandon?.()
       const { status, body } = answer
@@ -72,13 +72,13 @@ export function meterLogger(logger: Logger): QuotaLogger {
   }
 }
 
-/** Answers a refusal of a route that calls the quota itself, as the middleware does for all others. */
+/** The response to a refusal, for routes that call the quota themselves. It equals the middleware's. */
 export function refusalReply(req: Request, decision: RefusedDecision, supportForumUrl: string): Reply<never> {
   const locale = preferredLocale(req.get('Accept-Language'))
   return {
     status: 429,
     headers: { ...quotaHeaders(decision, FIELDS), 'Cache-Control': 'no-store' },
-    // No success: its form is that of every 429.
+    // The type is that of a success, but the body is that of every 429.
     body: quotaExceededBody(decision, { locale, answers: scoreGatewayAnswers({ supportForumUrl }) }) as never,
   }
 }

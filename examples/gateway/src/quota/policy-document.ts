@@ -7,7 +7,7 @@ import { mapped } from './table-schemas.ts'
 
 const PERIODS = ['hour', 'day', 'week', 'month', 'year'] as const
 
-/** What settings, overrides and statuses are made of, for those who show them. */
+/** The parts of settings, overrides and statuses, for clients that display them. */
 export const policyDocument = z.object({
   windows: z
     .array(

@@ -2,7 +2,7 @@ import type { Limit, LimitTable, Policy, QuotaStore } from '@scoregw/quota'
 import type { OperationDefinition, RollingWindow, WindowDefinition } from '@scoregw/quota/store'
 import { ConfigError } from '../start/start-error.ts'
 
-/** What the gateway meters, with the prices in tokens that hold until an administrator sets others. */
+/** The gateway's operations with their default prices in tokens. */
 const OPERATIONS = {
   'user.data': { category: 'read', cost: 2 },
   'user.charge': { category: 'read', cost: 2 },
@@ -22,27 +22,27 @@ const OPERATIONS = {
 
 export type OperationName = keyof typeof OPERATIONS
 
-/** What a gateway decides by: its operations, under any windows and layers. */
+/** A policy with the gateway's operations, and any windows and layers. */
 export type GatewayPolicy = Policy<OperationName>
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[]
 
-/** One window, rolling or of the calendar, and the tokens by category of one user. */
+/** A window, and the tokens per user by category. */
 export type WindowLine = WindowDefinition & { readonly tokens: Readonly<Record<string, number>> }
 
 /**
- * One layer, and how many times the tokens of a window it has; a window's own number goes before `every`. `unlimited`: it
- * is counted there and refuses nobody.
+ * A layer, and by how much it multiplies the tokens of each window. A window's own factor overrides `every`.
+ * `unlimited`: the window is counted and refuses nothing.
  */
 export interface LayerLine {
   readonly name: string
-  /** As people read it. */
+  /** The layer's name for people. */
   readonly scope: string
   readonly shared: boolean
   readonly times: Readonly<Record<string, number | 'unlimited'>> & { readonly every: number }
 }
 
-/** How many requests of some operations, all of one category, each user of a layer may run together. */
+/** How many requests of these operations each user of a layer may run at the same time. All have the same category. */
 interface SlotsLine {
   readonly label: string
   readonly layer: string
@@ -52,18 +52,18 @@ interface SlotsLine {
 
 const HOUR_MS = 3_600_000
 
-/** The labels of the windows that a configuration may add: see `configured-policy.ts`. */
+/** Labels of windows that a configuration can add. See {@link configuredPolicy}. */
 const MONTH = 'month'
 const MINUTE = 'minute'
 
-/** A window more is a line more: documents, reference and console follow. */
+/** To add a window, add a line. Documents, reference and console follow. */
 export const WINDOWS: readonly (WindowLine & RollingWindow)[] = [
   { label: '1h', lengthMs: HOUR_MS, tokens: { read: 120, write: 60 } },
   { label: '5h', lengthMs: 5 * HOUR_MS, tokens: { read: 400, write: 200 } },
   { label: '1d', lengthMs: 24 * HOUR_MS, tokens: { read: 1_200, write: 600 } },
 ]
 
-/** A layer more is a line more, too. Users are the subjects: each has a window of every layer that is not shared. */
+/** To add a layer, add a line. Users are the subjects of each layer that isn't shared. */
 export const LAYERS: readonly LayerLine[] = [
   { name: 'personal', scope: 'Personal', shared: false, times: { every: 1 } },
   {
@@ -74,7 +74,7 @@ export const LAYERS: readonly LayerLine[] = [
   },
 ]
 
-/** The gateway's operations under windows and layers. */
+/** Returns a policy with the gateway's operations. */
 export function gatewayPolicyOf(
   windows: readonly WindowLine[],
   layers: readonly LayerLine[],
@@ -117,24 +117,24 @@ function slotsOf(line: SlotsLine | undefined, layer: string, category: string): 
 /** The gateway's default policy. */
 export const gatewayPolicy: GatewayPolicy = gatewayPolicyOf(WINDOWS, LAYERS)
 
-/** What a configuration adds to the gateway's own policy. */
+/** Limits that a configuration adds to the gateway's policy. */
 export interface ConfiguredLimits {
-  /** Tokens of each user in a calendar month, by category. */
+  /** Tokens of each user per calendar month, by category. */
   readonly monthly: Readonly<Record<string, number>> | undefined
-  /** Tokens of each user that come back a minute, by category, and the share of them that can be saved up. */
+  /** Tokens of each user per minute, by category, and the fraction of them that can be saved up. */
   readonly minutely: Readonly<Record<string, number>> | undefined
   readonly minuteBurst: number
-  /** Imports from score sources that each user may run together. */
+  /** How many imports from score sources each user may run at the same time. */
   readonly concurrentImports: number | undefined
 }
 
-/** The zone whose months count: that of the times in refusals. */
+/** The time zone of months, also that of times in refusals. */
 const MONTH_ZONE = 'Asia/Shanghai'
 
 /** The operations that wait for a source. */
 const IMPORTS: readonly OperationName[] = ['source.lx', 'source.fish']
 
-/** The gateway's policy, with what the configuration adds. */
+/** Returns the gateway's policy with the configured limits. */
 export function configuredPolicy(limits: ConfiguredLimits): GatewayPolicy {
   const { monthly, minutely, minuteBurst, concurrentImports: slots } = limits
   if (monthly === undefined && minutely === undefined && slots === undefined) return gatewayPolicy
@@ -148,8 +148,9 @@ export function configuredPolicy(limits: ConfiguredLimits): GatewayPolicy {
 }
 
 /**
- * Asks that the counters can be kept where they are to be kept.
- * @throws {ConfigError} naming the variables that cannot be used there
+ * Checks that the store supports the configured limits.
+ *
+ * @throws {ConfigError} naming the variables that it doesn't support
  */
 export function checkConfigured(
   { monthly, minutely, concurrentImports }: ConfiguredLimits,

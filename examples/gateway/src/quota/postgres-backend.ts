@@ -5,20 +5,21 @@ import { type BackendOptions, type QuotaBackend, StoreWatch } from './backend.ts
 import { subjectsOf } from './layer-members.ts'
 import { settingsOn } from './settings.ts'
 
-/** How often it is checked whether the counters answer, for the log. */
+/** How often to check the counters, for the log. */
 const WATCH_MS = 1_000
 
-/** How long a decision may take: as long as one waits for settings in the same database. In milliseconds. */
+/** The deadline of a decision in milliseconds, the same as that of settings in this database. */
 const DEADLINE_MS = 1_000
 
 export interface PostgresBackendOptions extends BackendOptions {
-  /** Connections of the counters' own, which end with them. */
+  /** The counters' own connections, which close with them. */
   readonly pool: PostgresPool & { end(): Promise<void> }
 }
 
 /**
- * Counters and settings in PostgreSQL, shared by every process that uses the same database. Requests are charged before
- * their work: within its transactions they would hold the site's row until it is committed, and a third as many were served.
+ * Counters and settings in PostgreSQL, shared by all processes with the same database. Requests are charged before
+ * their work. In its transaction, they would lock the site's row until the commit, and throughput would drop to a
+ * third.
  */
 export function postgresBackend({ db, clock, logger, policy, changes, pool }: PostgresBackendOptions): QuotaBackend {
   const store = postgresStore({ pool, prefix: COUNTERS, deadlineMs: DEADLINE_MS })

@@ -11,28 +11,28 @@ import { type ConfiguredLimits, checkConfigured } from './policy.ts'
 import { clusterAddress, redisAddress } from './redis-url.ts'
 import { settingsOn } from './settings.ts'
 
-/** The beginning of every key. */
+/** The prefix of all keys. */
 const PREFIX = 'gateway'
-/** How often it is checked whether Redis answers, for the log. */
+/** How often to check Redis, for the log. */
 const WATCH_MS = 1_000
 
 export interface RedisBackendOptions extends BackendOptions {
   readonly url: string
-  /** How long a decision waits for it. */
+  /** How long a decision waits for Redis. */
   readonly deadlineMs: number
-  /** What the configuration adds to the policy. */
+  /** Limits that the configuration adds. */
   readonly limits: ConfiguredLimits
 }
 
 /**
- * Counters in Redis, shared by every process that uses the same one; settings in the database, announced through Redis. On a
- * cluster users are spread over its servers, and the site's tokens are leased.
+ * Counters in Redis, shared by all processes with the same one. Settings are in the database, and announced through
+ * Redis. On a cluster, users are spread over the servers, and the site's tokens are leased.
  *
- * @throws {ConfigError} for limits that these counters cannot have
+ * @throws {ConfigError} for limits that these counters don't support
  */
 export function redisBackend(given: RedisBackendOptions): QuotaBackend {
   const { db, clock, url, deadlineMs, logger, policy, limits, changes } = given
-  // Never connected itself: the store and the broadcast make connections of their own after its pattern.
+  // Never connects: the store and the broadcast copy its settings for connections of their own.
   const client = clientOf(url)
   const options = { client, prefix: PREFIX, deadlineMs, logger }
   const leased = client.isCluster ? leasedRedisStore(options) : undefined
@@ -72,7 +72,7 @@ function clientOf(url: string): Redis | Cluster {
   return new Cluster([...nodes], { lazyConnect: true, redisOptions })
 }
 
-/** A server that may forget counters is a fault of the configuration; one that is away may come back. */
+/** Rejects a server that may evict counters. One that is unavailable may come back, so it is accepted. */
 async function refuseUnsafe(store: RedisStore): Promise<void> {
   try {
     await store.ready()
@@ -82,7 +82,7 @@ async function refuseUnsafe(store: RedisStore): Promise<void> {
   }
 }
 
-/** Asks for counters as a decision does; changes nothing. */
+/** Reads counters as a decision does. Changes nothing. */
 async function ask(counters: AsyncCounters, subject: Subject): Promise<void> {
   await counters.read({ subject, categories: [0], layers: [0] })
 }

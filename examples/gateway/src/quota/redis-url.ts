@@ -10,7 +10,7 @@ function isRedisUrl(text: string): boolean {
   if (!URL.canParse(one)) return false
   const { protocol, hostname, pathname, search, hash, username, password } = new URL(one)
   const isPlain = search === '' && hash === '' && /^\/?\d{0,5}$/.test(pathname)
-  // A user without a password is most often a password without its colon.
+  // A user without a password is most likely a password without its colon.
   const hasCredentialsInFull = username === '' || password !== ''
   const isServer = ['redis:', 'rediss:'].includes(protocol) && hostname !== ''
   // A cluster has no numbered databases.
@@ -18,7 +18,7 @@ function isRedisUrl(text: string): boolean {
   return isServer && isPlain && hasCredentialsInFull && areNodes && isDecodable(username) && isDecodable(password)
 }
 
-/** Of an address of a cluster: the address of its first node, and the list of all; of any other address itself. */
+/** Splits a cluster URL into the URL of its first node and the list of all. Returns any other URL unchanged. */
 function splitNodes(text: string): readonly [one: string, nodes?: string] {
   const [, secure, credentials = '', nodes] = /^redis(s?)\+cluster:\/\/([^/]*@)?([^/@]*)\/?$/.exec(text) ?? []
   if (nodes === undefined) return [text]
@@ -35,8 +35,8 @@ function isDecodable(text: string): boolean {
 }
 
 /**
- * Where a Redis or Valkey is: `redis://user:password@host:port/database`, or `rediss://` for TLS; of a cluster some
- * nodes: `redis+cluster://user:password@host:port,host:port`, or `rediss+cluster://`.
+ * The URL of a Redis or Valkey: `redis://user:password@host:port/database`, or `rediss://` for TLS. For a cluster, name
+ * some nodes: `redis+cluster://user:password@host:port,host:port`, or `rediss+cluster://`.
  */
 export const redisUrl = z
   .string()
@@ -54,7 +54,7 @@ export interface ClusterAddress {
   readonly tls: boolean
 }
 
-/** The nodes that the address of a cluster names; nothing for the address of one server. */
+/** Returns the nodes of a cluster URL; `undefined` for a single server. */
 export function clusterAddress(url: string): ClusterAddress | undefined {
   const [one, nodes] = splitNodes(url)
   if (nodes === undefined) return undefined
@@ -70,7 +70,7 @@ export function clusterAddress(url: string): ClusterAddress | undefined {
   }
 }
 
-/** What may be shown of such an address: hosts and ports, and the database if one is named. */
+/** Returns what may be shown of such a URL: hosts, ports, and the database. */
 export function redisAddress(url: string): string {
   const [one, nodes] = splitNodes(url)
   if (nodes !== undefined) return nodes

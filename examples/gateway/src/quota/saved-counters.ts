@@ -6,7 +6,7 @@ import type { Logger } from '../log/logger.ts'
 import type { BackendOptions, QuotaBackend } from './backend.ts'
 import { settingsOn } from './settings.ts'
 
-/** How old the beginnings of a save are, in milliseconds, when the process that wrote them must have ended. */
+/** The age at which an unfinished save counts as abandoned, in milliseconds. */
 const ABANDONED_AFTER_MS = 600_000
 
 interface SavedCountersOptions {
@@ -17,15 +17,15 @@ interface SavedCountersOptions {
 }
 
 /**
- * Keeps the counters of a memory store in the database, so that a restart forgives nobody. Saved part by part, so that
- * many counters are saved without a pause; a save that was broken off counts as not begun.
+ * Saves the counters of a memory store to the database, so that they survive restarts. It saves them in parts without
+ * blocking. An unfinished save is ignored.
  */
 export class SavedCounters {
   readonly #db: Db
   readonly #store: MemoryStore
   readonly #clock: Clock
   readonly #logger: Logger
-  /** The last save, one at a time. */
+  /** The last save. Only one runs at a time. */
   #last: Promise<void> = Promise.resolve()
   #savedDigest = ''
 
@@ -37,8 +37,8 @@ export class SavedCounters {
   }
 
   /**
-   * Restores the last saved counters, under whichever policy they were counted. An unreadable part is logged and left
-   * out: counters that are lost harm less than a gateway that does not start.
+   * Restores the last saved counters, whatever their policy. An unreadable part is logged and skipped, because lost
+   * counters do less harm than a gateway that doesn't start.
    */
   async restore(): Promise<void> {
     const parts = await savedParts(this.#db)
@@ -53,10 +53,10 @@ export class SavedCounters {
     }
   }
 
-  /** Saves what counts now, unless that is what was saved last. */
+  /** Saves the counters, unless nothing has changed since the last save. */
   save(): Promise<void> {
     const next = this.#last.then(() => this.#save())
-    // The caller gets a failure; the next save does not depend on it.
+    // The caller gets the error. The next save doesn't depend on it.
     this.#last = next.catch(() => undefined)
     return next
   }
@@ -85,7 +85,7 @@ export class SavedCounters {
     this.#savedDigest = digest
   }
 
-  /** From here on this snapshot counts, and older ones are gone. */
+  /** Makes this save the current one, and deletes older ones. */
   async #replaceOthers(id: string): Promise<void> {
     const abandonedBefore = this.#clock.now() - ABANDONED_AFTER_MS
     await this.#db.transaction().execute(async (transaction) => {
@@ -103,11 +103,11 @@ export class SavedCounters {
   }
 }
 
-/** The log's line for a part that cannot be read: an earlier version saved it, or it is damaged. */
+/** The log message for an unreadable part: an earlier version saved it, or it is damaged. */
 export const UNREADABLE_PART: string =
   'a part of the saved counters cannot be read: what it counted begins at 0 again (docs/gateway/upgrades.md)'
 
-/** The parts of the counters that were saved last, whole; none where there are none. */
+/** Returns the parts of the last complete save, if there is one. */
 export async function savedParts(db: Db): Promise<readonly { readonly part: number; readonly content: string }[]> {
   const snapshot = await db
     .selectFrom('quota_counter_snapshots')
@@ -125,10 +125,10 @@ export async function savedParts(db: Db): Promise<readonly { readonly part: numb
     .execute()
 }
 
-/** How often the counters are saved: a killed process forgets what was charged since. */
+/** How often the counters are saved. If the process is killed, later charges are lost. */
 const COUNTERS_SAVE_MS = 1_000
 
-/** Counters in this process, saved in the database: for one process. */
+/** Counters in memory, saved to the database. For a single process. */
 export function embeddedBackend({ db, clock, logger, changes }: BackendOptions): QuotaBackend {
   const store = memoryStore({ clock })
   const counters = new SavedCounters({ db, store, clock, logger })

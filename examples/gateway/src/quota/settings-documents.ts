@@ -21,7 +21,7 @@ const multiplier = z
     description: "Factor on the layer's limits in every mode; at most two decimals.",
   })
 
-/** A warning or a fault: where, and what. */
+/** Warnings or faults, with their paths. */
 const remarks = z.array(z.object({ path: z.string(), msg: z.string() }))
 const faultsSchema = remarks
   .optional()
@@ -33,7 +33,7 @@ interface SharedLayer {
   readonly multiplier: number
 }
 
-/** The settings of all subjects as administrators have them: beside these members one for each shared layer. */
+/** The settings of all subjects as shown to administrators. Each shared layer is another member. */
 export interface SettingsDocument {
   readonly version: number
   readonly mode: Settings['mode']
@@ -46,18 +46,18 @@ export interface SettingsDocument {
   readonly [layer: string]: unknown
 }
 
-/** The forms of the settings' documents under a policy. */
+/** The schemas of settings documents, for a policy. */
 export interface SettingsDocuments {
-  /** What an administrator sends; it becomes the library's form. */
+  /** The body that an administrator sends. It is parsed to the library's form. */
   readonly body: z.ZodType<Settings>
   readonly document: z.ZodType<SettingsDocument>
-  /** What a change is answered with. */
+  /** The response to a change. */
   readonly stored: z.ZodType<SettingsDocument>
   readonly example: object
-  /** What holds where nothing was set. */
+  /** The values without stored settings. */
   readonly defaults: Readonly<Record<string, unknown>>
   of(settings: VersionedSettings): SettingsDocument
-  /** A merge patch on the document as one on the library's settings, which validate the result. */
+  /** Converts a merge patch of the document to one of the library's settings. The library validates the result. */
   patchOf(patch: object): DeepPartial<Settings>
 }
 
@@ -85,7 +85,7 @@ export function settingsDocuments(policy: Policy): SettingsDocuments {
   const body = z
     .strictObject({
       ...shape,
-      // Documents of before these members were there are whole.
+      // Documents stored before these members existed are complete.
       shadow: shadowSchema(policy).default({}),
       plans: plansSchema(policy).default({}),
       thresholds: thresholdsSchema.default(null),
@@ -94,7 +94,7 @@ export function settingsDocuments(policy: Policy): SettingsDocuments {
     .refine(hasItsTable, {
       path: ['custom'],
       error: 'mode "custom" needs this table',
-      // Asked whatever else is wrong, so that one answer names every fault.
+      // Always checked, so that one response names all faults.
       when: () => true,
     })
     .transform((given) => toSettings(policy, given as Omit<SettingsDocument, 'version'>))
@@ -151,7 +151,7 @@ function hasItsTable(body: unknown): boolean {
   return mode !== 'custom' || (custom !== null && custom !== undefined)
 }
 
-/** Prices that are the defaults are left out, so that they follow later ones. */
+/** Converts a document. Default prices are omitted, so that they follow later defaults. */
 function toSettings(policy: Policy, given: Omit<SettingsDocument, 'version'>): Settings {
   const { mode, base, custom, prices, shadow, plans, thresholds } = given as SettingsDocument
   const differing = Object.entries(prices).filter(
@@ -170,7 +170,7 @@ function toSettings(policy: Policy, given: Omit<SettingsDocument, 'version'>): S
   }
 }
 
-/** The same of a merge patch. Faults stay in, for the library to name. */
+/** Converts a merge patch. Faults stay in, for the library to report. */
 function toPatch(policy: Policy, patch: object): DeepPartial<Settings> {
   const shared = sharedLayers(policy)
   const members = Object.entries(patch).filter(([name]) => name !== 'faults')

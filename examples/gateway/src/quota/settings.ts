@@ -12,15 +12,15 @@ import type { Db } from '../db/schema.ts'
 import { instantText } from '../http/instant.ts'
 import { bypassMember } from './layer-members.ts'
 
-/** How often the database is polled for other processes' changes, since an announcement may be lost. */
+/** How often the database is polled for changes of other processes, because announcements can be lost. */
 const POLL_MS = 500
 
-/** How stores are notified of what other processes changed in the database. */
+/** How stores learn about other processes' changes in the database. */
 export function watching(listen: ListenPool | undefined): WatchOptions {
   return { prefix: COUNTERS, pollMs: POLL_MS, listen }
 }
 
-/** Quota settings in the database; each change is written down with what administrators did. */
+/** Quota settings in the database. Each change is recorded in the audit trail. */
 export function settingsOn(db: Db, clock: Clock, changes?: ListenPool): SqlSettings {
   return sqlSettings({
     db,
@@ -37,7 +37,7 @@ function deedOf({ subject, before, after }: SettingsWrite): Deed {
     : { action: 'user-quota.change', subject: legible(subject.key), ...documents }
 }
 
-/** As a text column can hold it: no user's id has the replaced characters. */
+/** Replaces characters that a text column can't store. No user id contains them. */
 function legible(key: string): string {
   return key.toWellFormed().replaceAll('\0', '\uFFFD')
 }
@@ -49,8 +49,8 @@ function recordOf(document: unknown): object | null {
 type Document = Readonly<Record<string, unknown>>
 
 /**
- * A document of the audit trail: quotas are stored in the library's form, and shown in the one in which administrators send
- * them.
+ * Returns a function that converts documents of the audit trail. Quotas are stored in the library's form, and shown in
+ * the form that administrators send.
  *
  * @param shared the layers that are shared now
  */
@@ -63,8 +63,8 @@ export function shownInAudit(shared: readonly string[]): (action: AuditAction, s
 }
 
 /**
- * Settings as they were stored once, by this policy or another, in the form in which administrators have them. They are
- * not validated: a document that could not be sent is shown as it is.
+ * Converts stored settings of this or another policy to the form that administrators know. It doesn't validate them, so
+ * even invalid ones are shown.
  */
 function shownSettings(stored: unknown): Document {
   const { layers, ...rest } = membersOf(stored)
@@ -73,9 +73,9 @@ function shownSettings(stored: unknown): Document {
 }
 
 /**
- * The same of one user's settings.
+ * Converts one user's stored settings.
  *
- * @param shared the layers that all subjects share now; others may be named in the document
+ * @param shared the layers that are shared now; the document may name others
  */
 function shownUserQuota(stored: unknown, shared: readonly string[]): Document {
   const { bypass, until, ...rest } = membersOf(stored)
@@ -94,7 +94,7 @@ function membersOf(stored: unknown): Document {
   return stored === undefined ? {} : { document: stored }
 }
 
-/** Instants are stored as numbers, and shown as text. */
+/** Converts stored numbers to times as text. */
 function shownEnds(until: unknown): unknown {
   if (typeof until !== 'object' || until === null) return until
   const isInstant = (value: unknown): value is number =>

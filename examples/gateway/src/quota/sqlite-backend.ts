@@ -6,13 +6,13 @@ import type { BackendOptions, QuotaBackend } from './backend.ts'
 import { savedParts, UNREADABLE_PART } from './saved-counters.ts'
 import { settingsOn } from './settings.ts'
 
-/** As long as the work itself waits for a file that another process writes: there is nothing else that could answer. */
+/** The same as the work's own wait for a locked file. No other store could answer. */
 const DEADLINE_MS = 5_000
 
 /**
- * Counters in the embedded database: each charge is in the file before its caller is answered, so that a killed process
- * forgets nothing, and processes that share the file decide as one. After a power cut the last of them may be forgotten,
- * since no caller waits for the disk.
+ * Counters in the embedded database. Each charge is written to the file before its caller gets a response. A killed
+ * process therefore loses nothing, and processes that share the file decide together. A power cut may lose the last
+ * charges, because callers don't wait for the disk.
  */
 export function sqliteBackend({ db, clock, logger, policy }: BackendOptions, database: SqliteConnection): QuotaBackend {
   const store = sqliteStore({
@@ -27,7 +27,7 @@ export function sqliteBackend({ db, clock, logger, policy }: BackendOptions, dat
     name: 'embedded database',
     store,
     settings: settingsOn(db, clock),
-    // Work and counters take turns in the file anyway.
+    // Work and counters use the file one after the other anyway.
     chargesWithin: policy.concurrency === undefined,
     chores: [],
     begin: () => takeOver(db, store, logger),
@@ -35,7 +35,7 @@ export function sqliteBackend({ db, clock, logger, policy }: BackendOptions, dat
   }
 }
 
-/** Counters that were saved by a version which kept them in memory. */
+/** Imports counters saved by a version that kept them in memory. */
 async function takeOver(db: Db, store: SqliteStore, logger: Logger): Promise<void> {
   const parts = await savedParts(db)
   for (const { part, content } of parts) {

@@ -44,22 +44,19 @@ function statusOf(policy: Policy, window: z.ZodType): z.ZodObject {
   })
 }
 
-/** What a user has used and has left. */
+/** The schema of a user's quota status. */
 export function statusSchema(policy: Policy): z.ZodType<QuotaStatusBody> {
   const window = z.object(windowShape(policy)).meta({ id: 'WindowStatus' })
   return statusOf(policy, window).meta({ id: 'QuotaStatus' }) as unknown as z.ZodType<QuotaStatusBody>
 }
 
-/** A user's limits for administrators, with those that are not enforced. */
+/** A user's limits for administrators, including shadowed ones. */
 export interface NamedStatusBody {
   readonly windows: Readonly<Record<string, readonly object[]>>
   readonly timeZone: string
 }
 
-/**
- * The same for administrators: beside the layer's name for people the one that settings follow, and the limits that are
- * charged and refuse nobody.
- */
+/** The schema for administrators. It also has the layer's name in settings, and shadowed limits. */
 export function namedStatusSchema(policy: Policy): z.ZodType<NamedStatusBody> {
   const layer = z.enum(policy.layers.map(({ name }) => name)).describe("The layer's name in settings.")
   const kind = z
@@ -86,7 +83,7 @@ function namedWindow(status: QuotaStatus['windows'][string][number]): object {
   }
 }
 
-/** Names in a text of the reference: `a`, `b` or `c`. */
+/** Lists names in a text: `a`, `b` or `c`. */
 export function listOf(names: readonly string[], conjunction: 'or' | 'and' = 'or'): string {
   const quoted = names.map((name) => `\`${name}\``)
   return [quoted.slice(0, -1).join(', '), quoted.at(-1) ?? ''].filter((part) => part !== '').join(` ${conjunction} `)
@@ -106,7 +103,7 @@ function lengthText(lengthMs: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
-/** How long a window is: 5 hours, a calendar month, or a minute with bursts of 20 %. */
+/** Describes a window's length: 5 hours, a calendar month, or a minute with bursts of 20 %. */
 export function windowText(window: Policy['windows'][number]): string {
   if (window.every !== undefined) return `a calendar ${window.every}`
   const { burst } = window as Partial<BucketWindow>
@@ -131,7 +128,7 @@ const DOCS = {
   },
 } as const
 
-/** A user's own quota; free. `/quota` is there for older clients. */
+/** Routes for a user's own quota. Free. `/quota` is for older clients. */
 export function statusRoutes(quota: Quota<OperationName>): Route[] {
   const answer = statusSchema(quota.policy)
   const subjectOf = subjectsOf(quota.policy)

@@ -7,13 +7,13 @@ import { labelsOf } from './policy-limits.ts'
 export type TokenTable = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, number>>>>>>
 
 const TOKENS_ERROR = `expected a whole number of tokens from 0 to ${MAX_LIMIT}`
-// Refined and not `z.int()`, which would keep the checks across members from running.
+// Not `z.int()`, whose faults would skip the checks between members.
 export const tokensSchema: z.ZodType<number> = z
   .number(TOKENS_ERROR)
   .refine((value) => Number.isInteger(value) && value >= 0 && value <= MAX_LIMIT, TOKENS_ERROR)
   .meta({ type: 'integer', minimum: 0, maximum: MAX_LIMIT, description: 'Tokens. 0 blocks.' })
 
-/** An object with one member for each name, and no others. */
+/** An object with exactly these members. */
 export function eachOf<T extends z.ZodType>(
   names: readonly string[],
   schema: T,
@@ -21,7 +21,7 @@ export function eachOf<T extends z.ZodType>(
   return z.strictObject(Object.fromEntries(names.map((name) => [name, schema])))
 }
 
-/** Tokens of every layer, category and window of a policy; what most of them have alike is one schema, with a name. */
+/** Tokens of each layer, category and window of a policy. The common part is one named schema. */
 export function tableSchema(policy: Policy): z.ZodType<TokenTable> {
   const { layers, categories, windows } = policy
   const names = layers.map(({ name }) => name)
@@ -46,12 +46,15 @@ export function tableSchema(policy: Policy): z.ZodType<TokenTable> {
   }) as unknown as z.ZodType<TokenTable>
 }
 
-/** Limits as in the documents, which have no "unlimited": the highest number stands for it. */
+/** Converts limits to the documents' form. The highest number stands for "unlimited". */
 export function tokenTable(limits: LimitTable): TokenTable {
   return mapped(limits, (categories) => mapped(categories, (windows) => mapped(windows, tokensOfLimit)))
 }
 
-/** The library's form of a table, or a part: the highest number is "unlimited" where the policy has no limit. */
+/**
+ * Converts a table or a part of one to the library's form. The highest number is "unlimited" if the policy has no limit
+ * there.
+ */
 export function limitTable({ base }: Policy, table: TokenTable): LimitTable
 export function limitTable({ base }: Policy, table: unknown): unknown
 export function limitTable({ base }: Policy, table: unknown): unknown {

@@ -7,7 +7,7 @@ import { overrideLabels, planName } from './limit-rules-schemas.ts'
 import { warningsSchema } from './settings-documents.ts'
 import { eachOf, mapped, tokensOfLimit, tokensSchema } from './table-schemas.ts'
 
-/** What one user's quota differs in: limits, a plan, and a member for each shared layer that may be bypassed. */
+/** How one user's quota differs: limits, a plan, and exemptions from shared layers. */
 export interface UserQuotaDocument {
   readonly overrides: Readonly<Record<string, Readonly<Record<string, number | null>>>>
   readonly plan: string | null
@@ -17,15 +17,15 @@ export interface UserQuotaDocument {
   readonly [bypass: string]: unknown
 }
 
-/** The forms of a user's document under a policy. */
+/** The schemas of users' documents, for a policy. */
 export interface UserQuotaDocuments {
-  /** An administrator's body, whose absent members follow the default; parsed into the library's form. */
+  /** The body that an administrator sends. Absent members have defaults. It is parsed to the library's form. */
   readonly body: z.ZodType<DeepPartial<SubjectSettings>>
   readonly document: z.ZodType<UserQuotaDocument>
-  /** What a change is answered with. */
+  /** The response to a change. */
   readonly stored: z.ZodType<UserQuotaDocument>
   readonly example: object
-  /** How many limits a user may have of his own in a layer. */
+  /** How many limits of a layer a user can override. */
   readonly limits: number
   of(settings: SubjectSettings): UserQuotaDocument
 }
@@ -52,7 +52,7 @@ const plan = planName
   .nullable()
   .describe("The user's plan: its limits hold where there is no override. `null`: none, or that of the user's token.")
 
-/** What a request without them means. */
+/** The default of `until`. */
 const NO_END = { overrides: null, plan: null }
 
 export function userQuotaDocuments(policy: Policy): UserQuotaDocuments {
@@ -119,7 +119,7 @@ function textOf(at: number | null): string | null {
   return at === null ? null : instantText(at)
 }
 
-/** Without what the engine keeps of earlier ones; one that has nothing else is at the calendar's beginning. */
+/** Removes earlier anchors. An anchor without other members is the start of the calendar's periods. */
 function plainAnchor({ month, day, time }: NonNullable<SubjectSettings['anchor']>): UserQuotaDocument['anchor'] {
   const plain = {
     ...(month === undefined ? {} : { month }),

@@ -7,10 +7,10 @@ import { ownLayers } from './layer-members.ts'
 import type { GatewayPolicy } from './policy.ts'
 import { listOf } from './status-routes.ts'
 
-/** The path's `:id`. An id that no user can have is found nowhere, as any other. */
+/** The parameter `:id`. An invalid id isn't found, like any unknown one. */
 export const userParams = z.object({ id: z.string().meta({ description: "The user's id.", examples: ['demo'] }) })
 
-/** What single users' quotas differ in. */
+/** Routes for the quotas of single users. */
 export function userQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route[] {
   const own = ownLayers(policy)
   const path = '/admin/users/:id/quota'

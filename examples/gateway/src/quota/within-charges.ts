@@ -7,7 +7,7 @@ import { sharedLayers, subjectsOf } from './layer-members.ts'
 import { FIELDS, type MeteringOptions, meterLogger, refusalReply } from './metering.ts'
 import type { OperationName } from './policy.ts'
 
-/** One request that is to be charged within the transaction of its work. */
+/** A request to charge in the transaction of its work. */
 interface Charging {
   readonly req: Request
   readonly res: Response
@@ -15,13 +15,13 @@ interface Charging {
   readonly work: Work
   readonly userId: string
   readonly operation: OperationName
-  /** Charges before the work as other requests are; for another work than its own, too. */
+  /** Charges before the work, like other requests. `done` replaces the request's own work. */
   beforeWork(done?: Work): void
 }
 
-/** Nothing was charged within the transaction, which is rolled back. */
+/** Thrown if the transaction charged nothing, so that it is rolled back. */
 class NotCharged extends Error {
-  /** Absent: the counters gave no answer. */
+  /** Absent: the counters were unavailable. */
   readonly refusal: RefusedDecision | undefined
 
   constructor(refusal?: RefusedDecision, options?: ErrorOptions) {
@@ -31,9 +31,9 @@ class NotCharged extends Error {
 }
 
 /**
- * Charges requests within the transactions of their work, so that both are committed or neither is. A request is decided
- * once: in its transaction, or before it where a refusal is likely, so that a refusal takes no lock. Where the counters
- * give no answer, the request is charged before its work, and the failure policy decides.
+ * Charges requests in the transactions of their work, so that both commit or neither does. A request is decided once.
+ * If a refusal is likely, it is decided before the transaction, so that refusals take no lock. If the counters are
+ * unavailable, it is charged before the work, and the failure policy decides.
  */
 export function chargingWithin(options: MeteringOptions): (charging: Charging) => Promise<void> {
   const { quota, logger, supportForumUrl } = options
@@ -66,7 +66,7 @@ export function chargingWithin(options: MeteringOptions): (charging: Charging) =
     }
     const { decision } = charged
     if (decision === undefined) {
-      // The work is done already: a late charge is better than none.
+      // The work is already done, and a late charge is better than none.
       logger.error({ err: new TypeError(`the work of ${operation} was not charged by itself`) }, 'charged late')
       return beforeWork(async () => send)
     }
@@ -89,18 +89,18 @@ export function chargingWithin(options: MeteringOptions): (charging: Charging) =
   }
 }
 
-/** A subject and the operation to charge. */
+/** A subject, and the operation to charge. */
 interface Asked {
   readonly subject: Subject
   readonly operation: OperationName
 }
 
-/** One request, which its work charges once. */
+/** A request that its work charges once. */
 class ChargedOnce {
   readonly #quota: Quota<OperationName>
   readonly #asked: Asked
   #isAsked = false
-  /** That the request was charged; it stays so if the transaction is committed. */
+  /** The decision of the charge. It is final once the transaction commits. */
   decision: Decision | undefined
 
   constructor(quota: Quota<OperationName>, asked: Asked) {
@@ -128,9 +128,8 @@ class ChargedOnce {
 }
 
 /**
- * Attaches a decision to its request, as a meter does with its own. An admission, by a transaction that is over, also adds
- * header fields to the response: a status of 400 and above says that the transaction was rolled back, and the tokens with
- * it.
+ * Attaches a decision to its request, as a meter does. For an admission whose transaction is over, it also adds header
+ * fields to the response. A status of 400 and above means that the transaction was rolled back, tokens included.
  */
 function attachingDecisions({
   quota,
@@ -154,7 +153,7 @@ function attachingDecisions({
   }
 }
 
-/** The tokens of a transaction that is over: committed or rolled back, there is nothing left to do. */
+/** The settlement of a finished transaction: nothing is left to do, whether it was committed or rolled back. */
 function settledBy({ cost }: Decision) {
   const never = (): never => {
     throw new TypeError('tokens charged within a transaction are not a hold')
@@ -168,17 +167,17 @@ function settledBy({ cost }: Decision) {
   }
 }
 
-/** Most users by category that are remembered. */
+/** The most users remembered per category. */
 const MAX_REMEMBERED = 10_000
 
 /**
- * How many tokens the last decision about each user left. It's a guess, which decides nothing: other processes charge too,
- * and settings change. It only says where a refusal is likely, and so is better decided before a transaction begins.
+ * Remembers how many tokens the last decision left each user. This is only an estimate, because other processes also
+ * charge and settings change. If a refusal is likely, the decision is made before a transaction starts.
  */
 class Outlook {
   readonly #quota: Quota<OperationName>
   readonly #shared: ReadonlySet<string>
-  /** By user and category; of shared layers only by category. */
+  /** By user and category; for shared layers only by category. */
   readonly #left = new Map<string, number>()
 
   constructor(quota: Quota<OperationName>) {
@@ -186,7 +185,7 @@ class Outlook {
     this.#shared = new Set(sharedLayers(quota.policy))
   }
 
-  /** Whether a charge may well be refused; so it is for a user of whom nothing is known. */
+  /** Whether a refusal is likely. It is for unknown users. */
   isTight(userId: string, operation: OperationName): boolean {
     const { category, cost } = this.#quota.policy.operations[operation]
     const price = Number(this.#quota.inForce().settings.prices[operation] ?? cost)
@@ -194,7 +193,7 @@ class Outlook {
     return Math.min(own, this.#left.get(category) ?? own) < price
   }
 
-  /** @param decision absent: the counters gave no answer */
+  /** @param decision absent: the counters were unavailable */
   saw(userId: string, operation: OperationName, decision: Decision | undefined): void {
     const { category } = this.#quota.policy.operations[operation]
     const key = `${userId} ${category}`

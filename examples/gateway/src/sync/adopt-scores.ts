@@ -23,7 +23,7 @@ export async function adoptScores({ db, qq, userId, now, scores, markChanged }: 
   await markChanged()
 }
 
-/** What the account gets of a kept score: nothing if its own is as good. */
+/** The score to write for a kept score; none if the account's own is as good. */
 function adopted(before: OwnedScore | undefined, kept: OwnedScore, now: number): OwnedScore[] {
   if (before === undefined) return [kept]
   const best = mergeBest(before, kept)

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isoInstant } from '../http/instant.ts'
 import { MAX_RECORDS } from '../sources/records.ts'
 
-/** Most chunks of a snapshot. */
+/** The most chunks of a snapshot. */
 export const MAX_CHUNKS = 1_000
 
 const LEAST_QQ = 10_000
@@ -10,7 +10,7 @@ const MOST_QQ = 999_999_999_999
 const QQ_ERROR = `expected a whole number from ${LEAST_QQ} to ${MOST_QQ}`
 const qq = z.int(QQ_ERROR).min(LEAST_QQ, QQ_ERROR).max(MOST_QQ, QQ_ERROR)
 
-/** The same in a path or a query. */
+/** The account in a path or a query. */
 export const qqText: z.ZodType<number> = z
   .string(QQ_ERROR)
   .regex(/^\d{5,12}$/, { error: QQ_ERROR, abort: true })

@@ -81,7 +81,7 @@ export class OwnedScores {
     `.execute(this.#db)
   }
 
-  /** Deletes what came whole from an account's sync, is of its own, and was not in any of its turns since `turn`. */
+  /** Deletes scores that an account's sync wrote completely and that are not in its writes since `turn`. */
   async removeOlder(qq: number, turn: number): Promise<number> {
     const { numAffectedRows = 0n } = await sql`
       delete from ${this.#table}

@@ -6,7 +6,7 @@ import { chartRating, type StoredScore, scoreRank } from '../scores/score.ts'
 import { qqText } from './bodies.ts'
 import { MOST_DAYS } from './rating-days.ts'
 
-/** A stored score in the form in which records come, with the chart's facts as Diving-Fish has them. */
+/** A stored score in the form of records, with the chart's facts in Diving-Fish's form. */
 const playerRecord = z.object({
   song_id: z.int(),
   level_index: z.int(),

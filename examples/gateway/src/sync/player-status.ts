@@ -12,7 +12,7 @@ import { linkedUser } from './player-turns.ts'
 import { type RatingDay, ratingDays } from './rating-days.ts'
 import { isExpired, Snapshots } from './snapshots.ts'
 
-/** Scores that are read before others have a turn. */
+/** Scores per read. Other work can run in between. */
 const SLICE = 500
 
 export interface PlayerStatusOptions {

@@ -14,9 +14,9 @@ class LinkMoved extends Error {}
 const MAX_ATTEMPTS = 3
 
 /**
- * Lets a player's writes take turns: in the process by a set, across processes by database locks, which end with their
- * process.
- * Hand-written: mutexes on npm work within one process, or need a server of their own.
+ * Lets a player's writes run one after the other. A set does so in the process, database locks do so across processes.
+ * The locks end with their process. Hand-written: mutexes on npm work within one process, or need a server of their
+ * own.
  */
 export class PlayerTurns {
   readonly #db: Db

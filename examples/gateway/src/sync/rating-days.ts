@@ -18,7 +18,7 @@ export async function writeRatingDay({ db, qq, now, scores }: SyncTransaction): 
     .select(['rating', 'old_rating', 'new_rating', 'synced_at'])
     .where('qq', '=', qq)
     .executeTakeFirst()
-  // A request that only repeated a response is no sync of that day.
+  // A request that only repeated a response doesn't count as a sync of that day.
   if (player === undefined || player.synced_at !== now) return
   const { rating, old_rating, new_rating } = player
   const values = { rating, old_rating, new_rating, record_count: await scores.count() }

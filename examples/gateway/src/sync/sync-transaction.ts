@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '../db/schema.ts'
 import type { OwnedScores } from './owned-scores.ts'
 
-/** Work on the records of all players counts as one caller's. */
+/** Work on the records of all players shares one queue. */
 export const SYNC_LINE = 'score sync'
 
 /** A transaction with exclusive access to one player of score sync, and to the linked account. */

@@ -15,9 +15,7 @@ const SLICE = 100
 export interface WriteOptions {
   /** Replaces stored scores, instead of keeping the best of each field. */
   readonly isFull: boolean
-  /**
-   * Whether a full snapshot is open. Scores in this write are then marked as part of it, even if they are unchanged.
-   */
+  /** Whether a full snapshot is open. Unchanged scores are then also marked as part of it. */
   readonly isMarking: boolean
 }
 

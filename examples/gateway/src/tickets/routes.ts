@@ -9,7 +9,7 @@ import type { TicketService } from './ticket-service.ts'
 
 const chargeId = z.literal(CHARGE_IDS, { error: `expected one of ${CHARGE_IDS.join(', ')}` })
 
-/** `charge` is another name of `chargeId`: one of them, or both alike. */
+/** `charge` is another name of `chargeId`. Send one of them, or both with the same value. */
 const chargeBody = z
   .object({ chargeId: chargeId.optional(), charge: chargeId.optional() })
   .transform((body, context): { chargeId: ChargeId } => {
@@ -55,7 +55,7 @@ export const heldAnswer = envelope(
 
 export const clearAnswer = envelope(z.object({ clearedCount: z.int() }))
 
-/** Buying, listing and clearing tickets. */
+/** Routes to buy, list and clear tickets. */
 export function ticketRoutes(service: TicketService, idempotency: Idempotency): Route[] {
   return [
     buying(service, idempotency),
@@ -142,7 +142,7 @@ function buying(service: TicketService, idempotency: Idempotency): Route {
   })
 }
 
-/** For clients of gateways whose purchases take their time. */
+/** Routes for clients that expect purchases to be queued. */
 export function queueRoutes(): Route[] {
   return [
     route({

@@ -5,40 +5,40 @@ import type { Db, Tables } from '../db/schema.ts'
 import { type ChargeFirst, withPlayer } from '../db/with-player.ts'
 
 export const CHARGE_IDS = [2, 3, 5] as const
-/** The kinds of tickets: by how much each multiplies. */
+/** The kind of a ticket: its multiplier. */
 export type ChargeId = (typeof CHARGE_IDS)[number]
 
-/** The cost of a ticket, in credits of the balance. */
+/** The price of a ticket, in credits. */
 export const TICKET_CREDITS: Readonly<Record<ChargeId, number>> = { 2: 1, 3: 2, 5: 3 }
 
 /** How long a ticket is valid, in milliseconds: 90 days. */
 export const TICKET_VALID_MS = 7_776_000_000
 
-/** Tickets of one kind, bought at one instant. Instants are epoch milliseconds. */
+/** Tickets of one kind, bought at the same time. Times are epoch milliseconds. */
 export interface TicketLot {
   readonly chargeId: ChargeId
   readonly stock: number
   readonly purchasedAt: number
-  /** From this instant on they are worth nothing, and not listed. */
+  /** From then on they are invalid and not listed. */
   readonly validUntil: number
 }
 
-/** The tickets and the balance of one player inside a transaction that has the player to itself. */
+/** A player's tickets and balance in a transaction that has locked the player. */
 export interface PlayerTickets {
   readonly transaction: Transaction<Tables>
-  /** The instant it began. */
+  /** When it started. */
   readonly now: number
   /** In credits. */
   balance(): Promise<number>
   setBalance(balance: number): Promise<void>
   add(lot: TicketLot): Promise<void>
-  /** Those that are valid. */
+  /** Returns the valid tickets. */
   held(): Promise<TicketLot[]>
-  /** Expired ones too. */
+  /** Also removes expired ones. */
   removeAll(): Promise<void>
 }
 
-/** Players' tickets, and the balances they are paid from. */
+/** Players' tickets, and the balances that pay for them. */
 export class TicketRepository {
   readonly #db: Db
   readonly #clock: Clock
@@ -48,12 +48,12 @@ export class TicketRepository {
     this.#clock = clock
   }
 
-  /** A player's valid tickets, in the order of their purchase. */
+  /** Returns a player's valid tickets, in order of purchase. */
   async held(userId: string): Promise<TicketLot[]> {
     return heldAt(this.#db, userId, this.#clock.now())
   }
 
-  /** Works on a player's tickets in one transaction: all of it happens, or nothing. */
+  /** Changes a player's tickets in one transaction, completely or not at all. */
   async change<T>(userId: string, work: (tickets: PlayerTickets) => Promise<T>, charge?: ChargeFirst): Promise<T> {
     return withPlayer(this.#db, this.#clock, userId, ({ db, now }) => work(playerTickets(db, now, userId)), charge)
   }

@@ -11,7 +11,7 @@ import {
   type TicketRepository,
 } from './ticket-repository.ts'
 
-/** What players do with tickets. */
+/** Operations of players on tickets. */
 export class TicketService {
   readonly #tickets: TicketRepository
 
@@ -19,16 +19,16 @@ export class TicketService {
     this.#tickets = tickets
   }
 
-  /** The tickets a player has, in the order of their purchase. */
+  /** Returns a player's valid tickets, in order of purchase. */
   async held(userId: string): Promise<TicketLot[]> {
     return this.#tickets.held(userId)
   }
 
   /**
-   * Buys a ticket: balance, ticket and whatever else is written in the same transaction, or nothing.
+   * Buys a ticket. Balance, ticket and everything else in the transaction are written together, or not at all.
    *
-   * @param bought is called with the new balance, at the end of that transaction
-   * @param charge is called at its beginning
+   * @param bought called with the new balance at the end of the transaction
+   * @param charge called at its start
    * @returns the new balance, in credits
    * @throws {HttpError} `insufficient_balance`
    */
@@ -51,7 +51,7 @@ export class TicketService {
     return this.#tickets.change(userId, work, charge)
   }
 
-  /** Removes a player's tickets without a refund. @returns how many valid ones there were */
+  /** Removes a player's tickets without a refund. @returns the number of valid ones */
   async clear(userId: string, charge?: ChargeFirst): Promise<number> {
     const work = async (tickets: PlayerTickets): Promise<number> => {
       const held = await tickets.held()

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What players have in addition to scores: a balance, a linked account, tickets, items, gates. */
+/** Players' data apart from scores: a balance, a linked account, tickets, items, gates. */
 export async function players({ schema }: Kysely<unknown>): Promise<void> {
   await schema.alterTable('users').addColumn('qq', 'bigint').execute()
   await schema.createIndex('users_by_qq').unique().on('users').column('qq').execute()

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Alerts for administrators, where they are sent, and what became of them. */
+/** Alerts for administrators: webhook, deliveries, sender. */
 export async function alerts({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('alerts')

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { COUNTERS } from './0010-counters.ts'
 
-/** The tables that move, and their columns: `key` becomes `subject`. */
+/** The tables that move, with their columns. `key` becomes `subject`. */
 const MOVES = [
   ['quota_settings', 'settings', ['layer', 'key', 'version', 'revision', 'document']],
   ['quota_changes', 'changes', ['seq', 'layer', 'key', 'revision', 'changed_by', 'changed_at', 'before', 'after']],

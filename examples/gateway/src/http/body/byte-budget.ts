@@ -1,4 +1,4 @@
-/** What an element of a bot's records takes in memory once it is parsed, in bytes; an empty object takes 64. */
+/** The memory per element of a bot's parsed records, in bytes. An empty object takes 64. */
 const BYTES_AN_ELEMENT = 40
 
 /** A request's part of the budget. */
