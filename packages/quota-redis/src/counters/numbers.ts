@@ -60,7 +60,7 @@ export type Status =
   | 'outside'
   | 'too_many_holds'
 
-/** Statuses by the letters of the script. */
+/** Statuses by their code in the script. */
 export const STATUSES: Readonly<Record<string, Status>> = {
   a: 'done',
   r: 'refused',

@@ -63,9 +63,9 @@ export class Replay {
 
   /** The status of an operation of the batch, by its place. */
   statusOf(operation: number): Status {
-    const letter = this.statuses[operation] ?? 'a'
-    const status = STATUSES[letter]
-    if (status === undefined) throw new QuotaError('store_error', `the script answered an unknown status: ${letter}`)
+    const code = this.statuses[operation] ?? 'a'
+    const status = STATUSES[code]
+    if (status === undefined) throw new QuotaError('store_error', `the script answered an unknown status: ${code}`)
     return status
   }
 

@@ -86,10 +86,10 @@ export function nearest(word: string, names: readonly string[]): string | undefi
 }
 
 /**
- * How many letters must be added, left out, replaced or swapped with their neighbour.
+ * How many characters must be added, left out, replaced or swapped with their neighbour.
  *
  * R. Lowrance and R. A. Wagner, "An Extension of the String-to-String Correction Problem", JACM 22 (1975), without
- * edits between swapped letters.
+ * edits between swapped characters.
  */
 function distance(from: string, to: string): number {
   let beforeLast: number[] = []
