@@ -183,7 +183,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
       await shows(page, '网关', 'API 参考')
       await page.getByRole('searchbox', { name: '筛选操作' }).fill('upsertMusic')
       await openOperation(upsert)
-      await expect.poll(() => price.textContent()).toBe('价格：15 写入额度点，除非管理员另行设定。')
+      await expect.poll(() => price.textContent()).toBe('消耗 15 点写入额度，除非管理员另行定价。')
       await upsert.getByRole('button', { name: '执行' }).waitFor()
       expect(await keptBy(page, TYPED)).toEqual([])
       await look('zh')

@@ -16,17 +16,17 @@ const WORDS: Readonly<Record<PageLanguage, PageWords>> = {
     services: { gateway: 'Gateway', sync: 'Score sync', charts: 'Chart preview' },
     servicesLabel: 'Services',
     forgets:
-      'Each service has credentials of its own. Choosing another service forgets everything that was typed here.',
-    other: (home) => `The services do not answer this page, as it came from another address. Open ${home}.`,
-    noScript: 'This page needs JavaScript. The documents behind it do not:',
+      'Each service has its own credentials. If you choose another service, this page forgets everything you typed.',
+    other: (home) => `The services don’t respond to this page, because it came from another address. Open ${home}.`,
+    noScript: 'This page needs JavaScript. The documents don’t:',
   },
   'zh-CN': {
     title: 'API 参考',
     services: { gateway: '网关', sync: '成绩同步', charts: '谱面预览' },
     servicesLabel: '服务',
-    forgets: '每个服务有各自的凭据。切换服务会丢弃在此填写的一切内容。',
-    other: (home) => `此页面来自其他地址，各服务不会应答。请打开 ${home}。`,
-    noScript: '此页面需要 JavaScript。其背后的文档则不需要：',
+    forgets: '每个服务各有凭据。切换服务会清除在此填写的一切。',
+    other: (home) => `此页面来自其他地址，各服务不会响应。请打开 ${home}。`,
+    noScript: '此页面需要 JavaScript。文档本身不需要：',
   },
 }
 

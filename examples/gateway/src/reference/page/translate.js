@@ -31,7 +31,7 @@ const PATTERNS = [
   [
     /^Costs ([\d or]+) \*\*(\w+)\*\* tokens, unless the administrators set other prices; nothing if it fails\.$/,
     (costs, category) =>
-      `消耗 ${costs.replaceAll('or', '或')} **${CATEGORIES_ZH[category] ?? category}**额度点，除非管理员另行设定；失败不消耗。`,
+      `消耗 ${costs.replaceAll('or', '或')} 点**${CATEGORIES_ZH[category] ?? category}**额度，除非管理员另行定价。失败不消耗。`,
   ],
   [
     /^Stores players' scores, and meters every request against the quotas (.+), in windows of (.+)\.$/,
@@ -41,7 +41,7 @@ const PATTERNS = [
   [
     /^([\d,]+) limits, each of them `null` where the user follows the default, the plan, until when both are in force, whether shared layers are bypassed, and where the user's own periods begin\.$/,
     (count) =>
-      `${count} 个配额（跟随默认时为 \`null\`）、套餐、两者的有效期、是否绕过共享层，以及用户自己的周期从何时开始。`,
+      `${count} 个限额（\`null\` 表示默认）、套餐、两者的有效期、是否绕过共享层，以及用户自己的周期从何时开始。`,
   ],
 ]
 

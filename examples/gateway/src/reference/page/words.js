@@ -59,14 +59,16 @@ const ZH = {
   showAnswer: (code) => `显示 ${code} 的内容`,
   free: '免费。',
   price: (costs, category) =>
-    `价格：${costs.join(' 或 ')} ${CATEGORIES_ZH[category] ?? category}额度点，除非管理员另行设定。`,
+    `消耗 ${costs.join(' 或 ')} 点${CATEGORIES_ZH[category] ?? category}额度，除非管理员另行定价。`,
   left: (tokens, category) =>
-    `您还剩 ${tokens === 'unlimited' ? '不限' : tokens} ${CATEGORIES_ZH[category] ?? category}额度点。`,
+    tokens === 'unlimited'
+      ? `您的${CATEGORIES_ZH[category] ?? category}额度不限。`
+      : `您还剩 ${tokens} 点${CATEGORIES_ZH[category] ?? category}额度。`,
   information: '关于此服务',
   access: '服务器和凭据',
   close: '关闭',
   credential: '凭据',
-  body: '请求正文',
+  body: '请求体',
   server: '服务器',
   mediaType: '媒体类型',
   value: '值',
