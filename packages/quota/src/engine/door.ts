@@ -3,9 +3,9 @@ import type { WaitBegin, WaitEnd } from './events.ts'
 import type { Quota } from './quota.ts'
 import type { Reservation, ReserveRequest } from './requests.ts'
 
-/** An engine's calls for its waiting queue. */
+/** The calls that a waiting queue makes on its engine. */
 export interface EngineDoor {
-  /** Checks a request and prices it under the settings in force. Throws what `reserve` rejects with. */
+  /** Checks a request and prices it with the current settings. Throws what `reserve` rejects with. */
   demand(request: ReserveRequest): TakeDemand
   /** `reserve`, without a promise if the stores are synchronous. */
   attempt(request: ReserveRequest): Reservation | Promise<Reservation>
@@ -21,7 +21,7 @@ export function openDoor(quota: Quota, door: EngineDoor): void {
   doors.set(quota, door)
 }
 
-/** The door of an engine; `undefined` for any other object. */
+/** Returns these calls for an engine; `undefined` for any other object. */
 export function doorOf(quota: unknown): EngineDoor | undefined {
   return doors.get(quota as object)
 }

@@ -57,7 +57,7 @@ export class EngineComponents {
   readonly calls: CounterCalls
   readonly decisions: Decisions
   readonly reservations: Reservations
-  /** Whether the counters and the settings both answer synchronously. */
+  /** Whether counters and settings are both synchronous. */
   readonly sync: boolean
   readonly frames: readonly DecisionFrame[]
   /** Reports a refund. @param subject absent: the refund may concern any subject */
@@ -94,7 +94,7 @@ export class EngineComponents {
     const { sync } = this.store
     const settingsSync = this.settingsStore.sync
     this.sync = sync && settingsSync
-    // A synchronous answer cannot be late.
+    // A synchronous reply can't be late.
     const keepsTime = this.store.sync || this.store.deadlineMs !== undefined
     const common = { counters: this.counters, keepsTime, deadline, live, periods }
     this.calls = new CounterCalls({ ...common, sync, settingsSync })
@@ -109,7 +109,7 @@ export class EngineComponents {
       reports,
       fallback,
       clock,
-      // Posted once, whether or not it arrives.
+      // Posted at most once, even if it gets lost.
       post: (posting) => void runAsync(this.calls.settle(posting)).catch(() => undefined),
     })
     const { calls, takes, decisions, check } = this
@@ -153,7 +153,9 @@ export class EngineComponents {
     return new LiveSettings(policy, settingsStore, listener, clock, factorStore)
   }
 
-  /** Refunds an admission whose caller was already answered. If the refund fails, the tokens stay charged. */
+  /**
+   * Refunds an admission that arrived after its caller got another response. If that fails, the tokens stay charged.
+   */
   #refund(demand: TakeDemand, states: readonly number[], endsAt: number | undefined): void {
     const { subject, category, costs, quotas, id, hold } = demand
     const refunds = costs.slice(0, -1)
@@ -173,7 +175,7 @@ function isAsync(store: QuotaStore | SettingsStore): store is AsyncStore | Async
 }
 
 /**
- * One clock for the engine and for a store that reads the time in this process.
+ * Returns one clock for the engine and for a store that reads the time in this process.
  *
  * @throws {QuotaError} `invalid_options` if the engine has its own clock and the store uses the machine's
  */
@@ -200,7 +202,7 @@ function checkOf(
   return new RequestCheck(policy, { idTtlMs, nonces: noncesBy(createNonce), holdTtlMs, maxTtlMs, maxHolds, canHold })
 }
 
-/** Parts of a decision that are the same for each category. */
+/** The parts of a decision that depend only on its category. */
 function decisionFrames(policy: Policy, periods: LivePeriods): readonly DecisionFrame[] {
   const { layers, categories } = policy
   const units = unitNames(policy)
@@ -244,7 +246,7 @@ function checkAbilities(policy: Policy, { can = {} }: QuotaStore, calendar: Cale
   if (shared !== undefined) throw unsupported(`concurrency ("${concurrency.label}") in the shared layer "${shared}"`)
 }
 
-/** A shared layer that limits a label. */
+/** A shared layer that has a limit with this label. */
 function sharedWith({ layers, base }: Policy, label: string): string | undefined {
   const hasLabel = (layer: string): boolean =>
     Object.values(base[layer] ?? {}).some((limits) => Object.hasOwn(limits, label))

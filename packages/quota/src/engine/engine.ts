@@ -36,7 +36,9 @@ import { HoldWatch, orAborted, resumedHandle } from './reservations/handle.ts'
 import { holdOfToken } from './reservations/hold-token.ts'
 import { worked } from './reservations/worked.ts'
 
-/** Every engine. A take has a synchronous and an asynchronous form; all other operations are tasks. */
+/**
+ * The implementation of all engines. Takes have a synchronous and an asynchronous form. All other operations are tasks.
+ */
 class QuotaEngine implements Quota {
   readonly sync: boolean
   readonly policy: Policy
@@ -198,7 +200,7 @@ class QuotaEngine implements Quota {
     await runAsync(components.calls.ready())
     const reservationId: ReservationId = { id, nonce, fingerprint, ttlMs: components.check.idTtlMs }
     const ref = { subject, category: index, id: reservationId }
-    // A read does not move the end of a window.
+    // Reading doesn't change when a window ends.
     const {
       outcome,
       now,
@@ -242,7 +244,7 @@ class QuotaEngine implements Quota {
       throw new QuotaError('store_unsupported', message)
     }
     const settings = settingsStore.within?.(transaction)
-    // A late result still belongs to the transaction, and is rolled back with it.
+    // A late charge is part of the transaction, and is rolled back with it.
     const late = (): void => undefined
     // The transaction already has its connection.
     const deadline = new CallDeadline(this.#components.deadline.ms)
@@ -291,7 +293,9 @@ class QuotaEngine implements Quota {
     return this.#closing
   }
 
-  /** A charge that can be refunded until the signal comes too late: a reservation that is never settled. */
+  /**
+   * Charges through a reservation that is never settled, so that the charge can be refunded if the signal aborts first.
+   */
   async #consumeOrAbort(request: QuotaRequest): Promise<Decision> {
     request.signal!.throwIfAborted()
     if (this.sync) return this.consumingSync(request)
@@ -347,7 +351,7 @@ function reservation(components: EngineComponents, run: Run): Purpose<ReserveReq
       const operation = check.operation(request, live.compiled)
       return demands.of(request, operation, check.key(request, operation), reports.start())
     },
-    // The store keeps requests with an id, even if they cost nothing.
+    // The store must see requests with an id, even if they are free.
     free: (demand) => (isFree(demand.price) && demand.id === undefined ? reservations.free(demand, run) : undefined),
     of: (demand, reply) => reservations.of(demand, reply, run),
   }
@@ -364,7 +368,7 @@ function noSuch(what: string, name: string | undefined, names: readonly string[]
   return new QuotaError('invalid_reset', `no ${what} ${noSuchName(name, names, 'the policy has')}`)
 }
 
-/** Options of an engine whose stores answer synchronously. */
+/** Options of an engine with synchronous stores. */
 export interface SyncQuotaOptions<Operation extends string = string, C extends Counting = Counting>
   extends QuotaOptions<Operation, C> {
   readonly store?: SyncStore | undefined
@@ -390,7 +394,7 @@ export function createQuota(options: QuotaOptions): Quota {
   return quotaOf(parseQuotaOptions(options))
 }
 
-/** The engine of options that are checked. */
+/** Makes an engine from parsed options. */
 export function quotaOf(options: ParsedQuotaOptions): Quota {
   const components = new EngineComponents(options)
   const { store, settingsStore } = components

@@ -20,28 +20,28 @@ export interface QuotaEvents<C extends Counting = Counting> {
   shadowed: Decision<C>
   /** A charge took a limit across a threshold. See `thresholds` in the options and the settings. */
   nearLimit: NearLimit<C>
-  /** Other settings are in force. */
+  /** The effective settings changed. */
   settings: VersionedSettings<C>
-  /** A stored document has members that the policy cannot use. They are kept, but not in force. */
+  /** A stored document has members that the policy can't use. They stay stored, but have no effect. */
   settingsFault: {
     readonly of: 'settings' | { readonly layer: string; readonly key: string }
     readonly faults: readonly Fault[]
   }
   /** A request or a subject's settings name an unknown plan. Emitted once per version of the settings. */
   unknownPlan: UnknownPlan
-  /** A hold expired. One process emits it; that process polls every second while it has a listener. */
+  /** A hold expired. Only one process emits it, and polls every second while it has a listener. */
   holdEnded: HoldEnd<C>
   /** A commit was higher than its reservation. Emitted by the commit that settled the hold, never by a repeat. */
   overrun: QuotaOverrun<C>
-  /** The store did not answer, and the failure policy decided. Logged if there is no listener. */
+  /** The store was unavailable, and the failure policy decided. Logged if there is no listener. */
   degraded: { readonly category: string; readonly allowed: boolean; readonly error: unknown }
-  /** Tokens or slots were refunded, so a refused request may fit now. */
+  /** Tokens or slots were refunded, so an earlier refused request may fit now. */
   freed: Freed<C>
-  /** A request began to wait in a queue; see `@scoregw/quota/waiting`. */
+  /** A request started waiting in a queue; see `@scoregw/quota/waiting`. */
   waiting: WaitBegin
   /** A request left a waiting queue, or was refused by it. */
   waited: WaitEnd
-  /** The engine is closing. No event follows. */
+  /** The engine is closing. No other event follows. */
   closed: undefined
   /** A decision was made, with any outcome. Emitted before the event that describes the outcome. */
   decided: DecisionTime
@@ -57,39 +57,40 @@ export interface Freed<C extends Counting = Counting> {
 /** A request in a waiting queue. */
 export interface WaitBegin {
   readonly category: string
-  /** How many requests wait in this process' queue now. */
+  /** How many requests wait in this process's queue. */
   readonly size: number
 }
 
 /** How a request left a waiting queue. */
 export interface WaitEnd extends WaitBegin {
   readonly outcome: WaitOutcome
-  /** From the request to its answer, in milliseconds with fractions. */
+  /** The time from request to response, in milliseconds with fractions. */
   readonly waitedMs: number
 }
 
 /**
  * Why a waiting queue refused a request.
  *
- * - `timeout`: `maxWaitMs` passed.
- * - `too_late`: nothing fits within `maxWaitMs`. Answered immediately.
+ * - `timeout`: `maxWaitMs` has passed.
+ * - `too_late`: nothing will fit within `maxWaitMs`. Refused immediately.
  * - `too_large`: the cost is above a limit, so waiting won't help.
- * - `queue_full`: too many requests wait already.
+ * - `queue_full`: too many requests are already waiting.
  */
 export type WaitRefusal = 'timeout' | 'too_late' | 'too_large' | 'queue_full'
 
-/** `admitted`, a refusal, or: the caller aborted, the engine was closed, an error was thrown. */
+/** `admitted`, a refusal, or: the caller aborted, the engine closed, or an error was thrown. */
 export type WaitOutcome = 'admitted' | WaitRefusal | 'aborted' | 'closed' | 'failed'
 
-/** How long a decision took. Measured while there is a listener. */
+/** How long a decision took. Only measured while there is a listener. */
 export interface DecisionTime {
   readonly category: string
-  /** `degraded`: the failure policy decided, to admit or to refuse. */
+  /** `degraded`: the failure policy decided. */
   readonly outcome: 'admitted' | 'refused' | 'degraded'
-  /** Whether the request may go on. */
+  /** Whether the request was admitted. */
   readonly allowed: boolean
   /**
-   * From the request to the decision, in milliseconds with fractions. Includes settings, store, and waiting for both.
+   * The time from request to decision, in milliseconds with fractions. Includes reading settings, the store, and
+   * waiting for both.
    */
   readonly durationMs: number
 }
@@ -97,12 +98,12 @@ export interface DecisionTime {
 export type QuotaEvent = keyof QuotaEvents
 export type QuotaListener<E extends QuotaEvent, C extends Counting = Counting> = (event: QuotaEvents<C>[E]) => void
 
-/** Listeners by event. An event without listeners costs one call of {@link hasListeners}. */
+/** Listeners by event. Without listeners, an event only costs a call of {@link hasListeners}. */
 export class Events {
   readonly #listeners = new Map<QuotaEvent, Set<QuotaListener<never>>>()
-  /** Whether decisions have listeners. A field, since every decision reads it. */
+  /** Whether any decision event has listeners. It is a field because every decision reads it. */
   hasDecisionListeners = false
-  /** Whether durations have listeners. A field for the same reason. */
+  /** Whether `decided` has listeners. It is a field for the same reason. */
   hasTimeListeners = false
 
   hasListeners(event: QuotaEvent): boolean {
@@ -122,7 +123,7 @@ export class Events {
     }
   }
 
-  /** Calls all listeners. If one throws, that is an uncaught error; the decision doesn't fail. */
+  /** Calls all listeners. An error in one becomes an uncaught exception. The decision doesn't fail. */
   emit<E extends QuotaEvent>(event: E, payload: QuotaEvents[E]): void {
     for (const listener of this.#listeners.get(event) ?? []) {
       try {

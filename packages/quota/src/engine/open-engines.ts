@@ -5,34 +5,33 @@ import { ownOf } from '../policy/values.ts'
 import type { QuotaStore } from '../store/quota-store.ts'
 
 /**
- * The open engines of this process. Two limiters may share a counter by mistake: with one store,
- * `simpleQuota({ limit: 100, per: '15m' })` for an API and `simpleQuota({ limit: 5, per: '15m' })` for log-ins do. Then six
- * API calls lock a user out.
+ * Finds limiters of this process that share a counter by mistake. For example, one `simpleQuota()` limits an API to 100
+ * requests and another limits logins to 5, in the same store and without names. Six API calls then lock a user out.
  */
 
-/** Open engines by the name and the limit of a counter: a {@link WeakRef} to each store. */
+/** Stores of open engines, by a counter's name and limit. */
 type OpenCounters = Map<string, Map<Limit, Set<WeakRef<QuotaStore>>>>
 
-/** Plain data, since other copies of this package read it. An engine that isn't closed can still be collected. */
+/** Plain data, because other copies of this package read it. Weak references let unclosed engines be collected. */
 interface Register {
   readonly byStore: WeakMap<QuotaStore, OpenCounters>
   readonly byPlace: Map<string, OpenCounters>
 }
 
-/** The limit of each counter. The same counter always has the same name. */
+/** The limit of each counter by name. The same counter has the same name in every policy. */
 type CounterLimits = ReadonlyMap<string, CounterLimit>
 
 interface CounterLimit {
   readonly limit: Limit
-  /** The name in messages. */
+  /** The counter's name for messages. */
   readonly text: string
 }
 
 const REGISTER = Symbol.for('@scoregw/quota/open-engines')
-/** How many engines of one limit are added before entries without a store are removed. */
+/** After this many engines with one limit, entries of collected stores are removed. */
 const FORGET_EVERY = 64
 
-/** Shared by every copy of the package, ESM or CommonJS. */
+/** The register that all copies of the package share, ESM or CommonJS. */
 function register(): Register {
   const shared = globalThis as { [REGISTER]?: Register }
   shared[REGISTER] ??= { byStore: new WeakMap(), byPlace: new Map() }
@@ -40,10 +39,10 @@ function register(): Register {
 }
 
 /**
- * Registers an engine as open until you call the returned function.
+ * Registers an open engine until you call the returned function.
  *
- * @param warn receives conflicting limits of one counter in two stores of one place
- * @throws {QuotaError} `shared_counter` if both use the same store object
+ * @param warn receives a warning if two stores on the same data have different limits for a counter
+ * @throws {QuotaError} `shared_counter` if both engines use the same store object
  */
 export function noteOpen(policy: Policy, store: QuotaStore, warn: (message: string) => void): () => void {
   const { byStore, byPlace } = register()
@@ -66,7 +65,7 @@ export function noteOpen(policy: Policy, store: QuotaStore, warn: (message: stri
   }
 }
 
-/** The first counter that has different limits in two engines, as a sentence with a fix. */
+/** Finds a counter with different limits in two engines. Returns a message with the fix. */
 function conflictOf(open: OpenCounters, counters: CounterLimits): string | undefined {
   for (const [name, { limit, text }] of counters) {
     for (const [other, engines] of open.get(name) ?? []) {

@@ -29,16 +29,15 @@ import type { Calendar } from '../windows/kinds/calendar.ts'
 import { withLengths } from '../windows/kinds/rolling.ts'
 
 /**
- * What happens to requests of a category when the store does not answer.
+ * What happens to requests of a category while the store is unavailable. Decisions without the store have `source:
+ * 'fallback'`.
  *
  * - `closed`: the call throws `quota_unavailable`.
- * - `{ local: { expectedProcesses } }`: this process spends its share of what the store last said was left of each
- *   window, `floor(remainder / expectedProcesses)` once for each opening of a window; a request beyond that, or in a
- *   window that was not seen open, throws `quota_unavailable`. With n processes cut off at most the limit plus their
- *   shares is admitted. What was spent is posted to the store when it answers again.
- * - `open`: the request is admitted uncounted.
- *
- * Admitted without the store, a decision has `source: 'fallback'`.
+ * - `{ local: { expectedProcesses } }`: this process may spend its share of what the store last reported as remaining,
+ *   `floor(remaining / expectedProcesses)`, once per opening of a window. Beyond that it throws `quota_unavailable`,
+ *   and also for windows that it hasn't seen open. With n processes cut off, at most the limit plus their shares is
+ *   admitted. When the store is back, it is charged for what was spent.
+ * - `open`: the request is admitted and not counted.
  */
 export type FailurePolicy = 'closed' | 'open' | { readonly local: { readonly expectedProcesses: number } }
 
@@ -59,20 +58,20 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly settingsStore?: SettingsStore | undefined
   /**
-   * Stores the factor of mode `adaptive`; an `adaptiveTicker` moves it. The factor is 1 until it was read.
+   * The store of the adaptive factor, which an `adaptiveTicker` moves. The factor counts as 1 until it has been read.
    *
-   * @default none: the mode is rejected
+   * @default none: mode `adaptive` is rejected
    */
   readonly adaptive?: { readonly factor: FactorStore } | undefined
   /**
-   * What happens when the store does not answer, by category.
+   * What happens while the store is unavailable, by category.
    *
    * @default `closed` for every category
    */
   readonly failurePolicy?: Readonly<Record<string, FailurePolicy>> | undefined
   /**
-   * Deadline of a call in milliseconds. If a store doesn't answer within it, the failure policy decides. Stores with a
-   * deadline of their own, such as Redis, use theirs.
+   * The deadline of a call in milliseconds. After it, the failure policy decides. A store with its own deadline, such
+   * as Redis, uses that.
    *
    * @default the store's own, else 1000
    */
@@ -84,7 +83,7 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly idTtlMs?: number | undefined
   /**
-   * How long a hold lasts if the request doesn't say, in milliseconds. Used for operations that need a slot.
+   * The lifetime of holds whose requests don't set one, in milliseconds. Used for operations that need a slot.
    *
    * @default 60_000
    */
@@ -108,29 +107,29 @@ export interface QuotaOptions<Operation extends string = string, C extends Count
    */
   readonly calendar?: Calendar | undefined
   /**
-   * When a limit counts as near, for the event `nearLimit`: from a share of the limit, above 0 to 1, or once only so
-   * many tokens are left. With `unit`, only windows that count that unit. At most 8; the settings can have others.
+   * When limits count as near, for the event `nearLimit`: from a share of the limit (above 0, up to 1), or when at most
+   * this many tokens are left. With `unit`, only for windows of that unit. At most 8. Settings can replace them.
    *
    * @default [{ share: 0.8 }]
    */
   readonly thresholds?: readonly Threshold<C>[] | undefined
   /**
-   * The engine's clock, also used by a store in this process that has none. Counters on a server use the server's
-   * clock.
+   * The engine's clock. A store in this process without its own clock uses it too. Counters on a server use the
+   * server's clock.
    *
    * @default the store's clock, else the machine's
    */
   readonly clock?: Clock | undefined
   /**
-   * Makes the nonces that distinguish the holders of one reservation id: a new text each time, which cannot be guessed.
+   * Makes the nonces that identify the holders of reservation ids. Each must be new and impossible to guess.
    *
-   * @default `crypto.randomUUID` for holds; for others a number after one such text
+   * @default `crypto.randomUUID` for holds; for other reservations, a number after a random prefix
    */
   readonly createNonce?: (() => string) | undefined
   /**
-   * Receives what operators should know; `false` silences it. Errors: why the store does not answer, and what callers get,
-   * unless `degraded` has a listener; for each cause once a minute at most. Warnings: that it answers again; unknown plans,
-   * unless `unknownPlan` has a listener; a price above a limit, once.
+   * Receives errors and warnings for operators; `false`: no logs. Errors: why the store is unavailable and what callers
+   * get, at most once per minute and cause. They are not logged while `degraded` has a listener. Warnings: the store is
+   * back; unknown plans, unless `unknownPlan` has a listener; a price above a limit, once.
    *
    * @default the console
    */

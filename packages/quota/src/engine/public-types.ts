@@ -1,6 +1,6 @@
 /**
- * The types of an engine as callers name them: where nothing says what its policy counts, that is tokens. Inside, the same
- * types stand for any policy.
+ * The types of an engine for callers. If a policy doesn't name units, they count tokens. Internal code uses the same
+ * types for any policy.
  *
  * @module
  */

@@ -20,17 +20,16 @@ import type {
 } from './requests.ts'
 
 /**
- * A quota engine. It decides each request against every window of every layer together.
+ * A quota engine. It decides each request against all windows of all layers, atomically.
  *
  * Every call may throw these errors ({@link QuotaError}): `unknown_operation`, `invalid_cost` or `invalid_subject` for
- * an invalid request; `quota_unavailable` if a store does not answer and the failure policy is `closed`;
- * `quota_closed`.
+ * an invalid request; `quota_unavailable` if a store is unavailable and the failure policy is `closed`; `quota_closed`.
  */
 export interface Quota<Operation extends string = string, C extends Counting = Counting> {
   readonly policy: Policy<Operation, C>
   /** Whether this is a {@link SyncQuota}: both stores are synchronous. */
   readonly sync: boolean
-  /** How long a hold lasts if the request doesn't say, in milliseconds; `undefined` if the store has no holds. */
+  /** The lifetime of holds whose requests don't set one, in milliseconds; `undefined`: the store has no holds. */
   readonly holdTtlMs: number | undefined
 
   /**
@@ -40,12 +39,12 @@ export interface Quota<Operation extends string = string, C extends Counting = C
    */
   consume(request: QuotaRequest<Operation, C>): Promise<Decision<C>>
 
-  /** The decision that {@link consume} would make now. Charges nothing. */
+  /** Returns the decision that {@link consume} would make now. Charges nothing. */
   peek(request: QuotaRequest<Operation, C>, options?: PeekOptions): Promise<Decision<C>>
 
   /**
-   * Charges a request before its work; you settle it when you know the outcome. With `ttlMs`, and for operations that
-   * need a slot, it is a hold: if you never settle it, it is refunded when it expires.
+   * Charges a request before its work. Settle it when you know the outcome. With `ttlMs`, and for operations that need
+   * a slot, the reservation is a hold: if you never settle it, it is refunded when it expires.
    *
    * @throws {QuotaError} `invalid_id`, `id_conflict`, `invalid_ttl`, `too_many_holds`, `holds_unsupported`
    */
@@ -61,8 +60,8 @@ export interface Quota<Operation extends string = string, C extends Counting = C
   resume(token: string): Promise<ResumedReservation<C>>
 
   /**
-   * Reserves, runs the work, and settles by its outcome: commits when the work returns, cancels when it throws. A hold
-   * is kept alive while the work runs. The work may settle its reservation itself. An error of the work is rethrown.
+   * Reserves, runs the work, and settles by its outcome: commits if the work returns, cancels if it throws. Holds are
+   * kept alive while the work runs. The work may settle its reservation itself. Errors of the work are rethrown.
    */
   run<T>(
     request: ReserveRequest<Operation, C>,
@@ -79,27 +78,27 @@ export interface Quota<Operation extends string = string, C extends Counting = C
    */
   within(transaction: unknown): QuotaWithin<Operation, C>
 
-  /** The limits of a subject, with what is used and left. Charges nothing. */
+  /** Returns a subject's limits, with what is used and what remains. Charges nothing. */
   status(subject: C['names']['subject'], options?: StatusOptions<C>): Promise<QuotaStatus<C>>
 
   /**
-   * Closes a subject's windows, so that nothing is used in them. Slots stay taken.
+   * Resets a subject's windows to 0 used. Slots stay taken.
    *
    * @throws {QuotaError} `invalid_reset` for an unknown layer or category
    */
   reset(subject: C['names']['subject'], options?: ResetOptions<C>): Promise<void>
 
-  /** The settings that this process decides by now. Calls no store. */
+  /** Returns the settings that this process currently uses. Calls no store. */
   inForce(): SettingsInForce<C>
 
   readonly settings: QuotaSettings<C>
   readonly subjects: QuotaSubjects<C>
   readonly holds: QuotaHolds<C>
 
-  /** Calls `listener` on each event until you call the returned function. */
+  /** Calls `listener` for each event until you call the returned function. */
   on<E extends QuotaEvent>(event: E, listener: QuotaListener<E, C>): () => void
 
-  /** Resolves when the settings were read for the first time. Calls wait for that anyway. */
+  /** Resolves once the settings have been read. Other calls wait for that anyway. */
   ready(): Promise<void>
   /** Releases everything the engine uses. Later calls throw `quota_closed`. */
   close(): Promise<void>
@@ -108,15 +107,15 @@ export interface Quota<Operation extends string = string, C extends Counting = C
 /** Decisions inside a transaction. */
 export interface QuotaWithin<Operation extends string = string, C extends Counting = Counting> {
   /**
-   * Like `quota.consume()`. It ignores `signal`, and the failure policy does not apply.
+   * Like `quota.consume()`, but ignores `signal`, and the failure policy doesn't apply.
    *
-   * @throws {QuotaError} `reservation_required`; `quota_unavailable` if the store does not answer: roll the transaction
+   * @throws {QuotaError} `reservation_required`; `quota_unavailable` if the store is unavailable: roll the transaction
    * back
    */
   consume(request: QuotaRequest<Operation, C>): Promise<Decision<C>>
 }
 
-/** An engine with synchronous stores: every question has a call that returns directly. */
+/** An engine with synchronous stores. It also has calls that return without a promise. */
 export interface SyncQuota<Operation extends string = string, C extends Counting = Counting>
   extends Quota<Operation, C> {
   readonly sync: true

@@ -9,21 +9,21 @@ export interface QuotaRequest<Operation extends string = string, C extends Count
    * to 256 bytes.
    */
   readonly subject: C['names']['subject']
-  /** A name from the policy's operations. */
+  /** The name of one of the policy's operations. */
   readonly operation: Operation
   /**
-   * The amount to charge instead of the operation's price, in the same category. A whole number, 0 or more. If the
-   * policy has several units: amounts by unit; units that you leave out are charged at their price.
+   * The amount to charge, instead of the operation's price. The category stays. A whole number, 0 or more. If the
+   * policy has several units: amounts by unit. Units that you leave out are charged at their price.
    *
    * @default the operation's price
    */
   readonly cost?: C['cost'] | undefined
   /**
    * The subject's plan, for example from the claims of its token. A plan in the subject's stored settings takes
-   * precedence. An unknown plan follows the base limits, and the event `unknownPlan` reports it.
+   * precedence. With an unknown plan, the base limits apply, and the event `unknownPlan` reports it.
    */
   readonly plan?: C['names']['plan'] | undefined
-  /** Stops waiting. If the request was admitted meanwhile, it is refunded. */
+  /** Stops the wait. If the request is admitted anyway, it is refunded. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -31,13 +31,13 @@ export interface QuotaRequest<Operation extends string = string, C extends Count
 export interface ReserveRequest<Operation extends string = string, C extends Counting = Counting>
   extends QuotaRequest<Operation, C> {
   /**
-   * Your own id of this attempt: 1 to 256 bytes, never a client's text. It makes retries safe: only the first caller
-   * may do the work. An id belongs to one subject, operation and cost. It is kept for `idTtlMs` after its last use.
+   * Your own id of this attempt: 1 to 256 bytes, never text from a client. It makes retries safe: only the first caller
+   * may do the work. Use an id for one subject, operation and cost. It is remembered for `idTtlMs` after its last use.
    */
   readonly id?: string | undefined
   /**
-   * Makes the reservation a hold: it keeps tokens and slots until you settle it, or for this many milliseconds by the
-   * store's clock. After that they are refunded. A whole number, 1 to the engine's `maxTtlMs`.
+   * Makes the reservation a hold. It keeps tokens and slots for this many milliseconds of the store's clock, or until
+   * you settle it. Then they are refunded. A whole number, from 1 to the engine's `maxTtlMs`.
    *
    * @default none: an unsettled reservation stays charged; operations that need a slot use the engine's `holdTtlMs`
    */
@@ -48,47 +48,47 @@ export interface ReserveRequest<Operation extends string = string, C extends Cou
 export interface CommitResult<C extends Counting = Counting> {
   /** The amount that stays charged. */
   readonly charged: C['amount']
-  /** The amount that the work cost and that was charged to nobody: it exceeded `overrun` and `maxOverrun`. */
+  /** The part of the actual cost that nobody pays, because it exceeds `overrun` and `maxOverrun`. */
   readonly uncharged: C['amount']
 }
 
-/** Calls of a reservation, and of a hold that was resumed elsewhere. */
+/** Calls of a reservation or of a resumed hold. */
 export interface ReservationCalls<C extends Counting = Counting> {
   /**
-   * Identifies the hold in any process with the policy: see `quota.resume()`. Anyone with the token can settle the
-   * hold, so keep it on your servers. `undefined`: it isn't a hold.
+   * The token to resume the hold in any process with the policy: see `quota.resume()`. Anyone who has it can settle the
+   * hold, so keep it on your servers. `undefined`: not a hold.
    */
   readonly token: string | undefined
   /**
-   * When the hold expires, epoch milliseconds by the store's clock, as of its last answer; `undefined`: it isn't a
-   * hold.
+   * When the hold expires according to the store's last reply, in epoch milliseconds of the store's clock; `undefined`:
+   * not a hold.
    */
   readonly endsAt: number | undefined
   /**
    * Settles after the work was done. Settles once: later calls do nothing, and calls in flight share one promise. If it
-   * rejects, you may call it again when the reservation is a hold or has an id, or when nothing was done for certain.
+   * rejects, you may call it again if the reservation is a hold or has an id, or if the store certainly did nothing.
    *
-   * @param actual the actual cost: tokens, or amounts by unit. The rest is refunded. It may exceed the reserved amount
-   * only in holds of operations whose `overrun` is `charge` or `fit`. Default, also for units that you leave out: the
+   * @param actual the actual cost: tokens, or amounts by unit. The rest is refunded. It may only exceed the reserved
+   * amount in holds of operations whose `overrun` is `charge` or `fit`. Default, also for units that you leave out: the
    * reserved amount
    * @throws {QuotaError} `commit_above_reservation`, `invalid_cost`; for a hold also `reservation_expired`,
    * `reservation_cancelled`
    */
   commit(actual?: C['cost']): Promise<CommitResult<C>>
-  /** The work was not done: refunds the tokens to the windows they came from. Settles once. */
+  /** Refunds the tokens to the windows they came from, because the work wasn't done. Settles once. */
   cancel(): Promise<void>
   /**
-   * Makes the hold last this many milliseconds from now, if that is later than its end.
+   * Makes the hold expire this many milliseconds from now, unless it lasts longer anyway.
    *
-   * @param ttlMs default: the time it was reserved for
-   * @returns when it expires then, epoch milliseconds
+   * @param ttlMs default: the hold's lifetime when it was reserved
+   * @returns when the hold expires, in epoch milliseconds
    * @throws {QuotaError} `reservation_expired`, `hold_required`, `invalid_ttl`
    */
   extend(ttlMs?: number): Promise<number>
   /**
-   * Grows the hold: charges more in every window, or in none.
+   * Grows the hold: charges more in all windows, or in none.
    *
-   * @param cost tokens, or amounts by unit; units that you leave out do not grow
+   * @param cost tokens, or amounts by unit; units that you leave out don't grow
    * @returns the decision; if it refuses, the hold is unchanged
    * @throws {QuotaError} `reservation_expired`, `hold_required`, `invalid_cost`
    */
@@ -101,8 +101,8 @@ export interface ReservationCalls<C extends Counting = Counting> {
 }
 
 /**
- * Tokens are charged for the work. Commit what it cost, or cancel. If you never do, they stay charged, unless it is a
- * hold.
+ * A charged reservation. Commit the actual cost after the work, or cancel. If you do neither, it stays charged, unless
+ * it is a hold.
  */
 export interface HeldReservation<C extends Counting = Counting> extends ReservationCalls<C> {
   readonly status: 'reserved'
@@ -118,15 +118,15 @@ export interface ResumedReservation<C extends Counting = Counting> extends Reser
   readonly operation: string
 }
 
-/** A reservation that holds nothing. */
+/** A reservation without tokens. */
 export interface EmptyReservation<C extends Counting = Counting> {
   readonly allowed: false
   /**
-   * @throws {QuotaError} `commit_refused` for a refused reservation, since the work was done without admission;
-   * otherwise nothing
+   * @throws {QuotaError} `commit_refused` for a refused reservation, whose work must not be done; other reservations
+   * never throw
    */
   commit(actual?: C['cost']): Promise<CommitResult<C>>
-  /** There is nothing to refund: does nothing. */
+  /** Does nothing, because there is nothing to refund. */
   cancel(): Promise<void>
 }
 
@@ -137,10 +137,10 @@ export interface RefusedReservation<C extends Counting = Counting> extends Empty
 }
 
 /**
- * Why the reservation must not do the work.
+ * Why this reservation must not do the work.
  *
- * - `duplicate`: another caller reserved under this id and does the work.
- * - `cancelled`: the id was cancelled and cannot be used again.
+ * - `duplicate`: another caller reserved with this id and does the work.
+ * - `cancelled`: the id was cancelled and can't be used again.
  * - `expired`: it was this handle's hold, and it expired.
  */
 export interface RepeatedReservation<C extends Counting = Counting> extends EmptyReservation<C> {
@@ -168,10 +168,12 @@ type Synchronous<T> = {
       : T[K]
 }
 
-/** Compared like methods, so that an engine with specific units is assignable to one with any. */
+/**
+ * Makes parameters compare like those of methods, so that an engine with specific units is assignable to one with any.
+ */
 type Method<Args extends unknown[], R> = { call(...args: Args): R }['call']
 
-/** The result of {@link Quota.run}: the work's value, or why the work did not run. */
+/** The result of {@link Quota.run}: the work's value, or why the work didn't run. */
 export type RunResult<T, C extends Counting = Counting> =
   | { readonly allowed: true; readonly decision: AdmittedDecision<C>; readonly value: T }
   | { readonly allowed: false; readonly status: 'refused'; readonly decision: RefusedDecision<C> }
@@ -180,7 +182,7 @@ export type RunResult<T, C extends Counting = Counting> =
 /** The windows that apply to a subject, by category, in the policy's order. */
 export interface QuotaStatus<C extends Counting = Counting> {
   readonly subject: C['names']['subject']
-  /** When the status was read, by the store's clock, epoch milliseconds. */
+  /** When the status was read, in epoch milliseconds of the store's clock. */
   readonly now: number
   readonly settingsVersion: number
   readonly windows: Readonly<Record<C['names']['category'], readonly HeldWindowStatus<C>[]>>
@@ -189,8 +191,8 @@ export interface QuotaStatus<C extends Counting = Counting> {
 /** A limit in a status. */
 export interface HeldWindowStatus<C extends Counting = Counting> extends WindowStatus<C> {
   /**
-   * The part of `used` that the subject's open holds have and may still refund. Present if above 0, in the first layer
-   * that isn't shared.
+   * The part of `used` that the subject's open holds may still refund. Present if above 0, in the first layer that
+   * isn't shared.
    */
   readonly held?: number | undefined
 }
@@ -198,7 +200,7 @@ export interface HeldWindowStatus<C extends Counting = Counting> extends WindowS
 /** Options of a peek. */
 export interface PeekOptions {
   /**
-   * Reports a refusal to listeners and metrics, as `consume` does. Use it if you refuse the request because of the
+   * Reports a refusal to listeners and metrics, as `consume` does. Set it if you refuse the request because of the
    * peek.
    *
    * @default false
@@ -213,11 +215,11 @@ export interface StatusOptions<C extends Counting = Counting> {
 }
 
 /**
- * A subject's open hold. `tokens` is what it has in every window; policies with several units have `cost` instead, an
- * amount per unit.
+ * A subject's open hold. `tokens` is its amount in every window. Policies with several units have `cost` instead, with
+ * an amount per unit.
  */
 export type Hold<C extends Counting = Counting> = C['held'] & {
-  /** Identifies the hold for `release`. */
+  /** The hold's reference for `release`. */
   readonly ref: string
   readonly operation: string
   readonly category: C['names']['category']
@@ -228,7 +230,7 @@ export type Hold<C extends Counting = Counting> = C['held'] & {
   readonly endsAt: number
 }
 
-/** A hold that expired unsettled. What was refunded is as in {@link Hold}. */
+/** A hold that expired unsettled. The refunded amount is as in {@link Hold}. */
 export type HoldEnd<C extends Counting = Counting> = C['held'] & {
   readonly operation: string
   readonly category: C['names']['category']
@@ -247,7 +249,7 @@ export interface QuotaOverrun<C extends Counting = Counting> extends CommitResul
   readonly reserved: C['amount']
 }
 
-/** What `reset` closes. */
+/** The windows that `reset` resets. */
 export interface ResetOptions<C extends Counting = Counting> {
   /**
    * A layer's name. A shared layer is reset only if you name it.
@@ -259,11 +261,11 @@ export interface ResetOptions<C extends Counting = Counting> {
   readonly category?: C['names']['category'] | undefined
 }
 
-/** A charge took a window, or slots, across a threshold of the limit. */
+/** A charge took a window or slots across a threshold of the limit. */
 export interface NearLimit<C extends Counting = Counting> {
   readonly subject: C['names']['subject']
   readonly decision: Decision<C>
-  /** After the charge. */
+  /** The window after the charge. */
   readonly window: WindowStatus<C>
   readonly threshold: Threshold<C>
 }

@@ -29,26 +29,26 @@ import type {
 
 /** The options of {@link simpleQuota}: one limit, and most options of {@link createQuota}. */
 export interface SimpleQuotaOptions extends Omit<QuotaOptions, 'policy' | 'failurePolicy'> {
-  /** Requests per subject and window, or tokens if requests set their `cost`: 0 to 10^11. 0 blocks. */
+  /** Requests per subject and window, from 0 to 10^11. If requests set their `cost`, tokens. 0 blocks all requests. */
   readonly limit: number
   /** The length of a window. It opens with the subject's first admitted request. */
   readonly per: Duration
   /**
-   * Makes the limit a token bucket: it refills evenly, up to this many tokens. 1 to the limit, or a share, `{ share:
-   * 0.2 }`.
+   * Makes the limit a token bucket, which refills continuously up to this many tokens: 1 to the limit, or a share, `{
+   * share: 0.2 }`.
    *
-   * @default none: a window, which gives the whole limit back when it ends
+   * @default none: a window, which resets when it ends
    */
   readonly burst?: Burst | undefined
   /**
-   * Names the limiter's counters, for example `"login"`. Limiters with different names never share a counter in one
-   * store. Header fields and decisions show the name. 1 to 32 of `A-Z a-z 0-9 _ -`.
+   * The limiter's name, for example `"login"`. Limiters with different names never share a counter in a store. Header
+   * fields and decisions show the name. 1 to 32 of `A-Z a-z 0-9 _ -`.
    *
    * @default 'personal'
    */
   readonly name?: string | undefined
   /**
-   * What happens if the store does not answer.
+   * What happens while the store is unavailable.
    *
    * @default 'closed'
    */
@@ -119,8 +119,8 @@ function durationCheck(): Check<Duration> {
 }
 
 /**
- * Makes a quota engine with one limit, which each subject has for itself. The policy that it stands for is `quota.policy`,
- * to go on from with {@link createQuota} when one limit is not enough.
+ * Makes a quota engine with one limit per subject. Its policy is in `quota.policy`. Extend that for {@link createQuota}
+ * when one limit is no longer enough.
  *
  * @throws {QuotaError} `invalid_options` naming every fault; `store_mismatch`
  * @example
@@ -158,26 +158,26 @@ function policyOf(
 /** The operation of {@link simpleQuota}. */
 type SimpleOperation = 'request'
 
-/** The types that describe the policy of {@link simpleQuota}. */
+/** The units and names of {@link simpleQuota}. */
 type SimpleCounting = OneUnit<'tokens', SimpleNames>
 interface SimpleNames extends PolicyNames {
   readonly subject: string
 }
 
-/** A request that may leave out its operation, as there is only one. */
+/** A request that may omit the operation, because there is only one. */
 type Unnamed<Request extends QuotaRequest<SimpleOperation, SimpleCounting>> = Omit<Request, 'operation'> & {
   readonly operation?: SimpleOperation | undefined
 }
 
-// It accepts the requests of any engine with `request`, so that it is assignable to one.
+// It also accepts requests with any operation, so that it is assignable to any engine with `request`.
 type SimpleRequest = Unnamed<QuotaRequest<SimpleOperation, SimpleCounting>> | QuotaRequest<SimpleOperation, OneUnit>
 type SimpleReserveRequest =
   | Unnamed<ReserveRequest<SimpleOperation, SimpleCounting>>
   | ReserveRequest<SimpleOperation, OneUnit>
 
-/** An engine with one limit and one operation, `request`. Requests may leave the operation out. */
+/** An engine with one limit and one operation, `request`, which requests may omit. */
 export interface SimpleQuota extends Quota<SimpleOperation, SimpleCounting> {
-  /** The operation that middleware meters if you set none. */
+  /** The operation that middleware charges by default. */
   readonly operation: SimpleOperation
   consume(request: SimpleRequest): Promise<Decision<SimpleCounting>>
   peek(request: SimpleRequest): Promise<Decision<SimpleCounting>>

@@ -25,14 +25,14 @@ export interface HoldsAdminDeps {
 /** The open holds of an engine's subjects. */
 export interface QuotaHolds<C extends Counting = Counting> {
   /**
-   * A subject's open holds, earliest end first.
+   * Returns a subject's open holds, by expiry.
    *
    * @throws {QuotaError} `invalid_subject`, `holds_unsupported`
    */
   list(subject: C['names']['subject']): Promise<readonly Hold<C>[]>
   /**
-   * Cancels a subject's hold, whichever process made it: refunds its tokens and frees its slots. A hold with a damaged
-   * record isn't listed and has no ref; resetting its subject removes it.
+   * Cancels a subject's hold of any process: refunds its tokens and frees its slots. A hold with a damaged record isn't
+   * listed and has no ref. Resetting its subject removes it.
    *
    * @param ref from {@link list}
    * @returns whether the hold existed and was open
@@ -40,15 +40,15 @@ export interface QuotaHolds<C extends Counting = Counting> {
    */
   release(subject: C['names']['subject'], ref: string): Promise<boolean>
   /**
-   * Refunds holds that have expired, and emits `holdEnded` for each. Stores do this themselves within a second. Call it
-   * if you cannot wait, or to count open holds.
+   * Refunds expired holds, and emits `holdEnded` for each. Stores do this themselves within a second. Call it if you
+   * can't wait, or to count open holds.
    *
    * @returns the number of open holds of all subjects, and the holds that it ended
    */
   sweep(): Promise<{ readonly open: number; readonly ended: readonly HoldEnd<C>[] }>
 }
 
-/** @param requireOpen throws if the engine was closed */
+/** @param requireOpen throws if the engine is closed */
 export function holdsAdmin(
   { policy, calls, check, events, freed }: HoldsAdminDeps,
   requireOpen: () => void,
@@ -77,7 +77,7 @@ export function holdsAdmin(
         quotas: { layers: [], limits: [] },
       }
       await callHolds(calls, (holds) => holds.settle(request))
-      // It is listed under its first key, so its keys in other layers may differ from those of `subject`.
+      // The hold is listed by its first key. Its keys in other layers may differ from those of `subject`.
       freed(category)
       return true
     },
@@ -94,14 +94,14 @@ export function holdsAdmin(
 
 /** Calls the store's holds. */
 export async function callHolds<T>(calls: CounterCalls, call: (holds: Holds) => Answer<T>): Promise<T> {
-  // Boxed, because a promise would adopt a reply that has a `then`.
+  // Boxed, because a promise would resolve a reply that has a `then`.
   function* boxed(): Task<{ readonly reply: T }> {
     return { reply: yield* calls.holds(call) }
   }
   return (await runAsync(boxed())).reply
 }
 
-/** A hold as administrators see it. */
+/** Returns a hold as administrators see it. */
 function shownHold(policy: Policy, hold: HoldRecord): Hold {
   const { id, fingerprint, costs, takenAt, endsAt } = hold
   const category = policy.categories[hold.category]!
@@ -116,12 +116,12 @@ function shownHold(policy: Policy, hold: HoldRecord): Hold {
   }
 }
 
-/** An expired hold as listeners see it. */
+/** Returns an expired hold as listeners see it. */
 function shownEnd(policy: Policy, { fingerprint, costs, ...rest }: EndedHold): HoldEnd {
   return { operation: operationOf(fingerprint), ...heldBy(policy, costs), ...rest }
 }
 
-/** The amounts in a record, for the policy's units. */
+/** Returns the recorded amounts in the policy's units. */
 function heldBy(policy: Policy, costs: Amounts): Counting['held'] {
   const units = unitNames(policy)
   const cost = amountOf(units, amountsIn(units, costs))

@@ -27,35 +27,35 @@ import {
   writeDocument,
 } from './write-options.ts'
 
-/** The result of a change: the stored document, and warnings about operations that became impossible. */
+/** The result of a change: the stored settings, and warnings about operations that no request can run any more. */
 export interface SettingsUpdate<C extends Counting = Counting> {
   readonly settings: VersionedSettings<C>
   readonly warnings: readonly Fault[]
 }
 
-/** The settings that a process decides by. If other processes write to the store, they are up to a second behind it. */
+/** The settings that a process currently uses. Changes by other processes arrive within a second. */
 export interface SettingsInForce<C extends Counting = Counting> {
-  /** Version 0, the policy's own, until they were read. */
+  /** Version 0, the policy's own, until the settings have been read. */
   readonly settings: VersionedSettings<C>
-  /** The adaptive factor as last read, 0.75 to 1.5; 1 until then. It applies in mode `adaptive` only. */
+  /** The last known adaptive factor, 0.75 to 1.5; 1 before that. It only applies in mode `adaptive`. */
   readonly adaptiveFactor: number
 }
 
-/** Settings for all subjects: read, change, check. */
+/** Reads and changes the settings of all subjects. */
 export interface QuotaSettings<C extends Counting = Counting> {
-  /** The stored settings, as far as the policy knows them. Version 0: the policy's own. */
+  /** Returns the stored settings, without names that the policy doesn't know. Version 0: the policy's own. */
   get(): Promise<VersionedSettings<C>>
-  /** Faults of the stored settings: unknown names, which are kept, and invalid values. */
+  /** Returns the faults of the stored settings: unknown names, which stay stored, and invalid values. */
   faults(): Promise<readonly Fault[]>
   /**
    * Changes the members in the patch (JSON merge patch: objects are merged, `null` removes, lists are replaced). A
-   * removed member gets its default, if it has one. Stored members with names that this policy does not know are kept.
+   * removed member gets its default, if it has one. Stored members that this policy doesn't know stay.
    *
-   * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` if `ifVersion` is not the stored
+   * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` if `ifVersion` isn't the stored
    * version
    */
   update(patch: DeepPartial<Settings<C>>, options?: WriteOptions): Promise<SettingsUpdate<C>>
-  /** Stores a whole document. Members with a default may be left out. Throws like {@link update}. */
+  /** Stores a whole document. You may omit members that have a default. Throws like {@link update}. */
   replace(settings: SettingsDocument<C>, options?: WriteOptions): Promise<SettingsUpdate<C>>
 }
 
@@ -81,7 +81,7 @@ export function settingsAdmin(
   }
 
   /**
-   * Writes a change of the stored settings under the names that the policy knows, all of it or nothing.
+   * Changes the stored settings under the names that the policy knows, completely or not at all.
    *
    * @param named the members that the administrator wrote
    */
@@ -114,7 +114,7 @@ export function settingsAdmin(
 }
 
 /**
- * The document to store. A mode that this process cannot follow but another can is kept, unless the change sets one.
+ * Returns the document to store. It keeps a mode that only other processes can use, unless the change sets one.
  * Thresholds are replaced as a whole.
  */
 function kept(policy: Policy, stored: unknown, fitted: Settings, next: Settings, change: object): object {
@@ -125,7 +125,7 @@ function kept(policy: Policy, stored: unknown, fitted: Settings, next: Settings,
   return { ...document, ...(isKept && { mode: mode as Mode }) }
 }
 
-/** Stored prices in the units that the policy knows. */
+/** Returns the stored prices in units that the policy knows. */
 function knownPrices(policy: Policy, prices: object): object {
   const units = unitNames(policy)
   const known = membersOf(prices).flatMap(([operation, price]): [string, unknown][] => {
@@ -136,7 +136,7 @@ function knownPrices(policy: Policy, prices: object): object {
   return Object.fromEntries(known)
 }
 
-/** Every member of a stored document with a name that the policy knows, even if its value is invalid. */
+/** Returns the members of a stored document whose names the policy knows, even those with invalid values. */
 function knownIn(policy: Policy, stored: unknown, fitted: Settings): unknown {
   const named = (of: string, isKnown: (name: string) => boolean): object =>
     Object.fromEntries(membersOf(member(stored, of)).filter(([name]) => isKnown(name)))

@@ -35,34 +35,35 @@ export interface SubjectOptions<C extends Counting = Counting> extends WriteOpti
   readonly layer?: C['names']['ownLayer'] | undefined
 }
 
-/** Any part of a subject's settings. `version` and `revision` of a document that you read are ignored. */
+/** A part of a subject's settings. `version` and `revision` from a document that you read are ignored. */
 export type SubjectSettingsPatch<C extends Counting = Counting> = DeepPartial<SubjectSettings<C>> & Partial<Versioned>
 
-/** Settings of single subjects: overrides, bypass, plan, and when their periods begin. */
+/** Reads and changes the settings of single subjects: overrides, bypass, plan and anchor. */
 export interface QuotaSubjects<C extends Counting = Counting> {
-  /** A subject's settings. If nothing is stored, the version is 0 and every override is `null`. */
+  /** Returns a subject's settings. If nothing is stored, the version is 0 and every override is `null`. */
   get(key: string, options?: Pick<SubjectOptions<C>, 'layer'>): Promise<VersionedSubjectSettings<C>>
   /**
-   * Replaces a subject's settings. Members that are missing or `null` follow the default. `version` and `revision` are
-   * ignored, so you can write back what {@link get} returned. A first anchor applies immediately; a changed one from
-   * the next period.
+   * Replaces a subject's settings. Missing members and `null` mean the default. `version` and `revision` are ignored,
+   * so you can write back what {@link get} returned. A first anchor applies immediately, a changed one from the next
+   * period.
    *
-   * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` if `ifVersion` is not stored
+   * @throws {QuotaError} `invalid_settings` naming every fault, `settings_conflict` if `ifVersion` isn't the stored
+   * version
    */
   set(key: string, settings: SubjectSettingsPatch<C>, options?: SubjectOptions<C>): Promise<VersionedSubjectSettings<C>>
   /**
    * Changes the members in the patch and keeps the rest (JSON merge patch: objects are merged, lists and the anchor are
-   * replaced, `null` follows the default). Otherwise like {@link set}.
+   * replaced, `null` means the default). Otherwise like {@link set}.
    */
   update(key: string, patch: SubjectSettingsPatch<C>, options?: SubjectOptions<C>): Promise<VersionedSubjectSettings<C>>
   /**
-   * Returns to the defaults. An anchor applies until its period ends, and the engine remembers it: the next anchor
+   * Removes a subject's settings. An anchor applies until its period ends. The engine remembers it, so the next anchor
    * counts as changed, not as first.
    */
   remove(key: string, options?: SubjectOptions<C>): Promise<void>
 }
 
-/** What the settings of subjects depend on. */
+/** Dependencies of the subject settings. */
 export interface SubjectAdminDeps {
   readonly policy: Policy
   readonly store: SettingsStore
@@ -94,7 +95,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
     },
   })
 
-  /** @param change makes the settings to store from the stored ones; `null` removes them */
+  /** @param change returns the settings to store, given the stored ones; `null` removes them */
   async function write<N extends SubjectSettings | null>(
     layer: string,
     key: string,
@@ -110,7 +111,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
     changedAnchor(current.anchor, anchor, { windows, calendar, now: clock.now() })
 
   /**
-   * @param base what the patch is merged into, made from the stored settings
+   * @param base makes the target of the patch from the stored settings
    * @throws {QuotaError} `invalid_settings`, `settings_conflict`
    */
   async function patched(
@@ -121,7 +122,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
   ): Promise<VersionedSubjectSettings> {
     const layer = layerOf(key, options.layer)
     const { version: _, revision: __, ...defaults } = initialSubjectSettings(policy, layer)
-    // Plans are read only when the patch names one.
+    // Plans are only read if the patch names one.
     const plans = isObject(patch) && typeof patch.plan === 'string' ? planNames(policy, await settings.get()) : []
     const { next, version, revision } = await write(layer, key, options, (current, stored) => {
       const from = base(current, defaults)
@@ -153,14 +154,14 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
   }
 }
 
-/** Without its history, which the engine keeps: a caller who writes back a document would store the history too. */
+/** Removes the history, which the engine keeps. Otherwise a caller who writes a document back would store it too. */
 function withoutHistory(anchor: SubjectSettings['anchor']): CalendarAnchor | null {
   if (!isObject(anchor)) return anchor
   const { was: _, changedAt: __, ...plain } = anchor
   return plain
 }
 
-/** Settings after a patch. An anchor is replaced as a whole; its version isn't part of a document. */
+/** Applies a patch. An anchor is replaced as a whole. Version and revision aren't part of a document. */
 function mergedSettings(
   current: SubjectSettings,
   patch: SubjectSettingsPatch,

@@ -8,34 +8,33 @@ import { MAX_WRITES } from '../decide/store-call.ts'
 
 /** Options of a write. */
 export interface WriteOptions {
-  /** Writes only if this is the stored version. Absent: any. */
+  /** Only write if this is the stored version. Absent: any. */
   readonly ifVersion?: number | undefined
-  /** Writes only if this is the stored revision. It distinguishes documents even after a store lost its data. */
+  /** Only write if this is the stored revision. Revisions differ even after a store has lost its data. */
   readonly ifRevision?: string | undefined
   /** Who makes the change, for stores with an audit trail. */
   readonly by?: string | undefined
 }
 
-/** One document of a settings store, and how a policy reads it. */
+/** A document of a settings store, and how a policy reads it. */
 export interface Document<T> {
   readonly sync: boolean
   read(): Answer<StoredDocument | undefined>
   write(document: unknown, options: StoreWriteOptions): Answer<WriteReply>
-  /** The settings in a stored document. */
+  /** Returns the settings in a stored document. */
   fitted(stored: StoredDocument | undefined): T & Versioned
 }
 
-/** The result of a change: the new settings, and the document to store. Both `null`: they are removed. */
+/** The result of a change: the new settings and the document to store. Both `null`: remove them. */
 export interface Change<N> {
   readonly next: N
   readonly document: object | null
 }
 
 /**
- * Writes a change of a document. If another writer was faster, it tries again, unless the caller named the stored
- * version.
+ * Changes a document. If another writer was faster, tries again, unless the caller named the expected version.
  *
- * @throws {QuotaError} `settings_conflict`; what `change` throws
+ * @throws {QuotaError} `settings_conflict`; errors of `change`
  */
 export async function writeDocument<T, N>(
   of: Document<T>,
@@ -81,10 +80,10 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 }
 
 /**
- * A stored document after a change of what a policy knows of it. What the policy does not know stays, at any depth and in
- * lists, so that a process with an older or a newer policy finds its values again; what it knew and is gone was removed.
+ * Returns a stored document after a change. Everything that the policy doesn't know stays, at any depth and in lists,
+ * so that processes with an older or newer policy keep their values. What the policy knew and is missing was removed.
  *
- * @param known what the policy knows of `stored`
+ * @param known the part of `stored` that the policy knows
  * @param next `known` after the change
  */
 export function rewritten(stored: unknown, known: unknown, next: unknown): unknown {

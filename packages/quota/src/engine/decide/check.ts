@@ -10,24 +10,24 @@ import type { ReservationId, Subject } from '../../store/schema.ts'
 import type { QuotaRequest, ReserveRequest } from '../requests.ts'
 import type { CompiledOperation, CompiledSettings } from '../settings/compiled-settings.ts'
 
-/** Under which id a demand is made, and as which hold. */
+/** The id of a reservation, and the lifetime of a hold. */
 export interface ReservationKey {
   readonly id?: ReservationId | undefined
   readonly hold?: HoldOptions | undefined
 }
 
-/** Rules that the checks of an engine need. */
+/** Dependencies of the checks. */
 export interface CheckRules {
   readonly idTtlMs: number
   readonly nonces: Nonces
   readonly holdTtlMs: number
   readonly maxTtlMs: number
   readonly maxHolds: number
-  /** Whether the store can hold tokens. */
+  /** Whether the store supports holds. */
   readonly canHold: boolean
 }
 
-/** Checks what callers passed. Programming errors are thrown here, before anything else happens. */
+/** Validates arguments of callers. Programming errors are thrown here, before anything else happens. */
 export class RequestCheck {
   /** The policy's units, by name. */
   readonly units: readonly string[]
@@ -47,13 +47,13 @@ export class RequestCheck {
     return this.#rules.idTtlMs
   }
 
-  /** How long a hold lasts if the request doesn't say, in milliseconds; `undefined`: the store has no holds. */
+  /** The lifetime of holds whose requests don't set one, in milliseconds; `undefined`: the store has no holds. */
   get holdTtlMs(): number | undefined {
     return this.#rules.canHold ? this.#rules.holdTtlMs : undefined
   }
 
   /**
-   * Checks a request except its cost, and returns its operation.
+   * Validates a request except its cost, and returns its operation.
    *
    * @throws {QuotaError} `unknown_operation`, `invalid_subject`, `invalid_plan`
    */
@@ -73,7 +73,9 @@ export class RequestCheck {
     if (plan !== undefined) checkPlan(plan)
   }
 
-  /** @throws {QuotaError} `reservation_required` for operations that need a slot: only a reservation can release it */
+  /**
+   * @throws {QuotaError} `reservation_required` for operations that need a slot, because only a reservation can free it
+   */
   consumable({ costs, name }: CompiledOperation): void {
     if (!takesSlots(costs)) return
     const { label } = this.#policy.concurrency!
@@ -82,8 +84,8 @@ export class RequestCheck {
   }
 
   /**
-   * The key of a reservation. An id stands for an operation and a cost that the caller passed; never for the price,
-   * which may have changed between two attempts. A hold without an id is identified by its nonce.
+   * Returns the key of a reservation. An id identifies an operation and the cost that the caller passed. It never
+   * includes the price, which may change between two attempts. A hold without an id is identified by its nonce.
    *
    * @throws {QuotaError} `invalid_id`, `invalid_ttl`, `holds_unsupported`
    */
@@ -98,19 +100,21 @@ export class RequestCheck {
       : { id: { id, nonce, fingerprint: uses.id + costText(cost), ttlMs: idTtlMs }, hold }
   }
 
-  /** The growth of a hold, as stores take it. @throws {QuotaError} `invalid_cost` */
+  /** Returns the growth of a hold as a vector. @throws {QuotaError} `invalid_cost` */
   added(cost: Cost): readonly number[] {
     return costsOf(checkedCost(this.units, cost, 'add', 1, noneOf(this.units)), false)
   }
 
-  /** The actual cost of work; `undefined`: the reserved amount. @throws {QuotaError} `invalid_cost` */
+  /**
+   * Returns the actual cost of work as a vector; `undefined`: the reserved amount. @throws {QuotaError} `invalid_cost`
+   */
   actual(cost: Cost | undefined): readonly (number | undefined)[] | undefined {
     if (cost === undefined) return undefined
     const asReserved = this.units.map(() => undefined)
     return checkedCost(this.units, cost, 'commit', 0, asReserved)
   }
 
-  /** @throws {QuotaError} `invalid_ttl` if a hold cannot last so long */
+  /** @throws {QuotaError} `invalid_ttl` for an invalid or too long lifetime */
   ttl(ttlMs: unknown): number {
     const { maxTtlMs } = this.#rules
     if (Number.isSafeInteger(ttlMs) && (ttlMs as number) >= 1 && (ttlMs as number) <= maxTtlMs) return ttlMs as number
@@ -128,7 +132,7 @@ export class RequestCheck {
 }
 
 /**
- * The cost of a request: its own, or the price. Units that its cost leaves out are charged at the price.
+ * Returns the cost of a request, or the price. Units that the cost leaves out are charged at the price.
  *
  * @param units of the policy
  * @throws {QuotaError} `invalid_cost`
@@ -140,9 +144,9 @@ export function costOf(units: readonly string[], { cost }: QuotaRequest, price: 
 }
 
 /**
- * A caller's cost as a vector.
+ * Returns a caller's cost as a vector.
  *
- * @param least the smallest number allowed; of amounts by unit, at least one must reach it
+ * @param least the smallest allowed amount; with several units, at least one must reach it
  * @param missing the value of units that the cost leaves out
  * @throws {QuotaError} `invalid_cost`
  */
@@ -153,7 +157,7 @@ function checkedCost<Missing>(
   least: 0 | 1,
   missing: readonly Missing[],
 ): readonly (number | Missing)[] {
-  // A copy: a getter is read once, so that the charge is what was checked.
+  // A copy reads each getter once, so that the charge is the value that was checked.
   const given = isPlain(cost) ? { ...cost } : cost
   const fault = wrongCost(units, given, { least })
   if (fault === undefined) return vectorOf(units, given, missing)
@@ -169,7 +173,7 @@ function checkPlan(plan: unknown): asserts plan is string {
   checkText(plan, 'invalid_plan', 'plan')
 }
 
-/** In a policy with one operation, requests need not name it. */
+/** Returns the only operation of a policy for requests that don't name one. */
 function onlyOperation(request: unknown, only: CompiledOperation | undefined): CompiledOperation | undefined {
   return typeof request === 'object' && request !== null ? only : undefined
 }
@@ -177,7 +181,7 @@ function onlyOperation(request: unknown, only: CompiledOperation | undefined): C
 /** The members of a request. */
 const REQUEST_KEYS: readonly string[] = ['subject', 'operation', 'cost', 'plan', 'id', 'ttlMs', 'signal']
 
-/** @throws {QuotaError} `invalid_subject` for a request that names its subject under another key */
+/** @throws {QuotaError} `invalid_subject` for a request whose subject is under a different key */
 function checkNamesSubject(request: QuotaRequest): void {
   const unknown = Object.keys(request).find((key) => !REQUEST_KEYS.includes(key))
   if (unknown === undefined) return
@@ -206,7 +210,7 @@ function noSuchRequest(request: unknown, policy: Policy): QuotaError {
 
 /** The longest subject key or id, in bytes of UTF-8. */
 const MAX_BYTES = 256
-/** A UTF-16 unit makes at most three bytes, so shorter texts need no counting. */
+/** A UTF-16 unit has at most three bytes in UTF-8, so shorter texts needn't be measured. */
 const SURELY_SHORT = Math.floor(MAX_BYTES / 3)
 
 /** @throws {QuotaError} unless the text is a string of 1 to 256 bytes */
@@ -216,7 +220,7 @@ export function checkText(text: unknown, code: QuotaErrorCode, what: string): as
   throw new QuotaError(code, `${what}: expected text of 1 to ${MAX_BYTES} bytes (UTF-8), got ${got}`)
 }
 
-/** How a database key becomes text. */
+/** Converts a database key to text, for messages. */
 function asText(value: unknown): string {
   return typeof value === 'number' || typeof value === 'bigint' ? `: use String(${shown(value)})` : ''
 }
@@ -225,18 +229,18 @@ function fitsBytes(text: string): boolean {
   return text.length <= MAX_BYTES && new TextEncoder().encode(text).length <= MAX_BYTES
 }
 
-/** Layers in which each subject has its own windows. */
+/** Returns the layers that aren't shared. */
 function ownLayerNames(layers: readonly LayerDefinition[]): readonly string[] {
   return layers.filter((layer) => !layer.shared).map(({ name }) => name)
 }
 
 /**
  * @param names see {@link ownLayerNames}
- * @throws {QuotaError} `invalid_subject` unless the subject is one string (if one layer isn't shared), or an object
- * with a string for each such layer
+ * @throws {QuotaError} `invalid_subject` unless the subject is one string (with a single layer that isn't shared), or
+ * an object with a string for each such layer
  */
 function checkSubject(subject: unknown, names: readonly string[]): asserts subject is Subject {
-  // Most subjects are a short string. Every request passes here.
+  // Fast path: most subjects are a short string, and every request runs this.
   const isShort = typeof subject === 'string' && subject.length > 0 && subject.length <= SURELY_SHORT
   if (!isShort || names.length !== 1) checkAnySubject(subject, names)
 }
@@ -262,30 +266,31 @@ function checkKeys(keys: Readonly<Record<string, unknown>>, names: readonly stri
     checkText(Object.hasOwn(keys, name) ? keys[name] : undefined, 'invalid_subject', `subject.${name}`)
 }
 
-/** Makes the texts that distinguish the holders of one reservation id. They are unique across processes. */
+/** Makes nonces, which identify the holders of a reservation id. They are unique across processes. */
 export interface Nonces {
-  /** For a reservation that only its own handle settles: only the store sees it. */
+  /** For a reservation that only its own handle settles. Only the store sees the nonce. */
   readonly ofId: () => string
-  /** For a hold, whose token contains it: it cannot be guessed. */
+  /** For a hold. The token contains the nonce, so it must be impossible to guess. */
   readonly ofHold: () => string
 }
 
-/** @param createNonce the caller's function, if not the default of each kind */
+/** @param createNonce the caller's function; absent: the default of each kind */
 export function noncesBy(createNonce: (() => string) | undefined): Nonces {
   return { ofId: createNonce ?? numbered(), ofHold: createNonce ?? (() => crypto.randomUUID()) }
 }
 
-/** Numbers have one length, so that stores treat equal texts equally. */
+/** All numbers have the same length, so that equal texts are equal for any store. */
 const DIGITS = 9
 
 /**
- * Numbers after the engine's own 128 random bits: random bits for each would cost more than the rest of a reservation.
+ * Returns a function that counts up after 128 random bits. New random bits for each nonce would cost more than the rest
+ * of a reservation.
  */
 function numbered(): () => string {
   let own = ''
   let count = 0
   return () => {
-    // At first use: some runtimes have no randomness while modules load.
+    // Not before the first use, because some runtimes have no randomness while modules load.
     if (own === '') own = `${crypto.randomUUID().replaceAll('-', '')}.`
     return `${own}${(count++).toString(36).padStart(DIGITS, '0')}`
   }

@@ -13,7 +13,7 @@ const NO_HOLDS: readonly HoldRecord[] = []
 
 type Holds = SyncHolds | AsyncHolds
 
-/** A request as it was last sent, and its reply. */
+/** The last request of a series, and its reply. */
 interface Exchange<Q, A> {
   readonly request: Q
   readonly reply: A
@@ -21,17 +21,17 @@ interface Exchange<Q, A> {
 
 export interface CounterCallsDeps {
   readonly counters: Counters
-  /** Whether the counters are synchronous, and whether the settings are. */
+  /** Whether the counters and the settings are synchronous. */
   readonly sync: boolean
   readonly settingsSync: boolean
-  /** Whether the counters keep the deadline themselves. */
+  /** Whether the store of the counters enforces the deadline itself. */
   readonly keepsTime: boolean
   readonly deadline: CallDeadline
   readonly live: LiveSettings
   readonly periods: LivePeriods
 }
 
-/** All calls to the counters except takes. They keep the deadline, and throw errors as callers see them. */
+/** All calls to the counters except takes. They enforce the deadline, and throw errors for callers. */
 export class CounterCalls {
   readonly #deps: CounterCallsDeps
 
@@ -39,19 +39,16 @@ export class CounterCalls {
     this.#deps = deps
   }
 
-  /**
-   * Waits until the settings were read for the first time. @returns when the caller began to wait, by the machine's
-   * stopwatch
-   */
+  /** Waits until the settings have been read. @returns when the caller started to wait, by the system stopwatch */
   *ready(): Task<number> {
     const { live, sync, settingsSync } = this.#deps
-    // Synchronous stores cannot be late, so no clock is read for them.
+    // Synchronous stores can't be late, so the stopwatch isn't read for them.
     const startedAt = sync && settingsSync ? 0 : systemStopwatch()
     if (!live.loaded) yield* this.call(() => live.ready(), 'the settings store')
     return startedAt
   }
 
-  /** A subject's quotas by category, if they are cached or their store is synchronous. */
+  /** Returns a subject's quotas by category, if they are cached or their store is synchronous. */
   cachedQuotas(subject: Subject, plan: string | undefined): readonly Quotas[] | undefined {
     try {
       return this.#deps.live.cached(subject, plan)
@@ -60,7 +57,7 @@ export class CounterCalls {
     }
   }
 
-  /** A subject's quotas by category. @param startedAt see {@link ready} */
+  /** Returns a subject's quotas by category. @param startedAt see {@link ready} */
   *quotasOf(subject: Subject, plan: string | undefined, startedAt: number): Task<readonly Quotas[]> {
     const { live } = this.#deps
     const cached = this.cachedQuotas(subject, plan)
@@ -80,7 +77,9 @@ export class CounterCalls {
     }
   }
 
-  /** Reads counters. Repeats it while their clock is outside the periods. @param startedAt see {@link ready} */
+  /**
+   * Reads counters. Repeats it while their clock is outside the request's periods. @param startedAt see {@link ready}
+   */
   *read(
     subject: Subject,
     categories: readonly number[],
@@ -97,13 +96,13 @@ export class CounterCalls {
     }
   }
 
-  /** A subject's open holds, in synchronous counters. */
+  /** Returns a subject's open holds, for synchronous counters. */
   holdsOfSync(subject: Subject): readonly HoldRecord[] {
     const { holds } = this.#deps.counters
     return holds === undefined ? NO_HOLDS : callSync(() => holds.list({ subject })).holds
   }
 
-  /** Begins to read a subject's open holds. A failure is thrown where the result is awaited. */
+  /** Starts reading a subject's open holds. An error is thrown where the result is awaited. */
   holdsOf(subject: Subject, startedAt: number): Answer<readonly HoldRecord[]> {
     const { counters, sync } = this.#deps
     const { holds } = counters
@@ -128,7 +127,7 @@ export class CounterCalls {
   }
 
   /**
-   * Calls the holds under a subject's quotas in force. Repeats it while the store knows other settings, or its clock is
+   * Calls holds with a subject's effective quotas. Repeats it while the store has newer settings, or its clock is
    * outside the periods.
    *
    * @param request makes the request of each attempt
@@ -176,9 +175,9 @@ export class CounterCalls {
   }
 
   /**
-   * Calls an asynchronous store. A failure becomes `quota_unavailable`.
+   * Calls an asynchronous store. Errors become `quota_unavailable`.
    *
-   * @param startedAt when the caller began to wait, by the machine's stopwatch; absent: the store keeps the deadline
+   * @param startedAt when the caller started to wait, by the system stopwatch; absent: the store enforces the deadline
    */
   *call<A>(call: () => Answer<A>, of?: StoreName, startedAt?: number): Task<A> {
     try {
@@ -195,7 +194,7 @@ export class CounterCalls {
   }
 }
 
-/** Calls a synchronous store. A failure becomes `quota_unavailable`. */
+/** Calls a synchronous store. Errors become `quota_unavailable`. */
 function callSync<A>(call: () => Answer<A>): A {
   try {
     return call() as A

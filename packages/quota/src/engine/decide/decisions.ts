@@ -19,17 +19,17 @@ export interface DecisionsDeps {
   readonly reports: Reports
   readonly fallback: Fallback
   readonly clock: Clock
-  /** Charges in the store what was spent while it did not answer. Never throws. */
+  /** Charges the store for what was spent during an outage. Never throws. */
   readonly post: (posting: Omit<SettleRequest, 'id'>) => void
 }
 
-/** Counters that were read, under the request's periods. */
+/** A reply with counters, and the request with its periods. */
 interface Read {
   readonly request: ReadRequest
   readonly reply: ReadReply
 }
 
-/** Makes decisions from replies of stores. It calls no store, so it never waits. */
+/** Makes decisions from replies of stores. It calls no store itself. */
 export class Decisions {
   readonly #deps: DecisionsDeps
 
@@ -37,7 +37,7 @@ export class Decisions {
     this.#deps = deps
   }
 
-  /** The decision for a reply, reported to listeners. Without a reply, the failure policy decides. */
+  /** Returns the decision for a reply, and reports it to listeners. Without a reply, the failure policy decides. */
   of(demand: TakeDemand, reply: Replied): Decision {
     const { frames, reports, fallback, post } = this.#deps
     if (reply.outcome === 'failed') return this.withoutStore(demand, reply).decision
@@ -49,18 +49,18 @@ export class Decisions {
     return decision
   }
 
-  /** The failure policy's admission. @throws {QuotaError} `quota_unavailable` */
+  /** Returns the failure policy's admission. @throws {QuotaError} `quota_unavailable` */
   withoutStore(demand: TakeDemand, failure: StoreFailure): FallbackAdmission {
     return this.#deps.fallback.admit(demand, failure)
   }
 
-  /** A request that costs nothing is admitted without reading a counter. */
+  /** Admits a request that costs nothing, without reading counters. */
   free(demand: Demand): AdmittedDecision {
     const { clock, frames } = this.#deps
     return admitted(demand, { now: clock.now(), states: [] }, frames[demand.category]!, 'free')
   }
 
-  /** The decision that a request would get now. */
+  /** Returns the decision that a request would get now. */
   peeked(read: TakeDemand, { request: { periods }, reply: { now, states } }: Read): Decision {
     const demand = read.periods === periods ? read : { ...read, periods }
     const frame = this.#deps.frames[demand.category]!
@@ -69,6 +69,8 @@ export class Decisions {
   }
 
   /**
+   * Returns a subject's status.
+   *
    * @param quotas by category
    * @param holds the subject's open holds
    */
@@ -89,7 +91,7 @@ export class Decisions {
   }
 }
 
-/** Adds what open holds have in exactly these windows, in the first layer that isn't shared. */
+/** Adds what open holds have in these windows, in the first layer that isn't shared. */
 function withHeld(
   windows: readonly HeldWindowStatus[],
   { layout, layers }: DecisionFrame,

@@ -9,19 +9,19 @@ import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import { costOf, type ReservationKey } from './check.ts'
 
-/** A demand as stores take it. The same object serves from the request to the decision that shows it. */
+/** A request for stores. The same object serves until its decision is shown. */
 export interface TakeDemand extends Demand, TakeRequest {
-  /** The cost of the request. If no layer that applies has slots, {@link costs} contains none. */
+  /** The cost of the request, slots included. {@link costs} has no slots if no applying layer limits them. */
   readonly price: readonly number[]
-  /** When the request began, by the stopwatch; `undefined` while no listener measures decisions. */
+  /** When the request started, by the stopwatch; `undefined` while no listener measures decisions. */
   readonly startedAtMs: number | undefined
-  /** Whether the quotas are the subject's. Until its settings are read, they are the defaults. */
+  /** Whether the quotas are the subject's. Before its settings are read, they are the defaults. */
   readonly hasSubjectSettings: boolean
-  /** Why the subject's settings cannot be read, if their store is synchronous. */
+  /** Why a synchronous store couldn't read the subject's settings. */
   readonly settingsError: unknown
 }
 
-/** Makes demands under the settings in force. */
+/** Makes demands with the current settings. */
 export class Demands {
   readonly #live: LiveSettings
   readonly #periods: LivePeriods
@@ -46,7 +46,7 @@ export class Demands {
     return this.#made(subject, name, category, price, plan, id, hold, startedAtMs)
   }
 
-  /** Another demand of the same operation, under the current settings. */
+  /** Returns another demand of the same operation, with the current settings. */
   more({ subject, operation, category, plan }: TakeDemand, costs: readonly number[]): TakeDemand {
     return this.#made(subject, operation, category, costs, plan, undefined, undefined, undefined)
   }
@@ -70,7 +70,7 @@ export class Demands {
       settingsError = error
     }
     const quotas = (cached ?? live.compiled.defaults)[category]!
-    // Every decision passes here. One object with one shape is fastest.
+    // Every decision runs this. A single object shape is fastest.
     return {
       subject,
       operation,
@@ -90,7 +90,7 @@ export class Demands {
     }
   }
 
-  /** The same demand under other quotas, with the current settings and periods. */
+  /** Returns the demand with different quotas, and the current settings and periods. */
   withQuotas(demand: TakeDemand, quotas: Quotas): TakeDemand {
     const live = this.#live
     return {
@@ -105,7 +105,7 @@ export class Demands {
   }
 }
 
-/** If no layer that applies limits slots, a hold takes none. */
+/** Removes the slot from a price. A hold takes none if no applying layer limits them. */
 function slotless(price: readonly number[]): readonly number[] {
   return takesSlots(price) ? price.with(-1, 0) : price
 }

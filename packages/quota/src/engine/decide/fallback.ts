@@ -16,10 +16,10 @@ import type { Reports } from './reports.ts'
 import { unavailable } from './store-call.ts'
 import type { StoreFailure } from './takes.ts'
 
-/** The decision of the failure policy, and how to refund it. */
+/** The failure policy's decision, and how to refund it. */
 export interface FallbackAdmission {
   readonly decision: AdmittedDecision
-  /** What to send to the store to refund amounts, one per unit; `undefined` if they were never sent. */
+  /** Returns what to send to the store for a refund, one amount per unit; `undefined`: the charge was never sent. */
   readonly refund: (amounts: readonly number[]) => Posting | undefined
 }
 
@@ -31,10 +31,10 @@ export interface FallbackDeps {
   readonly reports: Reports
 }
 
-/** Decides by the failure policy while a store does not answer. */
+/** Applies the failure policy while a store is unavailable. */
 export class Fallback {
   readonly #deps: FallbackDeps
-  /** Set only if some category decides locally. */
+  /** Present only if some category decides locally. */
   readonly #shares: LocalShares | undefined
 
   constructor(deps: FallbackDeps) {
@@ -43,12 +43,14 @@ export class Fallback {
     this.#shares = isLocal ? new LocalShares(storeSchema(deps.policy), deps.clock) : undefined
   }
 
-  /** Whether {@link seen} must be called with every reply. */
+  /** Whether {@link seen} must get every reply. */
   get remembers(): boolean {
     return this.#shares !== undefined
   }
 
-  /** The store answered: remembers its reply. Returns what was spent during the outage, to be charged in the store. */
+  /**
+   * Remembers a reply of the store. Returns what was spent during the outage, which the store must now be charged for.
+   */
   seen(demand: TakeDemand, reply: TakeReply): readonly Omit<SettleRequest, 'id'>[] {
     if (this.#shares === undefined) return NOTHING
     this.#shares.see(demand, reply)
@@ -68,7 +70,7 @@ export class Fallback {
   }
 
   #spend(demand: TakeDemand, { expectedProcesses }: { readonly expectedProcesses: number }): Refund | undefined {
-    // Without the store it is unknown how many slots are taken.
+    // Without the store, the number of taken slots is unknown.
     if (takesSlots(demand.costs)) return undefined
     return this.#shares?.spend(demand, expectedProcesses)
   }
@@ -76,70 +78,71 @@ export class Fallback {
 
 const NOTHING: readonly Omit<SettleRequest, 'id'>[] = []
 
-/** How many rows are remembered. The least recently seen are dropped and then have no share. */
+/** The most rows remembered. The least recently seen ones are dropped and then have no share. */
 const MAX_SEEN = 10_000
-/** How many windows are remembered whose share was spent. */
+/** The most windows remembered that have spent from their share. */
 const MAX_SPENT = 50_000
 
-/** A row as the store last reported it: the part of it that may be spent during an outage. */
+/** A row as last reported by the store, from which an outage may spend a share. */
 interface Share {
-  /** By the process's clock, epoch milliseconds. */
+  /** When it was reported, by the process's clock, in epoch milliseconds. */
   readonly seenAt: number
-  /** By the store's clock at that moment. */
+  /** The time of the store's clock then. */
   readonly storeNow: number
   /** `[startedAt, used]` for each window. */
   readonly states: readonly number[]
-  /** Used tokens of each window, without those that came back to a bucket. */
+  /** The used tokens of each window, less those that have returned to a bucket. */
   readonly used: readonly number[]
-  /** Effective limit of each window; of a bucket its burst. */
+  /** The effective limit of each window; for a bucket, its burst. */
   readonly limits: readonly number[]
   /** See the request's quotas. */
   readonly rates: readonly number[] | undefined
-  /** When each window ends by the store's clock; `NOT_OPEN` for a window that isn't open. */
+  /** When each window ends, by the store's clock; `NOT_OPEN`: it isn't open. */
   readonly ends: readonly number[]
 }
 
-/** What was spent of a window during outages: one share per window, however many outages there are. */
+/** What outages have spent of a window. A window has one share, however many outages there are. */
 interface Spent {
   readonly share: number
-  /** `[startedAt, used]` of the share. A bucket's share is a bucket too. */
+  /** `[startedAt, used]` of the share. The share of a bucket is itself a bucket. */
   readonly cell: number[]
-  /** When the window ends by the process's clock, epoch milliseconds; for a bucket, when it is full again. */
+  /** When the window ends by the process's clock, in epoch milliseconds; for a bucket, when it is full again. */
   endsAt: number
 }
 
-/** A share that can pay a cost. */
+/** A share that can pay for a request. */
 interface Spendable {
   readonly unit: number
   readonly spent: Spent
-  /** What is left of the share. */
+  /** What remains of the share. */
   readonly left: number
 }
 
-/** What was spent without the store (negative: to be added). It is charged in the store when it answers again. */
+/** What was spent without the store (negative: refunded). It is posted when the store is back. */
 export type Posting = Omit<SettleRequest, 'as' | 'id'>
 
 /**
- * Refunds the unneeded part of what was spent, one number per unit. Returns a refund for the store if it was charged
- * there already.
+ * Refunds what wasn't needed, one amount per unit. If the store was already charged, returns the refund to send to it.
  */
 export type Refund = (amounts: readonly number[]) => Posting | undefined
 
 /**
- * Decides while a store does not answer, from what it last said. A process spends at most
- * `floor(remainder last seen / expected processes)` of a window, and nothing of a window that it has not seen open or
- * that has ended since. So with n processes cut off, at most the limit plus their shares is admitted. The share of a bucket
- * is a bucket. It has its part of the limit and the burst, and begins with its part of the remainder.
+ * Decides while a store is unavailable, from its last replies. A process spends at most `floor(last seen remainder /
+ * expected processes)` of a window. It spends nothing of windows that it hasn't seen open, or that have ended since. So
+ * with n processes cut off, at most the limit plus their shares is admitted.
+ *
+ * The share of a bucket is a bucket. It has its part of the limit and the burst, and starts with its part of the
+ * remainder.
  */
 export class LocalShares {
   readonly #layout: Layout
   readonly #layers: StoreSchema['layers']
   readonly #clock: Clock
-  /** Least recently seen first. */
+  /** The least recently seen first. */
   readonly #seen = new Map<string, Share>()
   /** By row, window, and the window's start. */
   readonly #spent = new Map<string, Spent>()
-  /** By the windows that they are charged in. */
+  /** By the windows to charge. */
   #postings = new Map<string, Posting>()
 
   constructor({ cells, layers }: StoreSchema, clock: Clock) {
@@ -170,9 +173,9 @@ export class LocalShares {
   }
 
   /**
-   * Spends a cost from the shares of every window that counts it, or from none.
+   * Spends a cost from the shares of all windows that count it, or from none.
    *
-   * @returns how to refund it (once, at most the cost), or `undefined` if a share is too small
+   * @returns a function that refunds at most the cost, once; `undefined`: a share is too small
    */
   spend({ subject, category, costs, quotas: { layers } }: Demand, expectedProcesses: number): Refund | undefined {
     const rows = layers.map((layer) => this.#openRow(layer, category, subject, costs, expectedProcesses))
@@ -186,7 +189,7 @@ export class LocalShares {
     const starts = spents.map(({ spent }) => spent.cell[0]!)
     const posted = this.#postings
     return (refunds) => {
-      // What has not been posted is not posted; what has been posted is refunded like any other charge.
+      // What hasn't been posted is simply dropped. What has been posted is refunded like any other charge.
       if (posted !== this.#postings) return { subject, category, layers, states, refunds }
       this.#post(key, { subject, category, layers, states, refunds })
       for (const [at, { unit, spent }] of spents.entries()) refund(spent.cell, 0, starts[at]!, refunds[unit]!)
@@ -194,7 +197,7 @@ export class LocalShares {
     }
   }
 
-  /** What was spent since the last call, for the store. Posted once, whether or not it arrives. */
+  /** Returns what was spent since the last call, for the store. It is posted at most once, even if it gets lost. */
   takePostings(): readonly Posting[] {
     if (this.#postings.size === 0) return []
     const postings = [...this.#postings.values()].filter(({ refunds }) => refunds.some((amount) => amount !== 0))
@@ -208,7 +211,7 @@ export class LocalShares {
     this.#postings.set(key, { ...posting, refunds })
   }
 
-  /** The windows of a row that count a cost, if all of them were seen open and are still open; else `undefined`. */
+  /** Returns the windows of a row that count a cost, if all were seen open and still are. */
   #openRow(
     layer: number,
     category: number,
@@ -234,7 +237,7 @@ export class LocalShares {
     return { states: share.states, spents }
   }
 
-  /** When a state's window ends, by the store's clock. */
+  /** Returns when a state's window ends, by the store's clock. */
   #endOf(slot: number, window: number, states: readonly number[], periods: readonly number[] | undefined): number {
     const startedAt = states[this.#layout.cellAt(slot, window)]!
     if (startedAt === NOT_OPEN) return NOT_OPEN
@@ -243,7 +246,7 @@ export class LocalShares {
     return periodAt(startedAt, periods, this.#layout.periodsAt(slot) + PERIOD_NUMBERS * index)?.end ?? startedAt
   }
 
-  /** A window's share is fixed when it is first needed. A later outage does not renew it. */
+  /** The first outage that needs a window's share fixes it. Later outages don't renew it. */
   #window(key: string, share: Share, w: number, processes: number): Omit<Spendable, 'unit'> | undefined {
     const startedAt = share.states[this.#layout.cellAt(0, w)]!
     const endsAt = share.seenAt + (share.ends[w]! - share.storeNow)
@@ -253,7 +256,7 @@ export class LocalShares {
     return spent && { spent, left: spent.share - spent.cell[1]! }
   }
 
-  /** A bucket has no end: its share refills over time. */
+  /** A bucket never ends. Its share refills over time. */
   #bucket(key: string, share: Share, w: number, processes: number): Omit<Spendable, 'unit'> | undefined {
     if (share.states[this.#layout.cellAt(0, w)] === NOT_OPEN) return undefined
     const now = this.#clock.now()
@@ -269,7 +272,7 @@ export class LocalShares {
     return { spent, left: most - cell[1]! + cameBack(now - cell[0]!, rate, perMs) }
   }
 
-  /** `undefined` if no more shares can be remembered. */
+  /** Returns `undefined` if too many shares are remembered. */
   #spentOf(key: string, begun: Spent): Spent | undefined {
     const known = this.#spent.get(key)
     if (known !== undefined) return known

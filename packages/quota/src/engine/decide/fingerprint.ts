@@ -7,12 +7,12 @@ export interface Uses {
   readonly hold: string
 }
 
-/** One object for all reservations of an operation, as records keep the text. */
+/** Records keep these texts, so all reservations of an operation share one object. */
 export function usesOf(operation: string): Uses {
   return { id: `${operation}:`, hold: `${HOLD_MARK}${operation}:` }
 }
 
-/** The operation in a fingerprint. */
+/** Returns the operation in a fingerprint. */
 export function operationOf(fingerprint: string): string {
   const use = fingerprint.startsWith(HOLD_MARK) ? fingerprint.slice(HOLD_MARK.length) : fingerprint
   return use.slice(0, use.lastIndexOf(':'))

@@ -6,18 +6,18 @@ import type { Policy } from '../../policy/policy.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { FailurePolicy } from '../options.ts'
 
-/** One log line per cause in this time, in milliseconds, */
+/** Each cause is logged at most once in this time, in milliseconds. */
 const AGAIN_AFTER_MS = 60_000
-/** and for at most this many causes. */
+/** The most causes logged in that time. */
 const MOST_CAUSES = 10
 /** The longest reason in a log line, in characters. */
 const MAX_REASON = 600
 /** How deep causes of an error are read. */
 const MAX_DEPTH = 10
-/** These concern one row, or new subjects only. Another request's success does not end them. */
+/** Errors that concern a single row, or only new subjects. Success of another request doesn't end them. */
 const NEVER_OVER: readonly string[] = ['damaged_row', 'store_full']
 
-/** When the store stopped answering, and what callers get. */
+/** When the store became unavailable, and what was logged. */
 interface Outage {
   /** By the engine's clock, epoch milliseconds. */
   readonly since: number
@@ -34,9 +34,9 @@ export interface OutagesDeps {
   readonly logger: QuotaLogger
 }
 
-/** Logs why the store does not answer, what callers get, and when it answers again. Used if there is no listener. */
+/** Logs why the store is unavailable, what callers get, and when it is back. Used if there is no listener. */
 export class Outages {
-  /** Whether the last call to the store failed. A field, since every decision reads it. */
+  /** Whether the last call to the store failed. It is a field because every decision reads it. */
   isOpen = false
   readonly #clock: Clock
   readonly #logger: QuotaLogger
@@ -51,7 +51,7 @@ export class Outages {
     this.#consequence = consequenceOf(policy, failurePolicy)
   }
 
-  /** @param allowed whether the request was admitted nevertheless */
+  /** Call after a failed call. @param allowed whether the request was admitted anyway */
   failed(error: unknown, allowed: boolean): void {
     const { code, reason, docs } = causeOf(error)
     const now = this.#clock.now()
@@ -67,7 +67,7 @@ export class Outages {
     this.isOpen = true
   }
 
-  /** The store answered. */
+  /** Call after a successful call. */
   answered(): void {
     const outage = this.#outage
     this.isOpen = false
@@ -77,7 +77,7 @@ export class Outages {
 
   #isDue(cause: string, now: number): boolean {
     for (const [logged, at] of this.#loggedAt) {
-      // A clock that was set back must not silence a cause for longer.
+      // If the clock was set back, causes must not stay silent for longer.
       if (now - at >= AGAIN_AFTER_MS || now < at) this.#loggedAt.delete(logged)
     }
     if (this.#loggedAt.has(cause) || this.#loggedAt.size >= MOST_CAUSES) return false
@@ -86,7 +86,7 @@ export class Outages {
   }
 }
 
-/** The cause: the library's innermost error, with the driver's reason. */
+/** Returns the innermost error of this library, with the driver's reason. */
 function causeOf(error: unknown): { readonly code: string; readonly reason: string; readonly docs: string } {
   let known = new QuotaError('quota_unavailable', 'The store failed')
   let inner = error
@@ -113,7 +113,7 @@ function requests(count: number): string {
   return count === 1 ? '1 request' : `${count} requests`
 }
 
-/** What callers get while the store does not answer. */
+/** Returns what callers get while the store is unavailable. */
 function consequenceOf({ categories }: Policy, failurePolicy: OutagesDeps['failurePolicy']): string {
   const got = categories.map((category) => CONSEQUENCES[kindOf(failurePolicy[category])])
   const isSame = got.every((each) => each === got[0])

@@ -18,7 +18,7 @@ export interface ReportsDeps {
   readonly events: Events
   readonly stopwatch: Stopwatch
   readonly live: Pick<LiveSettings, 'compiled'>
-  /** When a limit counts as near, if the settings don't say. */
+  /** When limits count as near, unless the settings say so. */
   readonly thresholds: readonly Threshold[]
   readonly outages: Outages
 }
@@ -41,7 +41,7 @@ export class Reports {
     this.#outages = outages
   }
 
-  /** Reads the stopwatch as a request begins; `undefined` while no listener measures decisions. */
+  /** Reads the stopwatch when a request starts; `undefined` while no listener measures decisions. */
   start(): number | undefined {
     return this.#events.hasTimeListeners ? this.#stopwatch() : undefined
   }
@@ -60,7 +60,7 @@ export class Reports {
     this.#events.emit('overrun', overrun)
   }
 
-  /** Reports limits that a commit took across thresholds. @param charge what it charged in addition, as a decision */
+  /** Reports limits that a commit took across thresholds. @param charge the additional charge, as a decision */
   added(charge: AdmittedDecision, demand: Pick<Demand, 'costs'>): void {
     this.#nearLimit(charge, demand)
   }
@@ -79,7 +79,7 @@ export class Reports {
   }
 
   #time(category: number, startedAtMs: number | undefined, outcome: DecisionTime['outcome'], allowed: boolean): void {
-    // A listener that was added while the request was in flight is not called.
+    // A listener that was added during the request isn't called.
     if (!this.#events.hasTimeListeners || startedAtMs === undefined) return
     const durationMs = this.#stopwatch() - startedAtMs
     this.#events.emit('decided', { category: this.#policy.categories[category]!, outcome, allowed, durationMs })
@@ -87,8 +87,8 @@ export class Reports {
 }
 
 /**
- * The limits that a charge took across thresholds. The store counts each charge once and in one order, so exactly one
- * charge makes each crossing, in any process. No process has to remember what was reported.
+ * Returns the limits that a charge took across thresholds. The store counts all charges in one order, so exactly one
+ * charge makes each crossing, across all processes. No process has to remember past reports.
  *
  * @param units of the policy
  * @param demand what was charged
@@ -104,7 +104,7 @@ function crossings(
     const isSlots = window.kind === 'concurrency'
     const { unit = isSlots ? SLOTS : units[0]! } = window
     const charged = isSlots ? costs.at(-1)! : costs[units.indexOf(unit)]!
-    // No limit is as high. The count stops there, so its value before the charge is unknown.
+    // The count stops at this value, which is above any limit. Its value before the charge is unknown.
     if (window.used === MAX_USED) return []
     return thresholds
       .filter((threshold) => threshold.unit === undefined || threshold.unit === unit)

@@ -3,11 +3,11 @@ import { type Answer, isNotDone, notDone } from '../../store/quota-store.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 
 /**
- * Waits for an answer, at most `ms` milliseconds. If the process was busy and the timer fires late, it first checks
- * whether the answer has arrived.
+ * Waits for a result, at most `ms` milliseconds. If a busy process fires the timer late, it first checks whether the
+ * result has arrived.
  *
- * @param late receives an answer that arrived too late
- * @throws {QuotaError} `store_error` if there was no answer in time; otherwise what `answer` rejects with
+ * @param late receives a result that arrives too late
+ * @throws {QuotaError} `store_error` if no result arrived in time; otherwise what `answer` rejects with
  */
 function withinTime<T>(answer: Answer<T>, ms: number, late?: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -19,7 +19,7 @@ function withinTime<T>(answer: Answer<T>, ms: number, late?: (value: T) => void)
     let timer = setTimeout(() => {
       timer = setTimeout(giveUp)
     }, ms)
-    // Not by a `then` of its own: what that gives may be something to wait for in its turn.
+    // `Promise.resolve` also unwraps a result that is itself a thenable, which `answer.then` would not.
     Promise.resolve(answer).then(
       (value) => {
         clearTimeout(timer)
@@ -40,14 +40,13 @@ interface OpeningStore {
 }
 
 /**
- * The deadline of calls. It starts after the stores' first connections, which have limits of their own. A call that
- * waited for them has its whole deadline left.
+ * The deadline of calls. Waiting for the stores' first connections doesn't count, because they have their own limits.
  */
 export class CallDeadline {
   readonly ms: number
   readonly #stores: readonly OpeningStore[]
   #isOpen = false
-  /** When the call ended that waited for first connections, by the machine's stopwatch. */
+  /** When the last call that waited for first connections stopped waiting, by the system stopwatch. */
   #openedAt = Number.NEGATIVE_INFINITY
 
   constructor(ms: number, stores: readonly OpeningStore[] = []) {
@@ -56,9 +55,9 @@ export class CallDeadline {
   }
 
   /**
-   * Waits for an answer until the deadline, like {@link withinTime}.
+   * Waits for a result until the deadline, like {@link withinTime}.
    *
-   * @param startedAt when the caller began to wait, by the machine's stopwatch
+   * @param startedAt when the caller started to wait, by the system stopwatch
    */
   within<T>(answer: Answer<T>, startedAt: number, late?: (value: T) => void): Promise<T> {
     const opening = this.#opening()
@@ -82,27 +81,27 @@ export class CallDeadline {
   }
 }
 
-/** The store that failed, as people read it. */
+/** The failed store, for messages. */
 export type StoreName = 'the quota store' | 'the settings store'
 
-/** A store's error as callers see it. It is never a refusal, and it names the cause. */
+/** Converts a store's error to `quota_unavailable`, with its cause. */
 export function unavailable(cause: unknown, asked: StoreName = 'the quota store'): QuotaError {
   if (cause instanceof QuotaError && cause.code === 'quota_unavailable') return cause
   const error = new QuotaError('quota_unavailable', `${asked} did not answer${reasonOf(cause)}`, { cause })
   return isNotDone(cause) ? notDone(error) : error
 }
 
-/** The error if all stores are synchronous, and the counters know settings that the engine cannot read. */
+/** The error if all stores are synchronous, but the counters have settings that the engine can't read. */
 export function otherSettings(): QuotaError {
   return new QuotaError('store_error', 'a synchronous store replied that it knows other settings')
 }
 
-/** Errors of this library are safe to show. Errors of drivers may contain addresses and credentials. */
+/** Returns the message of this library's errors. Messages of drivers may contain addresses and credentials. */
 function reasonOf(cause: unknown): string {
   return cause instanceof QuotaError ? `: ${cause.message}` : ''
 }
 
-/** Calls an asynchronous store. Its errors become `quota_unavailable`. */
+/** Calls an asynchronous store. Errors become `quota_unavailable`. */
 export async function callLater<T>(ask: () => PromiseLike<T> | T, asked?: StoreName): Promise<T> {
   try {
     return await ask()
@@ -111,14 +110,16 @@ export async function callLater<T>(ask: () => PromiseLike<T> | T, asked?: StoreN
   }
 }
 
-// How often the engine calls a store again when others change what it uses. Each bound is small, since a caller waits: the
-// settings and clocks behind it change once a second at the most, so that reaching it means a fault.
+// How often the engine retries when others change what it uses. The bounds are small because a caller waits. Settings
+// and clocks change at most once per second, so reaching a bound indicates a fault.
 
-/** Stale replies in a row, because the store's clock is outside the periods or, for holds, the settings changed. */
+/**
+ * Stale replies in a row because the store's clock is outside the periods, or for holds because the settings changed.
+ */
 export const MAX_STALE = 3
 
-/** How often one take reads settings that have changed again meanwhile. */
+/** How often one take reads settings that keep changing. */
 export const MAX_CATCH_UPS = 3
 
-/** Attempts of a write without `ifVersion`, if other administrators write at the same time. */
+/** Attempts of a write without `ifVersion` while other administrators write. */
 export const MAX_WRITES = 10

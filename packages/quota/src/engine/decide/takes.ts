@@ -7,7 +7,7 @@ import type { LiveSettings } from '../settings/live-settings.ts'
 import type { Demands, TakeDemand } from './demands.ts'
 import { type CallDeadline, MAX_CATCH_UPS, MAX_STALE, otherSettings } from './store-call.ts'
 
-/** The store threw, did not answer in time, or had no room. */
+/** The store failed: an error, no reply in time, or no room. */
 export class StoreFailure {
   readonly outcome = 'failed'
   readonly error: unknown
@@ -23,13 +23,13 @@ export class StoreFailure {
 /** The store's reply to a demand, or its failure. */
 export type Replied = TakeReply | StoreFailure
 
-/** The purpose of a take, such as `consume`: it makes a demand from a request `R`, and a `T` from the reply. */
+/** A kind of take, such as `consume`. It makes a demand from a request `R`, and a result `T` from the reply. */
 export interface Purpose<R, T> {
-  /** Throws for an invalid request. Call it once the settings are read: it uses those in force. */
+  /** Makes the demand with the current settings, so call it after they were read. Throws for an invalid request. */
   demand(request: R): TakeDemand
-  /** The result if no store needs to be called; else `undefined`. */
+  /** Returns the result if no store needs to be called. */
   free(demand: TakeDemand): T | undefined
-  /** @param demand with the settings and periods that decided it */
+  /** Makes the result. @param demand with the settings and periods that decided it */
   of(demand: TakeDemand, reply: Replied): T
 }
 
@@ -40,29 +40,29 @@ export interface TakesDeps {
   readonly counters: Counters
   /** Whether the counters are synchronous. */
   readonly sync: boolean
-  /** Whether the counters keep the deadline themselves. */
+  /** Whether the store of the counters enforces the deadline itself. */
   readonly keepsTime: boolean
   readonly deadline: CallDeadline
-  /** Reads the settings in the transaction that the counters are in. */
+  /** Reads the settings in the counters' transaction. */
   readonly settings?: SettingsReader | undefined
-  /** Called with an admission that arrived after the deadline, when its caller already had an answer. */
+  /** Called with an admission that arrived after the deadline, when its caller had already got a response. */
   readonly late: (demand: TakeDemand, reply: TakeReply) => void
 }
 
-/** The attempts of one take. */
+/** State of one take and its attempts. */
 interface Attempts {
   /**
-   * When its caller began to wait, by the machine's stopwatch. Absent while it waits only for a store that keeps the
+   * When its caller started to wait, by the system stopwatch. Absent while it only waits for a store that enforces the
    * deadline.
    */
   startedAt: number | undefined
-  /** Whether it waits for settings, so that a failure names their store. */
+  /** Whether it is waiting for settings, so that an error names their store. */
   waitsForSettings: boolean
   stalePeriods: number
   staleSettings: number
 }
 
-/** Calls `take` of the counters under the settings and periods in force. Repeats it while the reply is stale. */
+/** Calls `take` of the counters with the current settings and periods. Repeats it while the reply is stale. */
 export class Takes {
   readonly #deps: TakesDeps
 
@@ -71,7 +71,8 @@ export class Takes {
   }
 
   /**
-   * For synchronous counters and settings. Throws what the purpose throws; a store's failure is a {@link StoreFailure}.
+   * For synchronous counters and settings. Throws what the purpose throws. A store's error becomes a {@link
+   * StoreFailure}.
    */
   takeSync<R, T>(request: R, purpose: Purpose<R, T>): T {
     let demand = purpose.demand(request)
@@ -93,15 +94,15 @@ export class Takes {
     return purpose.of(demand, reply)
   }
 
-  /** With synchronous stores only periods can be stale. */
+  /** With synchronous stores, only periods can be stale. */
   #withOtherPeriods(demand: TakeDemand, { now, settingsRevision }: TakeReply, tries: number): TakeDemand {
     if (settingsRevision !== undefined) throw otherSettings()
     return this.#withPeriodsAt(now, demand, tries)
   }
 
   /**
-   * For all other stores. Reads the subject's settings unless they are cached, and stale settings again, all within the
-   * deadline. Rejects with what the purpose throws; a store's failure is a {@link StoreFailure}.
+   * For all other stores. Reads the subject's settings if they aren't cached, and stale settings again, within the
+   * deadline. Rejects with what the purpose throws. A store's error becomes a {@link StoreFailure}.
    */
   take<R, T>(request: R, purpose: Purpose<R, T>): Promise<T> {
     return this.#deps.live.loaded ? this.#taken(request, purpose) : this.#takenFirst(request, purpose)
@@ -118,10 +119,10 @@ export class Takes {
   }
 
   /**
-   * Everything from the request to its result. An `async` function that awaits another would cost one more promise.
+   * The whole take in one `async` function, because awaiting another one would cost one more promise.
    *
-   * @param startedAt when the caller began to wait, by the machine's stopwatch, if it waited for the first read of the
-   * settings
+   * @param startedAt when the caller started to wait for the first read of the settings, by the system stopwatch;
+   * absent if it didn't
    */
   async #taken<R, T>(request: R, purpose: Purpose<R, T>, startedAt?: number): Promise<T> {
     let demand = purpose.demand(request)
@@ -161,7 +162,7 @@ export class Takes {
     return demands.withQuotas(demand, quotas[category]!)
   }
 
-  /** The demand after a stale reply: under other periods, or under other settings, which are read first. */
+  /** Returns the demand after a stale reply: with other periods, or with other settings after reading them. */
   async #caughtUp(demand: TakeDemand, { now, settingsRevision }: TakeReply, attempts: Attempts): Promise<TakeDemand> {
     if (settingsRevision === undefined && demand.periods !== undefined) {
       attempts.stalePeriods++
@@ -177,7 +178,7 @@ export class Takes {
     return { ...demand, hasSubjectSettings: false }
   }
 
-  /** The demand under the periods at the store's time, which was outside those of the demand. */
+  /** Returns the demand with the periods at the store's time. */
   #withPeriodsAt(now: number, demand: TakeDemand, tries: number): TakeDemand {
     const { periods, demands } = this.#deps
     if (tries === MAX_STALE) throw tooFast("the store's clock was turned", 'its periods could be computed')
@@ -185,7 +186,7 @@ export class Takes {
     return demands.withQuotas(demand, demand.quotas)
   }
 
-  /** The reply, within the deadline; an admission that arrives later is refunded. */
+  /** Returns the reply, within the deadline. An admission that arrives later is refunded. */
   #reply(demand: TakeDemand, attempts: Attempts): Answer<TakeReply> {
     const { counters, late } = this.#deps
     const answer = counters.take(demand)
@@ -195,7 +196,7 @@ export class Takes {
     })
   }
 
-  /** @throws {QuotaError} `store_error` when the rest of the deadline has passed */
+  /** @throws {QuotaError} `store_error` after the rest of the deadline */
   #inTime<T>(answer: Answer<T>, { startedAt = 0 }: Attempts, late?: (value: T) => void): Promise<T> {
     return this.#deps.deadline.within(answer, startedAt, late)
   }

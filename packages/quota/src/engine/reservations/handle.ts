@@ -12,29 +12,29 @@ import type {
   ResumedReservation,
 } from '../requests.ts'
 
-/** How a reservation ends. */
+/** How to settle a reservation. */
 export type SettleAs = 'committed' | 'cancelled'
 
-/** What a handle is of, and the calls that it makes: of a hold, or of a charge that its holder alone can give back. */
+/** What a handle settles: a hold, or a charge that only its holder can refund. */
 export interface Settleable {
-  /** Whether it may be settled again whatever went wrong: it is a hold, or has an id. */
+  /** Whether a failed settlement can be repeated: it is a hold, or has an id. */
   readonly isNamed: boolean
-  /** The hold, if it is one. */
+  /** Present for a hold. */
   readonly hold?: { readonly token: string; readonly endsAt: number; readonly ttlMs: number } | undefined
-  /** @throws {QuotaError} if the commit is invalid, before the store is called */
+  /** Validates a commit before any call to the store. @throws {QuotaError} if it is invalid */
   checkCommit(actual: Cost | undefined): void
   settle(as: SettleAs, actual: Cost | undefined): Task<CommitResult>
   extend(ttlMs: number | undefined): Task<number>
   add(cost: Cost): Task<Decision>
 }
 
-/** The calls of a reservation, which is settled once. They are functions of the handle's own, which survive destructuring. */
+/** The calls of a reservation. They settle it once, and still work after destructuring. */
 class Handle {
   readonly #held: Settleable
   readonly #run: Run
-  /** The settle in flight or done, which later calls share. */
+  /** The settlement in flight or done. Later calls share it. */
   #settling: Answer<CommitResult> | undefined
-  /** A settle whose outcome is unknown: it does not turn into a success later. */
+  /** The error of a settlement whose outcome is unknown. Later calls throw it, too. */
   #failure: { readonly error: unknown } | undefined
 
   constructor(held: Settleable, run: Run) {
@@ -94,7 +94,10 @@ class Handle {
     }
   }
 
-  /** The settle in flight or done. @throws what checks of the commit throw; the error of a settle whose outcome is unknown */
+  /**
+   * Returns the settlement in flight or done. @throws errors of the commit's check; the error of a settlement whose
+   * outcome is unknown
+   */
   #begun(actual: Cost | undefined): Answer<CommitResult> | undefined {
     this.#held.checkCommit(actual)
     if (this.#failure !== undefined) throw this.#failure.error
@@ -131,22 +134,22 @@ class ResumedHandle extends Handle {
   }
 }
 
-/** The handle of what was reserved. @param run how its calls answer: at once, or by promises */
+/** Makes the handle of a reservation. @param run whether its calls return promises */
 export function reservedHandle(held: Settleable, run: Run, decision: AdmittedDecision): HeldReservation {
   return new ReservedHandle(held, run, decision) as unknown as HeldReservation
 }
 
-/** The handle of a hold that was reserved elsewhere, or earlier. */
+/** Makes the handle of a hold that was reserved elsewhere or earlier. */
 export function resumedHandle(held: Settleable, subject: Subject, operation: string): ResumedReservation {
   return new ResumedHandle(held, runAsync, subject, operation) as unknown as ResumedReservation
 }
 
-/** The error of what only a hold can. */
+/** The error of calls that need a hold. */
 export function holdRequired(call: 'extend' | 'add'): QuotaError {
   return new QuotaError('hold_required', `${call}: only a hold can; reserve with \`ttlMs\``)
 }
 
-/** The handle of a refused request. */
+/** Makes the handle of a refused request. */
 export function refusedReservation(run: Run, decision: RefusedDecision): RefusedReservation {
   return { status: 'refused', allowed: false, decision, ...refusedCalls(run, decision.operation) }
 }
@@ -159,9 +162,9 @@ export function refusedCalls(run: Run, operation: string): Pick<RefusedReservati
 }
 
 /**
- * The handle of a request whose id another holder has, or that is over; it settles nothing.
+ * Makes the handle of a request whose id is in use or used up. It settles nothing.
  *
- * @param nothing an amount of nothing
+ * @param nothing a zero amount
  */
 export function repeatedReservation(
   run: Run,
@@ -181,21 +184,21 @@ function emptyCalls(run: Run, commit: () => CommitResult): Pick<RefusedReservati
   >
 }
 
-/** What can be settled, for those who only wait for it. */
+/** A reservation that can be cancelled while someone waits for it. */
 export interface PendingReservation {
   cancel(): Answer<void>
 }
 
-/** A hold is extended when this share of its life has passed: two extensions may fail before it ends. */
+/** A hold is extended after this share of its lifetime, so that two extensions may fail before it expires. */
 const EXTEND_AFTER = 1 / 3
 /** Longest that a timer can wait, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Extends a hold again and again, until the returned function is called, the hold is settled, or it has ended. An extension
- * that fails is followed by the next.
+ * Extends a hold repeatedly, until it is settled or expired, or the returned function is called. After a failed
+ * extension, the next one follows as usual.
  *
- * @param ttlMs what each extension requests
+ * @param ttlMs the lifetime that each extension requests
  */
 function keepAlive(extend: () => Promise<unknown>, ttlMs: number, isSettled: () => boolean): () => void {
   const everyMs = Math.min(Math.max(1, Math.floor(ttlMs * EXTEND_AFTER)), MAX_TIMER_MS)
@@ -203,7 +206,7 @@ function keepAlive(extend: () => Promise<unknown>, ttlMs: number, isSettled: () 
     if (isSettled()) stop()
     else extend().catch(endIfExpired)
   }, everyMs)
-  // The work keeps the process alive, not the hold.
+  // Only the work itself keeps the process alive.
   ;(timer as { unref?: () => void }).unref?.()
 
   function stop(): void {
@@ -217,10 +220,10 @@ function keepAlive(extend: () => Promise<unknown>, ttlMs: number, isSettled: () 
   return stop
 }
 
-/** How often ended holds are polled for while there is a listener, in milliseconds. */
+/** The polling interval for expired holds while there is a listener, in milliseconds. */
 const EVERY_MS = 1_000
 
-/** Polls for ended holds while there is a listener. */
+/** Polls for expired holds while there is a listener. */
 export class HoldWatch {
   readonly #sweep: () => Promise<unknown>
   #timer: ReturnType<typeof setInterval> | undefined
@@ -229,9 +232,9 @@ export class HoldWatch {
     this.#sweep = sweep
   }
 
-  /** Begins, if it has not. */
+  /** Starts polling, unless it has started. */
   start(): void {
-    // A failed look is followed by the next.
+    // After a failed poll, the next one follows as usual.
     this.#timer ??= setInterval(() => void this.#sweep().catch(() => undefined), EVERY_MS)
     ;(this.#timer as { unref?: () => void }).unref?.()
   }
@@ -243,13 +246,13 @@ export class HoldWatch {
 }
 
 /**
- * Waits for a reservation or the signal. Whichever comes first decides, for good: a reservation that comes later is
- * cancelled, a signal that comes later changes nothing.
+ * Waits for a reservation or the signal; the first one wins. A reservation that arrives later is cancelled. A later
+ * signal changes nothing.
  */
 export function orAborted<R extends PendingReservation>(pending: PromiseLike<R>, signal: AbortSignal): Promise<R> {
   return new Promise((resolve, reject) => {
     let isDecided = false
-    /** Whether the caller comes first, and no one else will. */
+    /** // Returns true for the first caller only. */
     const first = (): boolean => {
       if (isDecided) return false
       isDecided = true
@@ -260,12 +263,12 @@ export function orAborted<R extends PendingReservation>(pending: PromiseLike<R>,
       if (first()) reject(signal.reason as Error)
     }
     signal.addEventListener('abort', onAbort)
-    // A signal that was aborted before the listener was added does not fire again.
+    // An already aborted signal doesn't fire.
     if (signal.aborted) onAbort()
     pending.then(
       (reservation) => {
         if (first()) resolve(reservation)
-        // Nobody holds the handle any more. A cancel that fails leaves the tokens charged, as an unsettled one does.
+        // No one has the handle. If the cancel fails, the tokens stay charged, like those of an unsettled reservation.
         else Promise.resolve(reservation.cancel()).catch(() => undefined)
       },
       (error: unknown) => {

@@ -2,7 +2,7 @@ import { QuotaError } from '../../errors/quota-error.ts'
 import { kindOf } from '../../errors/shown.ts'
 import type { Subject } from '../../store/schema.ts'
 
-/** What a token says of a hold. */
+/** The contents of a hold's token. */
 export interface HoldName {
   readonly subject: Subject
   /** The category's name. */
@@ -13,23 +13,23 @@ export interface HoldName {
   readonly nonce: string
   readonly fingerprint: string
   readonly slot: boolean
-  /** As it was reserved for, in milliseconds. */
+  /** The lifetime when it was reserved, in milliseconds. */
   readonly ttlMs: number
 }
 
-/** Begins every token; another version would begin otherwise. */
+/** The prefix of tokens, which includes the version. */
 const MARK = 'hold1.'
-/** Longest token that is checked, in characters: two texts of 256 bytes a layer, and names. */
+/** The longest token accepted, in characters: two texts of 256 bytes per layer, and names. */
 const MAX_TOKEN = 16_384
 
-/** A hold as text of `A-Z a-z 0-9 - _ .`. */
+/** Encodes a hold as text of `A-Z a-z 0-9 - _ .`. */
 export function holdToken(name: HoldName): string {
   const { subject, category, operation, plan, id, nonce, fingerprint, slot, ttlMs } = name
   const fields = [subject, category, operation, plan ?? null, id, nonce, fingerprint, slot, ttlMs]
   return MARK + base64url(JSON.stringify(fields))
 }
 
-/** @throws {QuotaError} `invalid_token` for anything that {@link holdToken} did not make */
+/** @throws {QuotaError} `invalid_token` unless {@link holdToken} made it */
 export function holdOfToken(token: unknown): HoldName {
   const name = typeof token === 'string' && token.startsWith(MARK) ? parsed(token.slice(MARK.length)) : undefined
   if (name !== undefined) return name
@@ -64,12 +64,12 @@ function parsed(text: string): HoldName | undefined {
   }
 }
 
-/** Names an open hold to administrators: what of a token is no secret. */
+/** Returns a reference to an open hold for administrators. It contains only the parts of a token that aren't secret. */
 export function holdRef(category: string, id: string): string {
   return base64url(JSON.stringify([category, id]))
 }
 
-/** By bytes of UTF-16: any text there is, lone surrogates included, survives. */
+/** Encodes UTF-16 code units, so that any text survives, even lone surrogates. */
 function base64url(text: string): string {
   let bytes = ''
   for (let i = 0; i < text.length; i++) {

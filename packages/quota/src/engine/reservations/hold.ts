@@ -16,7 +16,7 @@ import type { LiveSettings } from '../settings/live-settings.ts'
 import type { SettleAs, Settleable } from './handle.ts'
 import { type HoldName, holdToken } from './hold-token.ts'
 
-/** What the holds of an engine are worked with. */
+/** Dependencies of an engine's holds. */
 export interface HoldDeps {
   readonly calls: CounterCalls
   readonly check: RequestCheck
@@ -27,20 +27,20 @@ export interface HoldDeps {
   readonly freed: (category: number, subject: Subject) => void
 }
 
-/** Which hold, and for whom: what its token says. */
+/** Identifies a hold and its subject. The token contains the same. */
 export interface HoldIdentity extends HoldRef {
   readonly operation: string
   readonly plan?: string | undefined
   readonly slot: boolean
-  /** As it was reserved for, in milliseconds. */
+  /** The lifetime when it was reserved, in milliseconds. */
   readonly ttlMs: number
 }
 
-/** One hold as its handle knows it. Every call goes to the store, which has its record. */
+/** A hold for its handle. The record is in the store, so every call goes there. */
 export class HoldHandle implements Settleable {
   readonly isNamed = true
   readonly ttlMs: number
-  /** When it ends, as the store said last. */
+  /** When it expires, according to the store's last reply. */
   endsAt: number
   readonly #deps: HoldDeps
   readonly #identity: HoldIdentity
@@ -57,7 +57,7 @@ export class HoldHandle implements Settleable {
     return this
   }
 
-  /** Made on access: most holds end where they began. */
+  /** Made on access, because most holds are settled where they were reserved. */
   get token(): string {
     this.#token ??= holdToken(nameOf(this.#identity, this.#frame.category))
     return this.#token
@@ -138,7 +138,7 @@ export class HoldHandle implements Settleable {
     const { units } = this.#deps.check
     const shown = (vector: readonly number[]): Amount => amountOf(units, vector)
     const { subject, operation } = this.#identity
-    // A cancel has charged nothing, also for a hold that is gone.
+    // Cancelling charges nothing, even if the hold is gone.
     if (request.as === 'cancelled') return { charged: shown(noneOf(units)), uncharged: shown(noneOf(units)) }
     if (outcome === 'above') {
       const wanted = reply.reserved.map((amount, unit) => request.actual![unit] ?? amount)
@@ -149,7 +149,7 @@ export class HoldHandle implements Settleable {
     }
     if (outcome !== 'settled') throw this.#gone('expired')
     const result = { charged: shown(reply.charged), uncharged: shown(reply.uncharged) }
-    // A repeat is answered like the commit that settled, which has reported it all.
+    // The commit that settled has already reported the charge, so a repeat doesn't.
     if (added === undefined) return result
     const { reports } = this.#deps
     const { category } = this.#frame
@@ -163,7 +163,7 @@ export class HoldHandle implements Settleable {
     return result
   }
 
-  /** What was charged in addition, as a demand. */
+  /** The additional charge, as a demand. */
   #demand({ quotas, periods }: Pick<GrowRequest, 'quotas' | 'periods'>, costs: readonly number[]): Demand {
     const { subject, operation, category, plan } = this.#identity
     const settingsVersion = this.#deps.live.compiled.settings.version
@@ -184,7 +184,7 @@ function nameOf({ subject, operation, plan, id, slot, ttlMs }: HoldIdentity, cat
   return { subject, category, operation, plan, id: id.id, nonce: id.nonce, fingerprint: id.fingerprint, slot, ttlMs }
 }
 
-/** The error of a commit above what was reserved of some unit. */
+/** The error of a commit above the reserved amount of a unit. */
 export function commitAbove(
   units: readonly string[],
   actual: readonly number[],

@@ -24,7 +24,7 @@ export interface ReservationsDeps extends ChargeDeps {
   readonly hold: (identity: HoldIdentity, endsAt: number) => HoldHandle
 }
 
-/** Makes reservations from what stores answer. */
+/** Makes reservations from replies of stores. */
 export class Reservations {
   readonly #deps: ReservationsDeps
 
@@ -33,7 +33,7 @@ export class Reservations {
   }
 
   /**
-   * @param run how the calls of the handle answer
+   * @param run whether the handle's calls return promises
    * @throws {QuotaError} `too_many_holds`, `id_conflict`, `quota_unavailable`
    */
   of(demand: TakeDemand, reply: Replied, run: Run): Reservation {
@@ -62,7 +62,7 @@ export class Reservations {
     return this.#held(decision, new Charge(this.#deps, demand, settlement, { isNamed: id !== undefined }), run)
   }
 
-  /** A reservation of what costs nothing: there is nothing to settle. */
+  /** Makes a reservation that costs nothing and has nothing to settle. */
   free(demand: TakeDemand, run: Run): Reservation {
     const decision = this.#deps.decisions.free(demand)
     return this.#held(decision, new Charge(this.#deps, demand, () => undefined), run)
@@ -83,14 +83,14 @@ export class Reservations {
   }
 }
 
-/** The hold that a demand makes. */
+/** The hold that a demand requests. */
 export function identityOf({ subject, category, operation, plan, id, hold, price }: TakeDemand): HoldIdentity {
   return { subject, category, operation, plan, id: id!, ttlMs: hold!.ttlMs, slot: price.at(-1) !== 0 }
 }
 
-/** What the charges of an engine are settled with. */
+/** Dependencies of charges. */
 interface ChargeDeps {
-  /** Whether counters and settings answer synchronously. */
+  /** Whether counters and settings are synchronous. */
   readonly sync: boolean
   readonly check: RequestCheck
   readonly calls: CounterCalls
@@ -98,7 +98,7 @@ interface ChargeDeps {
   readonly takes: Takes
   readonly decisions: Decisions
   /**
-   * When a hold would end that the failure policy admitted without the store.
+   * Returns when a hold would expire that the failure policy admitted without the store.
    *
    * @throws {QuotaError} `invalid_ttl`
    */
@@ -107,21 +107,21 @@ interface ChargeDeps {
 }
 
 /**
- * What a charge is settled by: the request to the store; `undefined`: the store is not called.
+ * Makes the request that settles a charge; `undefined`: the store isn't called.
  *
- * @param refunds one number a unit
+ * @param refunds one amount per unit
  */
 type Settlement = (refunds: readonly number[], as: SettleAs) => SettleRequest | undefined
 
-/** A reservation that is no hold: what its holder does not give back stays charged. */
+/** A reservation that isn't a hold. It stays charged unless its holder refunds it. */
 class Charge implements Settleable {
   readonly isNamed: boolean
   readonly #deps: ChargeDeps
   readonly #demand: TakeDemand
-  /** One number a unit. */
+  /** One amount per unit. */
   readonly #reserved: readonly number[]
   readonly #settlement: Settlement
-  /** It was to be a hold, and the store has none: the failure policy admitted it. */
+  /** Whether it should be a hold, but the failure policy admitted it and the store has no record. */
   readonly #isUnrecorded: boolean
 
   constructor(
@@ -154,7 +154,7 @@ class Charge implements Settleable {
     const charged = this.#reserved.map((amount, unit) => Math.min(wanted[unit]!, amount))
     const uncharged = wanted.map((amount, unit) => amount - charged[unit]!)
     const isLess = charged.some((amount, unit) => amount < this.#reserved[unit]!)
-    // A full commit changes no counter, and only this handle could cancel: the store is not called.
+    // A full commit changes no counter, and only this handle could cancel, so the store needn't be called.
     if (isLess || as === 'cancelled') {
       const refunds = this.#reserved.map((amount, unit) => amount - charged[unit]!)
       const request = this.#settlement(refunds, as)
@@ -184,7 +184,7 @@ class Charge implements Settleable {
     return sync ? takes.takeSync(costs, addition) : yield* answered(false, takes.take(costs, addition))
   }
 
-  /** What the work came to, one number a unit. */
+  /** The actual cost, one amount per unit. */
   #wanted(as: SettleAs, actual: Cost | undefined): readonly number[] {
     const given = this.#deps.check.actual(actual)
     if (as === 'committed' && given === undefined) return this.#reserved

@@ -1,7 +1,7 @@
 import type { AdmittedDecision } from '../../decision/decision.ts'
 import type { HeldReservation } from '../requests.ts'
 
-/** Works under a reservation and settles it by the outcome: commits what returns, cancels what throws. */
+/** Runs work with a reservation and settles by the outcome: commits if the work returns, cancels if it throws. */
 export async function worked<T>(
   reservation: HeldReservation,
   work: (reservation: HeldReservation) => T | PromiseLike<T>,
@@ -12,7 +12,7 @@ export async function worked<T>(
     value = await work(reservation)
   } catch (error) {
     stop()
-    // The caller gets what the work threw; tokens whose cancel failed stay charged.
+    // The caller gets the error of the work. If the cancel fails, the tokens stay charged.
     await reservation.cancel().catch(() => undefined)
     throw error
   }

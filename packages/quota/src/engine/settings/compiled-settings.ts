@@ -9,33 +9,33 @@ import { priceOf } from '../../policy/warnings.ts'
 import type { Clock } from '../../time/clock.ts'
 import { type Uses, usesOf } from '../decide/fingerprint.ts'
 
-/** An operation as decisions need it. */
+/** An operation with the values that decisions need. */
 export interface CompiledOperation {
   readonly name: string
   /** Index into the policy's categories. */
   readonly category: number
   /**
-   * Price under the settings, as stores take it: one array for all requests at the price. It takes a slot where the policy
-   * limits how much of it is in flight, in some layer, on or off.
+   * The price under the settings, as a vector for stores. All requests at the price share it. It includes a slot if any
+   * layer limits the operation's concurrency, even if that limit is off.
    */
   readonly costs: readonly number[]
   readonly uses: Uses
   readonly overrun: OverrunPolicy
-  /** Most that one commit charges beyond its hold, one number a unit; 0 where an overrun is refused. */
+  /** The most that a commit may charge above its hold, one amount per unit; 0 if an overrun is refused. */
   readonly maxOverrun: readonly number[]
 }
 
-/** Settings of one subject by the names of its layers; layers without any are absent. */
+/** A subject's settings by layer name. Layers without settings are absent. */
 export type SettingsByLayer = Readonly<Record<string, SubjectSettings>>
 
 /**
- * Quotas worked out before, of subjects with the same settings in the layers so far: gone with these settings. There are no
- * more than there are plans, times the ways in which parts of the settings may have ended.
+ * Cached quotas of subjects with the same settings in the layers so far. The cache ends with these settings. It has at
+ * most one entry per plan, times the combinations of parts that may have ended.
  */
 interface CacheEntry {
-  /** Whether some part of the settings ends at some time. */
+  /** Whether some part of the settings has an end. */
   readonly ends: boolean
-  /** By the request's plan and what has ended. */
+  /** By the request's plan, and by what has ended. */
   readonly quotas: Map<string, readonly Quotas[]>
   /** By the settings in the next layer, or {@link NO_SETTINGS}. */
   readonly next: WeakMap<object, CacheEntry>
@@ -47,20 +47,20 @@ function emptyEntry(ends: boolean): CacheEntry {
   return { ends, quotas: new Map(), next: new WeakMap() }
 }
 
-/** One version of the settings under one adaptive factor, worked out for the decisions made under them. */
+/** One version of the settings with one adaptive factor, prepared for decisions. */
 export class CompiledSettings {
   readonly settings: VersionedSettings
   readonly operations: ReadonlyMap<string, CompiledOperation>
-  /** Of a policy with one operation: that one, so that requests need not name it. */
+  /** The only operation of a policy with one, which requests needn't name. */
   readonly only: CompiledOperation | undefined
-  /** Quotas of subjects without settings of their own and without a plan, by category. */
+  /** Quotas by category, for subjects without settings and without a plan. */
   readonly defaults: readonly Quotas[]
   readonly #terms: LimitInputs
   readonly #ownLayers: readonly string[]
   readonly #plans: ReadonlySet<string>
   readonly #cache = emptyEntry(false)
 
-  /** @param factorHundredths the adaptive factor; counts in mode `adaptive` alone */
+  /** @param factorHundredths the adaptive factor; only used in mode `adaptive` */
   constructor(policy: Policy, settings: VersionedSettings, factorHundredths = 100) {
     this.settings = settings
     this.#terms = { policy, cells: policyCells(policy), settings, factorHundredths }
@@ -72,11 +72,11 @@ export class CompiledSettings {
   }
 
   /**
-   * Quotas by category of a subject with settings in some layers, and with the plan that its request names: the same
-   * objects for the same settings and plan, as long as nothing that they follow from has ended.
+   * Returns quotas by category, for a subject's settings in some layers and its request's plan. The same inputs return
+   * the same objects, until some part of the settings ends.
    *
-   * @param clock asked only where the settings say until when they are in force
-   * @param unknown receives an unknown plan: of the request's always, of the settings' when they are worked out
+   * @param clock only read if the settings have an end
+   * @param unknown receives an unknown plan: each time for the request's, once per cache entry for the settings'
    */
   quotasOf(
     subjects: SettingsByLayer,
@@ -85,7 +85,7 @@ export class CompiledSettings {
     unknown: (plan: string, of: 'request' | 'settings') => void,
   ): readonly Quotas[] {
     const entry = this.#entryOf(subjects)
-    // Plans that nobody knows share the quotas of those who have none: names from requests fill no memory.
+    // Unknown plans share one entry, so that names in requests can't fill the memory.
     const isUnknown = plan !== undefined && !this.#plans.has(plan)
     if (isUnknown) unknown(plan, 'request')
     const named = isUnknown ? undefined : plan
@@ -117,7 +117,7 @@ export class CompiledSettings {
     return entry
   }
 
-  /** Two letters a layer for which parts of a subject's settings are in force. */
+  /** Encodes which parts of a subject's settings apply now, two characters per layer. */
   #partsAt(subjects: SettingsByLayer, now: number): string {
     const parts = this.#ownLayers.map((layer) => {
       const until = ownOf(subjects, layer)?.until
@@ -145,7 +145,7 @@ function isOver(until: number | null, now: number): boolean {
   return until !== null && now >= until
 }
 
-/** The part of a subject's settings that is in force at an instant. */
+/** Returns the parts of a subject's settings that apply at an instant. */
 function inForceAt(settings: SubjectSettings, now: number): SubjectSettings {
   const { overrides, plan, until } = settings
   return {

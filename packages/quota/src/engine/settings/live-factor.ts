@@ -10,15 +10,15 @@ function isFactor(hundredths: number): boolean {
 }
 
 /**
- * Follows the adaptive factor in a store. It holds no decision up: until it was read it is 1, and while the store does
- * not answer it is the last one known.
+ * Follows the adaptive factor in a store. Decisions never wait for it. The factor is 1 until it is read. While the
+ * store is unavailable, the last one is used.
  */
 export class LiveFactor {
   readonly #store: FactorStore
   readonly #onChange: (hundredths: number) => void
   readonly #unwatch: () => void
   #hundredths = 100
-  /** Counts changes heard of, so that a read which began before one is followed by another. */
+  /** Counts changes, so that a read that started before a change is followed by another. */
   #changes = 0
   #reading: Promise<void> | undefined
 
@@ -29,7 +29,7 @@ export class LiveFactor {
     this.#refresh()
   }
 
-  /** Ends when the reads in flight have ended, also in vain. */
+  /** Resolves when the reads in flight have ended, even if they failed. */
   async settled(): Promise<void> {
     await this.#reading
   }
@@ -47,7 +47,7 @@ export class LiveFactor {
     try {
       this.#adopt(this.#store.read() as VersionedFactor | undefined)
     } catch {
-      // The last factor known stays in force; the next tick that anybody makes is reported again.
+      // The last known factor stays in use. The next tick of any process triggers another read.
     }
   }
 
@@ -71,9 +71,9 @@ export class LiveFactor {
   }
 }
 
-/** The same settings store, every answer of which comes in time or is `quota_unavailable`. */
+/** Wraps a settings store with a deadline. Errors become `quota_unavailable`. */
 export function settingsInTime(store: SettingsStore, deadline: CallDeadline): SettingsStore {
-  // An answer that is here already cannot be late.
+  // A synchronous reply can't be late.
   if (store.sync) return store
   const inTime = <T>(call: () => PromiseLike<T>): Promise<T> => settingsAnswer(call, deadline)
   return {
@@ -90,7 +90,7 @@ export function settingsInTime(store: SettingsStore, deadline: CallDeadline): Se
   }
 }
 
-/** A transaction has its connection. */
+/** Wraps a transaction's reader. It doesn't wait for a connection, because the transaction has one. */
 function readerInTime(reader: SettingsReader, deadlineMs: number): SettingsReader {
   const deadline = new CallDeadline(deadlineMs)
   return {
@@ -103,7 +103,7 @@ function settingsAnswer<T>(call: () => PromiseLike<T>, deadline: CallDeadline): 
   return callLater(() => deadline.within(call(), systemStopwatch()), 'the settings store')
 }
 
-/** The same factor store, which is read in time or not at all. */
+/** Wraps a factor store with a deadline for reads. */
 export function factorInTime(store: FactorStore, deadline: CallDeadline): FactorStore {
   if (store.sync) return store
   return {

@@ -3,28 +3,28 @@ import type { Policy } from '../../policy/policy.ts'
 import { inRowOrder, windowCell } from '../../windows/identity.ts'
 import type { Calendar, CalendarWindow, OwnAnchor, TwoPeriods } from '../../windows/kinds/calendar.ts'
 
-/** Periods as they go with a request, and until when they are the first two. */
+/** Periods for requests, and how long they are current. */
 interface CachedPeriods {
   readonly periods: readonly number[]
-  /** When the first of the first periods ends, epoch milliseconds. */
+  /** When the first of the current periods ends, in epoch milliseconds. */
   readonly until: number
 }
 
 /**
- * The periods of a policy's calendar windows, computed in the process for an instant by the store's clock: the store
- * picks, and where its time is outside of the periods it received, its time counts from then on.
+ * Computes the current and next periods of a policy's calendar windows, for the store's clock. The store picks one of
+ * the two. If its time is outside both, its time is used from then on.
  */
 export class LivePeriods {
-  /** In the order of a row. */
+  /** In row order. */
   readonly #windows: readonly CalendarWindow[]
   readonly #calendar: Calendar | undefined
-  /** The store's time in its last reply, epoch milliseconds; before that the process's. */
+  /** The store's time in its last reply, in epoch milliseconds; before that, the process's time. */
   #storeTime: number
-  /** Of subjects without anchors of their own, by how many layers apply. */
+  /** For subjects without anchors, by the number of applying layers. */
   #shared: (CachedPeriods | undefined)[] = []
   /** By a subject's quotas. */
   #own = new WeakMap<Quotas, CachedPeriods>()
-  /** When the first period of any that is known ends. */
+  /** When the first of all known periods ends. */
   #until = Number.POSITIVE_INFINITY
 
   constructor({ windows }: Policy, calendar: Calendar | undefined, now: number) {
@@ -34,7 +34,7 @@ export class LivePeriods {
     this.#storeTime = now
   }
 
-  /** What goes with a request, see `TakeRequest.periods`; `undefined` where no window is of the calendar. */
+  /** Returns the periods of a request, see `TakeRequest.periods`; `undefined`: no window is a calendar window. */
   of(quotas: Quotas): readonly number[] | undefined {
     if (this.#windows.length === 0) return undefined
     const { layers, anchors } = quotas
@@ -48,17 +48,22 @@ export class LivePeriods {
     return shared.periods
   }
 
-  /** The same for another instant, epoch milliseconds: where a clock was turned, a window may be in neither of the two. */
+  /**
+   * Returns the periods at another instant, in epoch milliseconds. After a clock was set, a window may be in neither of
+   * the current two.
+   */
   at({ layers, anchors }: Quotas, instant: number): readonly number[] {
     return this.#around(anchors ?? layers.map(() => null), instant).flat()
   }
 
-  /** The store's time was `now`: from the second period on the next two are computed, before they are needed. */
+  /**
+   * Call with the store's time. Once the second period starts, the next periods are computed, before they are needed.
+   */
   advanceTo(now: number): void {
     if (now >= this.#until) this.resetTo(now)
   }
 
-  /** The store's time was outside of the periods that it received. */
+  /** Call when the store's time was outside the periods. */
   resetTo(now: number): void {
     this.#storeTime = now
     this.#shared = []

@@ -15,18 +15,17 @@ const NO_SETTINGS: SettingsByLayer = Object.freeze({})
 
 /** Callbacks of a {@link LiveSettings}. */
 export interface SettingsListener {
-  /** Other settings are in force. */
+  /** The effective settings changed. */
   changed(settings: VersionedSettings): void
-  /** A stored document has members that the policy cannot take. */
+  /** A stored document has members that the policy can't use. */
   faulty(faults: readonly Fault[], of: 'settings' | { readonly layer: string; readonly key: string }): void
-  /** A request, or a subject's settings, name a plan that there is not. */
+  /** A request or a subject's settings name an unknown plan. */
   unknownPlan(unknown: UnknownPlan): void
 }
 
 /**
- * The settings in force, kept up to date with a store: those that are stored, fitted to the policy, and the policy's own
- * where nothing is stored (any more). While a store that does not answer synchronously is being requested newer settings,
- * decisions go on under the last known ones; only the very first read is waited for.
+ * The effective settings: the stored ones, fitted to the policy, or the policy's own if nothing is stored. Only the
+ * first read is awaited. While an asynchronous store is read again, decisions use the last known settings.
  */
 export class LiveSettings {
   readonly #policy: Policy
@@ -42,12 +41,12 @@ export class LiveSettings {
   #compiled: CompiledSettings
   #faults: readonly Fault[] = []
   #loaded = false
-  /** How many reads have begun, and which of them is in force. */
+  /** How many reads have started, and which of them is in effect. */
   #begun = 0
   #adopted = 0
   /** The read in flight. */
   #reading: Promise<void> | undefined
-  /** The read after it, for callers that know of a change it may have missed. */
+  /** The read after it, for callers that know of a change which the first may have missed. */
   #queuedRead: Promise<void> | undefined
 
   constructor(
@@ -70,35 +69,35 @@ export class LiveSettings {
     this.#unwatch = store.watch((change) => this.#onChange(change))
   }
 
-  /** The settings now in force; of a store that does not answer synchronously, those last read. */
+  /** The effective settings; for an asynchronous store, those last read. */
   get compiled(): CompiledSettings {
     return this.#compiled
   }
 
-  /** What in the stored settings the policy could not take. */
+  /** The faults of the stored settings. */
   get faults(): readonly Fault[] {
     return this.#faults
   }
 
-  /** The adaptive factor as it was last read, in whole hundredths; 100 until then. */
+  /** The adaptive factor last read, in hundredths; 100 before that. */
   get factorHundredths(): number {
     return this.#factorHundredths
   }
 
-  /** Whether the settings were read once. */
+  /** Whether the settings have been read. */
   get loaded(): boolean {
     return this.#loaded
   }
 
-  /** The revision that decisions carry; `undefined` where no other process could change the settings. */
+  /** The revision that decisions include; `undefined`: no other process can change the settings. */
   get revision(): string | undefined {
     return this.#store.isMarked ? this.#compiled.settings.revision : undefined
   }
 
   /**
-   * Settles when the settings were read once.
+   * Resolves once the settings have been read.
    *
-   * @param within reads them as a part of a transaction, which waits for nothing that may be waiting for its end
+   * @param within reads them inside a transaction, so that it doesn't wait for reads that may wait for its end
    */
   async ready(within?: SettingsReader): Promise<void> {
     if (this.#loaded) return
@@ -106,14 +105,14 @@ export class LiveSettings {
     else await this.#readFrom(within)
   }
 
-  /** Ends when the adaptive factor was read, or could not be; decisions do not wait for it. */
+  /** Resolves when the read of the adaptive factor has ended, even if it failed. Decisions don't wait for it. */
   async factorSettled(): Promise<void> {
     await this.#factor?.settled()
   }
 
   /**
-   * Reads the settings again, by a read that begins after the call: one in flight may have missed a change that the
-   * caller knows of. Calls share reads, and none waits for more than two, however many come meanwhile.
+   * Reads the settings again. The read starts after the call, because one in flight may have missed a change that the
+   * caller knows of. Calls share reads, so none waits for more than two.
    */
   async refresh(): Promise<void> {
     if (this.#store.sync) {
@@ -133,11 +132,11 @@ export class LiveSettings {
   }
 
   /**
-   * The counters know another revision than the one in force here: reads the settings again, puts them in
-   * force, and announces them to the counters where that was forgotten or was another store's last word.
+   * Call when the counters know another revision. Reads and applies the settings. If they still differ from `seen`,
+   * announces them to the counters, which may have missed an announcement.
    *
    * @param seen the revision that the counters know, `''`: none
-   * @param within as of {@link ready}
+   * @param within see {@link ready}
    */
   async catchUp(seen: string, within?: SettingsReader): Promise<void> {
     if (within === undefined) await this.refresh()
@@ -146,25 +145,25 @@ export class LiveSettings {
     if (revision !== seen) await this.#store.reannounce?.(revision, seen)
   }
 
-  /** This process wrote settings; they are in force when the promise is fulfilled. */
+  /** Call after this process wrote settings. They apply once the promise resolves. */
   async wrote(stored: StoredDocument): Promise<void> {
     try {
       await this.refresh()
     } catch {
-      // The write is done; what it wrote is the newest thing known.
+      // The write is done, and nothing newer is known.
       this.#adopt(stored)
     }
   }
 
-  /** This process wrote a subject's settings: the next decision follows them. */
+  /** Call after this process wrote a subject's settings. They apply to the next decision. */
   wroteSubject(layer: string, key: string): void {
     this.#subjects.forget(layer, key)
   }
 
   /**
-   * The quotas of a subject by category, where they are known without waiting.
+   * Returns a subject's quotas by category, if they are known without waiting.
    *
-   * @param plan that the request names
+   * @param plan of the request
    */
   cached(subject: Subject, plan?: string): readonly Quotas[] | undefined {
     const settings = this.#subjects.cached(subject)
@@ -174,24 +173,24 @@ export class LiveSettings {
   }
 
   /**
-   * A subject's settings by layer, asked of the store. Asks `ready()` to have been awaited.
+   * Reads a subject's settings by layer from the store. Await `ready()` first.
    *
-   * @param within as of {@link ready}
+   * @param within see {@link ready}
    */
   async fetch(subject: Subject, within?: SettingsReader): Promise<SettingsByLayer> {
     return await this.#subjects.fetch(subject, within)
   }
 
   /**
-   * Quotas by category under the settings in force, whose {@link revision} goes with them until anything is awaited.
+   * Returns quotas by category under the effective settings. {@link revision} belongs to them until the next `await`.
    *
-   * @param settings of the subject, as {@link fetch} gives them
-   * @param plan that the request names
-   * @param subject whose they are
+   * @param settings of the subject, from {@link fetch}
+   * @param plan of the request
+   * @param subject for events
    */
   quotasOf(settings: SettingsByLayer, plan?: string, subject: Subject = ''): readonly Quotas[] {
     const met = (name: string, of: UnknownPlan['of']): void => {
-      // Settings that were not read yet may have it.
+      // Settings that haven't been read yet may define the plan.
       if (this.#loaded) this.#unknownPlans.met({ plan: name, subject, of })
     }
     return this.#compiled.quotasOf(settings, plan, this.#clock, met)
@@ -208,13 +207,13 @@ export class LiveSettings {
   }
 
   async #readAfter(reading: Promise<void> | undefined): Promise<void> {
-    // Its failure is reported to the callers that wait for it.
+    // The callers that wait for it get its error.
     await reading?.catch(() => undefined)
     this.#queuedRead = undefined
     await this.#readNow()
   }
 
-  /** One at a time for all callers. */
+  /** Reads once at a time, for all callers. */
   async #readSettings(): Promise<void> {
     try {
       await this.#readFrom(this.#store)
@@ -223,7 +222,7 @@ export class LiveSettings {
     }
   }
 
-  /** Reads of transactions overlap with the others: what an earlier read found is not adopted after a later one. */
+  /** Reads of transactions overlap with others. An earlier read is not applied after a later one. */
   async #readFrom(source: Pick<SettingsReader | SettingsStore, 'read'>): Promise<void> {
     this.#begun++
     const begun = this.#begun
@@ -233,7 +232,7 @@ export class LiveSettings {
     this.#adopt(stored)
   }
 
-  /** Absence is adopted like any other state: a store that lost its data is followed as it is. */
+  /** Missing settings are applied like any others, even if the store has lost them. */
   #adopt(stored: StoredDocument | undefined): void {
     if (stored !== undefined) check(stored)
     this.#loaded = true
@@ -266,26 +265,27 @@ export class LiveSettings {
     }
     if (change.kind === 'everything') this.#subjects.forgetAll()
     if (this.#store.sharesNothing) return
-    // A failed read leaves the last known settings in force; the store reports the next change, and `update` reads.
+    // After a failed read, the last known settings stay in effect. The store reports the next change, and `update`
+    // reads.
     this.refresh().catch(() => undefined)
   }
 }
 
-/** @throws {QuotaError} `store_error` for what breaks the port's promise */
+/** @throws {QuotaError} `store_error` if the store breaks its contract */
 function check({ revision, version }: StoredDocument): void {
   if (typeof revision === 'string' && revision !== '' && Number.isSafeInteger(version)) return
   throw new QuotaError('store_error', 'the settings store gave a document without a revision or a version')
 }
 
-/** A plan that does not exist, and where it was met; its subjects follow the base limits. */
+/** An unknown plan, and where it was found. Its subjects follow the base limits. */
 export interface UnknownPlan {
   readonly plan: string
   readonly subject: Subject
-  /** Whether the request named it, or the subject's stored settings. */
+  /** Whether the request or the subject's stored settings named it. */
   readonly of: 'request' | 'settings'
 }
 
-/** How many are reported per version of the settings: requests can name any text. */
+/** The most plans reported per version of the settings, because requests can name any text. */
 const MAX_REPORTED = 100
 
 /** Reports each unknown plan once per version of the settings. */
@@ -303,7 +303,7 @@ export class UnknownPlans {
     this.#report(unknown)
   }
 
-  /** Other settings are in force. */
+  /** Call when the settings change. */
   forget(): void {
     this.#reported.clear()
   }

@@ -5,7 +5,7 @@ import type { SubjectSettings } from '../../policy/settings.ts'
 import { layerKey, type Subject } from '../../store/schema.ts'
 import type { ReadWithin, SettingsReader, SettingsStore, StoredDocument } from '../../store/settings-store.ts'
 
-/** How many subjects' settings, or their absence, are cached if the store is asynchronous. */
+/** For asynchronous stores: how many subjects' settings, or their absence, are cached. */
 const MAX_REMEMBERED = 10_000
 
 /** One subject's settings by layer name. Layers without settings are absent. */
@@ -17,10 +17,10 @@ export class LiveSubjects {
   readonly #store: SettingsStore
   readonly #ownLayers: readonly LayerDefinition[]
   readonly #faulty: (faults: readonly Fault[], subject: { readonly layer: string; readonly key: string }) => void
-  /** Least recently used first; `null`: the store has nothing for this subject. */
+  /** Least recently used first; `null`: nothing is stored for this subject. */
   readonly #remembered = new Map<string, SubjectSettings | null>()
   readonly #fitted = new WeakMap<StoredDocument, SubjectSettings>()
-  /** Counts reported changes, so that what was read before a change is not cached after it. */
+  /** Counts changes, so that a read from before a change isn't cached after it. */
   #changes = 0
 
   constructor(
@@ -58,7 +58,7 @@ export class LiveSubjects {
         const key = layerKey(layer, subject)
         const { stored, isLatest } = await this.#read(layer.name, key, within)
         const settings = stored === undefined ? null : this.#fit(stored, layer.name, key)
-        // A change reported meanwhile may be newer than what was read: use it once, and cache nothing.
+        // A change may be newer than what was read, so it is used once and not cached.
         if (isLatest && changes === this.#changes) this.#remember(memoryKey(layer, subject), settings)
         if (settings !== null) found[layer.name] = settings
       }),
@@ -103,7 +103,7 @@ export class LiveSubjects {
     if (this.#remembered.size > MAX_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value!)
   }
 
-  /** Once per document that was read. */
+  /** Fits a document once per read. */
   #fit(stored: StoredDocument, layer: string, key: string): SubjectSettings {
     const known = this.#fitted.get(stored)
     if (known !== undefined) return known
@@ -114,7 +114,7 @@ export class LiveSubjects {
   }
 }
 
-/** No prototype: a layer's name may be a property that every object has. */
+/** Without a prototype, because a layer's name may be that of an inherited property. */
 function nothingFound(): Record<string, SubjectSettings> {
   return Object.create(null) as Record<string, SubjectSettings>
 }
