@@ -92,7 +92,7 @@ describe.runIf(redisTests)('holds on leased limits', () => {
     clock.advance(1_000 + 50)
     const swept = await Promise.all([one, other, one, other].map(({ holds }) => holds.sweep()))
     expect(swept.flatMap(({ ended }) => ended)).toHaveLength(50)
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([8]), { timeout: 15_000, interval: 5 })
+    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([8]), { timeout: 60_000, interval: 50 })
     expect(await one.used()).toEqual([3])
     expect((await other.holds.sweep()).open).toBe(1)
   })

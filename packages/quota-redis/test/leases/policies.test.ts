@@ -13,7 +13,7 @@ const SCHEMA: StoreSchema = {
   units: ['tokens'],
   cells: cellsIn(
     ['tokens'],
-    [windowCell({ label: '3s', lengthMs: 3_000 }), windowCell({ label: '5s', lengthMs: 5_000 })],
+    [windowCell({ label: '3m', lengthMs: 180_000 }), windowCell({ label: '5m', lengthMs: 300_000 })],
   ),
   categories: ['read'],
   layers: [
