@@ -13,7 +13,6 @@ import { LANGUAGES, type Language, preferredLanguage, SpeechContext, speechOf } 
 
 const EXTRAS: readonly Extra[] = Object.values(list)
 
-/** The console: signing in, and then the pages. */
 export function App(): JSX.Element {
   const [language, setLanguage] = useLanguage()
   const speech = useMemo(() => speechOf(language), [language])

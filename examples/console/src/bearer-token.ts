@@ -1,8 +1,7 @@
 /**
- * A credential as copied by a person: perhaps with the header field and the scheme, in quotes, over two lines, or with
- * invisible characters.
+ * Cleans up a pasted credential: removes the header name and the scheme, quotes, line breaks and invisible characters.
  *
- * @returns `undefined`: no credential has such characters
+ * @returns `undefined` if it contains characters that no credential has
  */
 export function bearerToken(pasted: string): string | undefined {
   const text = pasted

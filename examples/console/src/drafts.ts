@@ -1,13 +1,9 @@
-/** What a form has, and whether something in it would be lost. */
 interface Draft {
   readonly value: unknown
   readonly isUnsaved: boolean
 }
 
-/**
- * The unsaved input of all forms. It outlives their pages: it is still there after a visit to another page or a new
- * sign-in. It is kept in memory only.
- */
+/** The unsaved input of all forms. It survives visits to other pages and a new sign-in. It's only in memory. */
 export class Drafts {
   readonly #drafts = new Map<string, Draft>()
   readonly #listeners = new Set<() => void>()
@@ -21,31 +17,35 @@ export class Drafts {
     for (const listener of [...this.#listeners]) listener()
   }
 
-  /** Forgets a form that is not looked at any more, if nothing is lost by it. */
+  /** Forgets a form that is no longer shown, unless that would lose input. */
   leave(key: string): void {
     if (this.#drafts.get(key)?.isUnsaved !== true) this.#drafts.delete(key)
   }
 
-  /** Forgets the forms of a page, whatever is in them. @param href of the page */
+  /**
+   * Forgets the forms of a page and their input.
+   *
+   * @param href of the page
+   */
   forget(href: string): void {
     for (const key of this.#drafts.keys()) if (key.startsWith(draftKey(href, ''))) this.#drafts.delete(key)
     for (const listener of [...this.#listeners]) listener()
   }
 
-  /** The addresses of the pages whose forms have something that is not saved. */
+  /** The addresses of the pages with unsaved input. */
   unsaved(): string[] {
     const keys = [...this.#drafts].filter(([, { isUnsaved }]) => isUnsaved).map(([key]) => key)
     return [...new Set(keys.map((key) => key.slice(0, key.indexOf(' '))))]
   }
 
-  /** @returns stops it */
+  /** @returns a function that stops watching */
   watch(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 }
 
-/** @param href of the page that the form is on */
+/** @param href the form's page */
 export function draftKey(href: string, form: string): string {
   return `${href} ${form}`
 }

@@ -44,7 +44,7 @@ export function Header({ language, onLanguage, isSignedIn }: HeaderProps): JSX.E
         ))}
       </select>
       {isSignedIn && (
-        // A new document has nothing of this one: no token, and nothing that was shown with it.
+        // A reload drops everything in memory: the token, and all data loaded with it.
         <button type="button" onClick={() => location.reload()}>
           {words.signOut}
         </button>

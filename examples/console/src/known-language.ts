@@ -1,6 +1,6 @@
 /**
- * Some systems name a language as no standard does, `en-US@posix`, and their browsers pass it on: `Intl` throws at that, and
- * the chart reads it as soon as it is loaded. To be imported before everything else.
+ * Some systems report a non-standard language such as `en-US@posix`, and their browsers pass it on. `Intl` throws on
+ * it, and the chart library reads it while loading. So import this before everything else.
  */
 try {
   Intl.getCanonicalLocales(navigator.language)

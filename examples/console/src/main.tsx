@@ -9,7 +9,7 @@ import './styles/endings.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
 
-// Left and come back to: a page that the browser kept would have kept the token too.
+// After Back, the browser may restore this page from its cache, with the token.
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload()
 })

@@ -6,13 +6,12 @@ import { useSpeech } from './words/words.ts'
 
 interface NavigationProps {
   readonly pages: readonly ConsolePage[]
-  /** The path of the page that is shown. */
   readonly current: string | undefined
-  /** The addresses of the pages that have something that is not saved. */
+  /** The addresses of the pages with unsaved changes. */
   readonly unsaved: readonly string[]
 }
 
-/** Links to all pages that have an icon; those with unsaved changes are marked. */
+/** Links to all pages with an icon. Pages with unsaved changes are marked. */
 export function Navigation({ pages, current = '', unsaved }: NavigationProps): JSX.Element {
   const { language, words } = useSpeech()
   return (

@@ -1,4 +1,4 @@
-/** What a person prefers, kept over visits. Never holds anything about a session. */
+/** Preferences that survive a visit. Nothing about the session is stored. */
 const PREFIX = 'score-gateway-console.'
 
 export type Preference = 'language' | 'theme'
@@ -7,7 +7,7 @@ export function preferenceOf(name: Preference): string | undefined {
   try {
     return localStorage.getItem(PREFIX + name) ?? undefined
   } catch {
-    // The browser keeps nothing for this page.
+    // Storage is blocked for this page.
     return undefined
   }
 }
@@ -16,6 +16,6 @@ export function prefer(name: Preference, value: string): void {
   try {
     localStorage.setItem(PREFIX + name, value)
   } catch {
-    // Then it holds for this visit.
+    // Then the choice lasts for this visit.
   }
 }

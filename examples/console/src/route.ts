@@ -1,22 +1,22 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** As the gateway has ids; a part of a path that is `.` or `..` would lead to another path. */
+/** The gateway's rule for ids. `.` and `..` in a path would lead to another path. */
 const ID = /^(?!\.{1,2}$)[!-.0-~]{1,128}$/
 
-/** Whether a text can be an id: it may come from someone else's link. */
+/** Whether a text can be an id. It may come from a link that someone else made. */
 export function isId(text: string): boolean {
   return ID.test(text)
 }
 
 type Query = Readonly<Record<string, string>>
 
-/** What the address names behind its `#`: whatever is checked, so that it can be come back to and passed on. */
+/** What the part behind `#` names. It describes the whole view, so you can return to it and share it. */
 export interface Route {
-  /** Of a page; empty: the first one. */
+  /** A page. Empty for the first one. */
   readonly name: string
-  /** The part of the page, or what it is about. */
+  /** A part of the page, or the id that it's about. */
   readonly part: string | undefined
-  /** Search, place in a list, range. */
+  /** The search, the place in a list, the range. */
   readonly query: Query
 }
 
@@ -35,7 +35,7 @@ export function hrefOf(page: string, part?: string, query: Query = {}): string {
   return search === '' ? path : `${path}?${search}`
 }
 
-/** @param isReplacing replaces the entry of the browser's history: while a person types, for example */
+/** @param isReplacing replaces the entry in the browser's history, for example while a person types */
 export function goTo(href: string, { isReplacing = false } = {}): void {
   if (isReplacing) location.replace(href)
   else location.hash = href
@@ -45,12 +45,11 @@ export function useRoute(): Route {
   return routeOf(useHash())
 }
 
-/** The address behind the page's own, as it is. */
 export function useHash(): string {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const look = (): void => setHash(location.hash)
-    // It may have changed before the listener was added.
+    // The hash may have changed before the listener was added.
     look()
     addEventListener('hashchange', look)
     return () => removeEventListener('hashchange', look)

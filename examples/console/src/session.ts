@@ -5,11 +5,9 @@ import type { Policy } from './api/documents.ts'
 import type { Drafts } from './drafts.ts'
 import type { Extra } from './extras/extra.ts'
 
-/** The session of an administrator: the API with the token, the gateway's limits and extras, and unsaved input. */
 export interface Session {
   readonly api: Api
   readonly policy: Policy
-  /** What the gateway runs beyond the specification. */
   readonly extras: readonly Extra[]
   readonly drafts: Drafts
 }
@@ -18,7 +16,7 @@ export const SessionContext: ReturnType<typeof createContext<Session | undefined
   undefined,
 )
 
-/** The API with the administrator's token; only for components that are shown after the sign-in. */
+/** The API with the administrator's token. Use it only in components that are shown after the sign-in. */
 export function useApi(): Api {
   return useSession().api
 }
@@ -31,7 +29,7 @@ export function useExtras(): readonly Extra[] {
   return useSession().extras
 }
 
-/** The address that explains refusals, where the gateway can. */
+/** Makes the address that explains refusals. `undefined` if the gateway has no such page. */
 export function useRefusalsHref(): Extra['refusalsHref'] {
   return useExtras().find(({ refusalsHref }) => refusalsHref)?.refusalsHref
 }

@@ -30,7 +30,7 @@ export function SignIn({ onSignedIn }: SignInProps): JSX.Element {
   )
 }
 
-/** Over the page, which stays as it is with everything that was typed. */
+/** Signs in again in a dialog. The page behind it keeps its input. */
 export function SignInAgain({ onSignedIn }: SignInProps): JSX.Element {
   const words = useWords()
   return (

@@ -10,7 +10,11 @@ import { useUnsaved } from './ui/use-draft.ts'
 import { useTitle } from './ui/use-title.ts'
 import { type Speech, useSpeech } from './words/words.ts'
 
-/** The pages that the gateway has. What was typed into their forms is kept while others are open. @param known all extras */
+/**
+ * Shows the gateway's pages. Their forms keep their input while another page is open.
+ *
+ * @param known all extras
+ */
 export function SignedIn({ known }: { known: readonly Extra[] }): JSX.Element {
   const extras = useExtras()
   const speech = useSpeech()
@@ -33,13 +37,13 @@ export function SignedIn({ known }: { known: readonly Extra[] }): JSX.Element {
   )
 }
 
-/** The name of a page, the smallest part first. */
+/** The titles of a page, the most specific first. */
 function titlesOf({ words, language }: Speech, page: ConsolePage | undefined, { name, part }: Route): string[] {
   if (page === undefined) return [words.notFound]
   return part === undefined || page.path !== name ? [page.labels[language]] : [part, page.labels[language]]
 }
 
-/** An address without a page: of an extra that this gateway does not run, or of nothing. */
+/** For an address without a page: it belongs to an extra that this gateway doesn't run, or to nothing. */
 function Missing({ route, known }: { route: Route; known: readonly Extra[] }): JSX.Element {
   const { words, language } = useSpeech()
   const extra = known.find(({ pages }) => pageAt(pages, route))
@@ -53,7 +57,7 @@ function Missing({ route, known }: { route: Route; known: readonly Extra[] }): J
   )
 }
 
-/** Asks before the document is left with unsaved changes. */
+/** Makes the browser ask before a person leaves with unsaved changes. */
 function useWarningOf(isDirty: boolean): void {
   useEffect(() => {
     if (!isDirty) return
@@ -64,8 +68,8 @@ function useWarningOf(isDirty: boolean): void {
 }
 
 /**
- * Moves the focus to a new page, as with a new document, for users of a keyboard or a screen reader: before it is
- * painted, so that no key pressed on the visible page still goes to the previous one.
+ * Moves the focus to a new page, as a browser does with a new document. This is for keyboards and screen readers. It
+ * happens before the page is painted, so no key goes to the previous page.
  */
 function useFocusOnNewPage(name: string): { current: HTMLElement | null } {
   const main = useRef<HTMLElement>(null)

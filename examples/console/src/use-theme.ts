@@ -4,7 +4,7 @@ import { prefer, preferenceOf } from './preferences.ts'
 export const THEMES = ['auto', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
 
-/** The chosen appearance; the style sheet follows the document's attribute, and the system without one. */
+/** The chosen appearance. The style sheet follows the document's attribute, or the system if there is none. */
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
   const [theme, setTheme] = useState<Theme>(() => {
     return THEMES.find((each) => each === preferenceOf('theme')) ?? 'auto'
@@ -24,7 +24,7 @@ export function useTheme(): readonly [Theme, (theme: Theme) => void] {
 
 const DARK = '(prefers-color-scheme: dark)'
 
-/** Changes whenever colours change, for canvases, which follow no style sheet. */
+/** Changes with the colours. Canvases need it because they don't follow the style sheet. */
 export function useColorScheme(): string {
   const read = (): string => document.documentElement.dataset.theme ?? (matchMedia(DARK).matches ? 'dark' : 'light')
   const [scheme, setScheme] = useState(read)

@@ -1,7 +1,7 @@
 import type { components } from 'example-client/gateway-types'
 
 type ErrorBody = components['schemas']['Error']
-/** What goes wrong: what the gateway names, or no answer at all. */
+/** The gateway's error codes, or `unreachable` if there was no response. */
 export type ErrorCode = ErrorBody['error'] | 'unreachable'
 
 export interface Fault {
@@ -9,10 +9,9 @@ export interface Fault {
   readonly msg: string
 }
 
-/** An answer that is an error. */
 export class ApiError extends Error {
   readonly code: ErrorCode
-  /** HTTP status; 0: there was no answer. */
+  /** The HTTP status. 0 if there was no response. */
   readonly status: number
   readonly details: readonly Fault[]
   readonly requestId: string | undefined
@@ -26,7 +25,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What an answer that is no success says; a proxy on the way may answer in a form of its own. */
+/** Makes an error of a failed response. A proxy's response may have a different form. */
 export function toApiError(status: number, body: unknown): ApiError {
   const isOurs = typeof body === 'object' && body !== null && 'error' in body
   return isOurs

@@ -18,27 +18,26 @@ export type AuditEntry = AuditPage['items'][number]
 export type Overview = Schemas['Overview']
 export type Issued = Schemas['IssueTokenAnswer']
 
-/** A document with the version that a change of it has to name. */
+/** A document and its version, which a change must name. */
 export interface Versioned<T> {
   readonly etag: string
   readonly document: T
 }
 
-/** Something to be said of a member of a document. */
 export interface Remark {
   readonly path: string
   readonly msg: string
 }
 
-/** What a document became, and what in it makes an operation impossible. */
+/** A stored document and warnings: values that make an operation impossible. */
 export interface Stored<T> extends Versioned<T> {
   readonly warnings: readonly Remark[]
 }
 
-/** Credits to be added, or to be had if they are still what was seen. */
+/** Adds credits, or sets them if they are still `from`. */
 export type BalanceChange = { readonly add: number } | { readonly set: number; readonly from: number }
 
-/** A credential as it is listed: never the credential itself. */
+/** A listed credential, without its secret. */
 export interface Credential {
   readonly id: string
   readonly name: string
@@ -54,23 +53,22 @@ interface Answered<T> {
 type Ask<T> = (client: Client<paths>) => Promise<Answered<T>>
 type Got<T> = { readonly data: T; readonly response: Response }
 
-/** The services that bots and chart keys are for. */
 export type CredentialKind = 'bots' | 'chart-keys'
 
-/** Users of a page of their list. */
+/** Users per page. */
 const PAGE = 50
 
-/** What the gateway has for one administrator, whose token is kept here and nowhere else. */
+/** The gateway's API for one administrator. The token is kept here only. */
 export class Api {
   readonly #client: Client<paths>
   readonly #onEnded: () => void
-  /** Absent: the gateway does not take it any more, and another one is waited for. */
+  /** `undefined` when the gateway rejected the token, until the administrator signs in again. */
   #token: string | undefined
   #waiting: (() => void)[] = []
 
   /**
    * @param token a valid token
-   * @param onEnded called when it has become invalid. Reads then wait for another one; writes fail.
+   * @param onEnded called when the token becomes invalid. Then reads wait for another token, and writes fail.
    */
   constructor(token: string, onEnded: () => void) {
     this.#token = token
@@ -78,7 +76,6 @@ export class Api {
     this.#onEnded = onEnded
   }
 
-  /** @param token a valid token, from now on */
   renew(token: string): void {
     this.#token = token
     const waiting = this.#waiting
@@ -90,7 +87,7 @@ export class Api {
     return versioned(await this.read((client) => client.GET('/admin/quota/settings')))
   }
 
-  /** @throws {ApiError} `precondition_failed` when another change was faster */
+  /** @throws {ApiError} `precondition_failed` if someone else saved first */
   async replaceSettings(settings: Settings, etag: string): Promise<Stored<Settings>> {
     const header = { 'If-Match': etag }
     const body = asSent<'ReplaceSettingsBody'>(settings)
@@ -100,8 +97,9 @@ export class Api {
   }
 
   /**
-   * Changes what a merge patch names, and leaves the rest as it is.
-   * @throws {ApiError} `precondition_failed` when another change was faster
+   * Sends a merge patch.
+   *
+   * @throws {ApiError} `precondition_failed` if someone else saved first
    */
   async patchSettings(patch: object, etag: string): Promise<void> {
     const header = { 'If-Match': etag }
@@ -109,13 +107,13 @@ export class Api {
     await this.write((client) => client.PATCH('/admin/quota/settings', { params: { header }, body }))
   }
 
-  /** @param layer one that each user has windows of; left out: the first of them */
+  /** @param layer a layer that isn't shared; by default the first one */
   async userQuota(id: string, layer?: string): Promise<Versioned<UserQuota>> {
     const params = { path: { id }, query: queryOf(layer) }
     return versioned(await this.read((client) => client.GET('/admin/users/{id}/quota', { params })))
   }
 
-  /** @throws {ApiError} `precondition_failed` when another change was faster */
+  /** @throws {ApiError} `precondition_failed` if someone else saved first */
   async replaceUserQuota(id: string, layer: string, quota: UserQuota, etag: string): Promise<Stored<UserQuota>> {
     const params = { path: { id }, query: queryOf(layer), header: { 'If-Match': etag } }
     const body = asSent<'ReplaceUserQuotaBody'>(quota)
@@ -144,25 +142,25 @@ export class Api {
     return versioned(await this.read((client) => client.GET('/admin/users/{id}', { params: { path: { id } } })))
   }
 
-  /** @throws {ApiError} `precondition_failed` when another change was faster */
+  /** @throws {ApiError} `precondition_failed` if someone else saved first */
   async changeUser(id: string, body: UserChange, etag: string): Promise<Versioned<User>> {
     const params = { path: { id }, header: { 'If-Match': etag } }
     return versioned(await this.write((client) => client.PUT('/admin/users/{id}', { params, body })))
   }
 
-  /** @throws {ApiError} `precondition_failed` when another change was faster */
+  /** @throws {ApiError} `precondition_failed` if someone else saved first */
   async removeUser(id: string, etag: string): Promise<void> {
     const params = { path: { id }, header: { 'If-Match': etag } }
     await this.write((client) => client.DELETE('/admin/users/{id}', { params }))
   }
 
-  /** @throws {ApiError} `precondition_failed` when there is one with the id */
+  /** @throws {ApiError} `precondition_failed` if the id exists */
   async createUser(id: string, body: UserChange): Promise<void> {
     const params = { path: { id }, header: { 'If-None-Match': '*' } }
     await this.write((client) => client.PUT('/admin/users/{id}', { params, body }))
   }
 
-  /** @throws {ApiError} `precondition_failed` when it is to be set from what it is not any more */
+  /** @throws {ApiError} `precondition_failed` if the balance is no longer `from` */
   async changeBalance(id: string, body: BalanceChange): Promise<number> {
     const options = { params: { path: { id } }, body }
     return (await this.write((client) => client.POST('/admin/users/{id}/balance', options))).data.balance
@@ -196,7 +194,7 @@ export class Api {
     await this.write((client) => client.DELETE(`/admin/${kind}/{id}`, { params: { path: { id } } }))
   }
 
-  /** @param action absent: entries of every kind */
+  /** @param action leave it out for entries of every kind */
   async audit(cursor: string | null, action?: AuditEntry['action']): Promise<AuditPage> {
     const query = { ...(cursor === null ? {} : { cursor }), ...(action === undefined ? {} : { action }) }
     return (await this.read((client) => client.GET('/admin/audit', { params: { query } }))).data
@@ -211,7 +209,11 @@ export class Api {
     return (await this.read((client) => client.GET('/admin/usage/failure-rate', { params: { query } }))).data
   }
 
-  /** Reads wait until an administrator has signed in again. @throws {ApiError} */
+  /**
+   * Reads. Without a valid token it waits for the next sign-in.
+   *
+   * @throws {ApiError}
+   */
   async read<T>(ask: Ask<T>): Promise<Got<T>> {
     for (;;) {
       if (this.#token === undefined) await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -223,7 +225,11 @@ export class Api {
     }
   }
 
-  /** Writes fail where the token has become invalid: another person may sign in next. @throws {ApiError} */
+  /**
+   * Writes. Without a valid token it fails, because someone else may sign in next.
+   *
+   * @throws {ApiError}
+   */
   async write<T>(ask: Ask<T>): Promise<Got<T>> {
     const token = this.#token
     if (token === undefined) throw new ApiError('unauthorized', 401)
@@ -239,16 +245,16 @@ export class Api {
   }
 }
 
-/** What the gateway has for administrators: its limits, and the names of its extras. */
 export interface Administered {
   readonly policy: Policy
-  /** `undefined`: a gateway of an earlier version answered, which has no list of extras and runs all that it knows. */
+  /** `undefined` for an older gateway, which has no list and runs all extras it knows. */
   readonly extras: readonly string[] | undefined
 }
 
 /**
- * Reads the policy and the list of extras with a token that may be invalid.
- * @throws {ApiError} `unauthorized`; `forbidden`: its user is no administrator
+ * Reads the policy and the list of extras.
+ *
+ * @throws {ApiError} `unauthorized` if the token is invalid, `forbidden` if its user isn't an administrator
  */
 export async function administeredWith(token: string): Promise<Administered> {
   const client = clientWith(() => token)
@@ -264,7 +270,7 @@ export async function administeredWith(token: string): Promise<Administered> {
 }
 
 function clientWith(token: () => string | undefined): Client<paths> {
-  // One folder above the console's: there may be a proxy with a path of its own.
+  // One folder above the console's own, because a proxy may add a path.
   const baseUrl = new URL('..', location.href).href.replace(/\/$/, '')
   const client = createClient<paths>({ baseUrl, cache: 'no-store' })
   client.use({
@@ -285,15 +291,16 @@ async function answerOf<T>(ask: () => Promise<Answered<T>>): Promise<Got<T>> {
   return { data: data as T, response }
 }
 
-/** What a token is refused with. */
+/** Error codes that reject the token itself. */
 const REFUSALS: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'user_disabled']
 
-/** Whether a token is not good for anything here: all of it is for administrators. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && REFUSALS.includes(error.code)
 }
 
-/** The gateway's types are those of one policy; it validates requests under another. */
+/**
+ * The generated types describe the default policy. Other policies have other names, and the gateway validates requests.
+ */
 export function asSent<Name extends keyof Schemas>(document: object): NonNullable<Schemas[Name]> {
   return document as NonNullable<Schemas[Name]>
 }

@@ -2,53 +2,50 @@ import type { components } from 'example-client/gateway-types'
 
 type Schemas = components['schemas']
 
-/** The limits that exist, as described by the gateway; every form is made from them. */
+/** The gateway's policy. All forms are made from it. */
 export type Policy = Schemas['ReadPolicyAnswer']
 export type Layer = Policy['layers'][number]
 export type WindowDefinition = Policy['windows'][number]
 
-/** Something by category and window. */
 type ByWindow<T> = Readonly<Record<string, Readonly<Record<string, T>>>>
-/** Tokens by layer, category and window. */
 export type Table = Readonly<Record<string, ByWindow<number>>>
 
 export type Mode = Schemas['ReplaceSettingsBody']['mode']
 
-/** The settings of all subjects. The gateway's own types are those of one policy; these are of any. */
+/** The global settings, typed for any policy. The generated types describe only the default one. */
 export interface Settings {
   readonly mode: Mode
   readonly base: Table
   readonly custom: Table | null
   readonly prices: Readonly<Record<string, number>>
-  /** By layer: limits that are charged and refuse nobody, by label. */
+  /** Shadow limits by layer: labels, or all. */
   readonly shadow: Readonly<Record<string, 'all' | readonly string[]>>
-  /** By plan: limits of own layers that differ. */
+  /** By plan: limits that differ from the base values. */
   readonly plans: Readonly<Record<string, Partial<Table>>>
-  /** When limits are near; `null`: as the gateway has it. */
+  /** `null` for the gateway's default. */
   readonly thresholds: readonly Threshold[] | null
-  /** Stored values that are not in force: of another policy, or invalid. */
+  /** Stored values that aren't in effect: invalid, or from another policy. */
   readonly faults?: readonly { readonly path: string; readonly msg: string }[]
-  /** Of shared layers, by their names. */
+  /** Shared layers, by name. */
   readonly [layer: string]: unknown
 }
 
-/** From a share of a limit on, or as soon as so few tokens are left. */
+/** The limit is near at this share, or when this many tokens are left. */
 export type Threshold = { readonly share: number } | { readonly left: number }
 
-/** The settings of a shared layer. */
 export interface SharedLayer {
   readonly enabled: boolean
   readonly multiplier: number
 }
 
-/** What one user's limits differ in. */
+/** One user's overrides. */
 export interface UserQuota {
   readonly overrides: ByWindow<number | null>
   readonly plan: string | null
-  /** Until when both are in force, ISO 8601 UTC. */
+  /** ISO 8601 UTC. */
   readonly until: { readonly overrides: string | null; readonly plan: string | null }
   readonly anchor: object | null
-  /** Whether shared layers are bypassed, by the members that the policy names. */
+  /** The policy names these members. Each bypasses a shared layer. */
   readonly [bypass: string]: unknown
 }
 
@@ -58,9 +55,6 @@ export interface QuotaStatus {
   readonly windows: Readonly<Record<string, readonly WindowStatus[]>>
 }
 
-/** Tokens and slots of requests in flight. */
-
-/** What a reset closes. */
 export interface Reset {
   readonly layer?: string
   readonly category?: string

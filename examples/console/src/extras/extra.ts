@@ -3,25 +3,28 @@ import type { Adaptive, Overview } from '../api/api.ts'
 import type { ConsolePage } from '../pages/page.ts'
 import type { Speech } from '../words/words.ts'
 
-/** Something that needs a person's attention. */
+/** A problem that needs attention. */
 export interface Problem {
   readonly text: string
-  /** Where to go on; absent: nowhere. */
+  /** Where to go; `undefined` if nowhere. */
   readonly href?: string | undefined
 }
 
-/** What the console shows for one extra of the gateway. Only `index.ts` imports its folder: without both, the rest works. */
+/**
+ * What the console shows for one extra of the gateway. Only `index.ts` imports an extra's folder. You can remove the
+ * folder together with that import.
+ */
 export interface Extra {
-  /** What the gateway's `EXTRAS` calls it. Absent: it needs nothing beyond the specification, and is always shown. */
+  /** The extra's name in `EXTRAS`. Without a name it needs nothing beyond the specification and is always shown. */
   readonly name?: string
   readonly pages: readonly ConsolePage[]
-  /** The address that explains why a user is refused; without an id, who was refused lately. */
+  /** The address that explains why a user is refused. Without an id: who was refused lately. */
   refusalsHref?(userId?: string): string
-  /** A section of a user's page. `onChanged` reads the user's usage again. */
+  /** A section of a user's page. Call `onChanged` to reload the user's usage. */
   User?(props: { readonly id: string; onChanged(): void }): JSX.Element | null
-  /** What can be done about the wall of mode adaptive, whose levels are `levels`. */
+  /** Actions below the wall of adaptive mode. `levels` is empty if there is no wall. */
   Wall?(props: { readonly levels: string; onForgotten(adaptive: Adaptive): void }): JSX.Element
-  /** Its card of the overview, and whether something in it is wrong. */
+  /** Its card on the overview, and its problem, if it has one. */
   readonly overview?: {
     Card(props: { readonly of: Overview; readonly now: number }): JSX.Element
     problem(of: Overview, speech: Speech): Problem | undefined

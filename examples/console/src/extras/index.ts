@@ -1,4 +1,4 @@
-// One line for each extra. Take a line and its folder away, and the rest works.
+// One line per extra. You can remove a line together with its folder.
 export { alerts } from './alerts/extra.ts'
 export { history } from './history/extra.ts'
 export { holds } from './holds/extra.ts'

@@ -1,15 +1,14 @@
 import type { Layer, Policy } from '../api/documents.ts'
 
-/** One value of a table. */
 export interface Cell {
   readonly layer: string
   readonly category: string
   readonly window: string
-  /** A limit of concurrency, which no mode scales. */
+  /** A concurrency limit. Modes don't scale it. */
   readonly isSlots: boolean
 }
 
-/** Every value of a table, in the policy's order. */
+/** In the policy's order. */
 export function cellsOf({ layers, categories, concurrency }: Policy): Cell[] {
   return layers.flatMap(({ name, limits }) =>
     categories.flatMap((category) =>
@@ -23,12 +22,11 @@ export function cellsOf({ layers, categories, concurrency }: Policy): Cell[] {
   )
 }
 
-/** Labels of the limits of a layer, of some categories or all, each once. */
+/** Labels of a layer's limits, each once. */
 export function labelsOf({ limits }: Layer): string[] {
   return [...new Set(Object.values(limits).flat())]
 }
 
-/** Where a table has a value. */
 export function pathOf(table: string, { layer, category, window }: Omit<Cell, 'isSlots'>): string {
   return `${table}.${layer}.${category}.${window}`
 }
@@ -37,7 +35,7 @@ export function sharedLayers({ layers }: Policy): Layer[] {
   return layers.filter(({ shared }) => shared)
 }
 
-/** Layers that each user has windows of. */
+/** Layers that aren't shared. */
 export function ownLayers({ layers }: Policy): Layer[] {
   return layers.filter(({ shared }) => !shared)
 }

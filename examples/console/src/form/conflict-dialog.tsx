@@ -9,11 +9,11 @@ import type { Editor, Version } from './use-editor.ts'
 interface ConflictProps {
   readonly editor: Editor
   nameOf(path: string): string
-  /** A text of the form, to be read. */
+  /** The value of a field, as text for people. */
   textOf(path: string, text: string): string
 }
 
-/** A lost race: shows where both versions differ, and lets the person choose. Stores nothing. */
+/** Shows where both versions differ after someone else saved first, and lets the person choose. It stores nothing. */
 export function ConflictDialog(props: ConflictProps): JSX.Element | null {
   const { stored, theirs } = props.editor
   if (stored === undefined || theirs === undefined) return null

@@ -11,16 +11,15 @@ interface EditorFieldProps {
   readonly kind?: 'text' | 'decimal' | 'instant'
 }
 
-/** The fault of a path, in words. */
 function useFault({ faults, isTried }: Editor, path: string): string | undefined {
   const { settings } = useWords()
   const fault = faults[path]
-  // An empty field is no fault yet while the table is being filled in.
+  // While the table is being filled in, an empty field isn't a fault yet.
   const isShown = fault !== undefined && (isTried || fault !== 'customMissing')
   return isShown ? settings.faults[fault] : undefined
 }
 
-/** A field of a document; marked while it differs from what is stored. */
+/** A labelled field. It's marked while it differs from the stored value. */
 export function EditorField({ editor, path, label, about, kind = 'text' }: EditorFieldProps): JSX.Element {
   const fault = useFault(editor, path)
   const ofKind = kind === 'decimal' ? 'number' : ''
@@ -45,12 +44,12 @@ export function EditorField({ editor, path, label, about, kind = 'text' }: Edito
 interface EditorValueProps {
   readonly editor: Editor
   readonly path: string
-  /** The row and the column, which are read out. */
+  /** The row and the column, for screen readers. */
   readonly label: string
   readonly placeholder?: string | undefined
 }
 
-/** A number of a document, in a table. */
+/** A number in a table. */
 export function EditorValue({ editor, path, label, placeholder }: EditorValueProps): JSX.Element {
   return (
     <ValueInput

@@ -7,21 +7,20 @@ import type { Editor } from './use-editor.ts'
 
 interface EditorFormProps {
   readonly editor: Editor
-  /** Lines that are kept free until the document is loaded. */
+  /** Lines kept free until the document is loaded. */
   readonly lines: number
-  /** The name of a path. */
+  /** The name of a field. */
   nameOf(path: string): string
-  /** A text of the form, to be read. */
+  /** The value of a field, as text for people. */
   textOf(path: string, text: string): string
   /** @default saves the document */
   onSubmit?(): void
-  /** Next to the button that saves. */
+  /** More buttons next to Save. */
   readonly buttons?: ComponentChildren
-  /** The fields. */
   readonly children: ComponentChildren
 }
 
-/** The form of a document: its fields, the bar that saves them, and the choice when another change was faster. */
+/** The fields of a document, the bar that saves them, and the choice if someone else saved first. */
 export function EditorForm(props: EditorFormProps): JSX.Element {
   const { editor, lines, nameOf, textOf, onSubmit, buttons, children } = props
   if (editor.stored === undefined) {

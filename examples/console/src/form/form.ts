@@ -1,10 +1,9 @@
 /**
- * A document as a form has it: texts by the paths by which the API names faults. Texts and not values, so that
- * half-typed input has its place, and versions can be compared field by field.
+ * A document as texts, by the paths that the API uses in faults. Texts keep half-typed input, and versions can be
+ * compared field by field.
  */
 export type Fields = Readonly<Record<string, string>>
 
-/** What a text should have been. */
 export type FaultCode =
   | 'tokens'
   | 'price'
@@ -18,16 +17,16 @@ export type FaultCode =
   | 'url'
 export type Faults = Readonly<Record<string, FaultCode>>
 
-/** The result of parsing a form's texts. */
+/** The result of parsing a form. */
 export interface Read<T> {
-  /** Absent: there are faults. */
+  /** `undefined` if there are faults. */
   readonly body: T | undefined
   readonly faults: Faults
 }
 
 const MAX_TOKENS = 100_000_000_000
 
-/** Tokens of a text; `undefined` for any other text. */
+/** `undefined` if the text isn't a valid number of tokens. */
 export function tokensOf(text: string): number | undefined {
   const value = wholeNumber(text)
   return value === undefined || value > MAX_TOKENS ? undefined : value
@@ -46,13 +45,10 @@ export function wholeNumber(text: string): number | undefined {
   return /^\d{1,16}$/.test(number) && Number.isSafeInteger(value) ? value : undefined
 }
 
-/** A comma or a blank before every three digits, as tables print numbers. */
+/** A comma or a space before every three digits, as tables print numbers. */
 const GROUPED = /^[-+]?\d{1,3}([, ])\d{3}(?:\1\d{3})*$/
 
-/**
- * A number as programs write it, of one as people do: `1,200` and `１２００` are 1200. Groups that are none stay, so that
- * `1,20` is no number.
- */
+/** Normalizes a number: `1,200` and `１２００` become `1200`. Wrong groups stay, so `1,20` isn't a number. */
 export function bareNumber(text: string): string {
   const narrow = text
     .normalize('NFKC')
@@ -61,10 +57,10 @@ export function bareNumber(text: string): string {
   return GROUPED.test(narrow) ? narrow.replaceAll(/[, ]/g, '') : narrow
 }
 
-/** Fields of words: digits in them stay as they are written. */
+/** Text fields. Their digits stay as written. */
 const WORDS: readonly string[] = ['name']
 
-/** Whether two texts of a field have the same value. */
+/** Whether two texts of a field mean the same value. */
 export function isSameText(path: string, one: string, other: string): boolean {
   return one === other || (!WORDS.includes(path) && bareNumber(one) === bareNumber(other))
 }

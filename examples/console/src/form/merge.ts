@@ -1,6 +1,6 @@
 import { type Fields, isSameText } from './form.ts'
 
-/** A field in which three versions of a document are not the same. */
+/** A field whose three versions differ. */
 export interface Difference {
   readonly path: string
   /** When editing began. */
@@ -12,20 +12,20 @@ export interface Difference {
 
 export type Choice = 'theirs' | 'mine'
 
-/** The fields that either side changed, except those that both changed to the same value. */
+/** The fields that either side changed, unless both made the same change. */
 export function differences(was: Fields, theirs: Fields, mine: Fields): Difference[] {
   return pathsOf(was, theirs, mine)
     .map((path) => ({ path, was: was[path] ?? '', theirs: theirs[path] ?? '', mine: mine[path] ?? '' }))
     .filter(({ path, theirs, mine }) => !isSameText(path, theirs, mine))
 }
 
-/** The side to keep if only one of the two has changed something; `undefined`: a person has to choose. */
+/** The side that changed the field. `undefined` if both did: a person has to choose. */
 export function obviousChoice({ path, was, theirs, mine }: Difference): Choice | undefined {
   if (isSameText(path, mine, was)) return 'theirs'
   return isSameText(path, theirs, was) ? 'mine' : undefined
 }
 
-/** Their version, with mine where it was chosen. */
+/** Their version, with the chosen fields of mine. */
 export function merged(
   theirs: Fields,
   found: readonly Difference[],
@@ -40,7 +40,7 @@ export function changedPaths(stored: Fields, draft: Fields): string[] {
   return pathsOf(stored, draft).filter((path) => !isSameText(path, stored[path] ?? '', draft[path] ?? ''))
 }
 
-/** Those of any of some versions: plans come and go. */
+/** The paths in any of these versions. Plans may have been added or removed. */
 function pathsOf(...versions: readonly Fields[]): string[] {
   return [...new Set(versions.flatMap((fields) => Object.keys(fields)))]
 }

@@ -10,7 +10,7 @@ interface SaveBarProps {
   readonly children?: ComponentChildren
 }
 
-/** How many changes are unsaved, and what came of saving. The buttons are there while something is to be saved. */
+/** Counts unsaved changes and reports the result of saving. The buttons are shown while there is something to save. */
 export function SaveBar({ editor, nameOf, children }: SaveBarProps): JSX.Element {
   const words = useWords()
   const { changed, faults, isBusy, isSaved, isTried, error, warnings } = editor
@@ -57,7 +57,7 @@ export function SaveBar({ editor, nameOf, children }: SaveBarProps): JSX.Element
   )
 }
 
-/** Goes to what is left where the buttons were, once they are gone with the focus. */
+/** When the buttons disappear with the focus, moves it to what replaces them. */
 function useFocusWhenGone(hasButtons: boolean): { current: HTMLElement | null } {
   const left = useRef<HTMLElement>(null)
   const had = useRef(hasButtons)

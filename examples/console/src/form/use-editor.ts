@@ -5,20 +5,22 @@ import { useDraft } from '../ui/use-draft.ts'
 import type { Faults, Fields, Read } from './form.ts'
 import { changedPaths } from './merge.ts'
 
-/** A document with versions, and how it becomes a form and is stored. */
+/** A document with versions: how to load it, edit it as a form and store it. */
 export interface Editable<T, B> {
-  /** The address of the page that the form is on, and which of its forms it is. */
   readonly href: string
   readonly form: string
   load(): Promise<Versioned<T>>
   store(body: B, etag: string): Promise<Stored<T>>
   toFields(document: T): Fields
   read(fields: Fields): Read<B>
-  /** What of the document is not in force, and why. @default nothing */
+  /**
+   * Values that aren't in effect, and why.
+   *
+   * @default nothing
+   */
   notInForce?(document: T): readonly Remark[]
 }
 
-/** A version of the document, as a form has it. */
 export interface Version {
   readonly etag: string
   readonly fields: Fields
@@ -26,14 +28,14 @@ export interface Version {
 }
 
 interface State {
-  /** What editing began with. */
+  /** The version that editing began with. */
   readonly stored: Version | undefined
   readonly draft: Fields
-  /** Another person's version, which was saved in between. */
+  /** A version that someone else saved in between. */
   readonly theirs: Version | undefined
   readonly isBusy: boolean
   readonly isSaved: boolean
-  /** Saving was tried, so that missing values are now reported. */
+  /** Whether saving was tried. From then on, missing values are faults. */
   readonly isTried: boolean
   readonly error: ApiError | undefined
   readonly warnings: Stored<unknown>['warnings']
@@ -47,7 +49,7 @@ export interface Editor extends State {
   discard(): void
   save(): Promise<void>
   reload(): Promise<void>
-  /** Goes on from their version, with these fields. */
+  /** Continues from their version, with these fields. */
   resolve(fields: Fields): void
   dismiss(): void
 }
@@ -64,9 +66,8 @@ const NOTHING: State = {
 }
 
 /**
- * Edits a document that others may change at the same time. A version that came in between is never overwritten: it is
- * fetched and shown, and the person chooses between them. Unsaved changes stay while other pages are
- * open.
+ * Edits a document that others may change at the same time. It never overwrites a version that was saved in between: it
+ * loads that version and lets the person choose. Unsaved changes survive visits to other pages.
  */
 export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): Editor {
   const [state, setState] = useDraft<State>(of.href, of.form, NOTHING, isUnsaved)
@@ -83,7 +84,7 @@ export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): E
     await of.load().then(
       (loaded) => {
         const stored = versionOf(loaded)
-        // A quick person has typed something meanwhile.
+        // A fast typist may have changed a field meanwhile.
         setState((before) =>
           isUnsaved(before) ? { ...before, isBusy: false } : { ...NOTHING, stored, draft: stored.fields },
         )

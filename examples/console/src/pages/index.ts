@@ -5,7 +5,7 @@ import type { ConsolePage } from './page.ts'
 import { SettingsPage } from './settings/settings-page.tsx'
 import { UsersPages } from './users/users-page.tsx'
 
-/** The pages of the specification. */
+/** The pages that need no extra. */
 export const pages: readonly ConsolePage[] = [
   {
     path: 'settings',

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useExtras } from '../session.ts'
 import { useSpeech } from '../words/words.ts'
 
-/** Links to the pages that extras add to a page. */
+/** Links from a page to the pages that extras add below it. */
 export function LinksOf({ page }: { page: string }): JSX.Element {
   const { language } = useSpeech()
   const pages = useExtras().flatMap((extra) => extra.pages)

@@ -7,7 +7,7 @@ interface ChoiceProps<T extends string> {
   onChoose(value: T): void
 }
 
-/** A few things of which one holds, side by side. */
+/** Options side by side, one of which is chosen. */
 export function Choice<T extends string>({ label, options, chosen, onChoose }: ChoiceProps<T>): JSX.Element {
   return (
     <fieldset class="segments" aria-label={label}>

@@ -12,12 +12,11 @@ interface ConfirmProps {
   readonly yes: string
   /** Whether it can be undone easily. */
   readonly isHarmless?: boolean
-  /** Does it. The dialog closes when it is done, and shows why it failed. */
+  /** Runs on confirmation. If it fails, the dialog shows the error and stays open. */
   act(): void | Promise<void>
   onClose(): void
 }
 
-/** Asks before something is done. */
 export function Confirm({ title, about, yes, isHarmless = false, act, onClose }: ConfirmProps): JSX.Element {
   const words = useWords()
   const { isBusy, error, run } = useAction()

@@ -10,7 +10,7 @@ interface DialogProps {
   readonly children: ComponentChildren
 }
 
-/** A dialog over the page. The browser keeps the focus in it; whatever had it before gets it back. */
+/** A dialog over the page. The browser keeps the focus in it and restores it afterwards. */
 export function Dialog({ title, isWide = false, isRequired = false, onClose, children }: DialogProps): JSX.Element {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
@@ -27,7 +27,7 @@ export function Dialog({ title, isWide = false, isRequired = false, onClose, chi
     event.preventDefault()
     if (!isRequired) onClose()
   }
-  // The browser may close it by itself. The event comes late: a dialog that is gone by then has called back already.
+  // The browser may close the dialog. This event comes late, so a removed dialog has already reported it.
   const closed = (): void => {
     if (dialog.current === null) return
     if (isRequired) dialog.current.showModal()

@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks'
 
 interface FieldProps {
   readonly label: string
-  /** What may stand there. */
+  /** Which values are allowed. */
   readonly about?: string | undefined
   /** The fault of the current value. */
   readonly fault?: string | undefined
@@ -14,11 +14,11 @@ interface FieldProps {
   }) => ComponentChildren
 }
 
-/** A field with its label, its description and its fault, connected for screen readers. */
+/** A field with label, description and fault, connected for screen readers. */
 export function Field(props: FieldProps): JSX.Element {
   const { label, about, fault, children } = props
   const id = useId()
-  // Where something may have to be said, there is room for it from the start.
+  // Reserves room for a text that may appear later.
   const hasRoom = about !== undefined || 'fault' in props
   return (
     <div class="field">
@@ -42,7 +42,7 @@ interface ValueProps {
   onInput(text: string): void
 }
 
-/** A number in a table; its label is the row and the column, which are read out. */
+/** A number in a table. Its label names row and column for screen readers. */
 export function ValueInput({ label, value, fault, isChanged = false, placeholder, onInput }: ValueProps): JSX.Element {
   const id = useId()
   return (

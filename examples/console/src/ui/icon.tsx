@@ -1,6 +1,10 @@
 import type { JSX } from 'preact'
 
-/** Precedes a page's name, which says the same. @param strokes in a square of 16 */
+/**
+ * Decorates a page's name, so screen readers skip it.
+ *
+ * @param strokes in a square of 16
+ */
 export function Icon({ strokes }: { strokes: string }): JSX.Element {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
@@ -9,7 +13,6 @@ export function Icon({ strokes }: { strokes: string }): JSX.Element {
   )
 }
 
-/** The mark of the console: bars under a limit. */
 export function BrandMark(): JSX.Element {
   return (
     <svg class="brand-mark" viewBox="0 0 16 16" aria-hidden="true">

@@ -3,18 +3,17 @@ import type { WindowStatus } from '../api/documents.ts'
 import { useNames } from '../words/names.ts'
 import { useFormats, useWords } from '../words/words.ts'
 
-/** From here on a limit is nearly used up. */
+/** From this share on, a limit is nearly used up. */
 const NEAR = 0.8
 
 interface LimitBarProps {
   readonly of: Omit<WindowStatus, 'startedAt'> & { readonly category: string }
-  /** Whether a heading has its category already. */
+  /** Whether a heading already names the category. */
   readonly isNested?: boolean
-  /** An instant in words; its exact time is the title. */
+  /** A time in words. The exact time is the tooltip. */
   timeText(instant: string): string
 }
 
-/** How much of a limit is used, and when it ends. */
 export function LimitBar({ of, isNested = false, timeText }: LimitBarProps): JSX.Element {
   const words = useWords()
   const names = useNames()
@@ -57,7 +56,7 @@ function useEnds(
   return resetAt === null ? notOpen : ends(timeText(resetAt))
 }
 
-/** From 0 to 1. A limit that was lowered below its use, or blocks, is full. */
+/** From 0 to 1. A limit of 0, or below its usage, counts as full. */
 function shareOf(used: number, limit: number | 'unlimited'): number {
   if (limit === 'unlimited') return 0
   return limit === 0 ? 1 : Math.min(1, used / limit)

@@ -5,12 +5,12 @@ import type { Resource } from './use-resource.ts'
 
 interface LoadedProps<T> {
   readonly resource: Resource<T>
-  /** Lines that are kept free meanwhile, so that nothing jumps. */
+  /** Lines kept free meanwhile, so that nothing moves. */
   readonly lines?: number
   readonly children: (data: T) => ComponentChildren
 }
 
-/** Shows a loaded value, a placeholder while it is loading, or the error. */
+/** Shows a loaded value, a placeholder while it loads, or the error. */
 export function Loaded<T>({ resource, lines = 4, children }: LoadedProps<T>): JSX.Element {
   const { data, error, isLoading, reload } = resource
   return (
@@ -28,7 +28,7 @@ export function Skeleton({ lines }: { lines: number }): JSX.Element {
     <div class="skeleton">
       <span class="hidden">{words.loading}</span>
       {Array.from({ length: lines }, (_line, index) => (
-        // Empty lines are identified by their places.
+        // Empty lines have no other identity than their position.
         <span key={index} class="line" aria-hidden="true" />
       ))}
     </div>

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import type { ApiError } from '../api/api-error.ts'
 import { useWords } from '../words/words.ts'
 
-/** What went wrong, in words, and what the gateway says about it. */
+/** What went wrong, in the console's words and in the gateway's. */
 export function ErrorNotice({ error, retry }: { error: ApiError | undefined; retry?: () => void }): JSX.Element | null {
   const words = useWords()
   if (error === undefined) return null
@@ -30,7 +30,7 @@ export function ErrorNotice({ error, retry }: { error: ApiError | undefined; ret
   )
 }
 
-/** A message that something was done; read out by screen readers. */
+/** Confirms an action. Screen readers announce it. */
 export function Done({ children }: { children: ComponentChildren }): JSX.Element {
   return (
     <p class="done" role="status">

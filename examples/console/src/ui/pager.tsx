@@ -2,22 +2,22 @@ import type { JSX } from 'preact'
 import { goTo, hrefOf, useHash, useRoute } from '../route.ts'
 import { useFormats, useWords } from '../words/words.ts'
 
-/** The place in a list that is read page by page, taken from the address. */
+/** The place in a paged list, from the address. */
 export interface Paging {
   readonly cursor: string | null
-  /** How many pages were gone through to get here; `undefined`: the address was opened. */
+  /** The page's number; `undefined` if its address was opened directly. */
   readonly number: number | undefined
   next(cursor: string): void
   previous(): void
   first(): void
 }
 
-/** The addresses through which each page of a list was reached. */
+/** For each page's address, the addresses of the pages before it. */
 const trails = new Map<string, readonly string[]>()
-/** Most pages to go back through; beyond them paging starts over. */
+/** The most pages to remember. Beyond that, all are forgotten. */
 const MAX_TRAILS = 2_000
 
-/** @param name the member of the address that has the cursor */
+/** @param name the query parameter that holds the cursor */
 export function usePaging(name: string): Paging {
   const hash = useHash()
   const { name: page, part, query } = useRoute()

@@ -2,12 +2,12 @@ import type { ComponentChildren, JSX } from 'preact'
 
 interface ScrollProps {
   readonly label: string
-  /** Higher than the screen: scrolls in both directions, and keeps its head in view. */
+  /** Higher than the screen: it scrolls in both directions and keeps its head in view. */
   readonly isTall?: boolean
   readonly children: ComponentChildren
 }
 
-/** Something that may be wider than the screen. Without a pointer it scrolls with the arrow keys. */
+/** Content that may be wider than the screen. Without a pointer, use the arrow keys. */
 export function Scroll({ label, isTall = false, children }: ScrollProps): JSX.Element {
   return (
     // A group and no region: most of them have the name of the region that they are in.

@@ -1,15 +1,15 @@
 import type { JSX } from 'preact'
 
 /**
- * Characters that are invisible, or change how other text looks: controls of direction, joiners, blanks of no width,
- * fillers, and blanks other than the ordinary one.
+ * Characters that are invisible or change how other text looks: direction controls, joiners, zero-width spaces,
+ * fillers, and unusual spaces.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u2800]|(?!\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}|(?! |\u3000)\p{Zs}/gu
-/** One picture may be several joined together. */
+/** Several emoji may be joined into one. */
 const JOINED = /(?<=\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)\u200d(?=\p{Extended_Pictographic})/gu
 
 /**
- * A name given by a person. It is isolated, so that it changes no text beside it, and invisible characters in it are
+ * A name that a person chose. It's isolated, so that it can't change the text around it. Invisible characters are
  * spelled out, so that different names look different.
  */
 export function Text({ children: text }: { children: string }): JSX.Element {
@@ -28,12 +28,12 @@ export function Text({ children: text }: { children: string }): JSX.Element {
   )
 }
 
-/** The same where there is text alone: in labels, titles and sentences. */
+/** The same for plain text: labels, titles and sentences. */
 export function plain(text: string): string {
   const shown = partsOf(text)
     .map((part) => (part.isUnseen ? `[${part.shown}]` : part.shown))
     .join('')
-  // First strong isolate, and its end: what `bdi` is for text.
+  // First strong isolate and its end, which do for text what `bdi` does in HTML.
   return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(shown) ? `\u2068${shown}\u2069` : shown
 }
 

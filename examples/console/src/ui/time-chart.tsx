@@ -4,30 +4,30 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { useColorScheme } from '../use-theme.ts'
 
-/** Reads a variable of the style sheet as a colour: a canvas follows no style sheet. */
+/** Reads a colour variable of the style sheet. Canvases can't use such variables. */
 export type ReadColour = (variable: string) => string
 
 interface TimeChartProps {
   readonly label: string
   /** In CSS pixels. */
   readonly height: number
-  /** Steps of time, in seconds since the epoch, and what is drawn over them. */
+  /** Steps in seconds since the epoch, and the series drawn over them. */
   readonly data: uPlot.AlignedData
-  /** The chart is made again when this function is another one. */
+  /** The chart is recreated when this function changes. */
   optionsOf(width: number, height: number, colour: ReadColour): uPlot.Options
-  /** A step in a few words, for screen readers. */
+  /** One step in a few words, for screen readers. */
   valueText(index: number): string
-  /** A step in full, beside the pointer. */
+  /** One step in full, shown next to the pointer. */
   readout(index: number): ComponentChildren
 }
 
-/** Where the cursor is: over which step, and how far from the left edge of the chart, in CSS pixels. */
+/** The step at the cursor, and its distance from the chart's left edge in CSS pixels. */
 interface Cursor {
   readonly index: number
   readonly left: number
 }
 
-/** A chart over time; each step can be read, by pointer and keys. */
+/** A chart over time. Each step can be read with the pointer and the keyboard. */
 export function TimeChart(props: TimeChartProps): JSX.Element {
   const { label, height, data, optionsOf, valueText, readout } = props
   const scheme = useColorScheme()
@@ -47,7 +47,7 @@ export function TimeChart(props: TimeChartProps): JSX.Element {
       element,
     )
     chart.current = made
-    // It also calls once as it begins: a new size hides the cursor that a key may have set by then.
+    // The observer also fires once at the start. A new size hides the cursor, which a key may have set by then.
     const observer = new ResizeObserver(() => {
       const width = element.clientWidth
       if (width > 0 && width !== made.width) made.setSize({ width, height })
@@ -64,7 +64,7 @@ export function TimeChart(props: TimeChartProps): JSX.Element {
     if (made !== undefined && made.data !== data) made.setData(data)
   }, [data])
 
-  /** Puts the cursor on a step, as a pointer would. */
+  /** Moves the cursor to a step, as a pointer would. */
   const goTo = (wanted: number): void => {
     const made = chart.current
     if (made === undefined) return
@@ -127,13 +127,13 @@ function cursorOf({ cursor: { idx, left }, over }: uPlot): Cursor | undefined {
 const READOUT_WIDTH = 232
 const GAP = 14
 
-/** Beside the pointer and never over the edge. */
+/** Next to the pointer and never beyond the edge. */
 function placeOf({ left }: Cursor, width: number): { readonly left: string; readonly width: string } {
   const beside = left + GAP + READOUT_WIDTH <= width ? left + GAP : left - GAP - READOUT_WIDTH
   return { left: `${Math.max(0, Math.min(width - READOUT_WIDTH, beside))}px`, width: `${READOUT_WIDTH}px` }
 }
 
-/** Colours as an element has them, since a CSS variable is not a computed colour. */
+/** Reads computed colours from an element, because a CSS variable isn't a computed colour. */
 function colourOf(element: HTMLElement): ReadColour {
   return (variable) => {
     const probe = document.createElement('span')

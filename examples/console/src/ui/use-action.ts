@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { ApiError } from '../api/api-error.ts'
 
-/** Something that a person does, which takes a while and may fail. */
+/** An action that takes a while and may fail. */
 export interface Action {
   readonly isBusy: boolean
   readonly error: ApiError | undefined
-  /** Resolves to whether it was done. */
+  /** Resolves to whether it succeeded. */
   run(act: () => Promise<void>): Promise<boolean>
   clear(): void
 }

@@ -5,10 +5,10 @@ import { useDrafts } from '../session.ts'
 type Change<T> = T | ((before: T) => T)
 
 /**
- * The state of a form, kept while other pages are checked.
+ * The state of a form. It survives visits to other pages.
  *
- * @param href of the page that the form is on, to find unsaved input again
- * @param isUnsaved whether something of it would be lost. A function of the state alone.
+ * @param href the form's page, to find unsaved input again
+ * @param isUnsaved whether leaving would lose input; a pure function of the state
  */
 export function useDraft<T>(
   href: string,
@@ -37,7 +37,7 @@ export function useDraft<T>(
   return [read(), set]
 }
 
-/** The addresses of the pages that have something that is not saved. */
+/** The addresses of the pages with unsaved input. */
 export function useUnsaved(): readonly string[] {
   const drafts = useDrafts()
   const [unsaved, setUnsaved] = useState(() => drafts.unsaved().join(' '))

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Does something again and again while the page is checked. */
+/** Repeats an action while the page is visible. */
 export function useInterval(act: () => void, everyMs: number): void {
   const latest = useRef(act)
   latest.current = act

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** Below this width a table of several columns is cards. */
+/** Below this width, tables with several columns become cards. */
 const NARROW = '(max-width: 639.98px)'
 
 export function useNarrow(): boolean {

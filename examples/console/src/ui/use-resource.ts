@@ -1,20 +1,20 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError } from '../api/api-error.ts'
 
-/** A value that is loaded. While it is reloaded, the last one stays. */
+/** A loaded value. During a reload the previous value stays. */
 export interface Resource<T> {
   readonly data: T | undefined
   readonly error: ApiError | undefined
   readonly isLoading: boolean
   reload(): void
-  /** What became known in another way. */
+  /** Sets a value that is known without loading. */
   replace(data: T): void
 }
 
 /**
- * Asks when it is first used, and again when one of the keys changes.
+ * Loads on first use, and again when a key changes.
  *
- * @param load a late answer to an earlier question is not taken
+ * @param load its result is ignored if a key has changed meanwhile
  */
 export function useResource<T>(load: () => Promise<T>, keys: readonly unknown[]): Resource<T> {
   const [state, setState] = useState<Pick<Resource<T>, 'data' | 'error' | 'isLoading'>>({

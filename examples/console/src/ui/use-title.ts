@@ -1,7 +1,7 @@
 import { useLayoutEffect } from 'preact/hooks'
 import { useWords } from '../words/words.ts'
 
-/** Names the document, for tabs, bookmarks and the browser's history: the page first, then the larger parts. */
+/** Sets the document's title: the page first, then the larger parts. */
 export function useTitle(...names: readonly string[]): void {
   const words = useWords()
   const title = [...names, words.title].join(' · ')

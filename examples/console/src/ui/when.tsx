@@ -4,11 +4,11 @@ import { useFormats } from '../words/words.ts'
 interface WhenProps {
   /** Epoch milliseconds, or ISO 8601. */
   readonly at: number | string
-  /** The clock it is seen from, where that is not the browser's. */
+  /** The current time on another clock than the browser's. */
   readonly now?: number | undefined
 }
 
-/** How long ago something was; the exact time is its title. */
+/** How long ago something happened. The exact time is the tooltip. */
 export function When({ at, now }: WhenProps): JSX.Element {
   const formats = useFormats()
   return (

@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
 import { useNames } from '../words/names.ts'
 
-/** The head of a table with a column for each window. */
 export function WindowsHead({ labels }: { readonly labels: readonly string[] }): JSX.Element {
   const names = useNames()
   return (

@@ -4,7 +4,6 @@ import type { RangeName } from '../pages/errors/ranges.ts'
 /** Why a review moved the factor or left it, by the review's code, from the factors before and after. */
 export type Reasons = Readonly<Record<Exclude<Move['code'], 'other'>, (from: string, to: string) => string>>
 
-/** Texts of the page Errors. */
 export const failures = {
   title: 'Errors',
   about: (minutes: string) =>

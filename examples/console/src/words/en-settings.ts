@@ -2,7 +2,6 @@ import type { Mode } from '../api/documents.ts'
 import type { FaultCode } from '../form/form.ts'
 import type { Tab } from '../pages/settings/tab-names.ts'
 
-/** Texts of the page Limits. */
 export const settings = {
   title: 'Limits',
   about: 'These limits apply to everyone without limits of their own. They take effect when you save.',

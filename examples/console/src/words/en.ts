@@ -4,10 +4,8 @@ import type { Mode } from '../api/documents.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './en-errors.ts'
 import { settings } from './en-settings.ts'
 
-/** Units of durations. */
 export type Unit = 'day' | 'hour' | 'minute' | 'second'
 
-/** Texts for one kind of credential. */
 export interface CredentialWords {
   readonly title: string
   readonly about: string
@@ -329,5 +327,4 @@ export const en = {
   turnOn: (name: string) => `To enable it, restart the gateway with EXTRAS=all, or add “${name}” to EXTRAS.`,
 }
 
-/** Every text of the console, in one language. */
 export type Words = typeof en

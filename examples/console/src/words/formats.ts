@@ -1,9 +1,8 @@
-/** Numbers and times as people of a language write them. */
+/** Numbers and times in a language's format. */
 export interface Formats {
   number(value: number): string
-  /** A share of one in percent. */
+  /** A share of one, as a percentage. */
   percent(share: number): string
-  /** The adaptive factor. */
   factor(value: number): string
   /** @param at epoch milliseconds, or ISO 8601 */
   dateTime(at: number | string): string
@@ -11,11 +10,11 @@ export interface Formats {
   time(at: number | string): string
   /** With seconds. */
   timeOfDay(at: number | string): string
-  /** How long ago, or until when: `3 minutes ago`. A week or more from now, the date. */
+  /** Relative to now, such as `3 minutes ago`. Beyond a week, the date. */
   relative(at: number | string, now?: number): string
-  /** A day for the axis of a chart. */
+  /** A day, for the axis of a chart. */
   day(at: number): string
-  /** The browser's time zone, and what it is from UTC at an instant. */
+  /** The browser's time zone, with its offset from UTC at that time. */
   zoneAt(at: number | string): string
 }
 
@@ -40,7 +39,7 @@ export function formatsOf(language: string): Formats {
   const day = new Intl.DateTimeFormat(language, { weekday: 'short', day: 'numeric', month: 'numeric' })
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
   const zone = new Intl.DateTimeFormat('en', { timeZoneName: 'longOffset' })
-  /** As people write it: `UTC+08:00`. */
+  /** Such as `UTC+08:00`. */
   const offset = (at: Date): string => {
     const name = zone.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? ''
     return name.replace('GMT', 'UTC')

@@ -4,7 +4,7 @@ import { usePolicy } from '../session.ts'
 import type { Unit, Words } from './en.ts'
 import { useWords } from './words.ts'
 
-/** What a policy's parts are called in a language. */
+/** Names of a policy's parts in a language. */
 export interface Names {
   layer(name: string): string
   category(name: string): string
@@ -20,7 +20,7 @@ const UNITS: readonly { readonly unit: Unit; readonly letter: string; readonly m
   { unit: 'second', letter: 's', ms: 1_000 },
 ]
 
-/** Labels of the settings' names; names without a label are shown as in the policy. */
+/** Known names are translated. Other names are shown as in the policy. */
 function namesOf(words: Words, { layers, windows, concurrency }: Policy): Names {
   const scopes = Object.fromEntries(layers.map(({ name, scope }) => [name, scope]))
   const lengths = Object.fromEntries(windows.map((window) => [window.label, windowName(words, window)]))
@@ -38,7 +38,7 @@ export function useNames(): Names {
   return useMemo(() => namesOf(words, policy), [words, policy])
 }
 
-/** Its length or period, and the burst of a bucket. */
+/** The length or period, and the burst of a bucket. */
 function windowName(words: Words, window: WindowDefinition): string {
   const { burst } = window
   if (burst === undefined) return lengthName(words, window)
@@ -46,7 +46,7 @@ function windowName(words: Words, window: WindowDefinition): string {
   return words.burst(lengthName(words, window), most)
 }
 
-/** Its length, where that is what the label says (`5h`, `minute`); else both. */
+/** The length alone if the label says the same (`5h`, `minute`), else both. */
 function lengthName({ lengthOf, periods }: Words, { label, lengthMs, every }: WindowDefinition): string {
   if (every !== undefined) return label === every ? periods[every] : `${label} (${periods[every]})`
   if (lengthMs === null) return label

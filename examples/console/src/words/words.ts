@@ -9,10 +9,10 @@ const WORDS = { en, 'zh-CN': zh } as const
 export type Language = keyof typeof WORDS
 export const LANGUAGES = Object.keys(WORDS) as Language[]
 
-/** Texts in each language. */
+/** One value per language. */
 export type Texts<T> = Readonly<Record<Language, T>>
 
-/** A language with everything that is said in it. */
+/** A language and everything needed to speak it. */
 export interface Speech {
   readonly language: Language
   readonly words: Words
@@ -23,7 +23,7 @@ export function speechOf(language: Language): Speech {
   return { language, words: WORDS[language], formats: formatsOf(language) }
 }
 
-/** The first of the browser's languages that the console speaks. */
+/** The first supported language among the browser's. */
 export function preferredLanguage(wanted: readonly string[]): Language {
   const primary = wanted.map((tag) => tag.toLowerCase().split('-')[0]).find((tag) => tag === 'en' || tag === 'zh')
   return primary === 'zh' ? 'zh-CN' : 'en'
@@ -35,7 +35,7 @@ export function useWords(): Words {
   return useContext(SpeechContext).words
 }
 
-/** Those of the console's language. */
+/** The value for the console's language. */
 export function useTexts<T>(texts: Texts<T>): T {
   return texts[useSpeech().language]
 }

@@ -1,6 +1,5 @@
 import type { Words } from './en.ts'
 
-/** Texts of the page Errors. */
 export const failures: Words['failures'] = {
   title: '错误',
   about: (minutes) => `请求的结果，每 ${minutes} 分钟一格，以及自适应系数的反应。`,

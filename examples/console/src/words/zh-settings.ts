@@ -1,6 +1,5 @@
 import type { Words } from './en.ts'
 
-/** Texts of the page Limits. */
 export const settings: Words['settings'] = {
   title: '限额',
   about: '适用于没有单独限额的所有用户。保存后生效。',

@@ -6,7 +6,6 @@ import { useFormats } from '../../words/words.ts'
 import type { Alert } from './alerts-api.ts'
 import { useAlertsWords } from './words.ts'
 
-/** Alerts, each with what became of it. */
 export function AlertList({ items, now }: { items: readonly Alert[]; now?: number }): JSX.Element {
   const alerts = useAlertsWords()
   return (
@@ -27,7 +26,7 @@ export function AlertList({ items, now }: { items: readonly Alert[]; now?: numbe
   )
 }
 
-/** What it is about, as far as that is a sentence. */
+/** The subject of an alert, if its type doesn't say everything. */
 function What({ of: { type, data } }: { of: Alert }): JSX.Element | null {
   const alerts = useAlertsWords()
   const names = useNames()

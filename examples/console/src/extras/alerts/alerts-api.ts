@@ -18,8 +18,8 @@ export async function readWebhook(api: Api): Promise<Versioned<Webhook>> {
 }
 
 /**
- * @returns with the secret, where one was made
- * @throws {ApiError} `precondition_failed` when another change was faster
+ * @returns with the secret, if a new one was created
+ * @throws {ApiError} `precondition_failed` if someone else saved first
  */
 export async function putWebhook(
   api: Api,

@@ -11,7 +11,6 @@ import { useAlertsWords } from './words.ts'
 
 const REFRESH_MS = 5_000
 
-/** What administrators should be notified of, and where it is sent. */
 export function AlertsPage(): JSX.Element {
   const alerts = useAlertsWords()
   const api = useApi()

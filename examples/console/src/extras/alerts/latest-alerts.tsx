@@ -7,7 +7,6 @@ import type { Problem } from '../extra.ts'
 import { AlertList } from './alert-list.tsx'
 import { texts, useAlertsWords } from './words.ts'
 
-/** The last alerts, as a card of the overview. */
 export function LatestAlerts({ of, now }: { of: Overview; now: number }): JSX.Element {
   const words = useAlertsWords()
   const id = useId()

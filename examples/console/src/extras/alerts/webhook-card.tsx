@@ -17,7 +17,7 @@ import { putWebhook, readWebhook, removeWebhook, rotateWebhook, testWebhook, typ
 import { layerOf, layerPath, webhookFields, webhookOf } from './webhook-fields.ts'
 import { useAlertsWords } from './words.ts'
 
-/** Where alerts are sent. A secret is shown when it is made, and never again. */
+/** A new secret is shown once. */
 export function WebhookCard({ onTested }: { onTested(): void }): JSX.Element {
   const words = useWords()
   const alerts = useAlertsWords()
@@ -152,7 +152,7 @@ export function WebhookCard({ onTested }: { onTested(): void }): JSX.Element {
   )
 }
 
-/** Until when the secret before signs as well; another version may have another one. */
+/** Until when the previous secret still signs. Each version may have another date. */
 function RotatedUntil({ etag }: { etag: string }): JSX.Element | null {
   const alerts = useAlertsWords()
   const formats = useFormats()

@@ -7,12 +7,11 @@ export function layerPath(name: string): string {
   return LAYER + name
 }
 
-/** The layer that a path of the form names, if it names one. */
 export function layerOf(path: string): string | undefined {
   return path.startsWith(LAYER) ? path.slice(LAYER.length) : undefined
 }
 
-/** @param layers names of those that there are */
+/** @param layers the names of all layers */
 export function webhookFields(layers: readonly string[], { url, layers: alerted }: Webhook): Fields {
   return {
     url: url ?? '',

@@ -14,13 +14,11 @@ import { type Part, partsOf } from './reversal.ts'
 import { UndoDialog } from './undo-dialog.tsx'
 import { useHistoryWords } from './words.ts'
 
-/** A change of the settings, and what of them it changed. */
 interface Version {
   readonly entry: AuditEntry
   readonly parts: readonly Part[]
 }
 
-/** Every change of everybody's limits, and undoing one of them. */
 export function HistoryPage(): JSX.Element {
   const words = useHistoryWords()
   const api = useApi()
@@ -66,7 +64,7 @@ export function HistoryPage(): JSX.Element {
 
 interface VersionsProps {
   readonly items: readonly AuditEntry[]
-  /** Whether the first of them is the newest of all. */
+  /** Whether these entries begin with the newest of all. */
   readonly isFirst: boolean
   onUndo(version: Version): void
 }
@@ -79,7 +77,7 @@ function Versions({ items, isFirst, onUndo }: VersionsProps): JSX.Element {
     <ul class="entries versions" aria-label={history.list}>
       {items.map((entry, index) => {
         const { seq, at, by, before, after } = entry
-        // Before the first change the defaults held, and after one that was removed they hold again.
+        // The defaults applied before the first change, and apply again after a removal.
         const parts = partsOf(before ?? defaults, after ?? defaults)
         const number = formats.number(seq)
         return (

@@ -8,10 +8,8 @@ import { type Speech, useSpeech } from '../../words/words.ts'
 import type { Part } from './reversal.ts'
 import { texts } from './words.ts'
 
-/** The texts of a part of the settings. */
 export interface PartTexts {
   name(part: Part): string
-  /** @param value of the part: as it was, or became, or is now */
   value(part: Part, value: unknown): string
 }
 
@@ -45,7 +43,7 @@ function textOf(speech: Speech, names: Names, [head]: readonly string[], value: 
   return leaves.map(({ path, after = '' }) => `${path} ${after}`).join(', ')
 }
 
-/** Of members whose values mean something of their own. */
+/** Texts for members whose values need a special form. */
 function memberTexts(
   { words, formats, language }: Speech,
   names: Names,
@@ -61,7 +59,7 @@ function memberTexts(
   }
 }
 
-/** @param value limits of windows, by layer and category, or a part of them */
+/** @param value limits by layer, category and window, or a part of them */
 function planText(value: unknown, names: Names, formats: Formats): string {
   if (typeof value === 'number') return formats.number(value)
   return changesBetween(null, value as Record<string, unknown>)

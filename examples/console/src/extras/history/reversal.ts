@@ -1,31 +1,28 @@
 type Json = unknown
 type Document = Readonly<Record<string, Json>>
 
-/** A changed part of a document, as small as possible. Lists are one part. */
+/** The smallest changed part of a document. A list is one part. */
 export interface Part {
-  /** Its dotted path. */
   readonly path: string
   readonly keys: readonly string[]
-  /** `undefined`: it was not there, or is not any more. */
+  /** `undefined` if the part was absent. */
   readonly before: Json
   readonly after: Json
 }
 
-/** What to say of a part when it is to be as it was. */
 export type Standing =
-  /** It is as the change left it. */
+  /** The value is still as the change left it. */
   | 'open'
-  /** It is as it was before the change, by now. */
+  /** The value is already as it was before the change. */
   | 'done'
-  /** It has been changed again since. */
+  /** The value has changed again since. */
   | 'later'
 
-/** What a change changed. */
 export function partsOf(before: Document, after: Document): Part[] {
   const parts: Part[] = []
   const walk = (old: Json, now: Json, keys: readonly string[]): void => {
     if (isSame(old, now)) return
-    // A plan that comes or goes is one part; so is a table.
+    // An added or removed plan is one part, and so is a table.
     if (isObject(old) && isObject(now)) {
       for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) walk(old[key], now[key], [...keys, key])
       return
@@ -42,12 +39,11 @@ export function standingOf(part: Part, now: Document): Standing {
   return isSame(value, part.after) ? 'open' : 'later'
 }
 
-/** What a document has at a part's place. */
 export function valueAt(part: Part, document: Document): Json {
   return part.keys.reduce<Json>((at, key) => (isObject(at) ? at[key] : undefined), document)
 }
 
-/** The JSON merge patch (RFC 7396) after which parts are as they were, whatever else is changed meanwhile. */
+/** A JSON merge patch (RFC 7396) that restores the parts and leaves everything else alone. */
 export function patchOf(parts: readonly Part[]): Document {
   const patch: Record<string, Json> = {}
   for (const { keys, before } of parts) {
@@ -62,7 +58,7 @@ export function patchOf(parts: readonly Part[]): Document {
   return patch
 }
 
-/** Absent and `null` are the same: nothing is set. */
+/** Absent and `null` are equal: the value isn't set. */
 function isSame(one: Json, other: Json): boolean {
   if (isNothing(one) && isNothing(other)) return true
   if (Array.isArray(one) || Array.isArray(other) || !isObject(one) || !isObject(other)) {

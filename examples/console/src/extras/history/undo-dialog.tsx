@@ -15,13 +15,12 @@ import { type Part, patchOf, standingOf, valueAt } from './reversal.ts'
 import { useHistoryWords } from './words.ts'
 
 interface UndoProps {
-  /** What the change changed. */
   readonly parts: readonly Part[]
   onUndone(): void
   onClose(): void
 }
 
-/** Asks which parts of a change to undo; parts that have not changed since are preselected. */
+/** Lets a person choose which parts to undo. Parts that haven't changed since are preselected. */
 export function UndoDialog({ parts, onUndone, onClose }: UndoProps): JSX.Element {
   const words = useHistoryWords()
   const api = useApi()

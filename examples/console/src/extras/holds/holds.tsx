@@ -16,7 +16,7 @@ interface HoldsProps {
   onChanged(): void
 }
 
-/** Holds of a user's quota by requests in flight; empty where no operation can hold anything. */
+/** Shows a user's open holds. Empty if no operation can hold anything. */
 export function Holds({ id, onChanged }: HoldsProps): JSX.Element | null {
   const words = useHoldWords()
   const api = useApi()

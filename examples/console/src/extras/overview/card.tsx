@@ -4,12 +4,11 @@ import { useOverviewWords } from './words.ts'
 
 interface CardProps {
   readonly title: string
-  /** Whose figures they are. */
+  /** Whether the figures cover this process or all. */
   readonly of: 'process' | 'all'
   readonly children: ComponentChildren
 }
 
-/** A part of the overview; one of this process has a mark. */
 export function Card({ title, of, children }: CardProps): JSX.Element {
   const id = useId()
   return (
@@ -23,7 +22,7 @@ export function Card({ title, of, children }: CardProps): JSX.Element {
   )
 }
 
-/** Says that a figure is of the process that answers; the others are of all. */
+/** Marks figures of the responding process. All others cover all processes. */
 export function ProcessMark(): JSX.Element {
   const overview = useOverviewWords()
   return (

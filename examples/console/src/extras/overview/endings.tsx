@@ -2,12 +2,12 @@ import type { JSX } from 'preact'
 import { useFormats } from '../../words/words.ts'
 import { useOverviewWords } from './words.ts'
 
-/** How a request ends, from the ground of the chart up. */
+/** The outcomes in the order of the chart, from the bottom up. */
 export const ENDINGS = ['succeeded', 'refused', 'clientError', 'serverError'] as const
 export type Ending = (typeof ENDINGS)[number]
 export type Endings = Readonly<Record<Ending, number>>
 
-/** The colours of the style sheet, the same on all pages. */
+/** The colours in the style sheet, the same on all pages. */
 export const ENDING_COLOURS: Readonly<Record<Ending, string>> = {
   succeeded: '--succeeded',
   refused: '--refused',
@@ -15,7 +15,6 @@ export const ENDING_COLOURS: Readonly<Record<Ending, string>> = {
   serverError: '--server-error',
 }
 
-/** How many requests ended in which way. */
 function sumOf(steps: readonly Endings[], ending: Ending): number {
   return steps.reduce((sum, each) => sum + each[ending], 0)
 }
@@ -24,13 +23,13 @@ export function totalOf(steps: readonly Endings[]): number {
   return ENDINGS.reduce((sum, ending) => sum + sumOf(steps, ending), 0)
 }
 
-/** A share of requests; 0 where there were none. */
+/** 0 if there were no requests. */
 export function shareOf(steps: readonly Endings[], ending: Ending): number {
   const total = totalOf(steps)
   return total === 0 ? 0 : sumOf(steps, ending) / total
 }
 
-/** The endings in numbers, each with its mark: the legend of the chart, and what it shows of one step. */
+/** The legend of the chart, and the figures of one step. */
 export function EndingList({ steps }: { steps: readonly Endings[] }): JSX.Element {
   const overview = useOverviewWords()
   const formats = useFormats()

@@ -7,7 +7,6 @@ import { ProcessMark } from './card.tsx'
 import { headroomOf, rateChange, refusedShares, tightestOf } from './figures.ts'
 import { useOverviewWords } from './words.ts'
 
-/** The four figures that tell how the service does, each with its trend. */
 export function KeyFigures({ of }: { of: Overview }): JSX.Element {
   const words = useOverviewWords()
   const { modes } = useWords()
@@ -81,10 +80,10 @@ interface FigureProps {
   readonly name: string
   readonly value: string
   readonly mark?: ComponentChildren
-  /** What it counts, where that has a colour and a mark. */
+  /** The CSS classes of its outcome, if it counts one. */
   readonly kind?: string
   readonly isQuiet?: boolean
-  /** Its trend, or what it is of. */
+  /** Its trend, or what it refers to. */
   readonly children: ComponentChildren
 }
 
@@ -101,14 +100,14 @@ function Figure({ name, value, mark, kind = '', isQuiet = false, children }: Fig
 }
 
 interface TrendProps {
-  /** How much a figure rose; negative: it fell. */
+  /** The rise of the figure; negative for a fall. */
   readonly by: number
-  /** The smallest change worth naming. */
+  /** Smaller changes are shown as steady. */
   readonly least: number
   readonly children: ComponentChildren
 }
 
-/** An arrow in words and as a mark: whether more is better is for the reader. */
+/** An arrow, named for screen readers. It doesn't judge whether a rise is good. */
 function Trend({ by, least, children }: TrendProps): JSX.Element {
   const words = useOverviewWords()
   if (Math.abs(by) < least) return <>{words.steady}</>
@@ -124,7 +123,7 @@ function Trend({ by, least, children }: TrendProps): JSX.Element {
 
 const MINUTE_MS = 60_000
 
-/** What a value was a minute ago, as far back as the page has seen it. */
+/** A value's state one minute ago, or as long ago as the page has been open. */
 function useMinuteAgo(at: number, value: number): number {
   const seen = useRef<{ readonly at: number; readonly value: number }[]>([])
   const all = seen.current

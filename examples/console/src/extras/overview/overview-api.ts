@@ -4,7 +4,7 @@ import { ApiError } from '../../api/api-error.ts'
 
 export type RequestHistory = components['schemas']['RequestHistoryAnswer']
 
-/** The overview, each second, until the gateway ends the stream or the signal is aborted. */
+/** Yields the overview each second, until the gateway ends the stream or the signal is aborted. */
 export async function* overviewEvents(api: Api, signal: AbortSignal): AsyncGenerator<Overview> {
   const options = { parseAs: 'stream', signal } as const
   const { data, response } = await api.read((client) => client.GET('/admin/overview/events', options))
@@ -12,16 +12,15 @@ export async function* overviewEvents(api: Api, signal: AbortSignal): AsyncGener
   for await (const event of eventsOf(data)) yield JSON.parse(event) as Overview
 }
 
-/** How requests of a longer time ended. */
 export async function requestHistory(api: Api, range: '24h' | '7d'): Promise<RequestHistory> {
   const params = { query: { range } }
   return (await api.read((client) => client.GET('/admin/overview/requests', { params }))).data
 }
 
-/** The longest event that is read, in characters; the gateway sends no longer ones. */
+/** In characters. The gateway sends no longer events. */
 const MAX_EVENT = 4_000_000
 
-/** The data of a stream's events, one after the other, until it ends. */
+/** Yields the data of a stream's events. */
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

@@ -14,7 +14,6 @@ import { Traffic } from './traffic.tsx'
 import { type Live, useLive } from './use-live.ts'
 import { useOverviewWords } from './words.ts'
 
-/** The overview, updated each second. */
 export function OverviewPage(): JSX.Element {
   const overview = useOverviewWords()
   const live = useLive()
@@ -33,7 +32,6 @@ export function OverviewPage(): JSX.Element {
   )
 }
 
-/** Whether the shown figures are current. */
 function Line({ live: { data, downSince, error } }: { live: Live }): JSX.Element {
   const overview = useOverviewWords()
   const formats = useFormats()
@@ -82,7 +80,6 @@ function Figures({ of, isLive }: { of: Overview; isLive: boolean }): JSX.Element
   )
 }
 
-/** Whether something is wrong, in one line that is read first. */
 function State({ of, isLive }: { of: Overview; isLive: boolean }): JSX.Element {
   const overview = useOverviewWords()
   const problems = problemsOf(of, useExtras(), useSpeech(), useNames())

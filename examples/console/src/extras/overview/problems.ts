@@ -7,16 +7,16 @@ import { shareOf, totalOf } from './endings.tsx'
 import { headroomOf, LAST_MINUTES, tightestOf } from './figures.ts'
 import { texts as textsIn } from './words.ts'
 
-/** From here on server errors are a problem: a few are always there. */
+/** Server errors above this share are a problem. A few always occur. */
 const MANY_ERRORS = 0.02
-/** From here on refusals are a problem: a client loops, or a limit is too low. */
+/** Refusals above this share are a problem: a client loops, or a limit is too low. */
 const MANY_REFUSED = 0.25
-/** Shares of fewer requests say little. */
+/** Below this number of requests, shares say little. */
 const ENOUGH_REQUESTS = 50
-/** Below this share left, a shared limit is a problem: soon it refuses everybody. */
+/** A shared limit with less left is a problem: soon it refuses everyone. */
 const LITTLE_LEFT = 0.1
 
-/** What needs a person's attention now, the worst first. */
+/** The current problems, the worst first. */
 export function problemsOf(data: Overview, extras: readonly Extra[], speech: Speech, names: Names): Problem[] {
   const { requests, refusals, shared, settings } = data
   const { formats, language } = speech

@@ -5,7 +5,6 @@ import { useFormats } from '../../words/words.ts'
 import { Card } from './card.tsx'
 import { useOverviewWords } from './words.ts'
 
-/** Which limits refuse. */
 export function Refusals({ of: { since, limits, degraded } }: { of: Overview['refusals'] }): JSX.Element {
   const overview = useOverviewWords()
   const names = useNames()

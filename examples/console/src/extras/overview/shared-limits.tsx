@@ -6,7 +6,6 @@ import { useFormats } from '../../words/words.ts'
 import { Card } from './card.tsx'
 import { useOverviewWords } from './words.ts'
 
-/** The remaining tokens of shared limits. */
 export function SharedLimits(of: {
   readonly limits: Overview['shared']
   readonly disabled: Overview['disabled']

@@ -14,10 +14,9 @@ interface TopUsersProps {
   readonly users: Overview['top']['spent']
 }
 
-/** Users that are listed before a person requests more. */
+/** Users listed until a person shows more. */
 const FIRST = 5
 
-/** Who spends, or is refused, most. */
 export function TopUsers({ kind, since, users }: TopUsersProps): JSX.Element {
   const overview = useOverviewWords()
   const formats = useFormats()

@@ -19,13 +19,13 @@ import { useOverviewWords } from './words.ts'
 type Steps = RequestHistory['series']
 
 const HEIGHT = 260
-/** How long a step is in each range, in seconds. */
+/** Seconds per step in each range. */
 const RANGES = { '1m': 1, '1h': 60, '24h': 600, '7d': 3_600 } as const
 type RangeName = keyof typeof RANGES
 const RANGE_NAMES = Object.keys(RANGES) as RangeName[]
 const REFRESH_MS = 60_000
 
-/** How many requests there were, and how they ended. The last minute and the last hour come with the overview. */
+/** The overview includes the last minute and the last hour. Longer ranges are loaded. */
 export function Traffic({ of }: { of: Overview }): JSX.Element {
   const overview = useOverviewWords()
   const id = useId()
@@ -82,7 +82,7 @@ function Chart({ steps, stepSeconds }: ChartProps): JSX.Element {
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
       scales: {
         x: timeScale(stepSeconds),
-        // A few requests are not a tower.
+        // Keeps a few requests from filling the chart.
         count: { range: (_chart, _min, max) => [0, Math.max(4, max * 1.1)] },
       },
       axes: [
@@ -94,7 +94,7 @@ function Chart({ steps, stepSeconds }: ChartProps): JSX.Element {
           values: (_chart, splits) => splits.map((each) => formats.number(each)),
         },
       ],
-      // The tallest is painted first.
+      // Paints the tallest series first.
       series: [{}, ...ENDINGS.toReversed().map((ending) => bars(colour(ENDING_COLOURS[ending]), 'count'))],
     }),
     [formats, stepSeconds],
@@ -136,7 +136,6 @@ function Chart({ steps, stepSeconds }: ChartProps): JSX.Element {
   )
 }
 
-/** The last whole seconds of this process, with their times. */
 function secondsOf({ at, requests: { seconds } }: Overview): Steps {
   const end = Math.floor(Date.parse(at) / 1_000)
   return seconds.map((each, index) => ({
@@ -146,7 +145,10 @@ function secondsOf({ at, requests: { seconds } }: Overview): Steps {
   }))
 }
 
-/** Requests a minute, or a second of steps that are shorter; each series with those that are painted over it. */
+/**
+ * Stacked rates: requests per minute, or per second for steps below a minute. Each series includes those painted over
+ * it.
+ */
 function dataOf(steps: Steps, stepSeconds: number): uPlot.AlignedData {
   const units = Math.max(1, stepSeconds / 60)
   const stacked = ENDINGS.map((_ending, top) =>

@@ -4,21 +4,19 @@ import { ApiError } from '../../api/api-error.ts'
 import { useApi } from '../../session.ts'
 import { overviewEvents } from './overview-api.ts'
 
-/** Without an event for so long the line is down, whatever the connection says. */
+/** After this much silence the stream counts as down, even if the connection looks open. */
 const SILENCE_MS = 5_000
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 10_000
 
-/** The last figures, and the state of the stream. */
 export interface Live {
   readonly data: Overview | undefined
-  /** Since when nothing came, epoch milliseconds; `undefined`: it comes. */
+  /** When events stopped, epoch milliseconds; `undefined` while they arrive. */
   readonly downSince: number | undefined
-  /** Why, where the gateway said so. */
   readonly error: ApiError | undefined
 }
 
-/** The overview each second, as long as the page is checked. A line that is down is tried again. */
+/** Follows the overview while the page is visible. If the stream is down, it reconnects. */
 export function useLive(): Live {
   const api = useApi()
   const [live, setLive] = useState<Live>({ data: undefined, downSince: undefined, error: undefined })
@@ -52,7 +50,7 @@ interface Following {
   onDown(since: number, error: ApiError | undefined): void
 }
 
-/** Listens until it is stopped, and reconnects at once when the stream ends by itself. */
+/** Follows the stream until it is stopped. If the stream ends normally, it reconnects immediately. */
 async function follow({ listen, end, onData, onDown }: Following): Promise<void> {
   let heardAt = Date.now()
   let waitMs = FIRST_WAIT_MS
@@ -71,7 +69,7 @@ async function follow({ listen, end, onData, onDown }: Following): Promise<void>
   }
 }
 
-/** Listens until the stream ends, is silent, or is ended; answers what went wrong, if something did. */
+/** Reads until the stream ends, falls silent, or is stopped. Returns what went wrong, if anything. */
 async function heard(listen: Following['listen'], end: AbortSignal, onData: Following['onData']): Promise<unknown> {
   const own = new AbortController()
   const stop = (): void => own.abort()

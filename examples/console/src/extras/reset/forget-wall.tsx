@@ -7,12 +7,11 @@ import { Done } from '../../ui/notice.tsx'
 import { useResetWords } from './words.ts'
 
 interface ForgetWallProps {
-  /** Empty: there is no wall. */
+  /** Empty if there is no wall. */
   readonly levels: string
   onForgotten(adaptive: Adaptive): void
 }
 
-/** A button that makes mode adaptive forget where errors began. */
 export function ForgetWall({ levels, onForgotten }: ForgetWallProps): JSX.Element {
   const words = useResetWords()
   const api = useApi()

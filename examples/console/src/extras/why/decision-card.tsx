@@ -14,7 +14,6 @@ interface DecisionCardProps {
   readonly children?: ComponentChildren
 }
 
-/** A decision in words, and the limits that it was made by. */
 export function DecisionCard({ title, of, category, children }: DecisionCardProps): JSX.Element {
   const words = useWords()
   const why = useWhyWords()

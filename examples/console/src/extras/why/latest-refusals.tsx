@@ -10,10 +10,9 @@ import { hrefOfQuestion } from './question.ts'
 import { latestRefusals, type RefusalGroup } from './why-api.ts'
 import { useWhyWords } from './words.ts'
 
-/** From the beginning of what is counted to the gateway's now. */
+/** The counted time, up to the gateway's now. */
 const HOUR_MS = 3_600_000
 
-/** Who was refused in the last hour, by which limit: one leads to the explanation. */
 export function LatestRefusals(): JSX.Element {
   const words = useWords()
   const why = useWhyWords()

@@ -13,7 +13,7 @@ import { useWhyWords } from './words.ts'
 type Modes = 'conservative' | 'normal' | 'lenient' | 'adaptive' | 'custom'
 const MODES: readonly Modes[] = ['conservative', 'normal', 'lenient', 'adaptive', 'custom']
 
-/** The form of a question; submitting it changes the address. */
+/** Submitting it changes the address. */
 export function QuestionForm({ question: asked }: { question: Question }): JSX.Element {
   const why = useWhyWords()
   const formats = useFormats()
@@ -168,13 +168,13 @@ interface LimitName {
   readonly label: string
 }
 
-/** Another limit is one of the user's own; any may be in shadow. */
+/** The limits that can be chosen: a user's own for another limit, any for a shadow limit. */
 function choiceOf({ layers }: Policy, whatIf: WhatIf): LimitName[] {
   const some = layers.filter(({ shared }) => whatIf === 'shadow' || !shared)
   return some.flatMap((layer) => labelsOf(layer).map((label) => ({ layer: layer.name, label })))
 }
 
-/** The same limit where it can be chosen, else the first that can. */
+/** The same limit if it can be chosen, else the first that can. */
 function limitIn(choice: readonly LimitName[], limit: string): string {
   const values = choice.map(({ layer, label }) => limitValue(layer, label))
   return values.includes(limit) ? limit : (values[0] ?? '')

@@ -4,13 +4,13 @@ import type { WhyBody } from './why-api.ts'
 export const WHAT_IFS = ['nothing', 'limit', 'mode', 'shadow'] as const
 export type WhatIf = (typeof WHAT_IFS)[number]
 
-/** A question as the form and the address have it: texts. */
+/** A question as texts, as in the form and the address. */
 export interface Question {
   readonly user: string
-  /** Empty: that of the last refusal. */
+  /** Empty for the operation that was refused last. */
   readonly operation: string
   readonly whatIf: WhatIf
-  /** Layer and label of a limit, as {@link limitValue} writes them. */
+  /** A layer and a label, as {@link limitValue} writes them. */
   readonly limit: string
   readonly tokens: string
   readonly mode: string
@@ -25,19 +25,18 @@ export function questionOf({ part, query }: Route): Question {
   return { user: part ?? '', operation, whatIf, limit, tokens, mode, days }
 }
 
-/** The page that answers it. */
 export function hrefOfQuestion({ user, operation, whatIf, limit, tokens, mode, days }: Question): string {
   const extra = { nothing: {}, limit: { limit, tokens }, mode: { mode }, shadow: { limit } }[whatIf]
   const query = { operation, if: whatIf === 'nothing' ? '' : whatIf, ...extra, days: days === '7' ? '' : days }
   return hrefOf('why', user, query)
 }
 
-/** Both may have any letters. */
+/** Layer and label may contain any characters, so they are encoded as JSON. */
 export function limitValue(layer: string, window: string): string {
   return JSON.stringify([layer, window])
 }
 
-/** Layer and label; `undefined`: an address that was typed by hand. */
+/** `undefined` if the address was typed by hand. */
 function limitOf(value: string): readonly [layer: string, window: string] | undefined {
   try {
     const [layer, window] = JSON.parse(value) as unknown[]
@@ -47,13 +46,12 @@ function limitOf(value: string): readonly [layer: string, window: string] | unde
   }
 }
 
-/** Tables print `1,200`, and keyboards may write full-width digits. */
+/** Accepts `1,200`, as tables print it, and full-width digits. */
 export function wholeNumber(text: string): number | undefined {
   const plain = text.normalize('NFKC').replaceAll(/[,\s_]/g, '')
   return /^\d{1,12}$/.test(plain) ? Number(plain) : undefined
 }
 
-/** The body of the request to the gateway. */
 export function bodyOf({ operation, whatIf, limit, tokens, mode, days }: Question): WhyBody {
   const [layer, window] = limitOf(limit) ?? []
   const wanted = wholeNumber(tokens)

@@ -7,7 +7,6 @@ import { useWhyWords } from './words.ts'
 type Replayed = WhyAnswer['replay']
 type Judged = Replayed['present']
 
-/** What the days before would have looked like. */
 export function Replay({ of }: { of: Replayed }): JSX.Element {
   const why = useWhyWords()
   const formats = useFormats()

@@ -17,7 +17,7 @@ interface ShadowSwitchProps {
   onDone(): void
 }
 
-/** Stops enforcing the limit that refuses, or enforces it again; asks first, since this affects everybody. */
+/** Puts the refusing limit into shadow, or enforces it again. It asks first, because this affects everyone. */
 export function ShadowSwitch({ found, onDone }: ShadowSwitchProps): JSX.Element | null {
   const why = useWhyWords()
   const names = useNames()

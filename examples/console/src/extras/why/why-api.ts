@@ -6,12 +6,12 @@ export type WhyAnswer = Schemas['Why']
 export type WhyBody = Schemas['WhyRefusedBody']
 export type RefusalGroup = Schemas['LatestRefusalsAnswer']['refusals'][number]
 
-/** Who was refused in the last hour, grouped, the newest first. */
+/** The refusals of the last hour, grouped, newest first. */
 export async function latestRefusals(api: Api): Promise<Schemas['LatestRefusalsAnswer']> {
   return (await api.read((client) => client.GET('/admin/refusals'))).data
 }
 
-/** Why a user is refused. It changes nothing, so it waits as reading does. */
+/** It changes nothing, so it waits for a sign-in as reads do. */
 export async function whyRefused(api: Api, id: string, body: WhyBody): Promise<WhyAnswer> {
   const options = { params: { path: { id } }, body }
   return (await api.read((client) => client.POST('/admin/users/{id}/quota/why', options))).data

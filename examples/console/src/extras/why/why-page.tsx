@@ -14,7 +14,7 @@ import { ShadowSwitch } from './shadow-switch.tsx'
 import { type WhyAnswer, whyRefused } from './why-api.ts'
 import { useWhyWords } from './words.ts'
 
-/** Why a user is refused; the question is in the address. */
+/** The address holds the question. */
 export function WhyPage(): JSX.Element {
   const why = useWhyWords()
   const question = questionOf(useRoute())
@@ -78,7 +78,7 @@ function Answer({ question }: { question: Question }): JSX.Element {
   )
 }
 
-/** What the answer does not know. */
+/** What the replay can't know. */
 function Unknown({ of }: { of: WhyAnswer['replay']['unknown'] }): JSX.Element {
   const why = useWhyWords()
   const { number } = useFormats()
@@ -99,7 +99,6 @@ function Unknown({ of }: { of: WhyAnswer['replay']['unknown'] }): JSX.Element {
   )
 }
 
-/** How it was. */
 function LastRefusals({ of }: { of: WhyAnswer['refusals'] }): JSX.Element {
   const why = useWhyWords()
   const names = useNames()

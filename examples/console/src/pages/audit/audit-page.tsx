@@ -6,7 +6,6 @@ import { useResource } from '../../ui/use-resource.ts'
 import { useWords } from '../../words/words.ts'
 import { Entries } from './entries.tsx'
 
-/** Who changed what, the newest first. */
 export function AuditPage(): JSX.Element {
   const words = useWords()
   const api = useApi()

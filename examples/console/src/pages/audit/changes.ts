@@ -1,16 +1,15 @@
-/** A member of a document that is not what it was; `undefined`: it was not there, or is not any more. */
+/** A changed member. `undefined` if it was absent. */
 export interface Change {
   readonly path: string
   readonly before: string | undefined
   readonly after: string | undefined
 }
 
-/** What was not there and is empty now is no change. */
+/** Absent and empty are equal. */
 const NOTHING = 'null'
 
 type Document = Readonly<Record<string, unknown>> | null
 
-/** What differs between two documents, by path. */
 export function changesBetween(before: Document, after: Document): Change[] {
   const [old, now] = [flat(before), flat(after)]
   const paths = [...new Set([...old.keys(), ...now.keys()])]

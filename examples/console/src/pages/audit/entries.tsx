@@ -9,16 +9,16 @@ import { When } from '../../ui/when.tsx'
 import { useFormats, useWords } from '../../words/words.ts'
 import { changesBetween } from './changes.ts'
 
-/** What no user's id can be. */
+/** The gateway's name for changes made on the command line. It has a space, so no user has it. */
 const COMMAND_LINE = 'command line'
-/** Subjects of these are users. */
+/** Actions whose subject is a user. */
 const OF_USERS = /^(?:user|user-quota|quota|hold|balance|token)\./
 
 interface EntriesProps {
   readonly items: readonly AuditEntry[]
 }
 
-/** Entries of the audit trail: a table, and cards where there is no room for one, with what was changed first. */
+/** A table, or cards on a narrow screen. */
 export function Entries({ items }: EntriesProps): JSX.Element {
   return useNarrow() ? <Cards items={items} /> : <Table items={items} />
 }
@@ -115,7 +115,7 @@ function Subject({ entry: { action, subject } }: { entry: AuditEntry }): JSX.Ele
 function Changes({ entry: { action, before, after } }: { entry: AuditEntry }): JSX.Element {
   const words = useWords()
   const { defaults } = usePolicy()
-  // Before the first change of the settings the defaults held: only what differs from them was changed.
+  // Before the first change the defaults applied, so show only what differs from them.
   const was = action === 'settings.change' ? (before ?? defaults) : before
   return (
     <ul class="changes">

@@ -13,10 +13,10 @@ import { When } from '../../ui/when.tsx'
 import { useWords } from '../../words/words.ts'
 import { IssuedCredential } from './issued-credential.tsx'
 
-/** What the demo calls its own: no other may have the name. */
+/** Reserved for the demo's own credentials. */
 const DEMO = 'demo'
 
-/** How credentials of a kind are come by and given up. The same object as long as they are the same credentials. */
+/** The API of one kind of credential. Pass the same object until it changes, because the list reloads with it. */
 interface Credentials {
   list(): Promise<Credential[]>
   issue(name: string): Promise<Issued>
@@ -27,11 +27,10 @@ interface ListProps {
   readonly kind: CredentialKind | 'tokens'
   readonly of: Credentials
   readonly isNameOptional?: boolean
-  /** The address of the page that the list is on. */
+  /** The list's page. */
   readonly href: string
 }
 
-/** Credentials of a kind: issued, shown once, listed by their names, revoked. */
 export function CredentialList({ kind, of, isNameOptional = false, href }: ListProps): JSX.Element {
   const { credentials: words } = useWords()
   const list = useResource(() => of.list(), [of])

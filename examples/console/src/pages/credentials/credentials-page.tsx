@@ -6,7 +6,6 @@ import { useApi } from '../../session.ts'
 import { useWords } from '../../words/words.ts'
 import { CredentialList } from './credential-list.tsx'
 
-/** The credentials of the other two services. */
 export function CredentialsPage(): JSX.Element {
   const words = useWords()
   return (

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { useWords } from '../../words/words.ts'
 
-/** A credential that was just issued. It is in this page's memory alone, and gone with this element. */
+/** The credential exists only in this page's memory. It's gone when this element is. */
 export function IssuedCredential({ token, onDone }: { token: string; onDone(): void }): JSX.Element {
   const words = useWords()
   const id = useId()
@@ -16,7 +16,7 @@ export function IssuedCredential({ token, onDone }: { token: string; onDone(): v
 
   const copy = async (): Promise<void> => {
     field.current?.select()
-    // Without https the browser has no clipboard for pages: then it is selected, to be copied by hand.
+    // Without https a page has no clipboard. The selection lets a person copy by hand.
     await navigator.clipboard?.writeText(token).then(
       () => setCopied(true),
       () => setCopied(false),

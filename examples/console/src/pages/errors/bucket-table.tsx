@@ -6,7 +6,7 @@ import { Scroll } from '../../ui/scroll.tsx'
 import { useFormats, useWords } from '../../words/words.ts'
 import { type FactorStep, factorAt } from './readout.tsx'
 
-/** What the chart shows, to be read: for those who hear it, and for exact numbers. Made when it is opened. */
+/** The chart as a table, for screen readers and exact numbers. Its rows are made when it's opened. */
 export function BucketTable({ failures, steps }: { failures: Failures; steps: readonly FactorStep[] }): JSX.Element {
   const { failures: words } = useWords()
   const formats = useFormats()

@@ -7,16 +7,15 @@ import type { FactorStep } from './readout.tsx'
 export interface ChartLook {
   readonly formats: Formats
   readonly steps: readonly FactorStep[]
-  /** How long a step is. */
   readonly stepSeconds: number
 }
 
-/** What the scale of shares reaches at least, so that a single failure is no tower. */
+/** The share scale reaches at least this far, so that a single failure doesn't fill the chart. */
 const LEAST_TOP = 0.1
 const FACTOR_RANGE: [number, number] = [0.7, 1.55]
 const FACTORS = [0.75, 1, 1.25, 1.5]
 
-/** Bars that are stacked by being painted from the tallest on, and the factor as a line over them. */
+/** Stacked bars, painted from the tallest on, and the factor as a line above them. */
 export function chartOptions(width: number, height: number, colour: ReadColour, look: ChartLook): uPlot.Options {
   const { formats, stepSeconds, steps } = look
   const axis = plainAxis(colour)
@@ -56,7 +55,7 @@ export function chartOptions(width: number, height: number, colour: ReadColour, 
   }
 }
 
-/** Moves come at any minute: they are painted where they were, not where a bar begins. */
+/** Moves happen at any minute, so they are painted at their own time and not where a bar begins. */
 function paintFactor(chart: uPlot, steps: readonly FactorStep[], colour: string): void {
   const { ctx, bbox } = chart
   const x = (at: number): number => chart.valToPos(at, 'x', true)

@@ -13,11 +13,10 @@ const HEIGHT = 300
 interface ChartProps {
   readonly failures: Failures
   readonly steps: readonly FactorStep[]
-  /** Of the numbers of all of it. */
+  /** The title of the totals. */
   readonly title: string
 }
 
-/** The shares of requests that failed, and the adaptive factor over them. */
 export function ErrorChart({ failures, steps, title }: ChartProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()
@@ -51,7 +50,7 @@ export function ErrorChart({ failures, steps, title }: ChartProps): JSX.Element 
   )
 }
 
-/** Shares of all requests, each with those that are painted over it. */
+/** Stacked shares of all requests. Each series includes those painted over it. */
 function dataOf({ series }: Failures): uPlot.AlignedData {
   const share = (count: number, calls: number): number => (calls === 0 ? 0 : count / calls)
   return [

@@ -15,7 +15,7 @@ import { RANGE_NAMES, RANGES, type RangeName, rangeNamed } from './ranges.ts'
 import { factorSteps } from './readout.tsx'
 import { WallNow } from './wall.tsx'
 
-/** The factor is reviewed every minute. */
+/** As often as the gateway reviews the factor. */
 const REFRESH_MS = 60_000
 
 interface ReportData {
@@ -28,7 +28,6 @@ interface ReportProps extends ReportData {
   onChanged(adaptive: Adaptive): void
 }
 
-/** Outcomes of requests, and moves of the adaptive factor. */
 export function ErrorsPage(): JSX.Element {
   const { failures: words } = useWords()
   const formats = useFormats()

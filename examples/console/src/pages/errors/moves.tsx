@@ -6,7 +6,6 @@ import type { Words } from '../../words/en.ts'
 import type { Formats } from '../../words/formats.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 
-/** Where the adaptive factor stands, and why. */
 export function FactorNow({ adaptive }: { adaptive: Adaptive }): JSX.Element {
   const words = useWords()
   const formats = useFormats()
@@ -32,7 +31,6 @@ export function FactorNow({ adaptive }: { adaptive: Adaptive }): JSX.Element {
   )
 }
 
-/** The last moves, each with its reason. */
 export function Moves({ moves }: { moves: readonly Move[] }): JSX.Element {
   const words = useWords()
   const isNarrow = useNarrow()
@@ -103,9 +101,9 @@ function MoveCards({ moves }: { moves: readonly Move[] }): JSX.Element {
 type Verdict = (from: string, to: string) => string
 
 /**
- * What a tick did, in words: the API says it only in English. So do ticks of newer gateways, whose codes are unknown here.
+ * A review in words. The API's own text is English only; it's used for codes of newer gateways.
  *
- * @param verdicts others, for a tick that was not
+ * @param verdicts other texts, for a preview
  */
 function reasonText(
   { code, msg, from, to, counts, bounds, wall }: Move,

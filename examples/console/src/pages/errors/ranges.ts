@@ -1,4 +1,4 @@
-/** Spans of time that the chart shows, by their names in the address, each in steps wide enough to distinguish. */
+/** The chart's ranges, by their names in the address. Each has steps wide enough to tell apart. */
 export const RANGES = {
   '24h': { days: 1, bucketMinutes: 10 },
   '7d': { days: 7, bucketMinutes: 30 },
@@ -7,7 +7,7 @@ export const RANGES = {
 export type RangeName = keyof typeof RANGES
 export const RANGE_NAMES = Object.keys(RANGES) as RangeName[]
 
-/** @param name of the address; the week, where it names none */
+/** @param name from the address; the week if it names no range */
 export function rangeNamed(name: string | undefined): RangeName {
   return RANGE_NAMES.find((each) => each === name) ?? '7d'
 }

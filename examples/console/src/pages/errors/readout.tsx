@@ -2,13 +2,13 @@ import type { JSX } from 'preact'
 import type { Adaptive, Bucket, Failures } from '../../api/api.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 
-/** From this instant on, in seconds since the epoch, the factor was this. */
+/** The factor from this time on, in seconds since the epoch. */
 export interface FactorStep {
   readonly at: number
   readonly factor: number
 }
 
-/** The factor over a span of time, from the moves that are kept; before the oldest of them it was what that one left. */
+/** The factor over time, from the stored moves. Before the oldest move, it's the factor that this move changed. */
 export function factorSteps({ history, factor }: Pick<Adaptive, 'history' | 'factor'>, since: number): FactorStep[] {
   const oldest = history.at(-1)
   const moves = history.map(({ at, to }) => ({ at: Date.parse(at) / 1_000, factor: to })).reverse()
@@ -18,7 +18,6 @@ export function factorSteps({ history, factor }: Pick<Adaptive, 'history' | 'fac
   }))
 }
 
-/** The factor at an instant. */
 export function factorAt(steps: readonly FactorStep[], at: number): number | undefined {
   return steps.findLast((step) => step.at <= at)?.factor
 }
@@ -41,7 +40,6 @@ interface ReadoutProps {
   readonly index: number
 }
 
-/** The numbers of one step. */
 export function Readout({ failures, steps, index }: ReadoutProps): JSX.Element | null {
   const { failures: words } = useWords()
   const formats = useFormats()
@@ -62,7 +60,6 @@ interface TotalsProps {
   readonly title: string
 }
 
-/** The numbers of the whole time that is shown. */
 export function Totals({ failures: { summary }, steps, title }: TotalsProps): JSX.Element {
   return (
     <figcaption class="totals">

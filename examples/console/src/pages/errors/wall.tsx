@@ -8,7 +8,6 @@ interface WallProps {
   onForgotten(adaptive: Adaptive): void
 }
 
-/** The levels at which errors began, and when they are tested again. */
 export function WallNow({ wall, onForgotten }: WallProps): JSX.Element {
   const { failures: words } = useWords()
   const formats = useFormats()

@@ -24,7 +24,6 @@ export function settingsFields(policy: Policy, settings: Settings): Fields {
   ])
 }
 
-/** The document that a form stands for. */
 export function readSettings(policy: Policy, fields: Fields): Read<Settings> {
   const cells = cellsOf(policy)
   const needsCustom = fields.mode === 'custom' || cells.some((cell) => textAt(fields, pathOf('custom', cell)) !== '')
@@ -83,7 +82,7 @@ function textAt(fields: Fields, path: string): string {
   return fields[path] ?? ''
 }
 
-/** A document of another policy may lack what this one has. */
+/** A document from another policy may lack a value. */
 function textOf(value: number | undefined): string {
   return value === undefined ? '' : String(value)
 }

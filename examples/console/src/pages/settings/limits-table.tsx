@@ -13,14 +13,12 @@ import { effectiveLimit, limitText, MODES } from './limits.ts'
 import { isShadowed } from './rule-fields.ts'
 import { settingName } from './setting-name.ts'
 
-/** What a part of the settings' form works with. */
 export interface PartProps {
   readonly editor: Editor
-  /** The adaptive factor now. */
   readonly factor: number
 }
 
-/** The base and custom values, and beside them the limit that each mode makes of them. */
+/** The base and custom values next to the limits that each mode makes of them. */
 export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
   const words = useWords()
   const { settings } = words
@@ -30,7 +28,7 @@ export function LimitsTable({ editor, factor }: PartProps): JSX.Element {
   const [isOpen, setOpen] = useState(false)
   const isUsed = draft.mode === 'custom' || Object.keys(draft).some((path) => path.startsWith('custom.') && draft[path])
   const hasCustom = isOpen || isUsed
-  // On a phone the result stays beside the value: of the chosen mode alone.
+  // A phone shows only the chosen mode's limit, next to the value.
   const modes = MODES.filter((mode) => (isNarrow ? mode === draft.mode : mode !== 'custom' || hasCustom))
   const tables = hasCustom ? (['base', 'custom'] as const) : (['base'] as const)
   return (
@@ -148,7 +146,6 @@ function LimitOf({ editor, factor, cell, mode }: PartProps & { cell: Cell; mode:
 
 interface ButtonsProps {
   readonly editor: Editor
-  /** Whether there are custom values. */
   readonly isUsed: boolean
   readonly children: ComponentChildren
 }

@@ -5,10 +5,10 @@ import type { Formats } from '../../words/formats.ts'
 
 export const MODES: readonly Mode[] = ['conservative', 'normal', 'lenient', 'adaptive', 'custom']
 
-/** Factors in whole hundredths; `adaptive` moves between the first two and is not here. */
+/** In hundredths. `adaptive` moves between conservative and lenient, so it isn't listed. */
 const HUNDREDTHS = { conservative: 75, normal: 100, lenient: 150, custom: 100 } as const
 
-/** What a window's limit is in a mode: a number of tokens, the two ends between which it moves, or nothing to tell. */
+/** A limit in a mode: a number of tokens, a range, or unknown. */
 export type Effective =
   | { readonly kind: 'limit'; readonly tokens: number }
   | { readonly kind: 'range'; readonly least: number; readonly most: number; readonly now: number }
@@ -16,12 +16,12 @@ export type Effective =
   | { readonly kind: 'unknown' }
 
 /**
- * The limit that results from the form's values, before they are saved.
+ * The limit that the form's unsaved values lead to.
  *
  * @param factor the adaptive factor now
  */
 export function effectiveLimit(fields: Fields, cell: Cell, mode: Mode, factor: number): Effective {
-  // Layers that all subjects share have these two beside their tables.
+  // Shared layers have these two fields besides their tables.
   const enabled = fields[`${cell.layer}.enabled`]
   if (enabled !== undefined && enabled !== 'true') return { kind: 'off' }
   const base = tokensOf(fields[pathOf(mode === 'custom' ? 'custom' : 'base', cell)] ?? '')
@@ -34,13 +34,12 @@ export function effectiveLimit(fields: Fields, cell: Cell, mode: Mode, factor: n
   return { kind: 'range', least, most, now: scaled(Math.round(factor * 100)) }
 }
 
-/** In exact integers, as the engine does it; a base above 0 never becomes 0. */
+/** Exact integers, as in the engine. A base above 0 never becomes 0. */
 function scaledLimit(base: number, modeHundredths: number, multiplierHundredths: number): number {
   if (base === 0) return 0
   return Math.max(1, Math.floor((base * modeHundredths * multiplierHundredths) / 10_000))
 }
 
-/** A limit in a few characters. */
 export function limitText(limit: Effective, { number }: Formats): string {
   if (limit.kind === 'limit') return number(limit.tokens)
   return limit.kind === 'range' ? `${number(limit.least)}–${number(limit.most)}` : '–'

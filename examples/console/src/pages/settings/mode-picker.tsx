@@ -7,7 +7,7 @@ import { useFormats, useWords } from '../../words/words.ts'
 import { effectiveLimit, limitText, MODES } from './limits.ts'
 import type { PartProps } from './limits-table.tsx'
 
-/** The five modes, each with what it means for a user in the first of the windows. */
+/** The modes, each with its limits for a user in the first window. */
 export function ModePicker({ editor, factor }: PartProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()

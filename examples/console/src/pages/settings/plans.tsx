@@ -14,7 +14,6 @@ import { useWords } from '../../words/words.ts'
 import { PLANS, planCells, planPath, plansOf } from './rule-fields.ts'
 import { settingName } from './setting-name.ts'
 
-/** Limits of those who have a plan. */
 export function Plans({ editor }: { editor: Editor }): JSX.Element {
   const { settings } = useWords()
   const plans = plansOf(editor.draft)
@@ -126,7 +125,7 @@ function PlanTable({ editor, plan, onRemove }: PlanProps): JSX.Element {
 interface PlanCellProps {
   readonly editor: Editor
   readonly plan: string
-  /** Absent: there is no such limit. */
+  /** `undefined` if the policy has no such limit. */
   readonly cell: Cell | undefined
 }
 

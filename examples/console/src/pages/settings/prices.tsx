@@ -5,7 +5,6 @@ import { usePolicy } from '../../session.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 
-/** What operations cost. */
 export function Prices({ editor }: { editor: Editor }): JSX.Element {
   const words = useWords()
   const { categories } = usePolicy()

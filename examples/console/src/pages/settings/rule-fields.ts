@@ -2,11 +2,11 @@ import type { Policy, Settings, Table, Threshold } from '../../api/documents.ts'
 import { type Cell, cellsOf, labelsOf, ownLayers, pathOf } from '../../form/axes.ts'
 import { type FaultCode, type Fields, tokensOf, wholeNumber } from '../../form/form.ts'
 
-/** Where the names of all plans are, separated by spaces: what a plan has stands under its name. */
+/** This path holds the names of all plans, separated by spaces. A plan's limits have paths below its name. */
 export const PLANS = 'plans'
 export const THRESHOLDS = 'thresholds'
 
-/** Whether all limits of a layer, or one of them, are not enforced. */
+/** The path of a shadow limit, or of a whole layer in shadow. */
 export function shadowPath(layer: string, label?: string): string {
   return label === undefined ? `shadow.${layer}` : `shadow.${layer}.${label}`
 }
@@ -24,12 +24,12 @@ export function plansOf(fields: Fields): string[] {
   return (fields[PLANS] ?? '').split(' ').filter((name) => name !== '')
 }
 
-/** Whether a limit is charged and refuses nobody. */
+/** Whether a limit is in shadow. */
 export function isShadowed(fields: Fields, { layer, window }: Pick<Cell, 'layer' | 'window'>): boolean {
   return fields[shadowPath(layer)] === 'true' || fields[shadowPath(layer, window)] === 'true'
 }
 
-/** Limits that are not enforced, plans and thresholds as a form has them. */
+/** Shadow limits, plans and thresholds as form fields. */
 export function ruleFields(policy: Policy, { shadow, plans, thresholds }: Settings): [string, string][] {
   const shadowed = policy.layers.flatMap((layer): [string, string][] => {
     const limits = shadow[layer.name] ?? []
@@ -48,7 +48,7 @@ export function ruleFields(policy: Policy, { shadow, plans, thresholds }: Settin
   return [...shadowed, [PLANS, Object.keys(plans).join(' ')], ...limits, [THRESHOLDS, thresholdsText(thresholds)]]
 }
 
-/** The members of the document that they stand for; where there are faults they are not to be used. */
+/** The members that these fields stand for. Don't use them if there are faults. */
 export function readRules(policy: Policy, fields: Fields): Pick<Settings, 'shadow' | 'plans' | 'thresholds'> {
   const shadow = policy.layers.flatMap((layer): [string, 'all' | string[]][] => {
     if (fields[shadowPath(layer.name)] === 'true') return [[layer.name, 'all']]
@@ -89,7 +89,7 @@ function planTable(policy: Policy, fields: Fields, plan: string): Table {
   return table
 }
 
-/** Shares in percent and tokens that are left, as people write them: `80 %, 100`. */
+/** Formats thresholds as people write them: `80 %, 100`. */
 function thresholdsText(thresholds: readonly Threshold[] | null): string {
   const texts = (thresholds ?? []).map((each) =>
     'share' in each ? `${Math.round(each.share * 100)} %` : String(each.left),
@@ -97,14 +97,14 @@ function thresholdsText(thresholds: readonly Threshold[] | null): string {
   return thresholds?.length === 0 ? NONE : texts.join(', ')
 }
 
-/** Stands for an empty list: no alerts. */
+/** Stands for an empty list, which means no alerts. */
 const NONE = '-'
 const MAX_THRESHOLDS = 8
 
-/** @returns `null` for an empty text, `undefined` for one that is no list */
+/** @returns `null` for an empty text, `undefined` for an invalid one */
 function thresholdsOf(given: string): Threshold[] | null | undefined {
   const text = given.replaceAll(/[，、；]/g, ', ').normalize('NFKC')
-  // One number with groups, or two: ambiguous.
+  // Ambiguous: one number with groups, or two numbers.
   if (/\d,\d{3}(?!\d)/.test(text)) return undefined
   const entries = text
     .split(/[,;]/)

@@ -3,7 +3,6 @@ import type { Words } from '../../words/en.ts'
 import type { Names } from '../../words/names.ts'
 import { PLANS, THRESHOLDS } from './rule-fields.ts'
 
-/** The name of a path of the settings. */
 export function settingName({ settings }: Words, names: Names, path: string): string {
   const [head = '', ...rest] = path.split('.')
   if (path === 'mode') return settings.mode
@@ -31,7 +30,7 @@ function layerSetting(settings: Words['settings'], layer: string, member: string
   return member === 'multiplier' ? settings.multiplier(layer) : undefined
 }
 
-/** What a text of a form stands for, to be read. */
+/** The value of a setting, as text for people. */
 export function settingValue(words: Words, path: string, text: string): string {
   if (path === 'mode') return words.modes[text as Mode]
   if (path.endsWith('.enabled') || path.startsWith('shadow.')) return text === 'true' ? '✓' : words.settings.off

@@ -24,7 +24,6 @@ import { Shadow } from './shadow.tsx'
 import { hrefOfTab, TABS, type Tab, tabOf } from './tab-names.ts'
 import { Tabs } from './tabs.tsx'
 
-/** The limits of all subjects. */
 export function SettingsPage(): JSX.Element {
   const words = useWords()
   const names = useNames()
@@ -64,7 +63,7 @@ export function SettingsPage(): JSX.Element {
         textOf={(path, text) => settingValue(words, path, text)}
         onSubmit={() => {
           void editor.save()
-          // What is wrong is shown, wherever it is.
+          // If the open tab has no fault, opens the tab with the first one.
           const faulty = Object.keys(editor.faults).map(tabOf)
           const [first] = faulty
           if (first !== undefined && !faulty.includes(tab)) goTo(hrefOfTab(first))
@@ -118,7 +117,7 @@ interface NotInForceProps {
   nameOf(path: string): string
 }
 
-/** Stored values that are not in force. */
+/** Stored values that aren't in effect. */
 function NotInForce({ remarks, nameOf }: NotInForceProps): JSX.Element | null {
   const words = useWords()
   if (remarks.length === 0) return null
@@ -136,7 +135,7 @@ function NotInForce({ remarks, nameOf }: NotInForceProps): JSX.Element | null {
   )
 }
 
-/** Whether a layer that all subjects share applies, and its multiplier. */
+/** Turns a shared layer on or off and sets its multiplier. */
 function SharedLayer({ editor, layer }: { editor: Editor; layer: string }): JSX.Element {
   const { settings } = useWords()
   const id = useId()

@@ -8,7 +8,6 @@ import { useNames } from '../../words/names.ts'
 import { useWords } from '../../words/words.ts'
 import { shadowPath } from './rule-fields.ts'
 
-/** Which limits are charged and refuse nobody. */
 export function Shadow({ editor }: { editor: Editor }): JSX.Element {
   const { settings } = useWords()
   const { layers } = usePolicy()

@@ -1,10 +1,9 @@
 import { hrefOf } from '../../route.ts'
 
-/** The parts of the settings, each with a place of its own. */
 export const TABS = ['base', 'plans', 'prices', 'shadow', 'thresholds'] as const
 export type Tab = (typeof TABS)[number]
 
-/** Where a setting is edited. */
+/** The tab in which a setting is edited. */
 export function tabOf(path: string): Tab {
   const [head] = path.split('.')
   return TABS.find((tab) => tab === head && tab !== 'base') ?? 'base'

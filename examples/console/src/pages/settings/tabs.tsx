@@ -3,7 +3,7 @@ import type { Editor } from '../../form/use-editor.ts'
 import { useWords } from '../../words/words.ts'
 import { hrefOfTab, TABS, type Tab, tabOf } from './tab-names.ts'
 
-/** Links to the parts; those with unsaved changes are marked. */
+/** Links to the tabs. Those with unsaved changes are marked. */
 export function Tabs({ editor, chosen }: { editor: Editor; chosen: Tab }): JSX.Element {
   const { settings, nav } = useWords()
   const changed = new Set(editor.changed.map(tabOf))

@@ -13,11 +13,10 @@ type Step = 'disable' | 'enable' | 'remove'
 interface AccountProps {
   readonly user: Versioned<User>
   onChanged(user: Versioned<User>): void
-  /** The user is not what is shown. */
+  /** The shown user is out of date. */
   onStale(): void
 }
 
-/** Disables, enables and deletes a user, each after a question. */
 export function Account({ user, onChanged, onStale }: AccountProps): JSX.Element {
   const { users: words } = useWords()
   const api = useApi()

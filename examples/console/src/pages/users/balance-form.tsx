@@ -23,11 +23,10 @@ const NOTHING: Draft = { how: 'add', text: '' }
 interface BalanceProps {
   readonly user: User
   onChanged(balance: number): void
-  /** The balance is not what it is shown as. */
+  /** The shown balance is out of date. */
   onStale(): void
 }
 
-/** The ticket credits of a user, added to or set. */
 export function BalanceForm({ user, onChanged, onStale }: BalanceProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()

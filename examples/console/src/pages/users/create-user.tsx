@@ -13,12 +13,12 @@ import { useWords } from '../../words/words.ts'
 import { AdminQuestion } from './admin-question.tsx'
 import { NEW_PROFILE, ProfileFields, readProfile } from './profile-fields.tsx'
 
-/** A user to create; `undefined`: the form is closed. */
+/** `undefined` while the form is closed. */
 type NewUser = Fields | undefined
 
 const EMPTY: Fields = { ...NEW_PROFILE, id: '' }
 
-/** The input for a new user, kept until the user is created or the form is discarded. */
+/** The input for a new user, kept until it's created or discarded. */
 export function useNewUser(): readonly [NewUser, (next: NewUser) => void] {
   return useDraft<NewUser>(hrefOf('users'), 'new user', undefined, (fields) => {
     return fields !== undefined && Object.entries(fields).some(([path, text]) => text !== EMPTY[path])
@@ -30,7 +30,6 @@ interface CreateProps {
   onChange(fields: NewUser): void
 }
 
-/** The form of a new user, empty. */
 export function emptyUser(): Fields {
   return EMPTY
 }
@@ -101,7 +100,7 @@ export function CreateUser({ fields, onChange }: CreateProps): JSX.Element {
   )
 }
 
-/** `.` and `..` are ids that no address can name: clients take them for steps in a path. */
+/** Clients take `.` and `..` for steps in a path, so no address can name such ids. */
 function isUserId(text: string): boolean {
   return /^[!-.0-~]{1,128}$/.test(text) && !/^\.{1,2}$/.test(text)
 }

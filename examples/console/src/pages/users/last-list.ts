@@ -2,7 +2,7 @@ import { hrefOf } from '../../route.ts'
 
 let last = hrefOf('users')
 
-/** The list that was checked last, with its search and its place: where the page of a user leads back to. */
+/** The list shown last, with its search and page. A user's page links back to it. */
 export function lastList(): string {
   return last
 }

@@ -8,7 +8,6 @@ const ROLES = ['player', 'admin'] as const
 const LEAST_QQ = 10_000
 const MOST_QQ = 999_999_999_999
 
-/** What can be said of a user, as a form has it. */
 const PROFILE_PATHS = ['name', 'role', 'qq'] as const
 
 export const NEW_PROFILE: Fields = { name: '', role: 'player', qq: '' }
@@ -17,7 +16,7 @@ export function profileFields({ name, role, qq }: Pick<User, 'name' | 'role' | '
   return { name, role, qq: qq === null ? '' : String(qq) }
 }
 
-/** @param isNameOptional an empty one is left out: then the id is the name */
+/** @param isNameOptional leaves out an empty name, so that the id becomes the name */
 export function readProfile(fields: Fields, isNameOptional = false): Read<UserChange> {
   const { name = '', role, qq = '' } = fields
   const isNameGood = /^[^\p{Cc}\p{Cs}]{1,64}$/u.test(name) || (isNameOptional && name === '')

@@ -10,7 +10,6 @@ import { useWords } from '../../words/words.ts'
 import { AdminQuestion } from './admin-question.tsx'
 import { ProfileFields, profileFields, readProfile } from './profile-fields.tsx'
 
-/** The name, the role and the link of a user. */
 export function ProfileForm({ id, onChanged }: { id: string; onChanged(user: Versioned<User>): void }): JSX.Element {
   const words = useWords()
   const api = useApi()

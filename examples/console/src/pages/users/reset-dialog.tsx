@@ -16,7 +16,7 @@ interface ResetProps {
   onClose(): void
 }
 
-/** Asks which usage to reset. Shared windows are never preselected. */
+/** Shared windows are never preselected. */
 export function ResetDialog({ id, onReset, onClose }: ResetProps): JSX.Element {
   const words = useWords()
   const api = useApi()

@@ -13,7 +13,6 @@ import { ResetDialog } from './reset-dialog.tsx'
 
 const REFRESH_MS = 5_000
 
-/** What a user has used, as it is now. */
 export function Usage({ id, status }: { id: string; status: Resource<QuotaStatus> }): JSX.Element {
   const words = useWords()
   const { categories } = usePolicy()

@@ -6,7 +6,7 @@ import { Text } from '../../ui/text.tsx'
 import { useNarrow } from '../../ui/use-narrow.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 
-/** A page of users: a table, and cards where there is no room for one. */
+/** A table, or cards on a narrow screen. */
 export function UserList({ items }: { items: readonly User[] }): JSX.Element {
   return useNarrow() ? <Cards items={items} /> : <Table items={items} />
 }

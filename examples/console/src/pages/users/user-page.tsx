@@ -14,7 +14,6 @@ import { ProfileForm } from './profile-form.tsx'
 import { Usage } from './usage.tsx'
 import { UserQuotaForm } from './user-quota-form.tsx'
 
-/** Everything about one user. */
 export function UserPage({ id }: { id: string }): JSX.Element {
   const words = useWords()
   const api = useApi()

@@ -2,20 +2,18 @@ import type { Layer, Policy, UserQuota } from '../../api/documents.ts'
 import { sharedLayers } from '../../form/axes.ts'
 import { type FaultCode, type Fields, type Read, tokensOf } from '../../form/form.ts'
 
-/** Where a user's document has a limit. */
 export function overridePath(category: string, window: string): string {
   return `overrides.${category}.${window}`
 }
 
-/** Where it says until when something is in force. */
 const UNTIL_PATHS = ['until.overrides', 'until.plan'] as const
 
-/** The members by which shared layers are bypassed. */
+/** The policy names these members. Each bypasses a shared layer. */
 export function bypassPaths(policy: Policy): string[] {
   return sharedLayers(policy).flatMap(({ bypass }) => bypass ?? [])
 }
 
-/** A user's limits in a layer as a form has them: an empty text follows the default. */
+/** One user's limits in a layer as form fields. An empty field means the default. */
 export function userQuotaFields(policy: Policy, { limits }: Layer, quota: UserQuota): Fields {
   const { until, plan, anchor } = quota
   const set = policy.categories.flatMap((category) =>
@@ -31,7 +29,7 @@ export function userQuotaFields(policy: Policy, { limits }: Layer, quota: UserQu
     ['plan', plan ?? ''],
     ['until.overrides', localText(until.overrides)],
     ['until.plan', localText(until.plan)],
-    // Not shown, and stored as it was.
+    // Not shown, and stored unchanged.
     ['anchor', anchor === null ? '' : JSON.stringify(anchor)],
   ])
 }
@@ -65,7 +63,7 @@ export function readUserQuota(policy: Policy, { limits }: Layer, fields: Fields)
   return { body, faults }
 }
 
-/** An instant as a field for local time has it, to the millisecond, so that an untouched value is stored unchanged. */
+/** Formats an instant for a local time field. It keeps milliseconds, so an untouched value is stored unchanged. */
 function localText(iso: string | null): string {
   if (iso === null) return ''
   const at = new Date(iso)
@@ -73,7 +71,7 @@ function localText(iso: string | null): string {
   return local.replace(/(?::00)?\.000$/, '')
 }
 
-/** @returns `null` for an empty text, `undefined` for one that is no instant */
+/** @returns `null` for an empty text, `undefined` for an invalid one */
 function instantOf(text: string): string | null | undefined {
   if (text === '') return null
   const at = new Date(text)

@@ -19,12 +19,12 @@ import { bypassPaths, overridePath, readUserQuota, userQuotaFields } from './use
 
 interface UserQuotaProps {
   readonly id: string
-  /** One that each user has windows of. */
+  /** A layer that isn't shared. */
   readonly layer: Layer
   onStored(): void
 }
 
-/** One user's limits in a layer, and which of the shared layers apply. */
+/** One user's limits in a layer, and which shared layers apply. */
 export function UserQuotaForm({ id, layer, onStored }: UserQuotaProps): JSX.Element {
   const words = useWords()
   const names = useNames()
@@ -169,7 +169,7 @@ function overrideText(words: Words, path: string, text: string): string {
   return text === '' ? words.users.follows : text
 }
 
-/** Which plan a user has; a plan that no longer exists is still shown. */
+/** The choice of a plan. A plan that no longer exists is still shown. */
 function PlanField({ editor }: { editor: Editor }): JSX.Element {
   const words = useWords()
   const api = useApi()

@@ -13,16 +13,15 @@ import { rememberList } from './last-list.ts'
 import { UserList } from './user-list.tsx'
 import { UserPage } from './user-page.tsx'
 
-/** How long to wait after the last key before a search, in milliseconds. */
+/** Milliseconds without a key before a search starts. */
 const PAUSE_MS = 200
-/** The longest text that the API looks for. */
+/** The API's limit on a search text. */
 const MAX_SEARCH = 64
 
 export function UsersPages({ route: { part } }: { route: Route }): JSX.Element {
   return part === undefined ? <UsersPage /> : <UserPage key={part} id={part} />
 }
 
-/** Users, page by page: the console never holds more than one page of however many there are. */
 function UsersPage(): JSX.Element {
   const words = useWords()
   const api = useApi()
@@ -61,7 +60,7 @@ function UsersPage(): JSX.Element {
   )
 }
 
-/** Links to users with unsaved input in their forms. */
+/** Links to users whose forms have unsaved input. */
 function UnsavedUsers(): JSX.Element | null {
   const words = useWords()
   const prefix = `${hrefOf('users')}/`
@@ -79,11 +78,11 @@ function UnsavedUsers(): JSX.Element | null {
   )
 }
 
-/** The search text is in the address: going back from a user finds the list as it was. */
+/** The address holds the search text, so going back from a user restores the list. */
 function Search({ search }: { search: string }): JSX.Element {
   const words = useWords()
   const [text, setText] = useState(search)
-  // Going back and forth shows the text of the address; before the next key, which would be lost otherwise.
+  // Going back changes the address. Show its text before the next key, which would be lost otherwise.
   useLayoutEffect(() => setText(search), [search])
   useEffect(() => {
     if (text === search) return
