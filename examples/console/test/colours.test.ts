@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 type Triple = readonly [number, number, number]
 
-/** What eyes without one kind of cones make of linear red, green and blue (Machado, Oliveira and Fernandes, 2009). */
+/** How colour-blind eyes see linear red, green and blue (Machado, Oliveira and Fernandes, 2009). */
 const EYES: Readonly<Record<string, readonly [Triple, Triple, Triple]>> = {
   ordinary: [
     [1, 0, 0],
@@ -27,14 +27,14 @@ const EYES: Readonly<Record<string, readonly [Triple, Triple, Triple]>> = {
   ],
 }
 
-/** Colours that stand beside each other in one chart. */
+/** Colours next to each other in one chart. */
 const CHARTS = [
   ['succeeded', 'refused', 'client-error', 'server-error'],
   ['client-error', 'server-error', 'code-zero', 'factor'],
 ]
-/** In CIELAB; 2.3 is the smallest difference that people see. */
+/** In CIELAB. 2.3 is the smallest difference that people see. */
 const LEAST_DIFFERENCE = 18
-/** Of parts of a picture to what is behind them, by WCAG 1.4.11. */
+/** Between parts of a picture and their background, by WCAG 1.4.11. */
 const LEAST_CONTRAST = 3
 
 const css = readFileSync(new URL('../src/styles/base.css', import.meta.url), 'utf8')

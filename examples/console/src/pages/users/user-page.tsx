@@ -61,7 +61,7 @@ export function UserPage({ id }: { id: string }): JSX.Element {
                 {layers.map((layer) => (
                   <UserQuotaForm key={layer.name} id={id} layer={layer} onStored={status.reload} />
                 ))}
-                {/* Begun again where the state that its form was read in is another one. */}
+                {/* A new form when the user is enabled or disabled, because that changes the version. */}
                 <ProfileForm key={String(known.document.disabled)} id={id} onChanged={user.replace} />
                 <BalanceForm
                   user={known.document}

@@ -3,7 +3,7 @@ import { partsOf, patchOf, standingOf } from '../../../src/extras/history/revers
 
 type Document = Record<string, unknown>
 
-/** RFC 7396, as it is written there. */
+/** As in RFC 7396. */
 function mergePatch(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
   const result: Document = typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...target } : {}
