@@ -1,5 +1,5 @@
 /**
- * Calendar windows, on luxon: this entry alone needs it.
+ * Calendar windows. Only this entry needs luxon.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * For those who write a store or an adapter: options checked as the library checks its own, with the same texts.
+ * For authors of stores and adapters: checks of options with the library's own messages.
  *
  * @module
  */

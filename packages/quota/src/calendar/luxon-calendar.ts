@@ -3,12 +3,11 @@ import type { Calendar, CalendarAnchor, CalendarWindow, OwnAnchor, TwoPeriods } 
 import { type DaysOrMore, hoursAt, Starts, zoneNamed } from './starts.ts'
 
 /**
- * A calendar made with luxon, which has the zones that the machine's ICU has.
+ * Makes a calendar with luxon. It knows the time zones of the machine's ICU.
  *
- * A month's 29th to 31st are the last day of a month without them, and come back. A beginning that a zone's clock leaves
- * out, as summer time begins, moves forward by as much as the clock does; one that it shows twice is at the first of the
- * two instants. An hour begins whenever the clock shows a full hour. Periods tile the time line: none overlaps another,
- * and nothing is between them.
+ * For an anchor on the 29th to 31st, shorter months use their last day. A start that the clock skips when summer time
+ * begins moves forward by as much as the clock. A start that the clock shows twice is the first of the two. An hour
+ * starts whenever the clock shows a full hour. Periods have no overlaps and no gaps.
  *
  * @example
  * createQuota({ policy, calendar: luxonCalendar() })
@@ -17,14 +16,14 @@ export function luxonCalendar(): Calendar {
   return { isTimeZone: (name) => IANAZone.isValidZone(name), periods }
 }
 
-/** @throws {QuotaError} `invalid_policy` for a zone that the machine does not know */
+/** @throws {QuotaError} `invalid_policy` for a time zone that the machine doesn't know */
 function periods(window: CalendarWindow, at: number, anchor: OwnAnchor | null = null): TwoPeriods {
   return window.anchor === 'subject' ? ownPeriods(window, at, anchor) : periodsAt(window, at, window.anchor ?? {})
 }
 
 /**
- * A changed anchor applies from the end of the period in which it was changed. From there to the first start under the
- * new anchor is a period too, a short one.
+ * A changed anchor applies from the end of the period in which it was changed. The time until the new anchor's first
+ * start is a short period of its own.
  */
 function ownPeriods(window: CalendarWindow, at: number, anchor: OwnAnchor | null): TwoPeriods {
   const { changedAt, was = null, ...now } = anchor ?? {}
@@ -38,11 +37,11 @@ function ownPeriods(window: CalendarWindow, at: number, anchor: OwnAnchor | null
   return [start, end, end < changed ? nextEnd : periodsAt(window, changed, now)[1]]
 }
 
-/** How many rules have cached starts: zones by anchors, which are mostly days of a month. */
+/** The most rules with cached starts. A rule is a zone with an anchor, and most anchors are days of a month. */
 const MAX_KEPT = 1_000
 const KEPT = /* @__PURE__ */ new Map<string, Starts>()
 
-/** The window's period of an instant, and the next, for an anchor that never changed. */
+/** Returns the period at an instant and the next one, for an anchor that never changed. */
 function periodsAt(window: CalendarWindow, at: number, anchor: CalendarAnchor): TwoPeriods {
   if (window.every === 'hour') return hoursAt(zoneNamed(window.timeZone), at)
   const starts = startsOf(window, window.every, anchor)

@@ -3,25 +3,25 @@ import { QuotaError } from '../errors/quota-error.ts'
 import { shown } from '../errors/shown.ts'
 import type { CalendarAnchor, CalendarPeriod, CalendarWindow, TwoPeriods } from '../windows/kinds/calendar.ts'
 
-/** A leap year that begins before the counted years, on its first Monday. */
+/** A leap year before the counted years. Counting starts on its first Monday. */
 const YEAR = 1972
 const MONDAY = 3
 const DAY_MS = 86_400_000
 const LENGTH_MS = { day: DAY_MS, week: 7 * DAY_MS }
 
-/** How many starts of one rule are cached; requests at one time need four. */
+/** The most cached starts per rule. Requests at one time need four. */
 const MAX_KNOWN = 100
 
 export type DaysOrMore = Exclude<CalendarPeriod, 'hour'>
 
-/** The starts of periods of a day or more, by number. */
+/** Starts of periods of a day or more, by number. */
 export class Starts {
   readonly #zone: IANAZone
   readonly #every: DaysOrMore
   readonly #first: DateTime
   readonly #known = new Map<number, number>()
 
-  /** @throws {QuotaError} `invalid_policy` for a zone that the machine does not know */
+  /** @throws {QuotaError} `invalid_policy` for a time zone that the machine doesn't know */
   constructor(window: CalendarWindow, every: DaysOrMore, anchor: CalendarAnchor) {
     this.#zone = zoneNamed(window.timeZone)
     this.#every = every
@@ -45,14 +45,14 @@ export class Starts {
     return index
   }
 
-  /** The next start after an instant, from an index on. A period that the clock skips has no length. */
+  /** Returns the first start after an instant, searching from an index. A period that the clock skips has no length. */
   after(instant: number, from: number): number {
     let index = from
     while (this.at(index) <= instant) index++
     return this.at(index)
   }
 
-  /** The number of an instant's period, or of one close to it: zones are less than a day from UTC. */
+  /** Returns the number of an instant's period, or a close one: zones are less than a day from UTC. */
   #near(at: number): number {
     if (this.#every === 'day' || this.#every === 'week') {
       return Math.floor((at - this.#first.toMillis()) / LENGTH_MS[this.#every])
@@ -62,7 +62,7 @@ export class Starts {
   }
 }
 
-/** A local time at which a period begins; all others follow from it. */
+/** Returns a local time at which a period starts. All others follow from it. */
 function firstStart(
   { every, weekStartsOn = 1 }: CalendarWindow,
   { month = 1, day = 1, time = '00:00' }: CalendarAnchor,
@@ -70,7 +70,8 @@ function firstStart(
   const [hour, minute] = time.split(':').map(Number) as [number, number]
   const dayOf = (of: number, on: number): DateTime => DateTime.utc(YEAR, of, on, hour, minute)
   if (every === 'week') return dayOf(1, MONDAY + weekStartsOn - 1)
-  // January has every day of a month, and this year every day of a year. Later starts are cut in shorter months.
+  // January has all days of a month, and this year has all days of a year. In shorter months, starts move to the last
+  // day.
   if (every === 'month') return dayOf(1, day)
   if (every === 'year') return dayOf(month, Math.min(day, dayOf(month, 1).daysInMonth!))
   return dayOf(1, 1)
@@ -79,8 +80,8 @@ function firstStart(
 const HOUR_MS = 3_600_000
 
 /**
- * The hour of a zone's clock that an instant is in, and the next. One begins whenever the clock shows a full hour, also
- * where it shows it for the second time: only a clock that is changed by less than an hour makes one shorter or longer.
+ * Returns the current hour of a zone's clock, and the next one. An hour starts whenever the clock shows a full hour,
+ * even for the second time. Hours only differ in length if the clock is changed by less than an hour.
  */
 export function hoursAt(zone: IANAZone, at: number): TwoPeriods {
   const before = offsetAt(zone, at - 2 * HOUR_MS)
@@ -89,7 +90,7 @@ export function hoursAt(zone: IANAZone, at: number): TwoPeriods {
     const start = fullHour(at, before)
     return [start, start + HOUR_MS, start + 2 * HOUR_MS]
   }
-  // A full hour that the clock skips begins when it would have begun.
+  // A full hour that the clock skips starts when it would have started.
   const leftOut = Math.max(0, after - before)
   const starts = [
     ...fullHours(at, before).filter((start) => offsetAt(zone, start - leftOut) === before),
@@ -100,7 +101,10 @@ export function hoursAt(zone: IANAZone, at: number): TwoPeriods {
   return [start, end, starts.find((each) => each > end)!]
 }
 
-/** Those of a clock with this offset, from more than an hour before an instant to more than two after it. */
+/**
+ * Returns the full hours of a clock with this offset, from more than an hour before an instant to more than two hours
+ * after it.
+ */
 function fullHours(at: number, offset: number): number[] {
   const start = fullHour(at, offset)
   return [-1, 0, 1, 2, 3, 4].map((hours) => start + hours * HOUR_MS)
@@ -112,13 +116,13 @@ function fullHour(at: number, offset: number): number {
 }
 
 /**
- * Local time is represented as in luxon and `Date`: epoch milliseconds at which a clock in UTC would show it. An offset
- * is what a zone's clock is ahead of UTC, in milliseconds.
+ * Local times are represented as in luxon and `Date`: as the epoch milliseconds at which a UTC clock shows them. An
+ * offset is how far a zone's clock is ahead of UTC, in milliseconds.
  */
 
 const MINUTE_MS = 60_000
 
-/** @throws {QuotaError} `invalid_policy` for a zone that the machine does not know */
+/** @throws {QuotaError} `invalid_policy` for a time zone that the machine doesn't know */
 export function zoneNamed(name: string): IANAZone {
   const zone = IANAZone.create(name)
   if (zone.isValid) return zone
@@ -126,13 +130,13 @@ export function zoneNamed(name: string): IANAZone {
 }
 
 function offsetAt(zone: IANAZone, instant: number): number {
-  // Local mean times of old are no whole minutes.
+  // Historical local mean times aren't whole minutes from UTC.
   return Math.round(zone.offset(instant) * MINUTE_MS)
 }
 
 /**
- * When a zone's clock first shows a local time. One that is left out, as the clock goes forward over it, comes as much
- * after the gap's beginning as it would have without the gap: both as RFC 5545 has it, section 3.3.5.
+ * Returns when a zone's clock first shows a local time. A skipped time is as long after the start of the gap as it
+ * would be without the gap. Both follow RFC 5545, section 3.3.5.
  */
 function instantOf(zone: IANAZone, local: number): number {
   // No zone is a day away from UTC, and none changes its clock twice within two days.

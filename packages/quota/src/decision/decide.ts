@@ -9,19 +9,19 @@ import type { UncountedWindow, Violation, WindowStatus } from './decision.ts'
 
 /**
  * The cells of one category as a store reports them: `[startedAt, used]` for each cell of each applying layer, in the
- * order of {@link Quotas}. `[-1, 0]` is a window that isn't open.
+ * order of {@link Quotas}. `[-1, 0]`: the window isn't open.
  */
 export type WindowStates = readonly number[]
 
-/** What a state's numbers mean: the policy's limits and layers, and the category. */
+/** How to interpret a state's numbers: the policy's limits and layers, and the category. */
 export interface DecisionFrame {
   readonly policy: Policy
   readonly layout: Layout
   /** The policy's units, by name. */
   readonly units: readonly string[]
   /**
-   * For each layer, the places of its limits in a row, in the order of the policy: its windows, and concurrency if it
-   * is limited.
+   * For each layer, the positions of its limits in a row, in the policy's order: windows, then concurrency if it is
+   * limited.
    */
   readonly shownAs: readonly (readonly number[])[]
   readonly layers: readonly LayerDefinition[]
@@ -46,9 +46,9 @@ export interface Demand {
   readonly settingsVersion: number
 }
 
-/** What the counters replied. */
+/** A reply of the counters. */
 export interface Reading {
-  /** The instant of the reply, by the store's clock, epoch milliseconds. */
+  /** The time of the reply by the store's clock, in epoch milliseconds. */
   readonly now: number
   /** Empty if no counter was read. */
   readonly states: WindowStates
@@ -57,7 +57,7 @@ export interface Reading {
 /** The part of a demand that determines which limits apply. */
 export type QuotasInForce = Pick<Demand, 'quotas' | 'periods'>
 
-/** Calls `visit` for each limit that applies, in the policy's order. `at` is its place among the limits and states. */
+/** Calls `visit` for each applying limit, in the policy's order. `at` is its position among the limits and states. */
 function eachLimit(
   { layout, shownAs }: DecisionFrame,
   { layers }: Quotas,
@@ -69,8 +69,10 @@ function eachLimit(
 }
 
 /**
- * @param startedAt when the count began, or {@link NOT_OPEN}
- * @param tokens for a bucket: how many must refill, counted from there
+ * Returns when a limit's window starts and ends.
+ *
+ * @param startedAt when the count started, or {@link NOT_OPEN}
+ * @param tokens for a bucket: how many must refill from then on
  */
 export function lastingOf(
   frame: DecisionFrame,
@@ -88,8 +90,9 @@ export function lastingOf(
 }
 
 /**
- * A calendar window's period at an instant. After a clock stepped back, it is the later period in which the window
- * opened. The request may know neither: another engine's clock was ahead, or this engine made no request for long.
+ * Returns a calendar window's period at an instant. After a clock was set back, it is the later period in which the
+ * window opened. The request may have neither: another engine's clock was ahead, or this engine made no request for
+ * long.
  */
 function periodOf(
   { layout, periodsAt }: DecisionFrame,
@@ -102,7 +105,7 @@ function periodOf(
   return periodAt(instant, periods, at) ?? periodAt(instant, periodsAt(quotas, instant), at)!
 }
 
-/** Whether a request fits under every limit of a state: `used + cost <= limit`. */
+/** Whether a request fits under all limits: `used + cost <= limit`. */
 export function admits({ layout }: DecisionFrame, { quotas, costs }: Demand, { now, states }: Reading): boolean {
   const { limits, layers, rates } = quotas
   for (let l = 0; l < layers.length; l++) {
@@ -116,7 +119,7 @@ export function admits({ layout }: DecisionFrame, { quotas, costs }: Demand, { n
 }
 
 /**
- * Every limit that refuses a request, in the policy's order; empty if it is admitted.
+ * Returns the limits that refuse a request, in the policy's order; empty if it is admitted.
  *
  * @param which enforced limits, or shadowed ones that would refuse
  * @param isCharged whether the states already include the request
@@ -141,7 +144,7 @@ export function violationsOf(
     const charged = isCharged ? requested : 0
     const used = after - charged
     if (used + requested <= most) return
-    // A bucket that is full opens now.
+    // A full bucket counts as opened now.
     const [startedAt, sum] = kind === 'bucket' && after === 0 ? [now, 0] : [states[2 * at]!, states[2 * at + 1]!]
     const tokens = sum + requested - charged - most
     const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, demand, now, tokens)
@@ -164,19 +167,19 @@ export function violationsOf(
   return violations
 }
 
-/** A limit as callers see it. @param most how much may be used */
+/** A limit as callers see it. @param most how much may be used at one time */
 function shownLimit(kind: KindName, { rates }: Quotas, at: number, most: number): { limit: number; burst?: number } {
   if (kind !== 'bucket') return { limit: most }
   return { limit: most === Number.POSITIVE_INFINITY ? most : rates![at]!, burst: most }
 }
 
-/** When to retry if no time frees a slot, in milliseconds: it is unknown when one will be free. */
+/** The retry time for slots, in milliseconds, because it is unknown when one is freed. */
 const UNKNOWN_END_MS = 1_000
 
 /**
- * The violation to report, so that with no other traffic the request is admitted once that window ended and refused
- * before: a limit that is itself below the cost before all others; else windows before slots, which may be free at any
- * time; else the one with the latest `resetAt`; ties: the earlier layer, then the longer window.
+ * Returns the violation to report. If there is no other traffic, the request is admitted once that window has ended.
+ * Limits below the cost itself come first. Next are windows, then slots, which may be freed at any time. Among these,
+ * the latest `resetAt` wins; for equal ones, the earlier layer, then the longer window.
  *
  * @param violations in the policy's order, at least one
  */
@@ -191,12 +194,12 @@ export function bindingViolation(violations: readonly Violation[], layers: reado
   return violations.reduce((binding, next) => (order(binding, next) <= 0 ? binding : next))
 }
 
-/** Whole seconds until an instant: `max(1, ceil((resetAt - now) / 1000))`. */
+/** Returns the whole seconds until an instant: `max(1, ceil((resetAt - now) / 1000))`. */
 export function retryAfterSeconds(resetAt: number, now: number): number {
   return Math.max(1, Math.ceil((resetAt - now) / 1000))
 }
 
-/** A state's limits as callers see them, in the policy's order. */
+/** Returns a state's limits as callers see them, in the policy's order. */
 export function windowStatuses(frame: DecisionFrame, inForce: QuotasInForce, { now, states }: Reading): WindowStatus[] {
   const windows: WindowStatus[] = []
   eachLimit(frame, inForce.quotas, (slot, cell) => {
@@ -205,7 +208,7 @@ export function windowStatuses(frame: DecisionFrame, inForce: QuotasInForce, { n
   return windows
 }
 
-/** One limit as callers see it. */
+/** Returns one limit as callers see it. */
 export function windowStatus(
   frame: DecisionFrame,
   inForce: QuotasInForce,
@@ -219,7 +222,7 @@ export function windowStatus(
   const { kind, label } = layout.cells[cell]!
   const { name, scope } = layers[quotas.layers[slot]!]!
   const used = layout.usedAt(states, at, quotas.rates, now)
-  // A full bucket is the same as one that never opened.
+  // A full bucket equals one that never opened.
   const startedAt = kind === 'bucket' && used === 0 ? NOT_OPEN : (states[2 * at] ?? NOT_OPEN)
   const { lengthMs, endsAt } = lastingOf(frame, slot, cell, startedAt, inForce, now, states[2 * at + 1] ?? 0)
   const shadowed = quotas.shadowed?.[at]
@@ -243,13 +246,13 @@ export function windowStatus(
   }
 }
 
-/** The limits that apply, if no counter was read. */
+/** Returns the applying limits without counts. */
 export function uncountedWindows(frame: DecisionFrame, inForce: QuotasInForce, { now }: Reading): UncountedWindow[] {
   const counts = { used: null, remaining: null, startedAt: null, resetAt: null }
   return windowStatuses(frame, inForce, { now, states: [] }).map((window) => ({ ...window, ...counts }))
 }
 
-/** What a cell counts, if the policy names its units. */
+/** The unit of a cell, if the policy names its units. */
 function unitMember({ policy, layout, units }: DecisionFrame, cell: number): { readonly unit?: string } | undefined {
   return policy.units === undefined ? undefined : { unit: units[layout.units[cell]!] ?? SLOTS }
 }

@@ -9,7 +9,7 @@ export type LimitKind = KindName
 export interface WindowStatus<C extends Counting = Counting> {
   /** The layer's name in the policy, for example `personal`. */
   readonly layer: LayerIn<C['names']>
-  /** The layer as people read it, for example `Personal`. */
+  /** The layer's name for people, for example `Personal`. */
   readonly scope: string
   readonly category: C['names']['category']
   /** The limit's label, for example `1h`. */
@@ -20,18 +20,18 @@ export interface WindowStatus<C extends Counting = Counting> {
   /** How long the window lasts, in milliseconds; for a calendar window, its current period. `null` for concurrency. */
   readonly lengthMs: number | null
   /**
-   * The effective limit in tokens or the named unit; for concurrency in slots. A bucket refills by this amount in each
+   * The effective limit in tokens or the named unit; for concurrency in slots. A bucket refills by this amount per
    * {@link lengthMs}.
    */
   readonly limit: Limit
   /** The most tokens that a bucket can hold. Present for buckets. */
   readonly burst?: Limit
   /**
-   * Tokens used in the window, 0 if it isn't open; for concurrency the slots taken. Tokens that a bucket has refilled
-   * are not used. May exceed a limit that was lowered meanwhile.
+   * Tokens used in the window, 0 if it isn't open; for concurrency, the slots taken. Tokens that have returned to a
+   * bucket don't count. May exceed the limit after it was lowered.
    */
   readonly used: number
-  /** Tokens or slots left, never negative; for a bucket, left of its burst. */
+  /** Remaining tokens or slots, never negative; for a bucket, what remains of its burst. */
   readonly remaining: Limit
   /**
    * When the window opened, with its first admitted request, epoch milliseconds; for a calendar window the start of the
@@ -47,7 +47,7 @@ export interface WindowStatus<C extends Counting = Counting> {
   readonly enforced: boolean
 }
 
-/** A window of a decision that read no counter: only its limit is known. */
+/** A window of a decision without counters. Only its limit is known. */
 export interface UncountedWindow<C extends Counting = Counting>
   extends Omit<WindowStatus<C>, 'used' | 'remaining' | 'startedAt' | 'resetAt'> {
   readonly used: null
@@ -73,12 +73,11 @@ export interface Violation<C extends Counting = Counting> {
   readonly burst?: number
   /** Tokens used in the window, 0 if it isn't open; for concurrency the slots taken. */
   readonly used: number
-  /** What the refused request needed in this unit; for concurrency 1. */
+  /** How much the refused request needed in this unit; for concurrency 1. */
   readonly requested: number
   /**
-   * When the window ends, epoch milliseconds; if it isn't open, when it would end if it opened now. For a bucket, the
-   * millisecond at which enough has refilled. For concurrency one second from now, since it is unknown when a slot will
-   * be free.
+   * When the window ends, in epoch milliseconds. If it isn't open, when it would end if it opened now. For a bucket,
+   * when enough has refilled. For concurrency, one second from now, because it is unknown when a slot is freed.
    */
   readonly resetAt: number
   /** `false`: the limit itself is below the cost, so waiting won't help. */
@@ -86,8 +85,8 @@ export interface Violation<C extends Counting = Counting> {
 }
 
 /**
- * Where the decision came from. `store`: every counter was read. `fallback`: the store did not answer, and the failure
- * policy decided. `free`: the request costs nothing, and no counter was read.
+ * Where the decision comes from. `store`: all counters were read. `fallback`: the store was unavailable, and the
+ * failure policy decided. `free`: the request costs nothing, so no counter was read.
  */
 export type DecisionSource = 'store' | 'fallback' | 'free'
 
@@ -96,36 +95,36 @@ interface DecisionBase<C extends Counting> {
   readonly subject: C['names']['subject']
   readonly operation: string
   readonly category: C['names']['category']
-  /** What the request needs, by its cost or price: tokens, or an amount of each named unit. */
+  /** The request's cost: tokens, or amounts by unit. */
   readonly cost: C['amount']
-  /** When it was decided, by the store's clock, epoch milliseconds. */
+  /** When it was decided, in epoch milliseconds of the store's clock. */
   readonly now: number
   /** The version of the settings that decided it. */
   readonly settingsVersion: number
   readonly source: DecisionSource
   /**
-   * Shadowed limits that would have refused the request if they were enforced, as they were before it, in the policy's
-   * order. `resetAt` is when the windows end that the request was charged in. Usually empty.
+   * Shadowed limits that would have refused the request, in the policy's order, with their counts before it. `resetAt`
+   * is the end of the windows that were charged. Usually empty.
    */
   readonly shadowed: readonly Violation<C>[]
   /**
-   * Every limit that applies, after the decision, in the policy's order. The counts are `null` if no counter was read:
-   * whenever `source` isn't `store`.
+   * All applying limits after the decision, in the policy's order. Without counters, the counts are `null`: whenever
+   * `source` isn't `store`.
    */
   readonly windows: readonly (WindowStatus<C> | UncountedWindow<C>)[]
 }
 
-/** The request may go on. Its cost is charged in every window. */
+/** The request may proceed. Its cost is charged in every window. */
 export interface AdmittedDecision<C extends Counting = Counting> extends DecisionBase<C> {
   readonly allowed: true
   /**
-   * A plain copy of everything. A decision computes rarely read members, such as `windows`, on access. `{ ...decision
-   * }` and `structuredClone(decision)` lack them; copies of `decision.toJSON()` are complete.
+   * Returns a complete plain copy. A decision computes rarely used members, such as `windows`, on access. `{
+   * ...decision }` and `structuredClone(decision)` lack them; `decision.toJSON()` has them.
    */
   toJSON(): Omit<AdmittedDecision<C>, 'toJSON'>
 }
 
-/** The request may not go on. Nothing was charged. */
+/** The request must not proceed. Nothing was charged. */
 export interface RefusedDecision<C extends Counting = Counting> extends DecisionBase<C> {
   readonly allowed: false
   readonly windows: readonly WindowStatus<C>[]
@@ -141,9 +140,9 @@ export interface RefusedDecision<C extends Counting = Counting> extends Decision
   readonly retryAfterMs: number
   /** `max(1, ceil((resetAt - now) / 1000))`. */
   readonly retryAfterSeconds: number
-  /** A plain copy of everything; see {@link AdmittedDecision}. */
+  /** Returns a complete plain copy; see {@link AdmittedDecision}. */
   toJSON(): Omit<RefusedDecision<C>, 'toJSON'>
 }
 
-/** The answer to a request, over every window of every layer that applies. */
+/** The result of a request, from all windows of all applying layers. */
 export type Decision<C extends Counting = Counting> = AdmittedDecision<C> | RefusedDecision<C>

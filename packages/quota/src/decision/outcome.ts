@@ -22,7 +22,7 @@ import type {
 
 const NONE: readonly Violation[] = []
 
-/** The method by which Node's `util.inspect` and `console.log` show an object. */
+/** Node's `util.inspect` and `console.log` call this method to show an object. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
 /** Details of a refusal, computed on first access. */
@@ -38,7 +38,7 @@ export interface Made {
   readonly frame: DecisionFrame
 }
 
-/** A class without a base: a derived one is slower to make, and most decisions admit. */
+/** It has no base class, because derived classes are slower to construct. Most decisions admit. */
 class Outcome {
   static madeOf(decision: object): Made | undefined {
     if (!(#frame in decision)) return undefined
@@ -72,7 +72,7 @@ class Outcome {
     this.#reading = reading
   }
 
-  /** Computed on access: most callers only read whether they are admitted. */
+  /** Computed on access, because most callers only read `allowed`. */
   get windows(): readonly (WindowStatus | UncountedWindow)[] {
     const show = this.source === 'store' ? windowStatuses : uncountedWindows
     return show(this.#frame, this.#demand, this.#reading)
@@ -102,15 +102,15 @@ class Outcome {
     return this.#computed
   }
 
-  /** What a refusal computes in addition. */
+  /** Members that only a refusal computes. */
   protected refusal(): object | undefined {
     return undefined
   }
 }
 
 /**
- * A refusal computes its details on access: under an attack they are never read. It has no fields of its own, like
- * {@link Outcome}.
+ * Computes its details on access, because under an attack no one reads them. Like {@link Outcome}, it has no fields of
+ * its own.
  */
 class Refusal extends Outcome {
   declare readonly allowed: false
@@ -145,12 +145,12 @@ class Refusal extends Outcome {
   }
 }
 
-/** What a decision's numbers mean; `undefined` for a decision that was made elsewhere. */
+/** Returns a decision's frame; `undefined` if the decision was made elsewhere. */
 export function frameOf(decision: object): DecisionFrame | undefined {
   return Outcome.madeOf(decision)?.frame
 }
 
-/** The inputs of a decision by counters; `undefined` if it was made elsewhere, or without counters. */
+/** Returns the inputs of a decision; `undefined` if it was made elsewhere or without counters. */
 export function madeOf(decision: Decision): Made | undefined {
   return decision.source === 'store' ? Outcome.madeOf(decision) : undefined
 }
@@ -176,6 +176,6 @@ export function admitted(
 }
 
 export function refused(demand: Demand, reading: Reading, frame: DecisionFrame): RefusedDecision {
-  // Every counter of a refusal was read, so all of its windows are counted.
+  // A refusal has read all counters, so all its windows are counted.
   return new Refusal(demand, reading, frame, 'store', false) as Refusal & Pick<RefusedDecision, 'windows' | 'toJSON'>
 }

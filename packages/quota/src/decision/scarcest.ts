@@ -3,14 +3,14 @@ import { lastingOf, type Reading, windowStatus } from './decide.ts'
 import type { Decision, UncountedWindow, WindowStatus } from './decision.ts'
 import { type Made, madeOf } from './outcome.ts'
 
-/** Slots end at no time: they are released with the work. */
+/** Stands for the end of slots, which are freed with their work and not at a time. */
 const SLOTS = -1
 
 /**
- * The limit that admits the fewest further requests with the decision's cost; of equal limits, the one that ends later.
- * Concurrency counts only if there is no other limit. `undefined` if no limit was counted.
+ * Returns the limit that admits the fewest further requests with the decision's cost. Between equal limits, the one
+ * that ends later wins. Concurrency counts only if there is no other limit. `undefined`: no limit was counted.
  *
- * @param more what was charged since the decision; negative: refunded
+ * @param more charged since the decision; negative: refunded
  */
 export function scarcestWindow<C extends Counting>(
   decision: Decision<C>,
@@ -23,7 +23,7 @@ export function scarcestWindow<C extends Counting>(
 
 function scarcestOfCounted({ frame, demand, reading }: Made, more: Amount): WindowStatus | undefined {
   const { size, width, units } = frame.layout
-  // Some states are computed on each read.
+  // Some readings compute their states on each access.
   const read: Reading = { now: reading.now, states: reading.states }
   const endAt = (at: number): number => {
     const cell = at % size
@@ -42,7 +42,7 @@ function scarcestOfCounted({ frame, demand, reading }: Made, more: Amount): Wind
   return at === -1 ? undefined : windowStatus(frame, demand, read, Math.floor(at / size), at % size)
 }
 
-/** A decision that was sent as JSON has only its windows. */
+/** A decision that was sent as JSON only has its windows. */
 function scarcestOfCopied({ windows, cost }: Decision, more: Amount = 0): WindowStatus | undefined {
   const counted = (windows as readonly (WindowStatus | UncountedWindow)[]).filter(
     (window): window is WindowStatus => window.used !== null && window.enforced,
@@ -67,11 +67,11 @@ function scarcestOfCopied({ windows, cost }: Decision, more: Amount = 0): Window
 }
 
 /**
- * @param limits infinite ones are unlimited or shadowed
- * @param usedAt what is used of a limit
+ * @param limits unlimited and shadowed ones are infinite
+ * @param usedAt the used amount of a limit
  * @param costAt the cost in the limit's unit, 0 for slots; windows with other units are skipped
  * @param moreAt what was charged there since
- * @param endAt called only for candidates
+ * @param endAt only called for candidates
  * @returns -1 if there is none
  */
 function placeOfScarcest(

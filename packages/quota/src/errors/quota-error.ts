@@ -1,6 +1,6 @@
 import { cut, plain } from './shown.ts'
 
-/** Every code a {@link QuotaError} can carry; each has a paragraph in the errors page of the documentation. */
+/** The codes of {@link QuotaError}. The errors page of the documentation explains each. */
 export type QuotaErrorCode =
   | 'invalid_options'
   | 'invalid_policy'
@@ -37,51 +37,50 @@ export type QuotaErrorCode =
   | 'quota_unavailable'
   | 'quota_closed'
 
-/** One thing that is wrong with a document: where it is and what is allowed there. */
+/** A fault of a document: where it is, and what is allowed there. */
 export interface Fault {
   /** Dotted path from the document's root, for example `base.personal.read.1h`; empty for the root. */
   readonly path: string
-  /** The fault, and which values are allowed. */
+  /** What is wrong, and which values are allowed. */
   readonly message: string
 }
 
-/** Where each code is explained. */
+/** The page that explains each code. */
 const DOCS_BASE = 'https://github.com/scoregw/quota/blob/main/docs/reference/errors.md'
 
-/** Longest message of an error, in characters. */
+/** The longest message of an error, in characters. */
 const MAX_MESSAGE = 500
-/** Most faults that an error carries; their number is in the message. */
+/** The most faults in an error. The message has their total number. */
 const MAX_FAULTS = 100
-/** Most faults that a message spells out. */
+/** The most faults in a message. */
 const SPELLED_OUT = 5
-/** Longest path, and longest text, of one fault. */
+/** The longest path of a fault, and the longest text. */
 const MAX_PATH = 200
 const MAX_TEXT = 360
 
-/** Every build and every copy of the package has the same symbol. */
+/** All builds and copies of the package share this symbol. */
 const BRAND = /* @__PURE__ */ Symbol.for('@scoregw/quota/QuotaError')
 
-/** What may accompany a {@link QuotaError}. */
+/** Optional members of a {@link QuotaError}. */
 export interface QuotaErrorDetails {
-  /** Every fault found, when a document was refused. */
+  /** The faults of an invalid document. */
   readonly faults?: readonly Fault[]
-  /** The error underneath. */
+  /** The underlying error. */
   readonly cause?: unknown
 }
 
 /**
- * The only error this library throws. A refusal is never thrown: it is a decision.
+ * The only error this library throws. A refusal is never thrown, because it is a decision.
  *
- * `code` is stable and meant for programs, `message` for people (one line, 500 characters at the most), `docs` is the
- * page that explains the code. `instanceof` also knows the errors of another copy of the package, and of its other
- * build.
+ * `code` is stable and for programs. `message` is for people: one line, at most 500 characters. `docs` is the page that
+ * explains the code. `instanceof` also works for errors of other copies and builds of the package.
  */
 export class QuotaError extends Error {
   override readonly name: string = 'QuotaError'
   readonly code: QuotaErrorCode
-  /** The faults found, when a document was refused, the first 100; else empty. */
+  /** The faults of an invalid document, at most 100; otherwise empty. */
   readonly faults: readonly Fault[]
-  /** Address of the page that explains `code`. */
+  /** The address of the page that explains `code`. */
   readonly docs: string
 
   constructor(code: QuotaErrorCode, message: string, details: QuotaErrorDetails = {}) {
@@ -92,23 +91,23 @@ export class QuotaError extends Error {
     Object.defineProperty(this, BRAND, { value: true })
   }
 
-  // Not a field: compiled as an assignment it would meet a property of all functions that is read-only.
+  // Not a field: compiled to an assignment, it would fail, because functions inherit this property as read-only.
   static override get [Symbol.hasInstance](): (value: unknown) => boolean {
     return isInstance
   }
 }
 
-/** Of the class itself by the brand; subclasses are recognized by their prototypes, as any class is. */
+/** Recognizes errors by their brand, and subclasses by their prototype as usual. */
 function isInstance(this: unknown, value: unknown): boolean {
   if (this !== QuotaError) return Function.prototype[Symbol.hasInstance].call(this as typeof QuotaError, value)
   return typeof value === 'object' && value !== null && (value as { readonly [BRAND]?: unknown })[BRAND] === true
 }
 
 /**
- * A {@link QuotaError} for a document with faults. Its message names the first five, or as many as it has room for, and
- * says how many more there are; `faults` has them one by one.
+ * Makes the error of an invalid document. Its message contains up to five faults and the number of the others. `faults`
+ * has them one by one.
  *
- * @param what the refused value, for example `options of createQuota()`
+ * @param what the invalid value, for example `options of createQuota()`
  */
 export function faultyDocument(code: QuotaErrorCode, what: string, faults: readonly Fault[]): QuotaError {
   const kept = faults.slice(0, MAX_FAULTS).map(({ path, message }) => ({

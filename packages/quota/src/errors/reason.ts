@@ -1,10 +1,10 @@
-/** User and password in an address. */
+/** User and password in a URL. */
 const CREDENTIALS = /(\w:\/\/)[^\s/]*@/g
 
-/** What an error says, without the credentials of addresses in it. */
+/** Returns an error's message without the credentials in URLs. */
 export function errorText(error: unknown): string {
   const { errors } = Object(error) as { readonly errors?: unknown }
-  // A host with several addresses: the error about all of them has no text of its own.
+  // The error of a host with several addresses has no message, but one error per address.
   const attempts = Array.isArray(errors) ? errors.map(messageOf).join(', ') : ''
   return (messageOf(error) || attempts || String(error)).replaceAll(CREDENTIALS, '$1')
 }

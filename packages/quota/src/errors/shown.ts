@@ -1,19 +1,19 @@
-/** Longest text from outside that a message shows. */
+/** The longest outside text that a message shows. */
 const MAX_SHOWN = 40
 
-/** A text of `most` characters at the most; an omission is marked. */
+/** Cuts a text to at most `most` characters, and marks the cut. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text
-  // Half a character at the end would be no text.
+  // Removes half a surrogate pair at the end.
   return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
-/** A name from outside on one line. */
+/** Returns an outside name on one line. */
 export function plain(name: string, most: number = MAX_SHOWN): string {
   return cut(name, most).replace(/[\p{Cc}\u2028\u2029]/gu, '?')
 }
 
-/** A value as a message shows it: numbers and short texts as they are, anything else by its kind. */
+/** Returns a value for messages: numbers and short texts unchanged, anything else as its kind. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return `"${plain(value)}"`
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value)
@@ -21,7 +21,7 @@ export function shown(value: unknown): string {
   return kindOf(value)
 }
 
-/** What a value is, without its content: options may hold what no log should. */
+/** Returns the kind of a value without its content, because options may contain secrets. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'

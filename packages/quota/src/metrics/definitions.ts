@@ -30,7 +30,7 @@ export interface ParsedMetricsOptions extends QuotaMetricsOptions {
 
 export const PREFIX = 'scoregw_quota_'
 
-/** Checks what of an engine is checked. */
+/** Checks the members of an engine that metrics use. */
 export function enginePart(): Check<QuotaMetricsOptions['quota']> {
   return having<QuotaMetricsOptions['quota']>(['on', 'inForce'], 'an engine: what createQuota() gives')
 }
@@ -51,7 +51,7 @@ export const parseMetricsOptions: (options: unknown) => ParsedMetricsOptions = /
   }),
 )
 
-/** Every name without the prefix, the same for every library. */
+/** All metric names without the prefix, the same for every library. */
 export const METRIC_NAMES = {
   decisions: 'decisions_total',
   windowDecisions: 'window_decisions_total',
@@ -93,12 +93,12 @@ export const METRIC_HELP: Readonly<Record<MetricKey, string>> = {
   adaptiveFactor: 'Factor of mode adaptive as this process knows it; 1 is the base',
 }
 
-/** From a decision in memory, some microseconds, to a store's longest deadline, in seconds. */
+/** Buckets in seconds, from microseconds for a decision in memory to the longest deadline of a store. */
 export const DURATION_BUCKETS: readonly number[] = [
   0.000_01, 0.000_025, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1,
 ]
 
-/** From a short wait to several minutes, in seconds. */
+/** Buckets in seconds, from a short wait to several minutes. */
 export const WAIT_BUCKETS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
 ]
@@ -116,7 +116,7 @@ const WAIT_OUTCOMES: Readonly<Record<WaitOutcome, true>> = {
   failed: true,
 }
 
-/** Counts whose labels have values from the policy. */
+/** Counts whose label values come from the policy. */
 export const COUNT_KEYS = [
   'decisions',
   'windowDecisions',
@@ -137,7 +137,8 @@ export function byCount<T>(make: (key: CountKey) => T): Record<CountKey, T> {
 }
 
 /**
- * The labels of each count. None has a value from a request, such as the subject, so the policy bounds their number.
+ * Returns the labels of each count. The policy defines all values, so their number is bounded. No label comes from a
+ * request, such as the subject.
  */
 export function countLabels(policy: Policy): Readonly<Record<CountKey, LabelValues>> {
   const category = policy.categories
@@ -165,12 +166,12 @@ function windowLabels(policy: Policy): Readonly<Record<'layer' | 'window' | 'cat
   }
 }
 
-/** A counter that is raised under one value per label, in the order of the labels. */
+/** A counter that is increased for one value per label, in the order of the labels. */
 export interface Counted {
   raise(by: number, ...values: readonly string[]): void
 }
 
-/** The metrics that events raise, in any library. */
+/** The metrics that events increase, for any library. */
 export type FollowedMetrics = Readonly<Record<CountKey, Counted>> & {
   /** By layer, window, category and threshold. Thresholds come from the settings, which change. */
   readonly nearLimit: Counted
@@ -181,7 +182,7 @@ export type FollowedMetrics = Readonly<Record<CountKey, Counted>> & {
   readonly waitDuration: { observe(seconds: number): void }
 }
 
-/** Starts at 0 under the thresholds in force, so that a rate includes the first event. */
+/** Starts at 0 for the current thresholds, so that a rate includes the first event. */
 export function beginNearLimit(quota: QuotaMetricsOptions['quota'], nearLimit: Counted): void {
   const thresholds = quota.inForce().settings.thresholds ?? DEFAULT_THRESHOLDS
   const labels = windowLabels(quota.policy)
@@ -191,33 +192,33 @@ export function beginNearLimit(quota: QuotaMetricsOptions['quota'], nearLimit: C
         for (const each of thresholds) nearLimit.raise(0, layer, window, category, thresholdText(each))
 }
 
-/** A threshold as a label: `80%` of a limit, or `10 left`; `80% of requests` for a unit. */
+/** Returns a threshold as a label: `80%` of a limit, or `10 left`; `80% of requests` for a unit. */
 function thresholdText(threshold: Threshold): string {
-  // Shares have few decimals, which a product would blur.
+  // A share has few decimals. The product may have floating-point errors.
   const text = 'share' in threshold ? `${Number((threshold.share * 100).toFixed(6))}%` : `${threshold.left} left`
   return threshold.unit === undefined ? text : `${text} of ${threshold.unit}`
 }
 
-/** Counts the events of an engine, until the returned function is called. */
+/** Counts the events of an engine until you call the returned function. */
 export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMetrics): () => void {
   const { policy } = quota
   const units = unitNames(policy)
   const isNamed = policy.units !== undefined
-  /** The label of a unit, where the policy names its units. */
+  /** Returns the label of a unit, if the policy names its units. */
   const named = (unit: string): readonly string[] => (isNamed ? [unit] : [])
   const working = new Set(Object.keys(policy.operations).filter((name) => takesSlot(policy, name)))
 
   const stops = [
     quota.on('decided', ({ category, outcome, allowed, durationMs }) => {
       metrics.decisions.raise(1, category, outcome)
-      // A listener to `degraded` would silence the log.
+      // A listener for `degraded` would silence the log.
       if (outcome === 'degraded') metrics.degraded.raise(1, category, allowed ? 'admitted' : 'unavailable')
       metrics.duration.observe(durationMs / 1_000, outcome)
     }),
     quota.on('admitted', ({ category, operation, cost, windows }) => {
       for (const unit of units) metrics.tokens.raise(ofUnit(cost, unit), category, ...named(unit))
       for (const { layer, window, kind, unit } of windows) {
-        // Slots are left alone by what needs none, and windows by what costs nothing of their unit.
+        // Requests without a slot don't charge concurrency, and free ones don't charge windows.
         const isCharged = kind === 'concurrency' ? working.has(operation) : !isNamed || ofUnit(cost, unit) > 0
         if (!isCharged) continue
         metrics.windowDecisions.raise(1, layer, window, category, 'admitted')
@@ -249,7 +250,7 @@ export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMet
       metrics.waitDuration.observe(waitedMs / 1_000)
     }),
   ]
-  // Heard by asking the store each second: not where it has none.
+  // These events need polling of the store every second, so only if it has holds.
   if (quota.holdTtlMs !== undefined) {
     stops.push(quota.on('holdEnded', ({ category }) => metrics.holdsEnded.raise(1, category)))
   }
@@ -258,22 +259,22 @@ export function follow(quota: QuotaMetricsOptions['quota'], metrics: FollowedMet
   }
 }
 
-/** Every value that each label can have. */
+/** All possible values of each label. */
 export type LabelValues = Readonly<Record<string, readonly string[]>>
 
-/** One value of each label. */
+/** One value per label. */
 export type Labels = Readonly<Record<string, string>>
 
 /**
- * Counts under labels, cheap to raise: every decision raises several, and libraries of metrics work out a text from the
- * labels each time. So numbers are added to a table, and handed over when the metrics are read.
+ * Counts by labels. Each decision increases several counts, and metrics libraries build a text from the labels each
+ * time. A table is cheaper. Its counts are passed on when the metrics are read.
  */
 export class CountTable {
-  /** Every combination of values, by its place in the table. */
+  /** All combinations of values, by their position in the table. */
   readonly combinations: readonly Labels[]
-  /** What was counted, at the same places. */
+  /** The counts, at the same positions. */
   readonly counts: number[]
-  /** For each label the place of each value; the sum over the labels is the place in the table. */
+  /** For each label, the offset of each value. The sum over the labels is the position in the table. */
   readonly #places: readonly ReadonlyMap<string, number>[]
 
   constructor(labels: LabelValues) {
@@ -289,7 +290,7 @@ export class CountTable {
     this.counts = combinations.map(() => 0)
   }
 
-  /** @param values one of each label, in the order of the labels */
+  /** @param values one per label, in the order of the labels */
   raise(by: number, ...values: readonly string[]): void {
     let at = 0
     for (let label = 0; label < values.length; label++) at += this.#places[label]!.get(values[label]!)!

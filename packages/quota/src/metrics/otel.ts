@@ -31,13 +31,10 @@ import {
 } from './definitions.ts'
 
 /**
- * Reports the decisions of an engine by OpenTelemetry: the metrics that `registerQuotaMetrics()` has, and attributes of
- * the span that is active. Call it after the SDK has started.
+ * Reports an engine's decisions to OpenTelemetry: the same metrics as `registerQuotaMetrics()`, and attributes of the
+ * active span. Call it after the SDK has started.
  *
- * @returns a function that ends it; call it with `quota.close()`
- * @throws {QuotaError} `invalid_options` naming every fault
- * @example
- * const stop = instrumentQuota({ quota })
+ * @returns a function that stops it; call it with `quota.close()`
  */
 export function instrumentQuota(options: QuotaTelemetryOptions): () => void {
   const { quota, meter = metrics.getMeter('@scoregw/quota'), prefix, spans, subjects } = parseTelemetryOptions(options)
@@ -49,17 +46,17 @@ export function instrumentQuota(options: QuotaTelemetryOptions): () => void {
 
 type EnginePart = QuotaMetricsOptions['quota']
 
-/** What a metric is made with. */
+/** Returns the options of a metric. */
 type Described = (
   key: MetricKey,
   unit?: string,
 ) => readonly [name: string, options: { description: string; unit?: string }]
 
 /**
- * Counts the events of an engine in a meter, under the names that prom-client uses: an exporter to Prometheus adds
- * nothing to a name that already has the right ending.
+ * Counts an engine's events in a meter. The names are those of prom-client. A Prometheus exporter doesn't append a
+ * suffix that is already there.
  *
- * @returns a function that ends it
+ * @returns a function that stops it
  */
 function countInMeter(quota: EnginePart, meter: Meter, prefix: string): () => void {
   const described: Described = (key, unit) => [
@@ -83,7 +80,7 @@ function countInMeter(quota: EnginePart, meter: Meter, prefix: string): () => vo
   }
 }
 
-/** Totals since the beginning, read on collection. */
+/** Reports totals since the start, when metrics are collected. */
 function observeTable(meter: Meter, described: ReturnType<Described>, table: CountTable): () => void {
   const counter = meter.createObservableCounter(...described)
   return observed(meter, counter, (result) => {
@@ -107,7 +104,7 @@ function gauges(quota: EnginePart, meter: Meter, described: Described): (() => v
   return [
     gauge('settingsVersion', () => quota.inForce().settings.version),
     gauge('adaptiveFactor', () => quota.inForce().adaptiveFactor),
-    // A store without holds, or one that is away, must not take the other metrics with it.
+    // Without holds, or with an unavailable store, the other metrics must still work.
     gauge('holdsOpen', () =>
       quota.holds.sweep().then(
         ({ open }) => open,
@@ -153,13 +150,13 @@ export interface QuotaTelemetryOptions {
   /** The engine whose decisions are reported. */
   readonly quota: QuotaMetricsOptions['quota']
   /**
-   * Where the metrics are kept.
+   * The meter for the metrics.
    *
-   * @default the global meter of the name `@scoregw/quota`
+   * @default the global meter `@scoregw/quota`
    */
   readonly meter?: Meter | undefined
   /**
-   * The beginning of every metric's name. Engines that share a meter need one each.
+   * The prefix of every metric's name. Engines that share a meter need different ones.
    *
    * @default 'scoregw_quota_'
    */
@@ -171,7 +168,7 @@ export interface QuotaTelemetryOptions {
    */
   readonly spans?: boolean | undefined
   /**
-   * Whether the attributes include the subject. More people read spans than should read your users' data.
+   * Whether the attributes include the subject. Spans often have more readers than your users' data should have.
    *
    * @default false
    */
@@ -201,10 +198,10 @@ const parseTelemetryOptions: (options: unknown) => ParsedTelemetryOptions = /* @
 )
 
 /**
- * Reports each decision as attributes of the span that was active when it was requested. A span that isn't recorded
- * costs one check. The last decision within a span wins.
+ * Reports each decision as attributes of the span that was active for the request. A span that isn't recorded costs one
+ * check. The last decision in a span wins.
  *
- * @returns a function that ends it
+ * @returns a function that stops it
  */
 function reportSpans(quota: QuotaMetricsOptions['quota'], hasSubjects: boolean): () => void {
   const report = (attributes: () => Attributes): void => {
@@ -214,7 +211,7 @@ function reportSpans(quota: QuotaMetricsOptions['quota'], hasSubjects: boolean):
   const stops = [
     quota.on('admitted', (decision) => report(() => ofAdmitted(decision, hasSubjects))),
     quota.on('refused', (decision) => report(() => ofRefused(decision, hasSubjects))),
-    // A listener to `degraded` would silence the log.
+    // A listener for `degraded` would silence the log.
     quota.on('decided', ({ category, outcome, allowed }) => {
       if (outcome !== 'degraded') return
       report(() => ({ 'quota.decision': 'degraded', 'quota.allowed': allowed, 'quota.category': category }))
@@ -260,7 +257,7 @@ function ofLimit({ layer, window, burst }: NamedLimit, limit: number, remaining:
   return {
     'quota.limit': `${layer} ${window}`,
     'quota.limit.tokens': limit,
-    // `quota.remaining` is a part of this.
+    // `quota.remaining` refers to the burst.
     ...(burst === undefined ? {} : { 'quota.limit.burst': burst }),
     'quota.remaining': remaining,
   }
@@ -270,7 +267,7 @@ type NamedLimit = Pick<WindowStatus, 'layer' | 'window' | 'burst'>
 
 type Finite = WindowStatus & { readonly limit: number }
 
-/** The limit with the smallest share left. */
+/** Returns the limit with the smallest remaining share. */
 function tightestOf({ windows }: AdmittedDecision): Finite | undefined {
   const counted = windows.filter(
     (each): each is Finite => each.enforced && each.used !== null && each.limit !== 'unlimited',

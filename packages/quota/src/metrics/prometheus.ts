@@ -21,12 +21,9 @@ import {
 } from './definitions.ts'
 
 /**
- * Counts what an engine decides in metrics of prom-client.
+ * Counts an engine's decisions in prom-client metrics.
  *
- * @returns a function that ends the counting and takes the metrics out of the registry; call it with `quota.close()`
- * @throws {QuotaError} `invalid_options` naming every fault; also for a registry that has metrics of these names
- * @example
- * const unregister = registerQuotaMetrics({ quota, registry: register })
+ * @returns a function that stops counting and removes the metrics; call it with `quota.close()`
  */
 export function registerQuotaMetrics(options: QuotaMetricsOptions): () => void {
   const parsed = parseMetricsOptions(options)
@@ -43,7 +40,7 @@ export function registerQuotaMetrics(options: QuotaMetricsOptions): () => void {
     stop()
     for (const key of Object.keys(METRIC_NAMES) as (keyof typeof METRIC_NAMES)[]) {
       const name = prefix + METRIC_NAMES[key]
-      // A registry that was cleared may have another metric with this name by now.
+      // After a `clear()`, the registry may have a different metric with this name.
       if (registry.getSingleMetric(name) === metrics.all[key]) registry.removeSingleMetric(name)
     }
   }
@@ -99,7 +96,7 @@ function described({ prefix }: ParsedMetricsOptions, key: MetricKey): { readonly
   return { name: prefix + METRIC_NAMES[key], help: METRIC_HELP[key] }
 }
 
-/** Events don't set these: the settings in force are read when the metrics are. */
+/** Reads the effective settings when metrics are collected, because no event sets these. */
 function gauges(options: ParsedMetricsOptions): Record<'settingsVersion' | 'adaptiveFactor' | 'holdsOpen', Gauge> {
   const { quota, registry } = options
   return {
@@ -136,7 +133,7 @@ function gauges(options: ParsedMetricsOptions): Record<'settingsVersion' | 'adap
   }
 }
 
-/** What a {@link Tally} counts under. */
+/** The options of a {@link Tally}. */
 interface TallyOptions {
   readonly name: string
   readonly help: string
@@ -145,7 +142,7 @@ interface TallyOptions {
   readonly labels: LabelValues
 }
 
-/** A prom-client counter that is raised in a table. */
+/** A prom-client counter whose values are collected in a table. */
 class Tally {
   readonly counter: Counter
   readonly #table: CountTable

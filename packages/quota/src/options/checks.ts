@@ -15,7 +15,7 @@ export function isPlain(value: unknown): value is Readonly<Record<string, unknow
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** The rule for an option: a Valibot schema. Those below say what they expect and what they got. */
+/** A rule for an option: a Valibot schema. The checks below say what they expect, and what they got. */
 export type Check<T> = v.GenericSchema<unknown, T>
 
 /** Checks a value by a predicate. Its error shows the value, so don't use it for secrets. */
@@ -93,7 +93,7 @@ export function optional<T>(check: Check<T>): Check<T | undefined> {
 
 /** An option with the default `value`. */
 export function withDefault<T>(check: Check<T>, value: T): Check<T> {
-  // A function given as the default itself would be called for it.
+  // Valibot would call a default that is a function.
   return v.optional(check, (() => value) as never) as Check<T>
 }
 
@@ -111,7 +111,7 @@ export function tableOf<T>(check: Check<T>, what: string): Check<Record<string, 
   return tableBy(() => undefined, check, what)
 }
 
-/** The same with restricted keys: `wrongKey` says what is wrong with one. */
+/** Like {@link tableOf}, with restricted keys. `wrongKey` returns what is wrong with a key. */
 export function tableBy<T>(
   wrongKey: (key: string) => string | undefined,
   check: Check<T>,
@@ -120,10 +120,10 @@ export function tableBy<T>(
   return tableEach((key) => wrongKey(key) ?? check, what)
 }
 
-/** An object whose keys determine the rule for their value, or are wrong. */
+/** An object whose keys determine the check of their value, or are invalid. */
 export function tableEach<T>(checkOf: (key: string) => Check<T> | string, what: string): Check<Record<string, T>> {
   const entry = (key: string): Check<T> => {
-    // Valibot's records skip some keys, and an assignment would not store this one.
+    // Valibot's records skip some keys, and assigning this one would set the prototype.
     const check = key === '__proto__' ? 'not a possible key' : checkOf(key)
     return typeof check === 'string' ? refused(check) : check
   }
@@ -144,7 +144,7 @@ export type Checks<T extends object> = { readonly [K in keyof T]-?: Check<T[K]> 
 
 type Members = Readonly<Record<string, unknown>>
 
-/** An object with a schema made for it. */
+/** An object with a schema for that object. */
 function objectBy<T extends object>(
   isRight: (value: unknown) => value is Members,
   what: string,
@@ -158,7 +158,7 @@ function refused<T>(message: v.ErrorMessage<v.CustomIssue>): Check<T> {
   return v.custom<T>(() => false, message)
 }
 
-/** A member with its own message if it is missing. */
+/** A member with its own message for a missing value. */
 function member(check: Check<unknown>): Check<unknown> {
   const mayBeMissing = ['optional', 'exact_optional', 'nullish'].includes(check.type)
   return mayBeMissing ? check : v.exactOptional(check, (() => undefined) as never)

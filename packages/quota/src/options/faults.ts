@@ -5,7 +5,7 @@ import { kindOf, plain, shown } from '../errors/shown.ts'
 /** The longest key in a path. Names of a policy are never longer. */
 const MAX_KEY = 64
 
-/** Every fault of a document under a schema, with unknown keys one by one; empty if it is valid. */
+/** Returns all faults of a document, with unknown keys one by one; empty if it is valid. */
 export function faultsOf(
   schema: v.GenericSchema,
   document: unknown,
@@ -29,7 +29,7 @@ export function fits<T>(check: v.GenericSchema<unknown, T>, value: unknown): val
   return checked(check, value).faults === undefined
 }
 
-/** Set for each document, as a program may have configured Valibot for itself. */
+/** Passed with each document, because the program may have configured Valibot globally. */
 const ALL_FAULTS = { abortEarly: false, abortPipeEarly: false, message: textOf }
 
 function faultOf(issue: v.BaseIssue<unknown>, words: Readonly<Record<string, string>>): Fault {
@@ -41,12 +41,12 @@ function faultOf(issue: v.BaseIssue<unknown>, words: Readonly<Record<string, str
   }
 }
 
-/** The path at which a fault is reported. */
+/** Returns the path of a fault. */
 export function pathOf(path: readonly PropertyKey[] = []): string {
   return path.map((part) => plain(String(part), MAX_KEY)).join('.')
 }
 
-/** Faults of a member, by their paths in the whole. */
+/** Prefixes the paths of a member's faults. */
 export function within(path: string, faults: readonly Fault[]): Fault[] {
   return faults.map((fault) => ({ ...fault, path: fault.path === '' ? path : `${path}.${fault.path}` }))
 }
@@ -56,7 +56,7 @@ export function expectedText(what: string, value: unknown, show: (value: unknown
   return value === undefined ? `missing; expected ${what}` : `expected ${what}, got ${show(value)}`
 }
 
-/** The error of a custom schema, which shows the value. */
+/** The message of a custom schema. It shows the value. */
 export function expected(what: string): (issue: { readonly input?: unknown }) => string {
   return ({ input }) => expectedText(what, input)
 }
@@ -75,7 +75,8 @@ function textOf({ expected: what, input }: v.BaseIssue<unknown>): string {
 const MAX_LENGTH = 40
 
 /**
- * The name that was probably meant: one typo away for short words, two for longer ones; `undefined` if none is close.
+ * Returns the name that was probably meant: one typo away for short words, two for longer ones; `undefined`: none is
+ * close.
  */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   if (word.length > MAX_LENGTH) return undefined
@@ -86,7 +87,7 @@ export function nearest(word: string, names: readonly string[]): string | undefi
 }
 
 /**
- * How many characters must be added, left out, replaced or swapped with their neighbour.
+ * Counts the characters to add, remove, replace or swap with their neighbour.
  *
  * R. Lowrance and R. A. Wagner, "An Extension of the String-to-String Correction Problem", JACM 22 (1975), without
  * edits between swapped characters.
@@ -112,8 +113,8 @@ function distance(from: string, to: string): number {
 const MAX_LISTED = 120
 
 /**
- * The message for a name that is none of `names`: the one that was probably meant, else all of them, as far as there is
- * room.
+ * Returns the message for a name that isn't in `names`. It suggests the name that was probably meant, else lists as
+ * many as fit.
  *
  * @param have who has the names, `the policy has`
  * @example
@@ -124,7 +125,7 @@ export function noSuchName(name: unknown, names: readonly string[], have: string
   return `${shown(name)}; ${meant === undefined ? `${have} ${listed(names)}` : `did you mean "${meant}"?`}`
 }
 
-/** Lists names. If there is no room for all, it says how many more there are. */
+/** Lists names. If not all fit, adds how many are missing. */
 export function listed(names: readonly string[]): string {
   if (names.length === 0) return 'none'
   const all = names.join(', ')

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Check, having, withDefault } from './checks.ts'
 
-/** Receives messages for operators. `console` is one, and so are the loggers of pino and winston. */
+/** Receives messages for operators. You can pass `console`, or a pino or winston logger. */
 export interface QuotaLogger {
   /** A misconfiguration: text, or an error with a code. */
   warn(message: unknown): void
@@ -11,7 +11,7 @@ export interface QuotaLogger {
 
 const SILENT: QuotaLogger = { warn: () => undefined, error: () => undefined }
 
-/** The option `logger`: the console by default; `false` silences it. */
+/** The option `logger`. The default is the console; `false`: no logs. */
 export function aLogger(): Check<QuotaLogger> {
   const logger = having<QuotaLogger>(['warn', 'error'], 'a logger or false')
   const silent = v.pipe(

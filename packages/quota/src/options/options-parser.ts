@@ -5,19 +5,19 @@ import { checked, fits } from './faults.ts'
 
 /** Further options of an {@link optionsParser}. */
 export interface ParserDetails<T extends object> {
-  /** What other libraries' names are called here, for unknown keys. */
+  /** What to use instead of other libraries' options, for unknown keys. */
   readonly words?: Readonly<Record<string, string>>
   /** Faults between options that are valid separately. */
   readonly between?: (options: T) => readonly Fault[]
 }
 
 /**
- * Makes the check of a function's options: defaults filled in, unknown keys refused, all faults reported together.
+ * Makes a parser for a function's options. It adds defaults, rejects unknown keys, and reports all faults together.
  *
- * The checks are made when the first options come, so that a parser at module level costs nothing and is left out of a
- * bundle that does not call it, if the call is marked as `@__PURE__`.
+ * The checks are built when options are first parsed, so a parser at module level costs nothing. Mark the call as
+ * `@__PURE__`, and bundlers remove unused parsers.
  *
- * @param call the function as its users write it, `redisStore()`
+ * @param call the function as users write it, `redisStore()`
  * @returns a function that throws {@link QuotaError} `invalid_options` naming the faults
  */
 export function optionsParser<T extends object>(
@@ -46,7 +46,7 @@ function schemaOf<T extends object>(checks: Checks<T>): { readonly checks: Check
   return { checks, schema: group(checks) }
 }
 
-/** The message for a value passed instead of options; `undefined` for what can be options. */
+/** Returns a message if a value can't be options; `undefined` if it can. */
 function inPlaceOfOptions<T extends object>(call: string, checks: Checks<T>, given: unknown): string | undefined {
   if (typeof given === 'object' && given !== null) {
     const keys = Object.keys(given)
@@ -71,7 +71,7 @@ function written(call: string, names: readonly string[]): string {
   return call.endsWith('()') ? `${call.slice(0, -1)}${inside})` : inside
 }
 
-/** Whether a value suits an option specifically, not only because the option accepts anything. */
+/** Whether an option accepts this value specifically, and not just any value. */
 function belongs(check: Check<unknown>, value: unknown): boolean {
   return fits(check, value) && !fits(check, {})
 }
@@ -119,7 +119,7 @@ const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
   base: OF_POLICY,
 }
 
-/** A function that makes its value on the first call, and returns the same one afterwards. */
+/** Returns a function that makes its value on the first call, and then returns the same value. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {

@@ -7,7 +7,7 @@ import { ownOf } from './values.ts'
 /** The members of a policy that determine its limits. */
 type Limiting = Pick<Policy, 'units' | 'windows' | 'concurrency'>
 
-/** The cells of every row of a policy, in the order of a row. */
+/** Returns the cells of each row of a policy, in row order. */
 export function policyCells(policy: Limiting): readonly CellSchema[] {
   const { windows, concurrency } = policy
   const units = unitNames(policy)
@@ -15,7 +15,7 @@ export function policyCells(policy: Limiting): readonly CellSchema[] {
   return cellsIn(units, [...windows.map((window) => windowCell(window, unitOfWindow(units, window))), ...slots])
 }
 
-/** The unit that a label's limit counts. */
+/** Returns the unit of a label's limit. */
 export function unitOfLabel(policy: Limiting, label: string): string {
   const units = unitNames(policy)
   const window = policy.windows.find((each) => each.label === label)
@@ -23,21 +23,21 @@ export function unitOfLabel(policy: Limiting, label: string): string {
   return window === undefined && policy.units !== undefined ? SLOTS : unitOfWindow(units, window ?? {})
 }
 
-/** The labels of all limits in the order that people see: windows in the policy's order, then concurrency. */
+/** Returns the labels of all limits in display order: windows in the policy's order, then concurrency. */
 export function limitLabels({ windows, concurrency }: Pick<Policy, 'windows' | 'concurrency'>): readonly string[] {
   const labels = windows.map(({ label }) => label)
   return concurrency === undefined ? labels : [...labels, concurrency.label]
 }
 
 /**
- * Whether a layer and category have a limit with this label: always for a window, and for concurrency if the base has
- * an entry.
+ * Whether a layer and category have a limit with this label. All have the windows; concurrency needs an entry in the
+ * base.
  */
 export function hasLimit(policy: Pick<Policy, 'base'>, layer: string, category: string, label: string): boolean {
   return ownOf(ownOf(ownOf(policy.base, layer), category), label) !== undefined
 }
 
-/** Whether an operation takes a slot that some limit counts, even while its layers are off. */
+/** Whether some limit counts the operation's concurrency, even if its layers are off. */
 export function takesSlot(policy: Policy, operation: string): boolean {
   const { concurrency, layers, operations } = policy
   if (concurrency === undefined) return false

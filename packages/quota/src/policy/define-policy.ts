@@ -32,12 +32,12 @@ export interface LayerInput {
   readonly shared?: boolean | undefined
 }
 
-/** A window whose label and unit are known to the compiler. */
+/** A window whose label and unit the compiler knows. */
 type LabelledWindow<Label extends string, C extends Counting> = WindowDefinition & {
   readonly label: Label
 } & C['named']
 
-/** A rolling window or a bucket as text: its length is `per`, or follows from its label. */
+/** A rolling window or a bucket in text form. Its length is `per`, or follows from its label. */
 type WindowByText<Label extends string> = {
   readonly label: Label
   /**
@@ -62,7 +62,7 @@ type WindowInput<Label extends string, C extends Counting> =
   | LabelledWindow<Label, C>
   | (WindowByText<Label> & C['named'])
 
-/** The options of {@link definePolicy}: a policy whose names are known to the compiler. */
+/** The options of {@link definePolicy}. The compiler knows the policy's names. */
 export interface PolicyDefinition<
   Operation extends string,
   Category extends string,
@@ -79,7 +79,7 @@ export interface PolicyDefinition<
    * @default ['tokens']
    */
   readonly units?: readonly (Unit | UnitDefinition<Unit>)[] | undefined
-  /** The windows of every layer and category: a label that people read, and a length or a calendar period. */
+  /** The windows of each layer and category: a label for people, and a length or a calendar period. */
   readonly windows: readonly WindowInput<Label, UnitsOf<NoInfer<Unit>>>[]
   /** Names of the categories. They never share a counter. */
   readonly categories: readonly Category[]
@@ -87,7 +87,7 @@ export interface PolicyDefinition<
   readonly operations: Readonly<
     Record<Operation, OperationDefinition<UnitsOf<NoInfer<Unit>>> & { readonly category: NoInfer<Category> }>
   >
-  /** How much work may run at the same time: a label, and what needs a slot. */
+  /** Limits how much work may run at the same time: a label, and what needs a slot. */
   readonly concurrency?:
     | {
         readonly label: Slots
@@ -149,8 +149,8 @@ export interface DefinedPolicy<
 }
 
 /**
- * A policy of one's own. A limit that is missing, or a name that is not defined, is a compile error; all other
- * faults are reported together, at run time.
+ * Makes your own policy. Missing limits and undefined names are compile errors. All other faults are reported together
+ * at run time.
  *
  * @throws {QuotaError} `invalid_policy` naming every fault
  * @example

@@ -21,11 +21,11 @@ import { type Cost, unitNames } from './units.ts'
 import { isInstant, isLimit, isMultiplier, wrongPlan } from './values.ts'
 
 /**
- * Lays a stored document over a policy, by names. A document outlives the policy under which it was written, so nothing
- * is taken for granted: members that the policy does not know are not in force, and missing or faulty ones follow the
- * policy's own value. Nothing throws, and every limit that comes out is one that can be decided by.
+ * Applies a stored document to a policy, by names. The document may be older or newer than the policy. Members that the
+ * policy doesn't know have no effect. Missing or invalid ones get the policy's value. Nothing throws, and all limits in
+ * the result are valid.
  *
- * @param hasFactor whether there is a factor for mode `adaptive`; without, the mode is `normal`
+ * @param hasFactor whether mode `adaptive` has a factor; without it, the mode is `normal`
  */
 export function fitSettings(policy: Policy, hasFactor: boolean, document: unknown): Fitted<Settings> {
   const faults = new Faults()
@@ -63,7 +63,7 @@ function fitMode(mode: unknown, hasFactor: boolean, faults: Faults): Mode {
   return mode as Mode
 }
 
-/** The custom table of a document without one. */
+/** The custom table, for a document without one. */
 function customOf(mode: Mode, policy: Policy): LimitTable | null {
   return mode === 'custom' ? policy.base : null
 }
@@ -115,7 +115,7 @@ function fitPrices(policy: Policy, prices: unknown, faults: Faults): Settings['p
   return Object.fromEntries(fitted)
 }
 
-/** A price, unit by unit: a newer process may count more units. */
+/** Fits a price, unit by unit, because a newer process may count more units. */
 function fitPrice(units: readonly string[], stored: unknown, path: string, faults: Faults): Cost | undefined {
   const isRight = (price: unknown, at: string): boolean => {
     const isPrice = wrongCost(units, price, { least: 0 }) === undefined
@@ -132,7 +132,7 @@ function fitPrice(units: readonly string[], stored: unknown, path: string, fault
 
 const UNKNOWN = 'not in the policy: kept, not in force'
 
-/** Shadowed limits in a document. Limits that the policy does not have are ignored. */
+/** Fits shadowed limits. Ignores limits that the policy doesn't have. */
 function fitShadow(policy: Policy, stored: unknown, faults: Faults): Settings['shadow'] {
   if (stored !== undefined && !isObject(stored)) faults.add('shadow', 'expected an object: no limit is shadowed')
   const fitted: [string, ShadowedLimits][] = []
@@ -155,9 +155,9 @@ function fitLabels(policy: Policy, labels: readonly unknown[], path: string, fau
 }
 
 /**
- * Plans' limits in a document. Limits that the policy does not have are ignored.
+ * Fits plans' limits. Ignores limits that the policy doesn't have.
  *
- * @param accepts whether a value is a limit
+ * @param accepts whether a value is a valid limit
  */
 export function fitPlans(
   policy: Policy,
@@ -198,9 +198,9 @@ function fitPlan(
 }
 
 /**
- * The members that the policy knows and `take` accepts.
+ * Returns the members that the policy knows and `take` accepts.
  *
- * @param take reports a fault for each value that it does not accept
+ * @param take reports a fault for each value that it rejects
  */
 function fitMembers<T>(
   value: unknown,
@@ -231,10 +231,10 @@ function fitThresholds(policy: Policy, stored: unknown, faults: Faults): readonl
 }
 
 /**
- * Like `fitSettings`, for one subject's document: missing or faulty members follow the default. An unknown plan is
- * accepted, since later settings may have it.
+ * Like `fitSettings`, for a subject's document. Missing or invalid members get the default. An unknown plan is
+ * accepted, because later settings may define it.
  *
- * @param layer whose settings of the subject they are
+ * @param layer of the settings
  */
 export function fitSubjectSettings(policy: Policy, layer: string, document: unknown): Fitted<SubjectSettings> {
   const faults = new Faults()

@@ -25,26 +25,28 @@ const MODE_HUNDREDTHS: Readonly<Record<Exclude<Mode, 'adaptive' | 'custom'>, num
 /** The lowest and highest factor of mode `adaptive`, in hundredths. */
 export const ADAPTIVE_HUNDREDTHS = { min: 75, max: 150 } as const
 
-/** What decides a request: the layers that apply, and the effective limit of each of their windows. */
+/** The limits that decide a request: the applying layers, and the effective limit of each of their windows. */
 export interface Quotas {
   /** Indices of the layers that apply, in the policy's order. */
   readonly layers: readonly number[]
   /**
-   * The limits that decide, in tokens: the cells of each applying layer, in the order of a row (windows, then slots).
-   * `Infinity`: unlimited, shadowed, or absent in the layer and category. For a bucket: its burst.
+   * The limits that decide, in tokens: the cells of each applying layer in row order (windows, then slots). `Infinity`:
+   * unlimited, shadowed, or absent in this layer and category. For a bucket: its burst.
    */
   readonly limits: readonly number[]
   /**
-   * How many tokens each bucket refills in its length, in the places of {@link limits}. A shadowed bucket has a rate
-   * too. 0: it doesn't refill, as for unlimited buckets and other kinds. `undefined`: the policy has no bucket.
+   * How many tokens each bucket refills in its length, at the positions of {@link limits}. Shadowed buckets have a
+   * rate, too. 0: no refill, as for unlimited buckets and other kinds. `undefined`: the policy has no bucket.
    */
   readonly rates?: readonly number[] | undefined
-  /** The policy limits the category's concurrency, but no layer that applies does, so work takes no slot. */
+  /** Set if the policy limits the category's concurrency, but no applying layer does. Then work takes no slot. */
   readonly isSlotless?: true | undefined
-  /** The shadowed limits, in the places of {@link limits}; `undefined` for all others. Absent if none is shadowed. */
+  /**
+   * The shadowed limits, at the positions of {@link limits}; `undefined` for all others. Absent if none is shadowed.
+   */
   readonly shadowed?: readonly (number | undefined)[] | undefined
   /**
-   * When the subject's own periods begin, for each of {@link layers}; `null`: with the calendar's. Present if the
+   * When the subject's periods start, for each of {@link layers}; `null`: at the calendar's start. Present if the
    * policy has windows with `anchor: 'subject'` and the subject has an anchor in some layer.
    */
   readonly anchors?: readonly (OwnAnchor | null)[] | undefined
@@ -59,10 +61,10 @@ export function scaledLimit(base: Limit, modeHundredths: number, multiplierHundr
   return Math.max(1, Math.floor((base * modeHundredths * multiplierHundredths) / 10_000))
 }
 
-/** What all subjects' limits are computed from. */
+/** The inputs of all subjects' limits. */
 export interface LimitInputs {
   readonly policy: Policy
-  /** The policy's cells, in the order of a row. */
+  /** The policy's cells, in row order. */
   readonly cells: readonly CellSchema[]
   readonly settings: Settings
   /** The factor of mode `adaptive`, in hundredths: 75 to 150. */
@@ -71,19 +73,22 @@ export interface LimitInputs {
 
 /** The subject whose limits are computed. */
 export interface LimitsOf {
-  /** The subject's settings in force, by layer name. Layers without settings are absent. */
+  /** The subject's effective settings, by layer name. Layers without settings are absent. */
   readonly subjects?: Readonly<Record<string, SubjectSettings>> | undefined
   /** The plan in the request. */
   readonly plan?: string | undefined
 }
 
 /**
- * The quotas of one subject, one entry a category in the policy's order.
+ * Computes the quotas of a subject, one entry per category in the policy's order.
  *
- * Limit of a layer of its own: the override if set; else `floor(value x mode)` with the value of the plan, or the base's.
- * The plan is that of the subject's settings in the layer, else that of the request; one that nobody knows has no values.
- * Limit of a shared layer: `floor(base x mode x multiplier)`, if the layer is on and the subject does not bypass it.
- * In mode `custom` its table is the base, and it and plans are taken as they are. Concurrency is never scaled.
+ * A layer that isn't shared: the override if there is one, else `floor(value x mode)`. The value is that of the plan,
+ * or the base. The plan in the subject's settings of the layer takes precedence over the request's. Unknown plans have
+ * no values.
+ *
+ * A shared layer: `floor(base x mode x multiplier)`, if the layer is on and the subject doesn't bypass it.
+ *
+ * In mode `custom`, its table is the base, and neither it nor plans are scaled. Concurrency is never scaled.
  */
 export function effectiveQuotas(terms: LimitInputs, of: LimitsOf = {}): readonly Quotas[] {
   const { policy, settings } = terms
@@ -107,7 +112,7 @@ export function effectiveQuotas(terms: LimitInputs, of: LimitsOf = {}): readonly
   })
 }
 
-/** Separates the limits of buckets into refill rates and bursts. */
+/** Splits the limits of buckets into refill rates and bursts. */
 function withBursts(
   bursts: readonly (Burst | undefined)[],
   effective: readonly number[],
@@ -128,7 +133,7 @@ function isSlotless({ concurrency, base, layers }: Policy, applying: readonly nu
   return limiting.length > 0 && !limiting.some((index) => applying.includes(index))
 }
 
-/** When a subject's own periods begin, per layer that applies; `undefined` if none of its periods is its own. */
+/** Returns when a subject's periods start, by applying layer; `undefined`: all start with the calendar's. */
 function anchorsOf({ policy }: LimitInputs, layers: readonly number[], { subjects }: LimitsOf): Quotas['anchors'] {
   if (ownPeriodWindows(policy).length === 0) return undefined
   const anchors = layers.map((index) => ownOf(subjects, policy.layers[index]!.name)?.anchor ?? null)
@@ -177,7 +182,7 @@ function inShadow(
   return { limits, shadowed }
 }
 
-/** The table that a mode reads, and its factor in hundredths. */
+/** The table that a mode uses, and its factor in hundredths. */
 interface ModeTable {
   readonly table: LimitTable
   readonly hundredths: number
@@ -208,10 +213,10 @@ export function planLimit(
   return limitIn(settings.plans) ?? limitIn(policy.plans)
 }
 
-/** How many changes of an anchor a document keeps: each window lies between two of them at most. */
+/** The most changes of an anchor in a document. Each window lies between at most two of them. */
 const MAX_CHANGES = 32
 
-/** A stored anchor; `undefined` if it isn't one. */
+/** Returns a stored anchor; `undefined` if it is invalid. */
 export function fitAnchor(stored: unknown, depth = 0): OwnAnchor | undefined {
   if (!isObject(stored) || depth > MAX_CHANGES) return undefined
   const { was = null, changedAt, ...anchor } = stored
@@ -221,12 +226,12 @@ export function fitAnchor(stored: unknown, depth = 0): OwnAnchor | undefined {
   return isInstant(changedAt) && before !== undefined ? { ...anchor, was: before, changedAt } : undefined
 }
 
-/** The windows of a policy whose periods differ per subject. */
+/** Returns the policy's windows whose periods differ by subject. */
 export function ownPeriodWindows({ windows }: Pick<Policy, 'windows'>): readonly CalendarWindow[] {
   return windows.flatMap((window) => (window.every !== undefined && window.anchor === 'subject' ? [window] : []))
 }
 
-/** What gives an anchor its meaning at an instant: the calendar, and the windows that use it. */
+/** What determines an anchor's periods: the calendar, and the windows that use it. */
 export interface AnchorContext {
   readonly windows: readonly CalendarWindow[]
   readonly calendar: Calendar | undefined
@@ -235,14 +240,14 @@ export interface AnchorContext {
 }
 
 /**
- * The anchor to store when one is set.
+ * Returns the anchor to store when one is set.
  *
- * A subject's first anchor is in force with the write. A later one counts from the next period, so it is stored with its
- * previous value, as long as that decides where some window's period begins or ends. A removed anchor leaves a mark, an
- * anchor at the calendar's beginning: otherwise each removal would make the next anchor a first one, with a period of its own.
+ * A subject's first anchor applies immediately. A later one applies from the next period. So it is stored with its
+ * previous value, for as long as that value still determines the start or end of some period. A removed anchor leaves a
+ * mark, an anchor at the calendar's start. Without it, the next anchor would count as a first one, with a new period.
  *
  * @param stored `null`: the subject never had one
- * @param set `null`: at the calendar's beginning
+ * @param set `null`: the calendar's start
  */
 export function changedAnchor(
   stored: OwnAnchor | null,
@@ -252,14 +257,14 @@ export function changedAnchor(
   if (stored === null) return set
   const isSame = ruleOf(stored) === ruleOf(set)
   const next: OwnAnchor = isSame ? { ...stored, ...set } : { ...set, was: stored, changedAt: terms.now }
-  // If no window here uses the anchor, its last change is kept for processes whose windows do.
+  // Without windows that use the anchor, its last change is kept for processes that have such windows.
   const isUsed = terms.windows.length > 0
   const shortest = isUsed ? withoutNeedless(next, terms) : withLastChange(next)
   const isRemoved = Object.keys(shortest).length === 0
   return isRemoved ? { was: null, changedAt: next.changedAt ?? terms.now } : shortest
 }
 
-/** When periods begin, regardless of earlier changes. */
+/** Identifies when periods start, without earlier changes. */
 function ruleOf(anchor: CalendarAnchor | null): string {
   const { month = 1, day = 1, time = '00:00' } = anchor ?? {}
   return `${month}-${day} ${time}`
@@ -273,13 +278,13 @@ function withLastChange(anchor: OwnAnchor): OwnAnchor {
   return anchor.changedAt === undefined ? anchor : { ...anchor, was: anchor.was ? plainOf(anchor.was) : null }
 }
 
-/** Removes changes without which every window's periods are the same from now on. */
+/** Removes changes that no longer affect any window's periods. */
 function withoutNeedless(anchor: OwnAnchor, terms: AnchorContext): OwnAnchor {
   for (const shorter of shorterOnes(anchor)) if (areSame(shorter, anchor, terms)) return withoutNeedless(shorter, terms)
   return anchor
 }
 
-/** The anchor with one change less, in each possible way. */
+/** Returns the anchor without one of its changes, for each change. */
 function shorterOnes(anchor: OwnAnchor): OwnAnchor[] {
   const { was = null, changedAt } = anchor
   if (changedAt === undefined) return []
@@ -288,7 +293,10 @@ function shorterOnes(anchor: OwnAnchor): OwnAnchor[] {
   return [plainOf(anchor), ...skipped, ...deeper]
 }
 
-/** Equal now means equal later: a later period follows from this one and from the newest anchor. */
+/**
+ * Whether two anchors have the same periods from now on. Later periods follow from the current one and the newest
+ * anchor.
+ */
 function areSame(one: OwnAnchor, other: OwnAnchor, { windows, calendar, now }: AnchorContext): boolean {
   const periods = (anchor: OwnAnchor): string =>
     JSON.stringify(windows.map((window) => calendar?.periods(window, now, anchor)))

@@ -41,14 +41,14 @@ export interface LayerDefinition {
   readonly shared: boolean
 }
 
-/** Something that callers do: its category and its price in tokens. */
+/** Something that callers do: its category and its price. */
 export interface OperationDefinition<C extends Counting = Counting> {
   readonly category: string
   /** The price: whole tokens, 0 is free. With several units, amounts by unit; units that you leave out cost 0. */
   readonly cost: C['cost']
   /**
-   * What a commit above its hold does. `refuse` rejects it. `charge` charges the excess regardless of the limits, so
-   * later requests wait for it. `fit` charges as much as fits under every limit.
+   * What happens to a commit above its hold. `refuse` rejects it. `charge` charges the excess regardless of the limits,
+   * so later requests wait for it. `fit` charges as much as fits under all limits.
    *
    * @default 'refuse'
    */
@@ -80,8 +80,7 @@ export type PolicyAnswers = (decision: never, context: never) => object
 export type PolicyWindow = WindowDefinition & { readonly unit?: string | undefined }
 
 /**
- * What an engine decides by: windows, categories, layers, operations and base limits. Plain data, except for its
- * answers.
+ * The rules of an engine: windows, categories, layers, operations and base limits. Plain data, except for `answers`.
  */
 export interface Policy<Operation extends string = string, C extends Counting = Counting> {
   /**
@@ -96,8 +95,8 @@ export interface Policy<Operation extends string = string, C extends Counting = 
   readonly layers: readonly LayerDefinition[]
   readonly operations: Readonly<Record<Operation, OperationDefinition<C>>>
   /**
-   * Base limits in each window's unit; the modes scale them. One for each layer, category and window. For concurrency,
-   * a layer and category without an entry have no such limit.
+   * Base limits in each window's unit, which modes scale. One for each layer, category and window. Without an entry for
+   * concurrency, a layer and category don't limit it.
    */
   readonly base: LimitTable
   /** How much work may run at the same time. */
@@ -112,23 +111,23 @@ export interface Policy<Operation extends string = string, C extends Counting = 
   readonly answers?: PolicyAnswers | undefined
 }
 
-/** A copy, so that later changes of the original have no effect. */
+/** Returns a copy, so that later changes of the original have no effect. */
 export function copyOfPolicy<P extends Policy>({ answers, ...data }: P): P {
   const copy = structuredClone(data)
   return (answers === undefined ? copy : { ...copy, answers }) as unknown as P
 }
 
-/** What is read of a policy. */
+/** The part of a policy that is read. */
 type Operations = Pick<Policy, 'operations'>
 
-/** The error for an unknown operation. */
+/** Makes the error for an unknown operation. */
 export function unknownOperation(name: unknown, { operations }: Operations): QuotaError {
   const message = `unknown operation ${noSuchName(name, Object.keys(operations), 'the policy has')}`
   return new QuotaError('unknown_operation', message)
 }
 
 /**
- * A policy's operation by name.
+ * Returns a policy's operation by name.
  *
  * @throws {QuotaError} `unknown_operation`
  */

@@ -39,7 +39,7 @@ export function tableCheck(policy: Limited): Check<LimitTable> {
   )
 }
 
-/** Checks plans' limits: any number of those that layers have which aren't shared. */
+/** Checks plans' limits: any limits of layers that aren't shared. */
 export function plansCheck(policy: Limited): Check<Readonly<Record<string, PlanTable>>> {
   const plan = tableEach(
     (layer) =>
@@ -84,12 +84,12 @@ function wrongLabel(policy: Limited, layer: string, category: string, label: str
 
 /** A fault of a cost. */
 export interface CostFault {
-  /** The unit at fault; `undefined`: the whole cost. */
+  /** The faulty unit; `undefined`: the whole cost. */
   readonly unit?: string | undefined
   readonly message: string
 }
 
-/** What the amounts of a cost have to be. */
+/** The valid amounts of a cost. */
 export interface AmountRange {
   /** The smallest number allowed with one unit. With several, at least one amount must reach it. */
   readonly least: 0 | 1
@@ -98,7 +98,7 @@ export interface AmountRange {
 }
 
 /**
- * The fault of a cost: a number with one unit, else amounts by unit; `undefined`: none.
+ * Returns the fault of a cost, which is a number with one unit, else amounts by unit; `undefined`: it is valid.
  *
  * @param units of the policy
  */
@@ -152,10 +152,10 @@ export function costCheck(units: readonly string[], range: AmountRange): Check<C
   return v.pipe(v.unknown(), isRight) as Check<Cost>
 }
 
-/** How many decimal digits of a currency can be counted: with more, no useful amount is a safe integer. */
+/** The most decimal digits of a currency. With more, useful amounts aren't safe integers. */
 const MAX_SCALE = 12
 
-/** Checks the list of what a policy counts. */
+/** Checks a policy's list of units. */
 export function unitsCheck(): Check<readonly (string | UnitDefinition)[]> {
   const name = where<string>(isUnitName, `a unit's name of ${A_NAME}, other than "${SLOTS}"`)
   const format = group<MoneyFormat>({
@@ -170,7 +170,7 @@ export function unitsCheck(): Check<readonly (string | UnitDefinition)[]> {
   )
 }
 
-/** Rejects names that every object has, as amounts by unit are plain objects. */
+/** Rejects names of inherited properties, because amounts by unit are plain objects. */
 function isUnitName(name: unknown): boolean {
   return typeof name === 'string' && NAME.test(name) && name !== SLOTS && !(name in {})
 }
@@ -179,7 +179,7 @@ function isCurrency(currency: unknown): boolean {
   return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency)
 }
 
-/** The units of a value that may not be a policy, and the faults in their list. */
+/** Returns the units of a value that may not be a policy, and the faults in their list. */
 export function unitsIn(policy: unknown): { readonly units: readonly string[]; readonly faults: readonly Fault[] } {
   const { units } = Object(policy) as { readonly units?: never }
   const faults = within('units', faultsOf(optional(unitsCheck()), units))
@@ -207,7 +207,7 @@ export function unitFaults(units: readonly string[], windows: readonly PolicyWin
   ]
 }
 
-/** Checks a window's unit. {@link unitFaults} checks whether the unit exists. */
+/** Checks a window's unit. {@link unitFaults} checks that it exists. */
 export function windowUnitCheck(): Check<string | undefined> {
   return optional(textLike(NAME, 'the name of a unit'))
 }
@@ -219,9 +219,9 @@ const MAX_THRESHOLDS = 8
 export const DEFAULT_THRESHOLDS: readonly Threshold[] = [{ share: 0.8 }]
 
 /**
- * Checks a list of thresholds, with the same messages in options and in settings.
+ * Checks a list of thresholds, in options and in settings.
  *
- * @param units of the policy; `undefined`: not known yet, so any name is accepted
+ * @param units of the policy; `undefined`: unknown yet, so any name is valid
  */
 export function thresholdsCheck(units?: readonly string[]): Check<readonly Threshold[]> {
   return listOf(thresholdCheck(units), 0, MAX_THRESHOLDS)

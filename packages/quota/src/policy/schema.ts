@@ -20,7 +20,7 @@ import { eachKey, limitCheck, MAX_LIMIT, nameCheck, wrongOperation } from './val
 const BURST = 'use `burst` for how many tokens a bucket can save up'
 const REFILL = 'use `per`: a bucket refills its whole limit, evenly, within it'
 
-/** Names that other libraries use for members of a policy. */
+/** What to use instead of other libraries' names. */
 const WORDS: Readonly<Record<string, string>> = {
   windowMs: 'use `lengthMs`',
   length: 'use `lengthMs`',
@@ -42,7 +42,7 @@ const WORDS: Readonly<Record<string, string>> = {
   interval: REFILL,
 }
 
-/** A policy with the right shape. Its names may not match yet. */
+/** A policy with the right shape, whose names may not match yet. */
 type Shape = Omit<Policy, 'base' | 'plans'> & { readonly base: unknown; readonly plans?: unknown }
 
 /** The shape of a policy. {@link policyFaults} checks what depends on its names. */
@@ -129,7 +129,7 @@ export function policyFaults(policy: unknown): readonly Fault[] {
     ...operationFaults(shape, units),
     ...concurrencyFaults(shape),
     ...ofBase,
-    // The base determines what else is allowed.
+    // The rest of the checks need a valid base.
     ...(ofBase.length === 0 ? faultsByBase(policy as Policy) : []),
   ]
 }
@@ -192,7 +192,7 @@ function concurrencyFaults({ concurrency, windows, operations, categories }: Sha
   ]
 }
 
-/** The whole table: a limit for each window, and concurrency limits where you want them. */
+/** Checks the whole table: a limit for each window, and optional concurrency limits. */
 function baseCheck(shape: Shape): Check<unknown> {
   const { windows, concurrency, categories, layers } = shape
   const limitOf = (label: string): Check<Limit> => limitCheck(unitOfLabel(shape, label))
@@ -211,7 +211,7 @@ function faultsByBase(policy: Policy): Fault[] {
   return [...limitsNothing(policy), ...ofPlans, ...burstFaults(policy)]
 }
 
-/** Bursts above their limit. A limit of 0 blocks. */
+/** Reports bursts above their limit. A limit of 0 blocks. */
 function burstFaults({ windows, base }: Policy): Fault[] {
   return windows.flatMap(({ label, burst }, index) => {
     const limits = Object.values(base).flatMap((ofLayer) => Object.values(ofLayer).map((limits) => limits[label]!))
@@ -222,12 +222,12 @@ function burstFaults({ windows, base }: Policy): Fault[] {
   })
 }
 
-/** Why a burst is rejected. @param limit the lowest */
+/** The message for a burst that is too large. @param limit the lowest limit */
 export function burstAbove(limit: number): string {
   return `at most the limit, ${limit}; for a larger burst give a longer \`per\``
 }
 
-/** Concurrency that no layer limits, in any category whose operations need a slot. */
+/** Reports categories whose operations need a slot, but whose concurrency no layer limits. */
 function limitsNothing(policy: Policy): Fault[] {
   const { concurrency, layers, operations } = policy
   if (concurrency === undefined) return []

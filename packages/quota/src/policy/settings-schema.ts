@@ -14,9 +14,9 @@ import { aLimit, eachKey, isInstant, isLimit, isMultiplier, MAX_MULTIPLIER, MIN_
 const A_MULTIPLIER = `a number from ${MIN_MULTIPLIER} to ${MAX_MULTIPLIER} with at most two decimals`
 
 /**
- * Names every fault of a settings document; none if it can be stored.
+ * Returns all faults of a settings document; none if it can be stored.
  *
- * @param hasFactor whether there is a factor for mode `adaptive`
+ * @param hasFactor whether mode `adaptive` has a factor
  */
 export function settingsCheck(policy: Policy, hasFactor: boolean): (document: unknown) => Fault[] {
   const schema = once(() => settingsSchema(policy, hasFactor))
@@ -49,7 +49,7 @@ function modeSchema(hasFactor: boolean): Check<string> {
   )
 }
 
-/** Checked apart from the schema, so that faults between members are reported even if others are wrong. */
+/** Not part of the schema, so that faults between members are reported together with others. */
 function customFaults(document: unknown): Fault[] {
   const { mode, custom } = (document ?? {}) as { mode?: unknown; custom?: unknown }
   return mode === 'custom' && custom === null ? [{ path: 'custom', message: 'mode "custom" needs this table' }] : []
@@ -90,7 +90,7 @@ function shadowSchema(policy: Policy): Check<Readonly<Record<string, ShadowedLim
 }
 
 /**
- * Names every fault of a subject's settings in a layer; none if they can be stored.
+ * Returns all faults of a subject's settings in a layer; none if they can be stored.
  *
  * @param plans the names of all plans
  */

@@ -4,7 +4,7 @@ import { hasLimit, limitLabels } from './cells.ts'
 import type { BaseLimits, Limit, PlanLimits, Policy } from './policy.ts'
 import type { Counting, LabelIn, LayerIn, Some } from './units.ts'
 
-/** The modes an administrator switches between. */
+/** The modes that administrators can choose. */
 export const MODES = ['conservative', 'normal', 'lenient', 'adaptive', 'custom'] as const
 export type Mode = (typeof MODES)[number]
 
@@ -17,14 +17,14 @@ export interface SharedLayerSettings {
 }
 
 /**
- * When a limit counts as near: from a share of it, 0 to 1, or once only so much of it is left. With a unit: only
- * windows that count it.
+ * When a limit counts as near: from a share of it, 0 to 1, or when at most this much remains. With `unit`, only for
+ * windows of that unit.
  */
 export type Threshold<C extends Counting = Counting> =
   | { readonly share: number; readonly unit?: C['unit'] | 'slots' | undefined }
   | ({ readonly left: number } & (C['named'] | { readonly unit: 'slots' }))
 
-/** Which limits of a layer are shadowed, by label, or all of them. */
+/** The shadowed limits of a layer, by label, or all of them. */
 export type ShadowedLimits<C extends Counting = Counting> = 'all' | readonly LabelIn<C['names']>[]
 
 /** A limit for each layer, category and window of a policy. */
@@ -51,7 +51,7 @@ export interface Settings<C extends Counting = Counting> {
    * none.
    */
   readonly shadow: Some<LayerIn<C['names']>, ShadowedLimits<C>>
-  /** Plans' limits that differ from the policy's, by plan. A plan can exist in the settings only. */
+  /** Plans' limits that differ from the policy's, by plan. Plans may exist in the settings only. */
   readonly plans: Readonly<
     Record<string, PlanLimits<C['names']['ownLayer'], C['names']['category'], LabelIn<C['names']>>>
   >
@@ -83,13 +83,13 @@ export interface SubjectSettings<C extends Counting = Counting> {
   /** When overrides and plan end, epoch milliseconds; `null`: never. */
   readonly until: { readonly overrides: number | null; readonly plan: number | null }
   /**
-   * When the subject's own periods begin, for calendar windows with `anchor: 'subject'`; `null`: with the calendar's.
+   * When the subject's periods start, for calendar windows with `anchor: 'subject'`; `null`: at the calendar's start.
    */
   readonly anchor: SubjectAnchor | null
 }
 
 /**
- * When a subject's periods begin. A first anchor applies immediately; a change applies from the next period. The engine
+ * When a subject's periods start. A first anchor applies immediately, a changed one from the next period. The engine
  * keeps earlier anchors in `was` and `changedAt`; what you write there is ignored.
  */
 export type SubjectAnchor = OwnAnchor
@@ -97,7 +97,7 @@ export type SubjectAnchor = OwnAnchor
 /** Version 0: nothing is stored for the subject. */
 export interface VersionedSubjectSettings<C extends Counting = Counting> extends SubjectSettings<C>, Versioned {}
 
-/** Members that a document may leave out, and their values then. */
+/** The default values of optional members. */
 const DEFAULTS = { custom: null, prices: {}, shadow: {}, plans: {}, thresholds: null } as const
 
 /** Settings in which members with a default may be missing. */
@@ -105,7 +105,7 @@ export type SettingsDocument<C extends Counting = Counting> = Omit<Settings<C>, 
   readonly [Member in keyof typeof DEFAULTS]?: Settings<C>[Member] | undefined
 }
 
-/** Adds the defaults of missing members. Unchecked: any other value is returned unchanged. */
+/** Adds the defaults of missing members. Doesn't validate: other values are returned unchanged. */
 export function completed(document: SettingsDocument): Settings {
   if (!isObject(document)) return document
   const given = Object.entries(document).filter(([, value]) => value !== undefined)

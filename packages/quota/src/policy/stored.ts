@@ -2,10 +2,10 @@ import type { Fault } from '../errors/quota-error.ts'
 import { plain } from '../errors/shown.ts'
 import { isObject } from '../options/checks.ts'
 
-/** How many faults of one document are reported. */
+/** The most faults reported per document. */
 const MAX_FAULTS = 100
 
-/** A stored document as far as a policy can use it, and its faults. */
+/** A stored document as a policy can use it, and its faults. */
 export interface Fitted<T> {
   readonly settings: T
   readonly faults: readonly Fault[]
@@ -32,12 +32,12 @@ export function noteUnknownKeys(value: unknown, known: object, path: string, fau
   }
 }
 
-/** An own member of a value that may be an object; `undefined` if there is none. */
+/** Returns an own member of a value that may be an object; `undefined`: it has none. */
 export function member(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-/** The members of a value that may be an object. */
+/** Returns the members of a value that may be an object. */
 export function membersOf(value: unknown): readonly (readonly [string, unknown])[] {
   return isObject(value) ? Object.entries(value) : []
 }

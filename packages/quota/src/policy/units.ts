@@ -1,28 +1,28 @@
 import { type Amounts, TOKENS } from '../windows/units.ts'
 
-/** Money is counted in integers, in a small part of a currency. */
+/** Money is counted in integers, in a fraction of a currency. */
 export interface MoneyFormat {
   /** ISO 4217, for example `USD`. */
   readonly currency: string
-  /** Decimal digits of the currency that one part stands for: 6 for micro-dollars. */
+  /** How many decimal digits of the currency one unit stands for: 6 for micro-dollars. */
   readonly scale: number
 }
 
-/** A unit, and how people read its amounts. */
+/** A unit, and how to display its amounts. */
 export interface UnitDefinition<Unit extends string = string> {
   /** Name in windows, costs and identities of counters: 1 to 32 of `A-Z a-z 0-9 _ -`; `slots` is reserved. */
   readonly name: Unit
-  /** For money: how amounts are shown. */
+  /** For money: how to display amounts. */
   readonly format?: MoneyFormat | undefined
 }
 
-/** A cost as callers pass it: a number if a policy counts one unit, else amounts by unit. */
+/** A cost from a caller: a number if the policy has one unit, else amounts by unit. */
 export type Cost = number | { readonly [unit: string]: number | undefined }
 
-/** An amount as decisions show it: a number if a policy counts one unit, else amounts by unit. */
+/** An amount in a decision: a number if the policy has one unit, else amounts by unit. */
 export type Amount = number | { readonly [unit: string]: number }
 
-/** What an engine's types know about a policy's units and names. The default knows nothing. */
+/** What an engine's types know about a policy's units and names. By default, nothing. */
 export interface Counting {
   readonly unit: string
   readonly cost: Cost
@@ -34,7 +34,7 @@ export interface Counting {
   readonly names: PolicyNames
 }
 
-/** A policy with one unit: costs and amounts are numbers. */
+/** The types of a policy with one unit: costs and amounts are numbers. */
 export interface OneUnit<Unit extends string = 'tokens', Names extends PolicyNames = PolicyNames> {
   readonly unit: Unit
   readonly cost: number
@@ -44,7 +44,7 @@ export interface OneUnit<Unit extends string = 'tokens', Names extends PolicyNam
   readonly names: Names
 }
 
-/** A policy with several units: costs and amounts are by unit, and each value with a unit names it. */
+/** The types of a policy with several units: costs and amounts are by unit, and values with a unit name it. */
 export interface SeveralUnits<Unit extends string, Names extends PolicyNames = PolicyNames> {
   readonly unit: Unit
   readonly cost: { readonly [unit in Unit]?: number | undefined }
@@ -61,7 +61,7 @@ export type UnitsOf<Unit extends string, Names extends PolicyNames = PolicyNames
     ? SeveralUnits<Unit, Names>
     : OneUnit<Unit, Names>
 
-/** Units as a policy lists them. */
+/** The list of units in a policy. */
 type Units = readonly (string | UnitDefinition)[]
 
 const ONLY_TOKENS: readonly string[] = [TOKENS]
@@ -71,7 +71,7 @@ export function unitNames({ units }: { readonly units?: Units | undefined }): re
   return units === undefined ? ONLY_TOKENS : units.map((unit) => (typeof unit === 'string' ? unit : unit.name))
 }
 
-/** How people read a unit's amounts; `undefined`: as plain numbers. */
+/** Returns the format of a unit's amounts; `undefined`: plain numbers. */
 export function formatOf(
   { units = [] }: { readonly units?: Units | undefined },
   unit: string,
@@ -88,7 +88,7 @@ export function unitOfWindow(
   return unit
 }
 
-/** A checked cost as a vector, one number per unit. Units that it leaves out are taken from `missing`. */
+/** Converts a checked cost to a vector, one number per unit. Units that it leaves out are taken from `missing`. */
 export function vectorOf<Missing>(
   units: readonly string[],
   cost: Cost,
@@ -102,7 +102,7 @@ export function noneOf(units: readonly string[]): readonly number[] {
   return units.map(() => 0)
 }
 
-/** A vector as callers see it: a number if a policy counts one unit, else amounts by unit. */
+/** Converts a vector for callers: to a number if the policy has one unit, else to amounts by unit. */
 export function amountOf(units: readonly string[], vector: readonly number[]): Amount {
   if (units.length === 1) return vector[0]!
   const amounts: Record<string, number> = {}
@@ -110,12 +110,12 @@ export function amountOf(units: readonly string[], vector: readonly number[]): A
   return amounts
 }
 
-/** The amounts of a cost in the order of the units. */
+/** Converts a cost to amounts in the order of the units. */
 export function amountsOf(units: readonly string[], amount: Amount): readonly number[] {
   return typeof amount === 'number' ? [amount] : units.map((unit) => amount[unit] ?? 0)
 }
 
-/** Combines two amounts unit by unit. Units that a cost leaves out are taken from the first. */
+/** Combines two amounts unit by unit. Units that the cost leaves out are taken from the first. */
 export function combined(
   amount: Amount,
   cost: Cost,
@@ -128,12 +128,12 @@ export function combined(
   return Object.fromEntries(Object.entries(amount).map(([unit, one]) => [unit, combine(one, other[unit])]))
 }
 
-/** The amount of a unit. A number is the amount of the policy's only unit. */
+/** Returns the amount of a unit. A number is the amount of the policy's only unit. */
 export function ofUnit(amount: Amount, unit: string | undefined): number {
   return typeof amount === 'number' ? amount : (amount[unit ?? ''] ?? 0)
 }
 
-/** The costs of a request as stores take them: one number per unit, then its slots. */
+/** Returns a request's costs for stores: one number per unit, then its slots. */
 export function costsOf(vector: readonly number[], slot: boolean): readonly number[] {
   return [...vector, Number(slot)]
 }
@@ -149,7 +149,7 @@ export function isFree(costs: readonly number[]): boolean {
   return true
 }
 
-/** A caller's cost in an id's fingerprint: a number as it is, a record as `name=n` in a fixed order. */
+/** Returns a caller's cost for an id's fingerprint: a number as it is, a record as `name=n` in a fixed order. */
 export function costText(cost: Cost | undefined): string {
   if (typeof cost !== 'object') return String(cost ?? '')
   const given: Amounts = Object.fromEntries(Object.entries(cost).filter(([, amount]) => amount !== undefined) as never)
@@ -157,7 +157,7 @@ export function costText(cost: Cost | undefined): string {
   return names.map((name) => `${name}=${given[name]}`).join(',')
 }
 
-/** An amount for programmers: the number of a policy's only unit, or `1 requests, 812 tokens`. */
+/** Returns an amount for messages: a number, or `1 requests, 812 tokens`. */
 export function amountText(amount: Amount): string {
   if (typeof amount === 'number') return String(amount)
   return Object.entries(amount)
@@ -168,7 +168,7 @@ export function amountText(amount: Amount): string {
 /** Who makes a request: a string, or a key for each layer that isn't shared. Any text of 1 to 256 bytes. */
 export type Subject = string | Readonly<Record<string, string>>
 
-/** A policy's names, as its engine's types know them. The default is any name. */
+/** A policy's names, for its engine's types. The default is any name. */
 export interface PolicyNames {
   /** Who makes a request: a string, or an object with a key per layer if several layers aren't shared. */
   readonly subject: Subject
@@ -193,7 +193,7 @@ export type SubjectOf<OwnLayer extends string> = string extends OwnLayer
     ? { readonly [layer in OwnLayer]: string }
     : string
 
-/** The label of a limit: of a window, or of concurrency. */
+/** The label of a limit: a window or concurrency. */
 export type LabelIn<Names extends PolicyNames> = Names['window'] | Names['slots']
 
 /** A name of a layer, shared or not. */

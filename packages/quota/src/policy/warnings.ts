@@ -7,9 +7,7 @@ import { initialSettings, type Settings } from './settings.ts'
 import { noneOf, unitNames, vectorOf } from './units.ts'
 import { ownOf } from './values.ts'
 
-/**
- * An operation's price under the settings, one number per unit. The policy's price applies if the settings have none.
- */
+/** Returns an operation's price under the settings, one number per unit. The default is the policy's price. */
 export function priceOf(policy: Policy, settings: Settings, operation: string): readonly number[] {
   const units = unitNames(policy)
   const own = vectorOf(units, policy.operations[operation]!.cost, noneOf(units))
@@ -17,11 +15,11 @@ export function priceOf(policy: Policy, settings: Settings, operation: string): 
 }
 
 /**
- * What in accepted settings makes an operation impossible: a limit below its price, or one that lets none of it be in
- * flight. One entry a limit, naming the operations; `path` points into the table that the mode reads, or into a plan. Mode
- * `adaptive` is judged at its lowest factor; shadowed limits make nothing impossible.
+ * Warns of operations that valid settings make impossible: a limit is below the price, or no slot is available. There
+ * is one entry per limit, which names the operations. `path` points into the mode's table or a plan. Mode `adaptive` is
+ * checked at its lowest factor. Shadowed limits make nothing impossible.
  *
- * @param least limits below this are not looked at
+ * @param least limits below this are ignored
  */
 export function settingsWarnings(policy: Policy, settings: Settings, least: 0 | 1 = 0): Fault[] {
   const table = settings.mode === 'custom' ? 'custom' : 'base'
@@ -34,12 +32,12 @@ export function settingsWarnings(policy: Policy, settings: Settings, least: 0 | 
   ]
 }
 
-/** Warnings of a policy before any change. A limit of 0 blocks on purpose, so it causes no warning. */
+/** Warns about a policy's own limits. A limit of 0 blocks on purpose, so it is no cause for a warning. */
 export function policyWarnings(policy: Policy): Fault[] {
   return settingsWarnings(policy, initialSettings(policy), 1)
 }
 
-/** @param plan checks its limits; `undefined`: the limits of subjects without a plan */
+/** @param plan whose limits to check; `undefined`: those of subjects without a plan */
 function warningsOf(terms: LimitInputs, plan: string | undefined, least: 0 | 1): Fault[] {
   const { policy, cells, settings } = terms
   return effectiveQuotas(terms, { plan }).flatMap(({ layers, limits }, categoryIndex) => {

@@ -1,8 +1,8 @@
 import { QuotaError } from '../errors/quota-error.ts'
 
-/** The time as an argument, so that tests control it. */
+/** A source of time. Tests pass one that they control. */
 export interface Clock {
-  /** The instant now, in whole epoch milliseconds. */
+  /** Returns the current time in whole epoch milliseconds. */
   now(): number
 }
 
@@ -17,10 +17,10 @@ export function instantOf(clock: Clock): number {
   throw new QuotaError('store_error', `the clock said ${String(now)}: expected whole epoch milliseconds`)
 }
 
-/** The machine's clock. It and `systemStopwatch` are the only places in the library that read one. */
+/** The machine's clock. Only this and `systemStopwatch` read the real time. */
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** Monotonic milliseconds with fractions, to measure durations. */
+/** Returns monotonic milliseconds with fractions, to measure durations. */
 export type Stopwatch = () => number
 
 export const systemStopwatch: Stopwatch = () => performance.now()

@@ -1,19 +1,22 @@
 import { QuotaError } from '../errors/quota-error.ts'
 import { shown } from '../errors/shown.ts'
 
-/** Cached, since making one takes longer than a thousand texts. The program names the zones, so there are few. */
+/**
+ * Cached, because making one takes longer than formatting a thousand texts. The program defines the zones, so there are
+ * few.
+ */
 const FORMATS = /* @__PURE__ */ new Map<string, Intl.DateTimeFormat>()
 
-/** US English writes month, day, year, and the time. */
+/** US English writes month, day, year, then the time. */
 const PARTS = /^(\d+)\D(\d+)\D(\d+)\D+(\d+)\D(\d+)\D(\d+)$/
 
 /**
- * An instant as local time of a zone, `yyyy-MM-dd HH:mm:ss`, whatever the machine's language.
- * Rounded up to the second, so that the text never names a time before the instant.
+ * Formats an instant as local time, `yyyy-MM-dd HH:mm:ss`, in any language of the machine. Rounds up to the second, so
+ * the text is never earlier than the instant.
  *
  * @param instant epoch milliseconds
  * @param timeZone IANA name, for example `Europe/Berlin`
- * @throws {QuotaError} `invalid_options` for a zone that the machine does not know
+ * @throws {QuotaError} `invalid_options` for a time zone that the machine doesn't know
  */
 export function zonedText(instant: number, timeZone: string): string {
   const text = formatOf(timeZone).format(Math.ceil(instant / 1000) * 1000)
@@ -58,7 +61,7 @@ function madeFormat(timeZone: string): Intl.DateTimeFormat | undefined {
   }
 }
 
-/** An instant as ISO 8601 UTC with milliseconds, `2026-08-06T15:06:26.000Z`. */
+/** Formats an instant as ISO 8601 UTC with milliseconds, `2026-08-06T15:06:26.000Z`. */
 export function isoText(instant: number): string {
   return new Date(instant).toISOString()
 }
