@@ -87,7 +87,7 @@ export function WebhookCard({ onTested }: { onTested(): void }): JSX.Element {
           <IssuedCredential token={secret} onDone={() => setSecret(undefined)} />
         </>
       )}
-      {/* A refused address is reported below its field. */}
+      {/* A rejected address is reported below its field. */}
       <EditorForm
         editor={refused === undefined ? editor : { ...editor, error: undefined }}
         lines={8}

@@ -26,7 +26,7 @@ export function ForgetWall({ levels, onForgotten }: ForgetWallProps): JSX.Elemen
           </button>
         </p>
       )}
-      {/* It stays when the wall has gone, or it would not be read out. */}
+      {/* Stays when the wall is gone, so that screen readers announce it. */}
       <Done>{done}</Done>
       {isAsking && (
         <Confirm
