@@ -48,9 +48,9 @@ export function chargingWithin(options: MeteringOptions): (charging: Charging) =
     res.set(headers).status(429).json(body)
   }
 
-  async function workWithin(charging: Charging, asked: Asked): Promise<void> {
+  async function workWithin(charging: Charging, request: ChargeRequest): Promise<void> {
     const { req, res, next, work, userId, operation, beforeWork } = charging
-    const charged = new ChargedOnce(quota, asked)
+    const charged = new ChargedOnce(quota, request)
     let send: () => void
     try {
       send = await work(req, res, charged.charge)
@@ -61,7 +61,7 @@ export function chargingWithin(options: MeteringOptions): (charging: Charging) =
         return next(error)
       }
       const { refusal } = error
-      outlook.saw(userId, operation, refusal)
+      outlook.remember(userId, operation, refusal)
       return refusal === undefined ? beforeWork() : refuse(req, res, refusal)
     }
     const { decision } = charged
@@ -70,27 +70,27 @@ export function chargingWithin(options: MeteringOptions): (charging: Charging) =
       logger.error({ err: new TypeError(`the work of ${operation} was not charged by itself`) }, 'charged late')
       return beforeWork(async () => send)
     }
-    outlook.saw(userId, operation, decision)
+    outlook.remember(userId, operation, decision)
     attach(req, res, decision)
     send()
   }
 
   return async (charging) => {
     const { req, res, userId, operation, beforeWork } = charging
-    const asked = { subject: subjectOf(userId), operation }
-    if (!outlook.isTight(userId, operation)) return workWithin(charging, asked)
+    const request = { subject: subjectOf(userId), operation }
+    if (!outlook.isTight(userId, operation)) return workWithin(charging, request)
     let ahead: Decision
     try {
-      ahead = await quota.peek(asked, { reportsRefusal: true })
+      ahead = await quota.peek(request, { reportsRefusal: true })
     } catch {
       return beforeWork()
     }
-    return ahead.allowed ? workWithin(charging, asked) : refuse(req, res, ahead)
+    return ahead.allowed ? workWithin(charging, request) : refuse(req, res, ahead)
   }
 }
 
 /** A subject, and the operation to charge. */
-interface Asked {
+interface ChargeRequest {
   readonly subject: Subject
   readonly operation: OperationName
 }
@@ -98,19 +98,19 @@ interface Asked {
 /** A request that its work charges once. */
 class ChargedOnce {
   readonly #quota: Quota<OperationName>
-  readonly #asked: Asked
-  #isAsked = false
+  readonly #request: ChargeRequest
+  #isCharging = false
   /** The decision of the charge. It is final once the transaction commits. */
   decision: Decision | undefined
 
-  constructor(quota: Quota<OperationName>, asked: Asked) {
+  constructor(quota: Quota<OperationName>, request: ChargeRequest) {
     this.#quota = quota
-    this.#asked = asked
+    this.#request = request
   }
 
   readonly charge: Charge = async (transaction) => {
-    if (this.#isAsked) throw new TypeError(`${this.#asked.operation}: a request is charged once`)
-    this.#isAsked = true
+    if (this.#isCharging) throw new TypeError(`${this.#request.operation}: a request is charged once`)
+    this.#isCharging = true
     const decision = await this.#consume(transaction)
     if (!decision.allowed) throw new NotCharged(decision)
     this.decision = decision
@@ -119,7 +119,7 @@ class ChargedOnce {
 
   async #consume(transaction: unknown): Promise<Decision> {
     try {
-      return await this.#quota.within(transaction).consume(this.#asked)
+      return await this.#quota.within(transaction).consume(this.#request)
     } catch (error) {
       if (!(error instanceof QuotaError) || error.code !== 'quota_unavailable') throw error
       throw new NotCharged(undefined, { cause: error })
@@ -194,7 +194,7 @@ class Outlook {
   }
 
   /** @param decision absent: the counters were unavailable */
-  saw(userId: string, operation: OperationName, decision: Decision | undefined): void {
+  remember(userId: string, operation: OperationName, decision: Decision | undefined): void {
     const { category } = this.#quota.policy.operations[operation]
     const key = `${userId} ${category}`
     this.#left.delete(key)
