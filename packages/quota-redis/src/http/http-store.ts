@@ -7,9 +7,8 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
-import { Tick } from '../calls/calls.ts'
-import { type Counters, openCounters } from '../counters/counters.ts'
 import { SettingsKeys } from '../settings/settings-keys.ts'
+import { CAN, OpenedCounters } from '../store/opened-counters.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { HttpRedis } from './http-redis.ts'
 import { HttpSettings } from './http-settings.ts'
@@ -41,33 +40,29 @@ const MAX_ENDED = 1_000
 
 class Store implements RedisHttpStore {
   readonly sync = false
-  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
+  readonly can: StoreAbilities = CAN
   readonly deadlineMs: number
   readonly place: string
   readonly settings: HttpSettings
-  readonly #options: ParsedHttpOptions
-  readonly #redis: HttpRedis
-  readonly #tick = new Tick((send) => send())
-  readonly #counters: Counters[] = []
-  #closing: Promise<void> | undefined
+  readonly #counters: OpenedCounters
+  /** Without timers a test decides when to sweep. */
+  readonly #sweeps: boolean
 
   constructor(options: ParsedHttpOptions) {
-    const { url, prefix, deadlineMs } = options
+    const { url, prefix, deadlineMs, testClock } = options
     const keys = new SettingsKeys(prefix)
     this.deadlineMs = deadlineMs
     this.place = `redis ${url} ${prefix}`
-    this.#options = options
-    this.#redis = new HttpRedis(options, keys.changes, (last) => this.settings.noted(last))
-    this.settings = new HttpSettings(this.#redis, keys)
+    const connection = new HttpRedis(options, keys.changes, (last) => this.settings.noted(last))
+    this.settings = new HttpSettings(connection, keys)
+    this.#counters = new OpenedCounters({ connection, prefix, deadlineMs, testClock })
+    this.#sweeps = testClock === undefined
   }
 
   open(schema: StoreSchema): RedisCounters {
-    const { prefix, deadlineMs, testClock } = this.#options
-    const counters = openCounters({ connection: this.#redis, prefix, schema, deadlineMs, testClock, tick: this.#tick })
-    if (this.#closing !== undefined) void counters.close()
-    this.#counters.push(counters)
+    const counters = this.#counters.open(schema)
     const { holds } = counters
-    const sweeps = new SweepsOnUse(holds, schema, testClock === undefined)
+    const sweeps = new SweepsOnUse(holds, schema, this.#sweeps)
     return {
       take: (request) => sweeps.around(request, () => counters.take(request)),
       read: (request) => counters.read(request),
@@ -91,13 +86,7 @@ class Store implements RedisHttpStore {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
-  }
-
-  async #close(): Promise<void> {
-    await Promise.all(this.#counters.map((counters) => counters.close()))
-    this.#redis.close()
+    return this.#counters.close()
   }
 }
 

@@ -3,7 +3,7 @@ import { Deadline, type StoreAbilities, type StoreSchema } from '@scoregw/quota/
 import { Tick } from '../calls/calls.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type Connections, connectionsOf, isCluster } from '../connection/connections.ts'
-import { type ParsedRedisStoreOptions, parseLeasedStoreOptions, type RedisStoreOptions } from '../store/options.ts'
+import { type ParsedRedisStoreOptions, parseStoreOptions, type RedisStoreOptions } from '../store/options.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { total } from './amounts.ts'
 import { groupPrefixes } from './groups.ts'
@@ -31,7 +31,7 @@ export interface LeasedRedisStore extends RedisStore {
  * const quota = createQuota({ policy: defaultPolicy(), store })
  */
 export function leasedRedisStore(options: RedisStoreOptions): LeasedRedisStore {
-  return new Store(parseLeasedStoreOptions(options))
+  return new Store(parseStoreOptions('leasedRedisStore()', options))
 }
 
 /** The message for a policy with several layers that aren't shared. */

@@ -1,19 +1,17 @@
-import {
-  type AsyncSettingsStore,
-  newRevision,
-  type SettingsChange,
-  type StoredDocument,
-  type StoreWriteOptions,
-  type WriteReply,
+import type {
+  AsyncSettingsStore,
+  SettingsChange,
+  StoredDocument,
+  StoreWriteOptions,
+  WriteReply,
 } from '@scoregw/quota/store'
 import { carryOut } from '../connection/carry-out.ts'
-import { textOf } from '../connection/connection.ts'
+import type { Reply } from '../connection/connection.ts'
 import { keyOptionsParser } from '../store/key-options.ts'
 import { ChangeFeed } from './change-feed.ts'
+import { KeyedSettings, WRITE_SETTINGS } from './keyed-settings.ts'
 import type { RedisSettingsOptions } from './options.ts'
 import { SettingsKeys } from './settings-keys.ts'
-import { storedDocument } from './stored-text.ts'
-import { WRITE_SETTINGS } from './write-script.ts'
 
 /** An {@link AsyncSettingsStore} in Redis, shared by all processes with the same server and prefix. */
 export interface RedisSettings extends AsyncSettingsStore {
@@ -42,35 +40,16 @@ export function redisSettings(options: RedisSettingsOptions): RedisSettings {
 
 const parseOptions = /* @__PURE__ */ keyOptionsParser('redisSettings()')
 
-class Store implements RedisSettings {
-  readonly sync = false
-  readonly isMarked = true
+class Store extends KeyedSettings implements RedisSettings {
   readonly #feed: ChangeFeed
-  readonly #keys: SettingsKeys
 
   constructor(feed: ChangeFeed, keys: SettingsKeys) {
+    super(keys)
     this.#feed = feed
-    this.#keys = keys
   }
 
   get opening(): Promise<void> | undefined {
     return this.#feed.commands.opening
-  }
-
-  read(): Promise<StoredDocument | undefined> {
-    return this.#read(this.#keys.settings)
-  }
-
-  readSubject(layer: string, key: string): Promise<StoredDocument | undefined> {
-    return this.#read(this.#keys.subject(layer, key))
-  }
-
-  write(document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
-    return this.#write(this.#keys.settings, document, options, { kind: 'settings' })
-  }
-
-  writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Promise<WriteReply> {
-    return this.#write(this.#keys.subject(layer, key), document, options, { kind: 'subject', layer, key })
   }
 
   watch(listener: (change: SettingsChange) => void): () => void {
@@ -81,24 +60,13 @@ class Store implements RedisSettings {
     this.#feed.close()
   }
 
-  async #read(key: string): Promise<StoredDocument | undefined> {
-    const stored = await carryOut(this.#feed.commands, (connection) => connection.send('GET', key))
-    return storedDocument(stored as Buffer | null)
+  protected get(key: string): Promise<Reply> {
+    return carryOut(this.#feed.commands, (connection) => connection.send('GET', key))
   }
 
-  async #write(
-    key: string,
-    document: unknown,
-    { ifRevision }: StoreWriteOptions,
-    change: SettingsChange,
-  ): Promise<WriteReply> {
-    const expected = ifRevision === undefined ? ['', ''] : ['1', ifRevision]
-    const json = document === null ? '' : JSON.stringify(document)
-    const words = [...expected, newRevision(), json, JSON.stringify(change)]
-    const reply = await carryOut(this.#feed.commands, (connection) =>
-      connection.send('EVAL', WRITE_SETTINGS.text, 2, key, this.#keys.changes, ...words),
+  protected writeKeys(keys: readonly string[], words: readonly string[]): Promise<Reply> {
+    return carryOut(this.#feed.commands, (connection) =>
+      connection.send('EVAL', WRITE_SETTINGS.text, keys.length, ...keys, ...words),
     )
-    const [written, version, stored] = reply as readonly [number, number, Buffer]
-    return { written: written === 1, version, revision: textOf(stored)! }
   }
 }

@@ -78,16 +78,7 @@ function checks(): Checks<ParsedRedisStoreOptions> {
   }
 }
 
-/** @throws {QuotaError} `invalid_options` naming every fault */
-export const parseRedisStoreOptions: (options: unknown) => ParsedRedisStoreOptions = /* @__PURE__ */ optionsParser(
-  'redisStore()',
-  checks,
-  { words: WORDS, between: clientFaults },
-)
-
-/** @throws {QuotaError} `invalid_options` naming every fault */
-export const parseLeasedStoreOptions: (options: unknown) => ParsedRedisStoreOptions = /* @__PURE__ */ optionsParser(
-  'leasedRedisStore()',
-  checks,
-  { words: WORDS, between: clientFaults },
-)
+/** @param call for example `redisStore()` @throws {QuotaError} `invalid_options` naming every fault */
+export function parseStoreOptions(call: string, options: unknown): ParsedRedisStoreOptions {
+  return optionsParser(call, checks, { words: WORDS, between: clientFaults })(options)
+}

@@ -10,12 +10,11 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
-import { Tick } from '../calls/calls.ts'
 import type { Connection } from '../connection/connection.ts'
 import { connectionTo } from '../connection/connections.ts'
-import { type Counters, openCounters } from '../counters/counters.ts'
 import type { RedisHolds } from '../counters/redis-holds.ts'
-import { type ParsedRedisStoreOptions, parseRedisStoreOptions, type RedisStoreOptions } from './options.ts'
+import { CAN, OpenedCounters } from './opened-counters.ts'
+import { type ParsedRedisStoreOptions, parseStoreOptions, type RedisStoreOptions } from './options.ts'
 import { placeOf } from './place.ts'
 
 /** Counters of one policy in Redis. */
@@ -63,26 +62,26 @@ export interface RedisStore extends AsyncStore {
  * const quota = createQuota({ policy: defaultPolicy(), store })
  */
 export function redisStore(options: RedisStoreOptions): RedisStore {
-  return new Store(parseRedisStoreOptions(options))
+  return new Store(parseStoreOptions('redisStore()', options))
 }
 
 class Store implements RedisStore {
   readonly sync = false
-  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
+  readonly can: StoreAbilities = CAN
   readonly deadlineMs: number
   readonly place: string | undefined
-  readonly #options: ParsedRedisStoreOptions
   readonly #connection: Connection
-  readonly #tick = new Tick((send) => send())
-  readonly #counters: Counters[] = []
-  #closing: Promise<void> | undefined
+  readonly #counters: OpenedCounters
+  /** With a manual clock no timers are used. */
+  readonly #isTimed: boolean
 
   constructor(options: ParsedRedisStoreOptions) {
-    const { client, prefix, deadlineMs } = options
+    const { client, prefix, deadlineMs, testClock } = options
     this.deadlineMs = deadlineMs
     this.place = placeOf(client, prefix)
-    this.#options = options
     this.#connection = connectionTo(client, `{${prefix}}`, options)
+    this.#counters = new OpenedCounters({ connection: this.#connection, prefix, deadlineMs, testClock })
+    this.#isTimed = testClock === undefined
   }
 
   get opening(): Promise<void> | undefined {
@@ -90,19 +89,7 @@ class Store implements RedisStore {
   }
 
   open(schema: StoreSchema): RedisCounters {
-    const { prefix, deadlineMs, testClock } = this.#options
-    const counters = openCounters({
-      connection: this.#connection,
-      prefix,
-      schema,
-      deadlineMs,
-      testClock,
-      tick: this.#tick,
-    })
-    // With a manual clock no timers are used.
-    if (testClock === undefined) counters.holds.sweeper.start()
-    if (this.#closing !== undefined) void counters.close()
-    this.#counters.push(counters)
+    const counters = this.#counters.open(schema, this.#isTimed)
     return {
       take: (request) => counters.take(request),
       read: (request) => counters.read(request),
@@ -117,12 +104,6 @@ class Store implements RedisStore {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
-  }
-
-  async #close(): Promise<void> {
-    await Promise.all(this.#counters.map((counters) => counters.close()))
-    this.#connection.close()
+    return this.#counters.close()
   }
 }
