@@ -61,7 +61,7 @@ export type Decide<T> = (record: IdRecord | undefined, now: number) => Decided<T
 /** The server's reply to a change. */
 interface Applied {
   readonly now: number
-  /** `a` if it was applied; for the reasons why not, see `lua/steps.lua`. */
+  /** `done` if it was applied; else the reason why not. */
   readonly status: Status
   /** The key's value, for status `other_record`. */
   readonly found?: Buffer | undefined
