@@ -22,7 +22,7 @@ export class QuotaRepeatedError extends Error {
   readonly id: string
 
   constructor(id: string) {
-    super(`the call ${JSON.stringify(id)} was made before: its answer is with who made it`)
+    super(`the call id ${JSON.stringify(id)} was already used; its answer went to the first caller`)
     this.id = id
   }
 }
