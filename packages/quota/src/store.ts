@@ -1,6 +1,6 @@
 /**
- * For those who write a store: the ports, what they promise, and the transitions of a row of windows that every store
- * makes alike; and what the types of the engine are made of.
+ * For authors of stores: the ports with their contracts, the transitions of a row of windows that all stores share, and
+ * the types behind those of the engine.
  *
  * @module
  */

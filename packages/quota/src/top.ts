@@ -1,5 +1,5 @@
 /**
- * Who spends and who is refused most, in bounded memory.
+ * The subjects that spend the most and are refused the most, in bounded memory.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * A queue in front of an engine: requests wait for their limits instead of being refused.
+ * Queues for engines: requests wait for their limits instead of being refused.
  *
  * @module
  */

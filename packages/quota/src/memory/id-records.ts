@@ -8,7 +8,7 @@ import { NOWHERE, Sweeper, type Tables } from './row-table.ts'
 
 /** The record of a server-side id. */
 export interface IdRecord {
-  /** `expired` is the end of a hold that was never settled. */
+  /** `expired`: the hold ended unsettled. */
   readonly state: 'reserved' | 'committed' | 'cancelled' | 'expired'
   readonly nonce: string
   readonly fingerprint: string
@@ -16,7 +16,7 @@ export interface IdRecord {
   readonly states: WindowStates
   /** Epoch milliseconds; for an open hold `NEVER`. */
   readonly expiresAt: number
-  /** Present if it is a hold's. */
+  /** Present for a hold. */
   readonly hold?: HoldFacts | undefined
 }
 
@@ -24,32 +24,32 @@ export interface IdRecord {
 export interface HoldFacts {
   /** The category's name. */
   readonly category: string
-  /** The subject's key in the first own layer. */
+  /** The subject's key in the first layer that isn't shared. */
   readonly owner: string
-  /** What the hold has; `slots` is 1 if it has a slot. After its end: what it had. */
+  /** The hold's amounts, even after its end. `slots` is 1 if it has a slot. */
   readonly costs: Amounts
   /** When it was taken, epoch milliseconds. */
   readonly takenAt: number
   readonly endsAt: number
   /** How long the record is kept after its last write, in milliseconds. */
   readonly ttlMs: number
-  /** The charges by row; empty after its end. */
+  /** The charges by row. Empty after the hold's end. */
   readonly rows: readonly HoldRow[]
-  /** The answer of the commit that settled it. Absent if it charged exactly what the hold had, as most do. */
+  /** The result of the commit that settled it. Absent if it charged exactly what the hold had, as usual. */
   readonly answer?: Settled<Amounts> | undefined
 }
 
-/** What a hold has in one row. */
+/** What a hold has in a row. */
 export interface HoldRow {
   /** The layer's name. */
   readonly layer: string
   /** The subject's key in the layer. */
   readonly key: string
-  /** Pairs `[startedAt, amount]` in the order of the table's cells, `[-1, 0]` for none; 1 for slots. */
+  /** Pairs `[startedAt, amount]` in the order of the table's cells; `[-1, 0]`: none. The amount of slots is 1. */
   readonly charged: readonly number[]
 }
 
-/** JSON, so that different (category, subject, id) never share a key, whatever characters they contain. */
+/** JSON, so that different (category, subject, id) never have the same key, whatever characters they contain. */
 export function idKey(
   schema: StoreSchema,
   subject: Subject,
@@ -59,39 +59,39 @@ export function idKey(
   return JSON.stringify([schema.categories[category], idOwnerKey(schema, subject), id])
 }
 
-/** The expiry of an open hold's record: not before it is settled. */
+/** The expiry of an open hold's record, which is kept until the hold is settled. */
 export const NEVER: number = Number.MAX_SAFE_INTEGER
 
-/** How many records are checked before a full table rejects a new id. */
+/** How many records to check before a full table rejects a new id. */
 const SWEEP_WHEN_FULL = 64
 
-/** How many ended holds are kept until the next sweep. */
+/** How many ended holds to keep until the next sweep. */
 const MAX_ENDED = 1_000
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** The record of an open hold. It is changed in place, and has its place in the queue of ends. */
+/** The record of an open hold. It is changed in place, and has an index in the queue of ends. */
 export interface OpenRecord extends Mutable<Omit<IdRecord, 'hold'>> {
   readonly hold: Mutable<HoldFacts> & { readonly key: string; at: number }
 }
 
-/** Whether a record is that of an open hold. */
+/** Whether a record is of an open hold. */
 function isOpen(record: IdRecord | string | undefined): record is OpenRecord {
   return typeof record === 'object' && record.state === 'reserved' && record.hold !== undefined
 }
 
 /**
- * Records by id. Each is kept until `ttlMs` after its last write, and as much longer as rows outlive their windows.
- * Those of open holds are also found by their end and by their owner.
+ * Records by id. Each is kept until `ttlMs` after its last write, plus the time that rows are kept after their windows.
+ * Open holds are also indexed by expiry and by owner.
  */
 export class IdRecords {
   readonly #tables: Tables
   readonly #records = new Map<string, IdRecord>()
   readonly #sweeper = new Sweeper(this.#records, ({ expiresAt }) => expiresAt + GRACE_MS)
   #lifeMs = 0
-  /** Open holds by end, earliest first: a binary heap. */
+  /** Open holds by expiry: a binary heap. */
   readonly #heap: OpenRecord[] = []
-  /** The same by owner. Lists, as most owners have one or two. */
+  /** Open holds by owner. Arrays, because most owners have one or two. */
   readonly #byOwner = new Map<string, OpenRecord[]>()
   #ended: EndedHold[] = []
 
@@ -103,7 +103,7 @@ export class IdRecords {
     return this.#records.size
   }
 
-  /** Open holds. */
+  /** The number of open holds. */
   get open(): number {
     return this.#heap.length
   }
@@ -117,7 +117,7 @@ export class IdRecords {
     return record !== undefined && now < record.expiresAt ? record : undefined
   }
 
-  /** The open holds of an owner. */
+  /** Returns the open holds of an owner. */
   openOf(owner: string): readonly OpenRecord[] {
     return this.#byOwner.get(owner) ?? NONE
   }
@@ -148,16 +148,16 @@ export class IdRecords {
     else others.push(record)
   }
 
-  /** Moves the end of an open hold. */
+  /** Changes when an open hold expires. */
   extend(record: OpenRecord, endsAt: number): void {
     record.hold.endsAt = endsAt
     this.#moveUpOrDown(record)
   }
 
   /**
-   * Ends an open hold, or changes the result of an ended one: its charges are refunded, its slots are free.
+   * Ends an open hold, or changes the result of an ended one. Refunds its charges and frees its slots.
    *
-   * @param most the most to refund of a unit; slots are refunded whole
+   * @param most the most to refund of a unit; slots are refunded completely
    */
   close(
     record: OpenRecord,
@@ -175,7 +175,7 @@ export class IdRecords {
     hold.answer = answer
   }
 
-  /** Settles every hold that has expired by now: exactly once, before anything else is read. */
+  /** Settles all expired holds, each exactly once, before anything else is read. */
   endDue(now: number): void {
     for (let first = this.#heap[0]; first !== undefined && first.hold.endsAt <= now; first = this.#heap[0]) {
       const { fingerprint, hold } = first
@@ -185,7 +185,7 @@ export class IdRecords {
     }
   }
 
-  /** Holds that ended since the last call. */
+  /** Returns the holds that ended since the last call. */
   drain(): readonly EndedHold[] {
     const ended = this.#ended
     this.#ended = []
@@ -200,23 +200,23 @@ export class IdRecords {
     this.#ended = []
   }
 
-  /** Whether there is room for one more of at most `max`. */
+  /** Whether there is room for one more record, with at most `max`. */
   hasRoom(max: number, now: number): boolean {
     if (this.#records.size >= max) this.sweep(now, SWEEP_WHEN_FULL)
     return this.#records.size < max
   }
 
-  /** Checks a few records, if any can have ended, and removes those that have. */
+  /** If any record can have ended, checks a few and removes those that have. */
   step(now: number): void {
     if (this.#records.size > 0) this.#sweeper.step(now, this.#lifeMs)
   }
 
-  /** Checks the next `most` records, and removes those that ended. */
+  /** Checks the next `most` records, and removes those that have ended. */
   sweep(now: number, most: number): void {
     this.#sweeper.sweep(now, this.#lifeMs, most)
   }
 
-  /** A copy of every live record with its key. */
+  /** Returns copies of all live records with their keys. */
   *entries(now: number): Generator<readonly [key: string, record: IdRecord]> {
     for (const [key, record] of this.#records) if (now < record.expiresAt) yield [key, copyOf(record)]
   }
@@ -253,7 +253,7 @@ export class IdRecords {
     else ofOwner.splice(ofOwner.indexOf(record), 1)
   }
 
-  /** Moves an entry of the heap to its place. */
+  /** Restores the heap order of an entry. */
   #moveUpOrDown(record: OpenRecord): void {
     const heap = this.#heap
     const { hold } = record
@@ -277,7 +277,7 @@ export class IdRecords {
   }
 }
 
-/** The part of a record that is stored elsewhere. */
+/** Returns the part of a record to store elsewhere. */
 export function copyOf({ state, nonce, fingerprint, states, expiresAt, hold }: IdRecord): IdRecord {
   if (hold === undefined) return { state, nonce, fingerprint, states, expiresAt }
   const { category, owner, costs, takenAt, endsAt, ttlMs, rows, answer } = hold

@@ -16,7 +16,7 @@ import { idKey } from './id-records.ts'
 import { MemoryHolds, type MemoryShared } from './memory-holds.ts'
 import { RowDecisions } from './row-decisions.ts'
 
-/** One in so many decisions removes a little of what has ended. */
+/** A decision removes a few ended entries once per this many decisions. */
 const DECISIONS_PER_STEP = 8
 
 /** The counters of one schema in a memory store. */
@@ -73,14 +73,14 @@ export class MemoryCounters implements SyncCounters {
     })
   }
 
-  /** Marks an id as settled. @returns whether this nonce could settle it, and it was still open */
+  /** Marks an id as settled. @returns whether this nonce could settle it */
   #settleOnce({ subject, category, as }: SettleRequest, id: ReservationId, now: number): boolean {
     const { ids } = this.#shared
     const key = idKey(this.#rows.schema, subject, category, id)
     const record = ids.find(key, now)
-    // A cancel overtook its reserve: mark the id, so that the reserve cannot charge when it arrives.
+    // A cancel has overtaken its reserve. Marks the id, so that the reserve can't charge when it arrives.
     if (record === undefined && as === 'cancelled') ids.write(key, id, 'cancelled', [], now)
-    // The end of a hold depends on its record: see MemoryHolds.
+    // `MemoryHolds` settles holds.
     if (!isToSettle(record, id)) return false
     ids.write(key, id, as, record.states, now)
     return true
@@ -96,7 +96,7 @@ export class MemoryCounters implements SyncCounters {
     }
   }
 
-  /** The instant of a call. Everything that has ended by then is settled before anything is checked. */
+  /** Returns the time of a call. Settles everything that has ended before anything is checked. */
   #now(): number {
     const now = instantOf(this.#shared.clock)
     this.#shared.ids.endDue(now)
@@ -104,8 +104,8 @@ export class MemoryCounters implements SyncCounters {
   }
 
   /**
-   * Removes a little of what has ended in every few decisions, whatever their outcome, and in every table: tables
-   * without calls have ended rows too.
+   * Removes a few ended entries once per some decisions, whatever their outcome. It handles all tables, because tables
+   * without calls have ended rows, too.
    */
   #sweep(now: number): void {
     this.#decisions++

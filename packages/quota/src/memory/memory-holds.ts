@@ -41,7 +41,7 @@ import {
 import type { RowDecisions, RowRequest } from './row-decisions.ts'
 import type { Tables } from './row-table.ts'
 
-/** State that the counters of every schema on one store share. */
+/** State that the counters of all schemas on a store share. */
 export interface MemoryShared {
   readonly clock: Clock
   readonly maxSubjects: number
@@ -60,7 +60,7 @@ export class MemoryHolds implements SyncHolds {
     this.#rows = rows
   }
 
-  /** A take under a new id whose charge is refunded at the end. */
+  /** Handles a take with a new id whose charge is refunded at the end. */
   take(request: TakeRequest, id: ReservationId, hold: HoldOptions, key: string, now: number): TakeReply {
     const { subject, category, costs } = request
     const { ids } = this.#shared
@@ -141,13 +141,13 @@ export class MemoryHolds implements SyncHolds {
     if (added === undefined) return reply('stale', { reserved: hold.costs })
     const settled = commitAnswer(plan, added)
     ids.close(record as OpenRecord, 'committed', now, plan.mostBack, answerToKeep(settled, hold, units))
-    // Read again, since the slots are free now.
+    // Read again, because the slots are free now.
     const states = plan.isMore ? (this.#rows.read(request, now) ?? []) : NO_STATES
-    // The spread comes last: adding members after it costs V8 a microsecond.
+    // Spread last: in V8, adding members after a spread takes a microsecond.
     return { added, outcome: 'settled', now, states, ...settled }
   }
 
-  /** Charges the amount above a hold in the windows open now; `undefined`: the clock is outside the periods. */
+  /** Charges the amount above a hold to the windows open now; `undefined`: the clock is outside the periods. */
   #overrun(
     { subject, category, quotas, periods, overrun }: SettleHoldRequest,
     excess: readonly number[],
@@ -181,7 +181,7 @@ export class MemoryHolds implements SyncHolds {
     return { ended: ids.drain(), open: ids.open }
   }
 
-  /** The instant of a call. An expired hold is settled before the call sees it. */
+  /** Returns the time of a call. Settles expired holds first. */
   #now(): number {
     const now = instantOf(this.#shared.clock)
     this.#shared.ids.endDue(now)
@@ -196,7 +196,7 @@ export class MemoryHolds implements SyncHolds {
     return idKey(this.#rows.schema, subject, category, id)
   }
 
-  /** What a request was charged in its rows, in the order of each table's cells. @param states after it */
+  /** Returns a request's charges by row, in the order of each table's cells. @param states after it */
   #rowsOf({ subject, category, quotas: { layers }, costs }: RowRequest, states: readonly number[]): readonly HoldRow[] {
     const { schema, layout } = this.#rows
     return layers.map((layer, slot) => {
@@ -212,7 +212,7 @@ export class MemoryHolds implements SyncHolds {
     })
   }
 
-  /** What a hold has in the first own layer, in the order of the schema's cells. */
+  /** Returns a hold's charges in the first layer that isn't shared, in the order of the schema's cells. */
   #chargedOf({ rows }: HoldFacts, category: number): readonly number[] {
     const { schema, layout } = this.#rows
     const layer = schema.layers.findIndex(({ shared }) => !shared)
@@ -225,7 +225,7 @@ export class MemoryHolds implements SyncHolds {
 
 const NO_STATES: readonly number[] = []
 
-/** What a hold has after it grew. */
+/** Returns a hold's rows after it has grown. */
 function merged(before: readonly HoldRow[], added: readonly HoldRow[]): readonly HoldRow[] {
   const untouched = before.filter(({ layer, key }) => !added.some((row) => row.layer === layer && row.key === key))
   const grown = added.map((row) => {

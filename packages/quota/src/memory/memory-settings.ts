@@ -12,7 +12,7 @@ import {
 /** A synchronous settings store in the memory of one process. */
 export interface MemorySettings extends SyncSettingsStore {}
 
-/** Settings in memory, lost when the process ends. The default of an engine. */
+/** Makes settings in memory, which are lost when the process ends. The default of an engine. */
 export function memorySettings(): MemorySettings {
   return new Store()
 }
@@ -70,7 +70,7 @@ class Store implements MemorySettings {
   }
 }
 
-/** Compare-and-set. `put` receives the new entry if it was written. */
+/** Compare-and-set. `put` gets the new entry if it was written. */
 function write(
   { version, stored }: Entry,
   document: unknown,
@@ -97,7 +97,7 @@ export interface MemoryFactor extends FactorStore {
   compareAndSet(expectedVersion: number, minute: number, state: FactorState): boolean
 }
 
-/** The adaptive factor in memory, lost when the process ends. */
+/** Stores the adaptive factor in memory, which is lost when the process ends. */
 export function memoryFactor(): MemoryFactor {
   const listeners = new Set<() => void>()
   let stored: VersionedFactor | undefined
@@ -125,7 +125,7 @@ export interface MemoryOutcomes extends OutcomeStore {
   read(fromMinute: number, toMinute: number): MinuteOutcomes[]
 }
 
-/** Counts in memory, for the last 11,520 minutes with calls; lost when the process ends. */
+/** Stores counts in memory for the last 11,520 minutes with calls. They are lost when the process ends. */
 export function memoryOutcomes(): MemoryOutcomes {
   const table = new OutcomeTable(OUTCOMES_KEPT_MINUTES)
   return {

@@ -14,27 +14,26 @@ import { parseSnapshotPart, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snap
 
 /** A synchronous store in the memory of one process. You can save it. */
 export interface MemoryStore extends SyncStore {
-  /** How many rows it holds: one per layer, subject and category with an open window. */
+  /** The number of rows: one per layer, subject and category with an open window. */
   readonly size: number
   /**
-   * Everything that is live, in parts of at most 1,000 rows. Each part is plain JSON, made when it is requested, so
-   * that a large store can be saved without a pause.
+   * Returns everything that is live, in parts of at most 1,000 rows. Each part is plain JSON and made on request, so
+   * that a large store can be saved without blocking.
    */
   snapshot(): Generator<SnapshotPart>
   /**
-   * Takes over what a snapshot's part holds, whatever policy it was made under: counters of layers, categories and
-   * limits that no policy has now are carried on. Rows that are here already stay as they are. A part is taken whole or,
-   * where this throws, not at all.
+   * Adds the counters of a snapshot's part, whatever its policy was: counters that no current policy has are kept, too.
+   * Existing rows stay unchanged. A part is added completely, or not at all if this throws.
    *
-   * @throws {QuotaError} `invalid_options` for anything that is not a part of a snapshot, `store_full`
+   * @throws {QuotaError} `invalid_options` for an invalid part, `store_full`
    */
   restore(part: unknown): void
 }
 
 /**
- * Counters in memory: no timers, and nothing live is ever dropped. Ended counters are forgotten in small steps while
- * the store is used. With {@link MemoryStoreOptions.maxSubjects} live subjects in a layer, new ones get `store_full`,
- * which the engine answers by its failure policy.
+ * Makes a store in memory. It has no timers, and never drops live counters. Ended counters are removed in small steps
+ * while the store is used. With {@link MemoryStoreOptions.maxSubjects} live subjects in a layer, new ones get
+ * `store_full`, and the failure policy decides.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  */
@@ -49,7 +48,7 @@ class Store implements MemoryStore {
   readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'all', fit: true, bucket: true }
   readonly #shared: Omit<MemoryShared, 'clock'>
   readonly #ownClock: Clock | undefined
-  /** The clock of the engine that opened it first, if it has none of its own. */
+  /** The clock of the first engine that opened it, if it has none of its own. */
   #takenClock: Clock | undefined
 
   constructor(shared: Omit<MemoryShared, 'clock'>, clock: Clock | undefined) {
@@ -88,7 +87,7 @@ class Store implements MemoryStore {
     }))
     let rows: SnapshotPart['rows'][number][] = []
     for (const [index, { table }] of all.entries()) {
-      // A policy that is opened meanwhile makes rows longer than described.
+      // If a policy is opened in the meantime, rows are longer than described.
       const length = 2 * described[index]!.cells.length
       for (const [key, cells] of table.rows(now)) {
         rows.push([index, key, cells.slice(0, length)])
@@ -141,7 +140,7 @@ class Store implements MemoryStore {
     return instantOf(this.clock ?? systemClock)
   }
 
-  /** Called before anything is restored, so that a part is never half used. Ended entries are removed to make room. */
+  /** Checks that a part fits before anything is restored. Removes ended entries to make room. */
   #makeRoom({ tables, rows, ids }: SnapshotPart, now: number): void {
     const { maxSubjects, maxIds } = this.#shared
     for (const [index, { layer, category }] of tables.entries()) {
@@ -157,7 +156,7 @@ class Store implements MemoryStore {
   }
 }
 
-/** Where another store's cells are in a table. Cells of unknown kinds have no place. */
+/** Returns where another store's cells are in a table. Cells of unknown kinds have no position. */
 function placesIn(table: RowTable, identities: readonly string[]): readonly (number | undefined)[] {
   return identities.map((identity) => {
     const cell = cellOfIdentity(identity)
@@ -165,7 +164,7 @@ function placesIn(table: RowTable, identities: readonly string[]): readonly (num
   })
 }
 
-/** @param at where the written pairs begin */
+/** @param at where the written pairs start */
 function copyPairs(from: readonly number[], places: readonly (number | undefined)[], to: Cells, at: number): void {
   for (const [i, place] of places.entries()) {
     if (place === undefined || from[2 * i] === undefined) continue
@@ -186,22 +185,22 @@ export interface MemoryStoreOptions {
    */
   readonly clock?: Clock | undefined
   /**
-   * The most live subjects in one layer and category; about 100 bytes each, plus the key. Above it the failure policy
-   * decides for new subjects.
+   * The most live subjects per layer and category. Each takes about 100 bytes plus its key. Above that, the failure
+   * policy decides for new subjects.
    *
    * @default 1_000_000
    */
   readonly maxSubjects?: number | undefined
   /**
-   * The most live server-side ids; about 400 bytes each. Above it the failure policy decides for reservations with new
-   * ids.
+   * The most live server-side ids. Each takes about 400 bytes. Above that, the failure policy decides for reservations
+   * with new ids.
    *
    * @default 500_000
    */
   readonly maxIds?: number | undefined
 }
 
-/** Options after their check, defaults filled in. */
+/** Parsed options, with defaults. */
 type ParsedMemoryStoreOptions = MemoryStoreOptions & { readonly maxSubjects: number; readonly maxIds: number }
 
 const parse = /* @__PURE__ */ optionsParser<ParsedMemoryStoreOptions>(

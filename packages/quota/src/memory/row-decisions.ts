@@ -8,23 +8,26 @@ import { CLOSED, isFull, MAX_AHEAD_MS, MAX_USED, NOT_OPEN, reanchor, view } from
 import { SLOTS } from '../windows/units.ts'
 import { NOWHERE, type RowTable, type Tables, TableView } from './row-table.ts'
 
-/** How many rows are checked before a full table rejects a new subject. */
+/** How many rows to check before a full table rejects a new subject. */
 const SWEEP_WHEN_FULL = 64
 
-/** A row that never opened. It replaces missing rows, whatever cells their tables have. */
+/** A row that never opened. It stands in for missing rows, whatever cells their tables have. */
 const BLANK = new Float64Array(2 * 1_024).fill(CLOSED)
 
-/** A demand on rows: a request, or a part of one. */
+/** The part of a request that rows need. */
 export type RowRequest = Pick<TakeRequest, 'subject' | 'category' | 'quotas' | 'periods' | 'costs'>
 
-/** The rows' reply. `stale`: the clock is outside the request's periods. */
+/** The reply of the rows. `stale`: the clock is outside the request's periods. */
 export interface RowReply {
   readonly outcome: 'admitted' | 'refused' | 'stale'
   readonly now: number
   readonly states: WindowStates
 }
 
-/** What the rows of a request show: all cells are open and have room; or a combination of the following. */
+/**
+ * What the rows of a request show. This is the usual case: all cells are open and have room. Otherwise, a combination
+ * of the flags below.
+ */
 const USUAL = 0
 /** A cell isn't open, or its row is missing. */
 const TO_ROLL = 1
@@ -32,7 +35,7 @@ const NO_ROOM = 2
 /** A start is far ahead of the clock. */
 const AHEAD = 4
 
-/** The rows of one schema, read and charged for one request at a time. */
+/** The rows of one schema. Reads and charges them for one request at a time. */
 export class RowDecisions {
   readonly layout: Layout
   readonly schema: StoreSchema
@@ -43,9 +46,9 @@ export class RowDecisions {
   readonly #instant: Instant
   readonly #units: readonly number[]
   readonly #nothing: readonly number[]
-  /** Copied for each reply: copying an array of doubles is cheaper than growing one. */
+  /** Copied for each reply, because copying an array of doubles is cheaper than growing one. */
   readonly #blanks: readonly number[][]
-  /** For the current request, one per layer: the page of its row, and where the row begins. */
+  /** For the current request, by layer: the page of its row, and where the row starts. */
   readonly #pages: Float64Array[] = []
   readonly #at: number[] = []
   /** For the current request: its states as read, and what they show. */
@@ -70,7 +73,7 @@ export class RowDecisions {
     )
   }
 
-  /** Charges every row, or none. Throws before it writes if there is no room for new rows. */
+  /** Charges all rows, or none. If there is no room for new rows, throws before it writes. */
   decide(request: RowRequest, now: number): RowReply {
     if (!this.#read(request, now)) return { outcome: 'stale', now, states: [] }
     if ((this.#said & NO_ROOM) !== 0) return { outcome: 'refused', now, states: this.#refused(request, now) }
@@ -84,7 +87,7 @@ export class RowDecisions {
   }
 
   /**
-   * How much fits into every window, per unit that costs something, 0 or more; `undefined`: the clock is outside the
+   * Returns the room that all windows have, per unit with a cost, at least 0; `undefined`: the clock is outside the
    * periods.
    */
   room(request: RowRequest, now: number): readonly number[] | undefined {
@@ -98,7 +101,7 @@ export class RowDecisions {
     return room
   }
 
-  /** The states of rows as they are; `undefined`: the clock is outside the periods. */
+  /** Returns the unchanged states of rows; `undefined`: the clock is outside the periods. */
   read({ subject, category, quotas, periods }: Omit<RowRequest, 'costs'>, now: number): WindowStates | undefined {
     const request = { subject, category, quotas, periods, costs: this.#nothing }
     return this.#read(request, now) ? this.#states : undefined
@@ -119,7 +122,7 @@ export class RowDecisions {
     }
   }
 
-  /** The table of a layer and category, as the schema sees it. */
+  /** Returns the table of a layer and category, as the schema sees it. */
   viewOf(layer: number, category: number): TableView {
     return this.#views[layer * this.schema.categories.length + category]!
   }
@@ -129,11 +132,10 @@ export class RowDecisions {
   }
 
   /**
-   * Finds the rows of a request, and reads their states and what they say. The hot loop: every decision passes here, and it
-   * takes half the time of a decision. So it is one loop with everything in locals: the same in small methods takes twice
-   * as long.
+   * Finds the rows of a request, and reads their states and what they show. Every decision runs this loop, and it takes
+   * half the time of a decision. It is a single loop with local variables, because small methods take twice as long.
    *
-   * @returns `false`: the clock is outside of the periods
+   * @returns `false`: the clock is outside the periods
    */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the hot loop, see above
   #read({ subject, category, quotas, costs, periods }: RowRequest, now: number): boolean {
@@ -184,7 +186,7 @@ export class RowDecisions {
     return true
   }
 
-  /** Reads a bucket's cell. Its state is the cell as stored: readers subtract what was refilled. */
+  /** Reads a bucket's cell. Its state is the cell as stored. Readers subtract the refill. */
   #bucket(n: number, cost: number, limit: number, rate: number, startedAt: number, now: number): number {
     const [start, used] = [this.#states[2 * n]!, this.#states[2 * n + 1]!]
     const perMs = this.layout.persMs[n % this.layout.size]!
@@ -224,7 +226,7 @@ export class RowDecisions {
     return states
   }
 
-  /** Opens every cell that the request charges, and adds missing rows. */
+  /** Opens all cells that the request charges, and adds missing rows. */
   #roll(request: RowRequest, now: number): void {
     const { category, subject, quotas } = request
     const { layers } = quotas
@@ -253,7 +255,7 @@ export class RowDecisions {
     throw new QuotaError('store_full', `the memory store holds ${max} live subjects (maxSubjects)`)
   }
 
-  /** Leaves the current rows unchanged, except for starts in the far future. @returns their states */
+  /** Leaves the current rows unchanged, except for starts too far ahead. @returns their states */
   #refused(request: RowRequest, now: number): WindowStates {
     if ((this.#said & AHEAD) === 0) return this.#states
     const { after } = this.#instant
@@ -263,7 +265,9 @@ export class RowDecisions {
     return this.#states
   }
 
-  /** Calls `visit` for each cell of the current rows that the request charges. `at` is its place among the limits. */
+  /**
+   * Calls `visit` for each cell of the current rows that the request charges. `at` is its position among the limits.
+   */
   #eachCell(
     { category, costs, quotas: { layers } }: RowRequest,
     visit: (cells: Float64Array, i: number, at: number, cell: number) => void,

@@ -2,26 +2,26 @@ import type { LayerSchema } from '../store/schema.ts'
 import type { CellDefinition } from '../windows/identity.ts'
 import { CLOSED, clearRow, GRACE_MS, lastEnd, NOT_OPEN } from '../windows/row.ts'
 
-/** How many rows a page has; the first page grows to that. */
+/** A page has 2 to this power rows. The first page grows to that. */
 const BITS = 10
 const ROWS = 1 << BITS
 const FEWEST = 4
 
 const NO_ROWS = new Float64Array(0)
 
-/** The place of a missing row. */
+/** The position of a missing row. */
 export const NOWHERE = -1
 
 /**
- * The rows of one layer and category, by subject key; the layer that all subjects share has the key `''`. A row is pairs
- * `[startedAt, used]`, see `windows/row.ts`, in a page of numbers: a subject is stored as these and a place in a map,
- * with nothing for the garbage collector to visit. Every policy that was ever opened on the table has its cells in it:
- * they stand in the order in which they came.
+ * The rows of one layer and category, by subject key. A shared layer has the single key `''`. A row is pairs
+ * `[startedAt, used]` in a page of numbers, see `windows/row.ts`. So a subject takes these numbers and an index in a
+ * map, with no objects for the garbage collector. A row has the cells of all policies that were ever opened on the
+ * table, in order of arrival.
  */
 export class RowTable {
   readonly #cells: CellDefinition[] = []
   readonly #lengthsMs: number[] = []
-  /** The pairs of a row without open cells, for copying. */
+  /** The pairs of a row without open cells, to copy. */
   blank: number[] = []
   /** The longest window, in milliseconds. */
   #longestMs = 0
@@ -30,14 +30,14 @@ export class RowTable {
   #pages: Float64Array[] = []
   /** Numbers per row. */
   #stride = 0
-  /** Rows per page. */
+  /** The number of rows per page. */
   #live: number[] = []
-  /** Pages from this one on have no rows. */
+  /** Pages from here on have no rows. */
   #top = 0
-  /** Places below {@link #end} without rows. Those beyond the size of all rows are kept separately. */
+  /** Positions below {@link #end} without rows. Those beyond the number of rows are kept separately. */
   #holes: number[] = []
   #far: number[] = []
-  /** All rows and holes are below this place. */
+  /** All rows and holes are below this position. */
   #end = 0
   readonly #sweeper = new Sweeper(this.#places, (place) => this.#endOf(place), {
     dropped: (place) => this.#drop(place),
@@ -52,7 +52,7 @@ export class RowTable {
     return this.#cells
   }
 
-  /** Where cells are in this table's rows. New cells come last. */
+  /** Returns where cells are in this table's rows. New cells come last. */
   placesOf(cells: readonly CellDefinition[]): readonly number[] {
     return cells.map((cell) => {
       const known = this.#cells.findIndex(({ identity }) => identity === cell.identity)
@@ -60,17 +60,17 @@ export class RowTable {
     })
   }
 
-  /** The place of the row that all subjects share, or {@link NOWHERE}. */
+  /** The position of a shared layer's row, or {@link NOWHERE}. */
   get shared(): number {
     return this.#shared
   }
 
-  /** The place of a subject's row, or {@link NOWHERE}. A place is valid until rows are added or swept. */
+  /** Returns the position of a subject's row, or {@link NOWHERE}. It is valid until rows are added or swept. */
   placeOf(key: string): number {
     return this.#places.get(key) ?? (key === '' ? this.#shared : NOWHERE)
   }
 
-  /** Adds a row whose cells never opened. @returns its place */
+  /** Adds a row whose cells never opened. @returns its position */
   add(key: string): number {
     const place = this.#holes.pop() ?? this.#far.pop() ?? this.#end++
     this.#grow(place >> BITS, (place & (ROWS - 1)) + 1)
@@ -85,12 +85,12 @@ export class RowTable {
     return this.#pages[place >> BITS]!
   }
 
-  /** Where a row's pairs begin in its page. */
+  /** Returns where a row's pairs start in its page. */
   at(place: number): number {
     return (place & (ROWS - 1)) * this.#stride
   }
 
-  /** Removes every row. The cells keep their places. */
+  /** Removes all rows. The cells keep their positions. */
   clear(): void {
     this.#places.clear()
     this.#shared = NOWHERE
@@ -101,17 +101,17 @@ export class RowTable {
     this.#end = 0
   }
 
-  /** Checks a few rows, if any can have ended, and removes those that have. */
+  /** If any row can have ended, checks a few and removes those that have. */
   step(now: number): void {
     this.#sweeper.step(now, this.#longestMs + GRACE_MS)
   }
 
-  /** Checks the next `most` rows, and removes those that ended. */
+  /** Checks the next `most` rows, and removes those that have ended. */
   sweep(now: number, most: number): void {
     this.#sweeper.sweep(now, this.#longestMs + GRACE_MS, most)
   }
 
-  /** Every row that isn't over. */
+  /** Returns all rows that haven't ended. */
   *rows(now: number): Generator<readonly [key: string, pairs: number[]]> {
     if (this.#shared !== NOWHERE && now < this.#endOf(this.#shared)) yield ['', this.pairsAt(this.#shared)]
     for (const [key, place] of this.#places) if (now < this.#endOf(place)) yield [key, this.pairsAt(place)]
@@ -127,7 +127,7 @@ export class RowTable {
     return lastEnd(this.pageOf(place), this.at(place), this.#lengthsMs) + GRACE_MS
   }
 
-  /** The first page is doubled until it is full size; the others are created at full size. */
+  /** Doubles the first page until it has full size. Other pages are created at full size. */
   #grow(page: number, rows: number): void {
     this.#live[page] = (this.#live[page] ?? 0) + 1
     this.#top = Math.max(this.#top, page + 1)
@@ -149,7 +149,7 @@ export class RowTable {
     if (this.#holes.length + this.#far.length >= 2 * (this.#top + 1) * ROWS) this.#shrink()
   }
 
-  /** Releases the last pages without rows, and their holes. */
+  /** Releases the last pages if they have no rows, and their holes. */
   #shrink(): void {
     this.#live.length = this.#top
     this.#pages.length = this.#top
@@ -158,7 +158,7 @@ export class RowTable {
     this.#far = this.#far.filter((hole) => hole < this.#end)
   }
 
-  /** A row beyond the size of all rows moves into a hole: after a pass there are no more pages than the rows need. */
+  /** Moves a row from beyond the number of rows to a hole. After a pass, there are no more pages than the rows need. */
   #close(key: string, place: number): void {
     const { size } = this
     if (place < size) return
@@ -178,24 +178,24 @@ export class RowTable {
     this.#cells.push(cell)
     this.#stride += 2
     this.#lengthsMs.push(cell.lengthMs)
-    // Rows with slots stay as long as the slots are taken; only windows end by time.
+    // Slots keep their row until they are freed. Only windows end by time.
     if (Number.isFinite(cell.lengthMs)) this.#longestMs = Math.max(this.#longestMs, cell.lengthMs)
     this.#pages = this.#pages.map((page, index) => {
-      // There may be rows before any cell: those of limits that nothing here knows.
+      // Rows may exist before any cell: those with limits that no schema here knows.
       const rows = before === 0 ? Math.min(ROWS, this.#end - index * ROWS) : page.length / before
       const longer = new Float64Array(rows * this.#stride).fill(CLOSED)
       for (let row = 0; row < rows; row++)
         longer.set(page.subarray(row * before, (row + 1) * before), row * this.#stride)
       return longer
     })
-    // Doubles from the start, so that a copy can hold instants.
+    // Doubles from the start, so that a copy can hold epoch milliseconds.
     this.blank = Array.from({ length: this.#stride }, () => 0.5)
     for (let i = 0; i < this.#stride; i++) this.blank[i] = i % 2 === 0 ? NOT_OPEN : 0
     return this.#cells.length - 1
   }
 }
 
-/** A store's tables, by the names of layer and category. */
+/** The tables of a store, by layer and category. */
 export class Tables {
   /** Every table, in the order of creation. */
   readonly all: { readonly layer: string; readonly category: string; readonly table: RowTable }[] = []
@@ -215,7 +215,7 @@ export class Tables {
     return table
   }
 
-  /** Checks a few rows of each table in which any can have ended, and removes those that have. */
+  /** In each table where any row can have ended, checks a few and removes those that have. */
   step(now: number): void {
     for (const { table } of this.all) table.step(now)
   }
@@ -225,7 +225,7 @@ export class Tables {
 export class TableView {
   readonly table: RowTable
   readonly places: readonly number[]
-  /** The same as the place of the first of their two numbers. */
+  /** The same, as the offset of the first of their two numbers. */
   readonly offsets: readonly number[]
 
   constructor(table: RowTable, cells: readonly CellDefinition[]) {
@@ -235,26 +235,23 @@ export class TableView {
   }
 }
 
-/**
- * Entries that a step visits: two per decision between two steps keep a table at most twice as large as its live
- * entries.
- */
+/** Entries per step. Two per decision between steps keep a table at most twice as large as its live entries. */
 const LOOKS = 16
-/** How long ended entries may stay before the next pass begins, as a part of the longest life of an entry. */
+/** How long ended entries may stay before the next pass, as a fraction of the longest lifetime of an entry. */
 const LINGER = 1 / 16
-/** A table may double, and grow by this many entries, before the next pass begins early. */
+/** A table may double and grow by this many entries before the next pass starts early. */
 const MAY_GROW = 64
 
 /**
- * Forgets ended entries of a table in small steps, as a part of its use: no timers, no pauses. A pass looks at every
- * entry once; until the first of those that it kept can have ended, and a little longer, nothing is checked, unless the
- * table grows: entries that came later may have ended sooner.
+ * Removes ended entries of a table in small steps while the table is used, without timers or pauses. A pass checks each
+ * entry once. Then nothing is checked until shortly after the first remaining entry can have ended. If the table grows,
+ * the next pass starts early, because newer entries may have ended sooner.
  */
 export class Sweeper<V> {
   readonly #entries: Map<string, V>
   readonly #endsAt: (entry: V) => number
   #pass: MapIterator<[string, V]> | undefined
-  /** The earliest end among the entries that this pass kept. */
+  /** The earliest end of the entries that this pass has kept. */
   #earliest = Number.POSITIVE_INFINITY
   #passedAt = 0
   #nextPassAt = 0
@@ -262,7 +259,7 @@ export class Sweeper<V> {
 
   readonly #listener: { dropped?(entry: V): void; kept?(key: string, entry: V): void }
 
-  /** @param endsAt from when an entry can be removed, epoch milliseconds; it may only become later */
+  /** @param endsAt returns when an entry can be removed, in epoch milliseconds; this may only become later */
   constructor(
     entries: Map<string, V>,
     endsAt: (entry: V) => number,
@@ -273,12 +270,12 @@ export class Sweeper<V> {
     this.#listener = listener
   }
 
-  /** A step, if there is anything to check. */
+  /** Runs a step if there is anything to check. */
   step(now: number, lifeMs: number): void {
     if (now >= this.#nextPassAt || this.#isDueEarly(now)) this.sweep(now, lifeMs, LOOKS)
   }
 
-  /** Also after the clock stepped back: the plan for the next pass was made for another time. */
+  /** Also true after the clock stepped back, because the next pass was planned for another time. */
   #isDueEarly(now: number): boolean {
     return this.#pass !== undefined || this.#entries.size >= this.#nextPassFrom || now < this.#passedAt
   }

@@ -11,7 +11,7 @@ export const SNAPSHOT_PART_ROWS = 1_000
 /** A part of a saved memory store. Plain JSON. */
 export interface SnapshotPart {
   readonly format: 4
-  /** The tables that rows name by their place in this list, and what the pairs of numbers in their rows mean. */
+  /** The tables, to which rows refer by index, and the identities of the cells in their rows. */
   readonly tables: readonly {
     readonly layer: string
     readonly category: string
@@ -101,10 +101,10 @@ const schema = /* @__PURE__ */ once(() =>
 )
 
 /**
- * Checks a part of a snapshot.
+ * Validates a part of a snapshot.
  *
- * @throws {QuotaError} `invalid_options` for anything else, including a part that an earlier version saved; nothing of
- * it is used then
+ * @throws {QuotaError} `invalid_options` for anything else, including a part of an earlier version; nothing of it is
+ * used then
  */
 export function parseSnapshotPart(part: unknown): SnapshotPart {
   const message = faultOf(part)
@@ -120,7 +120,7 @@ export function parseSnapshotPart(part: unknown): SnapshotPart {
   return parsed
 }
 
-/** What a caller may have mistaken for a part. */
+/** Describes values that callers often pass instead of a part. */
 function faultOf(part: unknown): string | undefined {
   if (isText(part)) return 'expected a part of a snapshot, got text: JSON.parse() it first'
   const { format, schema: first } = Object(part) as { readonly format?: unknown; readonly schema?: unknown }

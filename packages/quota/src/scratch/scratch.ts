@@ -9,24 +9,24 @@ import { instantOf } from '../time/clock.ts'
 import { cellOfIdentity } from '../windows/identity.ts'
 import { GRACE_MS, lastEnd, NOT_OPEN } from '../windows/row.ts'
 
-/** One limit's numbers under the name it is recognised by: when it started, and what was used or charged since. */
+/** A limit's counter by its identity: when it started, and what was used or charged since. */
 export type NamedCell = readonly [identity: string, startedAt: number, used: number]
 
-/** What a hold has in one row. */
+/** What a hold has in a row. */
 export interface NamedHoldRow {
   readonly layer: string
   readonly key: string
   readonly charged: readonly NamedCell[]
 }
 
-/** The record of an id, only by names, units too: it may be kept anywhere, and read under any policy. */
+/** The record of an id with names only, units included. It can be stored anywhere, and read with any policy. */
 export interface NamedRecord extends Omit<IdRecord, 'hold'> {
   readonly hold?: (Omit<HoldFacts, 'rows'> & { readonly rows: readonly NamedHoldRow[] }) | undefined
 }
 
 /**
- * A temporary copy of rows and records that are kept elsewhere, while one step changes them. A store reads what a step
- * needs, puts it here, lets the counters decide as the memory store does, and takes out what it has to write:
+ * A temporary copy of rows and records that are stored elsewhere, for one step that changes them. A store reads what a
+ * step needs, adds it here, lets the counters decide like those of the memory store, and writes back what has changed:
  *
  * ```ts
  * scratch.begin(now)
@@ -36,8 +36,8 @@ export interface NamedRecord extends Omit<IdRecord, 'hold'> {
  * const changed = scratch.row(place)
  * ```
  *
- * Counters find nothing but what was put, and forget nothing that lives; whether there is room for more is the store's to
- * say. One scratch serves one step at a time.
+ * The counters only see what was added, and drop nothing that is live. The store decides whether there is room for more.
+ * Use a scratch for one step at a time.
  */
 export class Scratch {
   readonly #tables = new Tables()
@@ -53,44 +53,44 @@ export class Scratch {
     this.#shared = { clock, maxSubjects, maxIds, tables: this.#tables, ids: this.#ids }
   }
 
-  /** Begins a step at an instant, epoch milliseconds: nothing is here. */
+  /** Starts a step at an instant, in epoch milliseconds. Removes everything from the previous one. */
   begin(now: number): void {
     this.#now = now
     for (const { table } of this.#tables.all) table.clear()
     this.#ids.clear()
   }
 
-  /** The counters of a schema over these rows, the same for every step. */
+  /** Returns the counters of a schema on these rows. You can use them in every step. */
   open(schema: StoreSchema): SyncCounters {
     const known = this.#counters.get(schema) ?? new MemoryCounters(this.#shared, schema)
     this.#counters.set(schema, known)
     return known
   }
 
-  /** Cells of limits that this version does not know are left out: see {@link cellOfIdentity}. */
+  /** Adds a row. Cells that this version doesn't know are dropped: see {@link cellOfIdentity}. */
   putRow({ layer, category, key }: RowPlace, cells: readonly NamedCell[]): void {
     this.#of(layer, category).put(key, cells)
   }
 
-  /** A row as it is now, its cells in the order of their identities; `undefined` where there is none. */
+  /** Returns the current row, with its cells in the order of their identities; `undefined`: it doesn't exist. */
   row({ layer, category, key }: RowPlace): readonly NamedCell[] | undefined {
     return this.#of(layer, category).row(key)
   }
 
   /**
-   * As {@link putRow}, only by numbers: a pair `[startedAt, used]` for each of `identities`, all of which this version knows.
-   * Pass the same list for all rows that have it.
+   * Like {@link putRow}, with numbers only: a pair `[startedAt, used]` for each of `identities`. This version must know
+   * all of them. Pass the same list for all rows that have it.
    */
   putPairs({ layer, category, key }: RowPlace, identities: readonly string[], pairs: readonly number[]): void {
     this.#of(layer, category).putPairs(key, identities, pairs)
   }
 
-  /** The pairs of a row as they are now, in the order of `identities`; `undefined` where there is no row. */
+  /** Returns the current pairs of a row, in the order of `identities`; `undefined`: it doesn't exist. */
   pairs({ layer, category, key }: RowPlace, identities: readonly string[]): number[] | undefined {
     return this.#of(layer, category).pairs(key, identities)
   }
 
-  /** Until when a row is to be kept, epoch milliseconds; `Infinity` while slots are taken. */
+  /** Returns how long to keep a row, in epoch milliseconds; `Infinity` while slots are taken. */
   rowEndsAt({ layer, category, key }: RowPlace): number {
     return this.#of(layer, category).endsAt(key)
   }
@@ -108,7 +108,7 @@ export class Scratch {
     this.#ids.adopt(keyOf(place), rows === undefined ? rest : { ...rest, hold: { ...hold!, rows } })
   }
 
-  /** A record as it is now, whether it lives or not; `undefined` where there is none. */
+  /** Returns the current record, even if it has expired; `undefined`: it doesn't exist. */
   record(place: IdPlace): NamedRecord | undefined {
     const record = this.#ids.find(keyOf(place), Number.NEGATIVE_INFINITY)
     if (record === undefined) return undefined
@@ -122,12 +122,12 @@ export class Scratch {
     return { ...rest, hold: { ...hold, rows } }
   }
 
-  /** Settles the holds that have ended by now; every call of the counters does. */
+  /** Settles holds that have expired. Every call of the counters does this, too. */
   endDue(): void {
     this.#ids.endDue(instantOf(this.#shared.clock))
   }
 
-  /** Holds that ended here since the last call. */
+  /** Returns the holds that ended here since the last call. */
   drain(): readonly EndedHold[] {
     return this.#ids.drain()
   }
@@ -142,12 +142,12 @@ export class Scratch {
   }
 }
 
-/** A table by the names of its cells. */
+/** A table that finds its cells by name. */
 class NamedTable {
   readonly #table: RowTable
-  /** Where cells stand; `undefined`: nowhere, since this version does not know what they count. */
+  /** The positions of cells; `undefined`: this version doesn't know the cell. */
   readonly #places = new Map<string, number | undefined>()
-  /** The places of lists of identities. */
+  /** The positions of lists of identities. */
   readonly #lists = new WeakMap<readonly string[], readonly number[]>()
   #lengthsMs: readonly number[] = []
   /** The cells in the order of their identities. */
@@ -158,7 +158,7 @@ class NamedTable {
   }
 
   put(key: string, cells: readonly NamedCell[]): void {
-    // Asked first: a cell that is new to the table makes its rows longer.
+    // Before the row is read, because a new cell makes the table's rows longer.
     const places = cells.map(([identity]) => this.#placeOf(identity))
     const { page, at } = this.#rowOf(key)
     for (const [index, [, startedAt, used]] of cells.entries()) {
@@ -202,7 +202,7 @@ class NamedTable {
     return lastEnd(this.#table.pageOf(place), this.#table.at(place), this.#lengthsMs) + GRACE_MS
   }
 
-  /** The numbers of cells at the places that the table has for them. */
+  /** Returns the numbers of cells at their positions in the table. */
   placed(cells: readonly NamedCell[]): readonly (number | undefined)[] {
     const pairs: (number | undefined)[] = []
     for (const [identity, startedAt, used] of cells) {
@@ -212,7 +212,7 @@ class NamedTable {
     return pairs
   }
 
-  /** Names the pairs of a row, or of its beginning. */
+  /** Names the pairs of a row, or of its first cells. */
   named(pairs: readonly number[]): NamedCell[] {
     const { cells } = this.#table
     if (this.#ordered.length !== cells.length) {
@@ -226,7 +226,7 @@ class NamedTable {
     return named
   }
 
-  /** The numbers of a row, which is there from now on. */
+  /** Returns the numbers of a row, and creates it if necessary. */
   #rowOf(key: string): { readonly page: Float64Array; readonly at: number } {
     const known = this.#table.placeOf(key)
     const row = known === NOWHERE ? this.#table.add(key) : known
@@ -255,29 +255,29 @@ class NamedTable {
   }
 }
 
-/** As `idKey` has it. */
+/** The same as `idKey`. */
 function keyOf({ category, owner, id }: IdPlace): string {
   return JSON.stringify([category, owner, id])
 }
 
-/** Which row: the counters of one layer, category and subject. */
+/** Identifies a row: the counters of one layer, category and subject. */
 export interface RowPlace {
   readonly layer: string
   readonly category: string
-  /** The subject's key in the layer; `''` in a shared one. */
+  /** The subject's key in the layer; `''` in a shared layer. */
   readonly key: string
 }
 
-/** Which record: that of an id. */
+/** Identifies the record of an id. */
 export interface IdPlace {
   readonly category: string
-  /** The subject's key in the first layer of its own. */
+  /** The subject's key in the first layer that isn't shared. */
   readonly owner: string
   readonly id: string
 }
 
 /**
- * Returns the rows that a request is about, by their names.
+ * Returns the rows that a request uses, by their names.
  *
  * @param categories indices into the schema's categories
  * @param layers indices into its layers
@@ -295,13 +295,13 @@ export function rowPlaces(
   })
 }
 
-/** Returns the record that a request under an id is about; none without an id. */
+/** Returns the record that a request with an id uses; none without an id. */
 export function idPlaces(schema: StoreSchema, { subject, category, id }: IdRequest): IdPlace[] {
   if (id === undefined) return []
   return [{ category: schema.categories[category]!, owner: idOwnerKey(schema, subject), id: id.id }]
 }
 
-/** The members that are used of a request: a take, a settlement, a call on a hold. */
+/** The members that are read of a request: a take, a settlement, or a call on a hold. */
 interface IdRequest {
   readonly subject: Subject
   readonly category: number

@@ -1,4 +1,4 @@
-/** After a server gave no answer for this long ... */
+/** If a server hasn't responded for this long ... */
 const OPEN_AFTER_MS = 500
 /** ... to at least this many calls, it is no longer called, */
 const OPEN_AFTER_FAILURES = 3
@@ -6,8 +6,8 @@ const OPEN_AFTER_FAILURES = 3
 const PROBE_EVERY_MS = 200
 
 /**
- * A circuit breaker: while the server does not answer, calls fail immediately instead of waiting for their deadlines.
- * It needs no timer, since the next call is the probe.
+ * A circuit breaker. While the server is unavailable, calls fail immediately instead of waiting for their deadlines. It
+ * needs no timer, because the next call is the probe.
  */
 export class Breaker {
   readonly #nowMs: () => number
@@ -29,13 +29,13 @@ export class Breaker {
     return true
   }
 
-  /** The server answered, so the circuit is closed. */
+  /** Call when the server responds. Closes the circuit. */
   succeeded(): void {
     this.#failures = 0
     this.#probedAtMs = undefined
   }
 
-  /** The server did not answer a call. */
+  /** Call when the server doesn't respond. */
   failed(): void {
     const nowMs = this.#nowMs()
     if (this.#failures === 0) this.#failingSinceMs = nowMs

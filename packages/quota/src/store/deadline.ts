@@ -1,12 +1,12 @@
-/** Starts and ends with limits. */
+/** Starts and ends with time limits. */
 interface Timer {
-  /** One of its limits was met or is over. */
+  /** Call when one of its limits was met or has passed. */
   ended(): void
 }
 
 /**
  * The time limit of one call. If its timer fires late because the process was busy, the socket is read once more before
- * the limit is over.
+ * the limit has passed.
  */
 export class Deadline {
   readonly #onOver: () => void
@@ -17,16 +17,16 @@ export class Deadline {
   #settle: (() => void) | undefined
 
   /**
-   * @param ms from now on, in milliseconds
-   * @param onOver called once, unless the limit was met before
-   * @param timer shared by many limits, see {@link Deadlines}. Default: its own, which ends with the limit
+   * @param ms from now, in milliseconds
+   * @param onOver called once if the limit passes
+   * @param timer shared by many limits, see {@link Deadlines}. Default: a timer of its own, which ends with the limit
    */
   constructor(ms: number, onOver: () => void = () => undefined, timer?: Timer) {
     this.#onOver = onOver
     this.#timer = timer ?? this.#ownTimer(ms)
   }
 
-  /** Resolves when the limit is over or was met. */
+  /** Resolves when the limit has passed or was met. */
   get settled(): Promise<void> {
     this.#settled ??= new Promise((resolve) => {
       if (this.isRunning) this.#settle = resolve
@@ -43,12 +43,12 @@ export class Deadline {
     return this.#state === 'running'
   }
 
-  /** Ends the limit, since its call was answered. Returns whether it was still running. */
+  /** Ends the limit, because its call got a response. Returns whether it was still running. */
   met(): boolean {
     return this.#end('met')
   }
 
-  /** The time is over. */
+  /** The limit has passed. */
   over(): void {
     if (this.#end('over')) this.#onOver()
   }
@@ -68,20 +68,20 @@ export class Deadline {
 }
 
 /**
- * Time limits of one length, as a store's calls have them. They end in the order in which they began, so one timer
- * serves all of them. Without a running limit it keeps no process alive.
+ * Time limits of equal length, for a store's calls. They end in the order in which they started, so they share one
+ * timer. Without a running limit, it doesn't keep the process alive.
  */
 export class Deadlines {
   readonly ms: number
   readonly #nowMs: () => number
-  /** Limits that may be running, oldest first from `#first` on, by a monotonic clock. */
+  /** Limits that may be running, from `#first` on and oldest first, by a monotonic clock. */
   #limits: { readonly deadline: Deadline; readonly endsAtMs: number }[] = []
   #first = 0
   #running = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   /**
-   * @param ms how long each limit lasts, in milliseconds
+   * @param ms the length of each limit, in milliseconds
    * @param nowMs a monotonic clock, such as `performance.now`
    */
   constructor(ms: number, nowMs: () => number) {
@@ -89,7 +89,7 @@ export class Deadlines {
     this.#nowMs = nowMs
   }
 
-  /** @param onOver called once, unless the limit was met before */
+  /** @param onOver called once if the limit passes */
   begin(onOver?: () => void): Deadline {
     const deadline = new Deadline(this.ms, onOver, this)
     this.#forgetEnded()
@@ -106,7 +106,7 @@ export class Deadlines {
     if (this.#running === 0) this.#timer?.unref()
   }
 
-  /** Removes ended limits as new ones come, so that the list stays about as long as the calls in flight. */
+  /** Removes ended limits when new ones start, so that the list stays about as long as the calls in flight. */
   #forgetEnded(): void {
     while (this.#first < this.#limits.length && !this.#limits[this.#first]!.deadline.isRunning) this.#first++
     if (this.#first * 2 < this.#limits.length) return
@@ -131,12 +131,15 @@ export class Deadlines {
     const next = this.#limits[this.#first]
     this.#timer = undefined
     if (next !== undefined) this.#fireIn(Math.max(1, Math.ceil(next.endsAtMs - firedAtMs)))
-    // Last, since a callback may begin limits.
+    // Last, because a callback may start limits.
     for (const deadline of due) deadline.over()
   }
 }
 
-/** Pending input is read between a timer and the immediate that it sets. Edge runtimes may have no immediates. */
+/**
+ * Runs work after pending input was read: that happens between a timer and an immediate set by it. Edge runtimes may
+ * lack immediates.
+ */
 function afterInput(work: () => void): void {
   if (typeof setImmediate === 'function') setImmediate(work)
   else setTimeout(work)

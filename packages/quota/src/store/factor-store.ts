@@ -1,6 +1,6 @@
 import type { Answer } from './quota-store.ts'
 
-/** What a {@link FactorStore} holds. */
+/** The contents of a {@link FactorStore}. */
 export interface VersionedFactor {
   /** Counts the writes: 1, 2, 3 ... */
   readonly version: number
@@ -10,11 +10,12 @@ export interface VersionedFactor {
 }
 
 /**
- * Where the adaptive factor lives: one row for all processes that share it, with a version of its own, apart from the
- * settings', so that its moves never come between an administrator's read and write.
+ * A store of the adaptive factor: one row for all processes that share it. Its version is separate from that of the
+ * settings, so that moves of the factor never conflict with an administrator's write.
  *
- * In SQL `compareAndSet` is one statement: `UPDATE factor SET version = version + 1, minute = :minute, state = :state
- * WHERE version = :expectedVersion AND minute <> :minute`, and an `INSERT` that yields to an existing row for version 0.
+ * In SQL, `compareAndSet` is one statement: `UPDATE factor SET version = version + 1, minute = :minute, state = :state
+ * WHERE version = :expectedVersion AND minute <> :minute`. For version 0, it is an `INSERT` that does nothing if the row
+ * exists.
  */
 export interface FactorStore {
   /**
@@ -23,10 +24,10 @@ export interface FactorStore {
    * @default false: answers are awaited
    */
   readonly sync?: boolean | undefined
-  /** `undefined`: nothing was ever written, and the factor is 1. */
+  /** `undefined`: nothing has been written, so the factor is 1. */
   read(): Answer<VersionedFactor | undefined>
   /**
-   * Writes only if `expectedVersion` is stored (0: nothing is) and `minute` is not, so that no minute is ticked twice.
+   * Writes only if `expectedVersion` is stored (0: nothing is) and `minute` isn't, so that no minute is ticked twice.
    *
    * @returns whether it wrote
    */
@@ -36,39 +37,42 @@ export interface FactorStore {
   close?(): void | PromiseLike<void>
 }
 
-/** The counts that the adaptive law uses: calls, and those of them that ended in a server's internal error. */
+/** The counts that the adaptive law uses: calls, and those that ended in a server error. */
 export interface AdaptiveCounts {
-  /** Calls of the whole window (30 minutes), without refusals and the service's own 503s about quotas. */
+  /** Calls in the whole window (30 minutes), without refusals and the service's own 503s about quotas. */
   readonly calls: number
-  /** Those of `calls` without an answer or with status 500 and above. */
+  /** The part of `calls` without a response, or with status 500 and above. */
   readonly errors: number
-  /** Those of `calls` in the window's last minutes (5). */
+  /** The part of `calls` in the window's last minutes (5). */
   readonly recentCalls: number
-  /** Those of `errors` in the window's last minutes (5). */
+  /** The part of `errors` in the window's last minutes (5). */
   readonly recentErrors: number
 }
 
 /**
- * Why the factor moved or stayed where it is.
+ * Why the factor moved or stayed.
  *
  * Moves:
- * - `errors_high`: down, since errors are surely above the high rate, in the whole window and recently, or since the last rise
- * - `returned`: further down, to the factor before the rises that are to blame
- * - `errors_low`: up, since errors are below the low rate
+ *
+ * - `errors_high`: down, because errors are certainly above the high rate, in the whole window and recently, or since the
+ *   last rise
+ * - `returned`: further down, to the factor before the suspected rises
+ * - `errors_low`: up, because errors are below the low rate
  * - `probe`: up for a few minutes, to test the wall
- * - `probe_over`: back down, to wait for what the probe caused
- * - `probe_failed`: errors came during or after the probe; back down if it's still up
+ * - `probe_over`: back down, to wait for errors that the probe may have caused
+ * - `probe_failed`: errors came during or after the probe; back down if it is still up
  * - `probe_passed`: up to the level that the probe tested without errors
- * - `quiet_fall`, `quiet_rise`: a step towards 1, since there is too little traffic to judge by
+ * - `quiet_fall`, `quiet_rise`: a step towards 1, because there is too little traffic to judge
  *
  * The factor stays:
- * - `steady`: the counts call for no move
- * - `waiting`: they call for one, and the last move is too recent
- * - `capped`: they call for a rise, and the wall is in the way until its next probe
+ *
+ * - `steady`: the counts are no reason to move
+ * - `waiting`: they are, but the last move is too recent
+ * - `capped`: they are a reason to rise, but the wall prevents it until the next probe
  * - `probing`: a probe is running
- * - `listening`: a probe is over, and what it caused may still show
- * - `at_limit`: they call for a move beyond the lowest or the highest factor
- * - `quiet`: too little traffic to judge by, and no step towards 1 is due
+ * - `listening`: a probe is over, and errors that it caused may still show
+ * - `at_limit`: they are a reason to move beyond the lowest or highest factor
+ * - `quiet`: there is too little traffic to judge, and no step towards 1 is due
  */
 export type FactorReasonCode =
   | 'errors_high'
@@ -88,88 +92,91 @@ export type FactorReasonCode =
   | 'at_limit'
   | 'quiet'
 
-/** The result of one tick, and the numbers behind it. Factors are hundredths, instants epoch milliseconds. */
+/** The result of a tick, and its inputs. Factors are hundredths, times are epoch milliseconds. */
 export interface FactorReason {
   readonly code: FactorReasonCode
   readonly at: number
   readonly fromHundredths: number
   readonly toHundredths: number
   readonly counts: AdaptiveCounts
-  /** Wilson bounds of the error rate: of the whole window, and the lower one of the last minutes. Fractions 0..1. */
+  /**
+   * Wilson bounds of the error rate in the whole window, and the lower bound in the last minutes. Fractions from 0 to
+   * 1.
+   */
   readonly bounds: { readonly low: number; readonly high: number; readonly recentLow: number }
   /**
    * The highest factor that a rise may reach after this tick, except for a probe; `null`: the highest factor of all.
    */
   readonly capHundredths: number | null
   /**
-   * Where errors began: at one of these levels. It may be probed from `retryAt` on, in epoch milliseconds. `null`: at no
-   * level known. Missing in reasons of versions before walls.
+   * The levels where errors started, at one of them. Probes are possible from `retryAt` on, in epoch milliseconds.
+   * `null`: unknown. Absent in reasons of versions before walls.
    */
   readonly wall?: { readonly lowHundredths: number; readonly highHundredths: number; readonly retryAt: number } | null
-  /** No counts can lower the factor before this instant; `null`: it is at its lowest. */
+  /** No counts can lower the factor before this time; `null`: it is at its lowest. */
   readonly nextFallAt: number | null
-  /** No counts of enough traffic can raise the factor before this instant; `null`: it is at its highest. */
+  /** No counts with enough traffic can raise the factor before this time; `null`: it is at its highest. */
   readonly nextRiseAt: number | null
 }
 
-/** The adaptive factor, and what the law must remember. Plain JSON; instants are epoch milliseconds. */
+/** The adaptive factor, and the memory of the law. Plain JSON. Times are epoch milliseconds. */
 export interface FactorState {
   /** The factor in hundredths: 100 is 1. */
   readonly factorHundredths: number
   readonly lastMoveAt: number | null
-  /** Since when every tick saw too little traffic; `null`: the last one saw enough. */
+  /** Since when every tick has seen too little traffic; `null`: the last one saw enough. */
   readonly quietSince: number | null
   readonly tickedAt: number | null
   /** The result of the last tick; `null` before the first. */
   readonly reason: FactorReason | null
   /** The last moves, newest first. */
   readonly history: readonly FactorReason[]
-  /** The memory of the law. Missing in states of versions before walls, which are taken over. */
+  /** The memory of the law. Absent in states of versions before walls, which are converted. */
   readonly learned?: Learned | undefined
-  /** For processes of versions before walls: no rise goes above this. */
+  /** For processes of versions before walls: the highest factor for rises. */
   readonly cap: { readonly hundredths: number; readonly since: number } | null
-  /** For the same processes: how long a step of the cap's recovery takes. */
+  /** For these processes: how long a step of the cap's recovery takes. */
   readonly capRecoveryMs: number
-  /** For the same processes. */
+  /** For these processes. */
   readonly lastRiseAt: number | null
-  /** For the same processes. */
+  /** For these processes. */
   readonly lastFallAt: number | null
 }
 
-/** The memory of the adaptive law, at most 2 kB of JSON. Instants are epoch milliseconds. */
+/** The memory of the adaptive law, at most 2 kB of JSON. Times are epoch milliseconds. */
 export interface Learned {
   /** What the law is doing. */
   readonly phase:
     | { readonly kind: 'free' }
-    /** Returns to a level that was good. */
+    /** Returning to a level that was good. */
     | { readonly kind: 'returning'; readonly toHundredths: number }
-    /** Tests a level of the wall: `probing` there, or `listening` back home. */
+    /** Testing a level of the wall: `probing` there, or `listening` back home. */
     | {
         readonly kind: 'probing' | 'listening'
         readonly homeHundredths: number
         readonly levelHundredths: number
         readonly until: number
       }
-  /** Levels at which errors may begin, from low to high. No probe before `retryAt`. */
+  /** Levels at which errors may start, from low to high. No probe before `retryAt`. */
   readonly wall: {
     readonly lowHundredths: number
     readonly highHundredths: number
     readonly retryAt: number
-    /** Whether the highest level passed a short probe; it must also pass a longer one. */
+    /** Whether the highest level has passed a short probe. It must also pass a longer one. */
     readonly probed: 'never' | 'once'
   } | null
-  /** Rises of the last hours that may have caused errors, oldest first. */
+  /** Rises of the last hours that may have caused errors, the oldest first. */
   readonly rises: readonly { readonly at: number; readonly fromHundredths: number }[]
-  /** When errors made the factor fall, until they are gone; with the rises before it. */
+  /** When errors made the factor fall, and the rises before that. `null`: errors have passed. */
   readonly trouble: { readonly since: number; readonly fromHundredths: number; readonly rises: Learned['rises'] } | null
-  /** How long the last trouble took to pass, in milliseconds; 0 before the first. */
+  /** How long the last errors took to pass, in milliseconds; 0 before the first. */
   readonly responseMs: number
-  /** How long the wall last kept probes away, in milliseconds; 0 before the first wall. */
+  /** The last wait between a wall and its probe, in milliseconds; 0 before the first wall. */
   readonly probeWaitMs: number
-  /** Probes left at an instant; more are earned from then on. `null`: there was no probe yet. */
+  /** The probes left at `since`. More are earned from then on. `null`: no probe yet. */
   readonly probes: { readonly left: number; readonly since: number } | null
-  /** How strongly the counts since the last rise or probe indicate high errors, 0 to 20. */
+  /** The evidence of high errors since the last rise or probe, 0 to 20. */
   readonly evidence: number
-  /** Since when every tick found errors low; `null`: the last one did not. */
+  /** Since when every tick has found low errors; `null`: the last one didn't. */
   readonly lowSince: number | null
 }

@@ -3,15 +3,15 @@ import type { Quotas } from '../policy/limits.ts'
 import type { Amounts } from '../windows/units.ts'
 import type { ReservationId, Subject } from './schema.ts'
 
-/** Makes a reservation a hold: it keeps what it charged, and its slots, until it is settled or expires. */
+/** Makes a reservation a hold: it keeps its charge and its slots until it is settled or expires. */
 export interface HoldOptions {
-  /** It expires this many milliseconds after it was taken, by the store's clock. */
+  /** The hold expires this many milliseconds after it was taken, by the store's clock. */
   readonly ttlMs: number
-  /** The most open holds of the subject (by its key in the first own layer, over all categories). */
+  /** The most open holds per subject: by its key in the first layer that isn't shared, in all categories. */
   readonly maxHolds: number
 }
 
-/** Identifies a hold: by its id, for the holder who took it. */
+/** Identifies a hold by its id and its holder. */
 export interface HoldRef {
   readonly subject: Subject
   /** Index of the schema's category. */
@@ -19,16 +19,16 @@ export interface HoldRef {
   readonly id: ReservationId
 }
 
-/** Moves a hold's end to `max(end, now + ttlMs)`. */
+/** Moves a hold's expiry to `max(end, now + ttlMs)`. */
 export interface ExtendRequest extends HoldRef {
   readonly ttlMs: number
 }
 
-/** Grows a hold: charges more in the windows that are open now, in all of them or in none. */
+/** Grows a hold: charges more in the windows open now, in all of them or in none. */
 export interface GrowRequest extends HoldRef {
-  /** As in a take, with some unit above 0. Slots are 0, since a hold takes them when it begins. */
+  /** As in a take, above 0 in some unit. Slots are 0, because a hold takes them at the start. */
   readonly costs: readonly number[]
-  /** The limits and layers in force now. */
+  /** The current limits and layers. */
   readonly quotas: Quotas
   /** As in a take. */
   readonly periods?: readonly number[] | undefined
@@ -38,29 +38,29 @@ export interface GrowRequest extends HoldRef {
 
 /**
  * - `held`: done; the hold is open.
- * - `refused`: it does not fit (of a growth); nothing was written but what rule 5 of the port allows.
- * - `expired`: it ended before; its tokens went back.
- * - `settled`: it was committed or cancelled before.
- * - `unknown`: there is no such hold, or it is another holder's.
- * - `stale`: as of a take.
+ * - `refused`: the growth doesn't fit; nothing was written, except as in rule 5 of the port.
+ * - `expired`: it expired earlier; its tokens were refunded.
+ * - `settled`: it was committed or cancelled earlier.
+ * - `unknown`: the hold doesn't exist, or has another holder.
+ * - `stale`: as in a take.
  */
 export type HoldOutcome = 'held' | 'refused' | 'expired' | 'settled' | 'unknown' | 'stale'
 
 export interface HoldReply {
   readonly outcome: HoldOutcome
-  /** The store's clock, epoch milliseconds. */
+  /** The store's time, in epoch milliseconds. */
   readonly now: number
   /** For `held`: when it expires, epoch milliseconds. */
   readonly endsAt?: number | undefined
-  /** For a growth that is `held` or `refused`: the states of the rows of `quotas` after it; else empty. */
+  /** For a growth that is `held` or `refused`: the states of the rows of `quotas` after it; otherwise empty. */
   readonly states: WindowStates
   readonly settingsRevision?: string | undefined
 }
 
-/** What happens to an actual cost above what was reserved. */
+/** What happens to an actual cost above the reserved amount. */
 export type Overrun = 'refuse' | 'charge' | 'fit'
 
-/** Settles a hold, by its holder. */
+/** Settles a hold for its holder. */
 export interface SettleHoldRequest extends HoldRef {
   readonly as: 'committed' | 'cancelled'
   /**
@@ -70,35 +70,35 @@ export interface SettleHoldRequest extends HoldRef {
    */
   readonly actual?: readonly (number | undefined)[] | undefined
   /**
-   * What happens to an actual cost above the hold: nothing is done, it is charged regardless of the limits, or as far
+   * What happens to an actual cost above the hold: it is refused, charged regardless of the limits, or charged as far
    * as it fits.
    */
   readonly overrun: Overrun
-  /** The most that one commit charges beyond the hold, one number per unit; the rest is `uncharged`. */
+  /** The most that one commit may charge above the hold, one number per unit. The rest is `uncharged`. */
   readonly maxOverrun: readonly number[]
-  /** The limits and layers in force now, for the additional charge. */
+  /** The current limits and layers, for the additional charge. */
   readonly quotas: Quotas
   /** As in a take. */
   readonly periods?: readonly number[] | undefined
 }
 
 /**
- * - `settled`: done now, or earlier by the same holder, who gets the same answer.
- * - `above`: the actual cost is above the hold, and `overrun` refuses it; nothing was done, the hold is as it was.
- * - `expired`: it ended before and cannot be charged any more; nothing was charged.
- * - `cancelled`: a commit of what was cancelled; nothing was charged.
- * - `unknown`: there is no such hold, or it is another holder's; nothing was charged.
- * - `stale`: the store's clock is outside of the periods; ask again. (The revision is not looked at.)
+ * - `settled`: done now, or earlier by the same holder, who gets the same result.
+ * - `above`: the actual cost is above the hold, and `overrun` refuses it; nothing was done, and the hold is unchanged.
+ * - `expired`: it expired earlier and can't be charged any more; nothing was charged.
+ * - `cancelled`: a commit after a cancel; nothing was charged.
+ * - `unknown`: the hold doesn't exist, or has another holder; nothing was charged.
+ * - `stale`: the store's clock is outside the periods; repeat the call. The revision isn't checked.
  */
 export type SettleHoldOutcome = 'settled' | 'above' | 'expired' | 'cancelled' | 'unknown' | 'stale'
 
 /** The result of a commit, one number per unit of the schema; all 0 if it charged nothing. */
 export interface Settled<A = readonly number[]> {
-  /** The total that the commit left charged. */
+  /** The total that stays charged. */
   readonly charged: A
-  /** The part of the actual cost that was not charged anywhere. */
+  /** The part of the actual cost that wasn't charged. */
   readonly uncharged: A
-  /** What the hold had before. */
+  /** What the hold had before the commit. */
   readonly reserved: A
 }
 
@@ -106,45 +106,47 @@ export interface SettleHoldReply extends Settled {
   readonly outcome: SettleHoldOutcome
   readonly now: number
   /**
-   * Set by the commit that settled the hold: what it charged in addition, one number per unit; for a late commit, all
-   * of it. Absent if this call settled nothing, as in a repeat.
+   * What this commit charged in addition, one number per unit; for a late commit, everything. Present if this call
+   * settled the hold, so absent in a repeat.
    */
   readonly added?: readonly number[] | undefined
-  /** If something was added: the states of the rows of `quotas` after it; else empty. */
+  /** If something was added: the states of the rows of `quotas` after it; otherwise empty. */
   readonly states: WindowStates
 }
 
-/** A subject's open holds, by its key in the first own layer. */
+/** Lists a subject's open holds, by its key in the first layer that isn't shared. */
 export interface ListHoldsRequest {
   readonly subject: Subject
 }
 
 /** An open hold. */
 export interface HoldRecord {
-  /** Index of the schema's category. Holds of unknown categories are left out. */
+  /** Index of the schema's category. Holds of unknown categories are omitted. */
   readonly category: number
   readonly id: string
   readonly nonce: string
   readonly fingerprint: string
-  /** What it has, unknown units included; `slots` is 1 if it has a slot. */
+  /** Its amounts, including unknown units. `slots` is 1 if it has a slot. */
   readonly costs: Amounts
   /** When it was taken, epoch milliseconds. */
   readonly takenAt: number
   readonly endsAt: number
-  /** Its row in the first own layer, by the schema's cells: pairs `[startedAt, amount]`, `[-1, 0]` for none. */
+  /**
+   * Its row in the first layer that isn't shared, by the schema's cells: pairs `[startedAt, amount]`; `[-1, 0]`: none.
+   */
   readonly charged: readonly number[]
 }
 
 export interface ListHoldsReply {
   readonly now: number
-  /** Earliest end first. */
+  /** By expiry, the earliest first. */
   readonly holds: readonly HoldRecord[]
 }
 
 /** A hold that expired unsettled. */
 export interface EndedHold {
   readonly category: string
-  /** The subject's key in the first own layer. */
+  /** The subject's key in the first layer that isn't shared. */
   readonly owner: string
   readonly fingerprint: string
   /** As in {@link HoldRecord}. */
@@ -155,34 +157,33 @@ export interface EndedHold {
 export interface SweepReply {
   /** Expired holds that this process has settled since the last call, at most 1,000. */
   readonly ended: readonly EndedHold[]
-  /** Open holds of all subjects now. */
+  /** The number of open holds of all subjects. */
   readonly open: number
 }
 
 /**
- * Holds of a store. A take with {@link HoldOptions} makes one: its record is kept, while it is open, without an end; after
- * that at least `id.ttlMs`. What every store promises:
+ * Holds of a store. A take with {@link HoldOptions} makes one. Its record is kept while the hold is open, and then for at
+ * least `id.ttlMs`. The contract:
  *
- * 1. A hold ends when the store's clock passes `endsAt`: what it has goes back to the windows it came from, its slots are
- *    free, its record says `expired`. Exactly once, never before, at most 1 s after. Whatever finds a hold past its end
- *    settles it as ended first, in the same step; a clock that steps back revives nothing.
- * 2. What was charged goes back only to cells with the start that it was taken under, slots as well. Settles follow the
- *    record, whatever layers are in force now. The record names units: of those that the schema of a commit does not have,
- *    all stays charged.
- * 3. A commit above the hold in some unit charges the excess in the windows open then, in one step with the settling. A
- *    commit after the end charges, unit by unit, `min(actual, what the hold had + maxOverrun)` as a new charge where
- *    `overrun` is `charge` and the record lives; else it is `expired`. A repeat by the same holder is answered from the
- *    record, without `added`, and charges nothing. `fit` fits every unit by itself.
- * 4. Cancelling an unknown id marks it cancelled, as `settle` does. Cancelling after the end does nothing (`settled`).
- * 5. A repeated take by the same holder after the end is `expired`, by another one `duplicate`.
- * 6. A row lives at least until the latest end of a hold that has a slot in it.
+ * 1. A hold expires when the store's clock passes `endsAt`. Its tokens return to the windows they came from, its slots are
+ *    freed, and its record says `expired`. This happens exactly once, never early, and at most 1 s late. Any call that
+ *    finds an expired hold settles it first, in the same step. A clock that steps back revives nothing.
+ * 2. Refunds only go to cells with the start that was charged, slots included. Settling follows the record, whichever
+ *    layers apply now. The record names units. If the schema of a commit lacks a unit, that unit stays charged.
+ * 3. A commit above the hold in some unit charges the excess to the windows open then, in one step with settling. A commit
+ *    after expiry charges `min(actual, what the hold had + maxOverrun)` for each unit as a new charge, if `overrun` is
+ *    `charge` and the record exists; otherwise it is `expired`. A repeat by the same holder gets the recorded result,
+ *    without `added`, and charges nothing. `fit` fits each unit separately.
+ * 4. Cancelling an unknown id marks it as cancelled, as `settle` does. Cancelling after expiry does nothing (`settled`).
+ * 5. After expiry, a repeated take by the same holder is `expired`, by another one `duplicate`.
+ * 6. A row is kept at least until the last hold with a slot in it ends.
  */
 export interface SyncHolds {
   extend(request: ExtendRequest): HoldReply
   grow(request: GrowRequest): HoldReply
   settle(request: SettleHoldRequest): SettleHoldReply
   list(request: ListHoldsRequest): ListHoldsReply
-  /** Settles holds whose end has passed. Stores that don't wait for calls also do so by themselves. */
+  /** Settles expired holds. Stores that run between calls also do this by themselves. */
   sweep(): SweepReply
 }
 

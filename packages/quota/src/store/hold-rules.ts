@@ -6,31 +6,31 @@ import type { TakeReply } from './quota-store.ts'
 import type { ReservationId } from './schema.ts'
 
 /**
- * What reservations under an id come to: pure functions of a record, the same for every store. How a record is kept, and how
- * an amount goes back to a row, is the store's.
+ * The part of an id's record that these rules read. The rules are pure functions, the same for all stores. How records
+ * are kept, and how amounts are refunded to rows, is up to the store.
  */
 export interface IdFacts {
-  /** `expired` is the end of a hold that nobody settled. A hold past its end has to be passed as one that expired. */
+  /** `expired`: the hold ended unsettled. Pass a hold whose time is over as `expired`. */
   readonly state: 'reserved' | 'committed' | 'cancelled' | 'expired'
   readonly nonce: string
   readonly fingerprint: string
   /** States of the reply that admitted it; empty for an id that was cancelled before it was reserved. */
   readonly states: WindowStates
-  /** Present if it is a hold's. */
+  /** Present for a hold. */
   readonly hold?: HoldFactsOf | undefined
 }
 
-/** What the rules read of a hold. */
+/** The part of a hold that the rules read. */
 export interface HoldFactsOf {
-  /** What the hold has, or had. */
+  /** The hold's amounts, even after its end. */
   readonly costs: Amounts
   /** When it expires, epoch milliseconds. */
   readonly endsAt: number
-  /** The answer of the commit that settled it. Absent if that charged exactly what the hold had. */
+  /** The result of the commit that settled it. Absent if it charged exactly what the hold had. */
   readonly answer?: Settled<Amounts> | undefined
 }
 
-/** The answer to a take under a known id. */
+/** Returns the reply to a take with a known id. */
 export function repeatedTake(record: IdFacts, id: ReservationId, now: number): TakeReply {
   const { state, states, hold } = record
   if (record.fingerprint !== id.fingerprint) return { outcome: 'conflict', now, states: [] }
@@ -42,12 +42,12 @@ export function repeatedTake(record: IdFacts, id: ReservationId, now: number): T
     : { outcome: 'admitted', now, states, endsAt: hold.endsAt }
 }
 
-/** Whether this nonce may make a settlement without a hold: the id is reserved, and isn't a hold. */
+/** Whether this nonce may settle: the id is reserved, and isn't a hold. */
 export function isToSettle(record: IdFacts | undefined, id: ReservationId): record is IdFacts {
   return record?.state === 'reserved' && record.nonce === id.nonce && record.hold === undefined
 }
 
-/** What a call on a hold finds. */
+/** Returns the outcome of a call on a hold. */
 export function holdOutcome(
   record: IdFacts | undefined,
   id: ReservationId,
@@ -57,14 +57,14 @@ export function holdOutcome(
   return record.state === 'expired' ? 'expired' : 'settled'
 }
 
-/** When an extended hold expires, epoch milliseconds: never earlier than before. */
+/** Returns when an extended hold expires, in epoch milliseconds: never earlier than before. */
 export function extendedEnd({ endsAt }: HoldFactsOf, ttlMs: number, now: number): number {
   return Math.max(endsAt, now + ttlMs)
 }
 
-/** What to do about a settlement. */
+/** How to carry out a settlement. */
 export type SettlementPlan =
-  /** Nothing: it is answered as it stands. */
+  /** Do nothing, and return this result. */
   | { readonly does: 'nothing'; readonly outcome: SettleHoldOutcome; readonly settled: Partial<Settled<Amounts>> }
   /** Mark the id as cancelled, so that a delayed take cannot charge. */
   | { readonly does: 'mark' }
@@ -79,13 +79,13 @@ export interface CommitPlan {
   readonly reserved: readonly number[]
   /** The actual cost. */
   readonly actual: readonly number[]
-  /** The part of it that the hold pays: nothing after its end. */
+  /** The part of it that the hold covers: nothing after its end. */
   readonly within: readonly number[]
-  /** The most to charge in addition, as `overrun` says. */
+  /** The most to charge in addition, according to `overrun`. */
   readonly excess: readonly number[]
   /** Whether anything is charged in addition. */
   readonly isMore: boolean
-  /** The most to refund of a unit: nothing of unknown units, all of slots. */
+  /** The most to refund of a unit: nothing of unknown units, all slots. */
   readonly mostBack: (unit: string) => number
 }
 
@@ -108,7 +108,7 @@ export function planSettlement(
   return planCommit(request, hold, state === 'expired', units)
 }
 
-/** A commit of an open hold, or a late one. */
+/** Plans a commit of an open hold, or a late one. */
 function planCommit(
   { actual: asked, overrun, maxOverrun }: Pick<SettleHoldRequest, 'actual' | 'overrun' | 'maxOverrun'>,
   { costs }: HoldFactsOf,
@@ -135,7 +135,7 @@ function nothing(outcome: SettleHoldOutcome, settled: Partial<Settled<Amounts>> 
   return { does: 'nothing', outcome, settled }
 }
 
-/** The result of a commit. @param added what was charged in addition, one number per unit */
+/** Returns the result of a commit. @param added the additional charge, one number per unit */
 export function commitAnswer(
   { reserved, actual, within }: Pick<CommitPlan, 'reserved' | 'actual' | 'within'>,
   added: readonly number[],
@@ -144,7 +144,7 @@ export function commitAnswer(
   return { charged, uncharged: actual.map((amount, u) => amount - charged[u]!), reserved }
 }
 
-/** What a record keeps of the result; nothing if it charged exactly what the hold had, as most commits do. */
+/** Returns the part of a result to keep in the record; nothing if it charged exactly what the hold had, as usual. */
 export function answerToKeep(
   { charged, uncharged, reserved }: Settled,
   { costs }: HoldFactsOf,
@@ -155,7 +155,7 @@ export function answerToKeep(
   return { charged: named(units, charged), uncharged: named(units, uncharged), reserved: costs }
 }
 
-/** The result of a commit in a record, in a schema's units. */
+/** Converts the result of a commit from a record to a schema's units. */
 export function settledAmounts(settled: Partial<Settled<Amounts>>, units: readonly string[]): Settled {
   const { charged = {}, uncharged = {}, reserved = {} } = settled
   return {
@@ -165,12 +165,12 @@ export function settledAmounts(settled: Partial<Settled<Amounts>>, units: readon
   }
 }
 
-/** How much of a cell's charge is refunded. @param most of a unit; slots are refunded whole */
+/** Returns how much of a cell's charge to refund. @param most of a unit; slots are refunded completely */
 export function amountBack(charged: number, unit: string, most: (unit: string) => number): number {
   return unit === SLOTS ? charged : Math.min(charged, most(unit))
 }
 
-/** What a hold has of each unit after it grew; `undefined`: too much to be exact, so it may not grow. */
+/** Returns what a hold has of each unit after it has grown; `undefined`: too much to be exact, so it can't grow. */
 export function grownCosts(before: Amounts, more: Amounts): Amounts | undefined {
   const units = new Set([...Object.keys(before), ...Object.keys(more)])
   const grown = [...units].map((unit) => [unit, (before[unit] ?? 0) + (more[unit] ?? 0)] as const)
@@ -178,10 +178,10 @@ export function grownCosts(before: Amounts, more: Amounts): Amounts | undefined 
 }
 
 /**
- * What a hold has in a cell after it grew. It knows one opening per window: a newer one means that the older has ended,
- * and cannot be refunded.
+ * Returns what a hold has in a cell after it has grown. A hold knows one opening per window. A newer one means that the
+ * older has ended and can't be refunded.
  *
- * @returns the start of the opening, and what the hold was charged in it
+ * @returns the start of the opening, and the hold's charge in it
  */
 export function grownCharge(
   [startedAt, amount]: readonly [startedAt: number, amount: number],

@@ -1,13 +1,13 @@
-/** How many calls a store accepts while none of them is answered. */
+/** The most calls in flight that a store accepts. */
 const MOST_IN_FLIGHT = 10_000
 
-/** Counts calls in flight. Above a limit a store accepts no more; closing waits until none is left. */
+/** Counts calls in flight. At the maximum, a store accepts no more. Closing waits until none is left. */
 export class InFlight {
   readonly #most: number
   #count = 0
   readonly #waiting: (() => void)[] = []
 
-  /** @param most calls that wait for an answer, or whose answer may still arrive. Default: 10,000 */
+  /** @param most calls that wait for a response, or whose response may still arrive. Default: 10,000 */
   constructor(most: number = MOST_IN_FLIGHT) {
     this.#most = most
   }
@@ -16,18 +16,18 @@ export class InFlight {
     return this.#count
   }
 
-  /** Why no more calls are accepted; `undefined` while there is room. */
+  /** Why no more calls are accepted; `undefined`: there is room. */
   get refusal(): string | undefined {
     if (this.#count < this.#most) return undefined
     return `${this.#most} calls are in flight, and no more are taken on`
   }
 
-  /** Adds calls. Each must be {@link done} later. */
+  /** Adds calls. Call {@link done} for each later. */
   add(calls = 1): void {
     this.#count += calls
   }
 
-  /** These calls were answered, or failed finally. */
+  /** Call after a response, or after a final failure. */
   done(calls = 1): void {
     this.#count -= calls
     for (const resolve of this.#waiting.splice(0)) resolve()

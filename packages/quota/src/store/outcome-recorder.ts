@@ -9,38 +9,46 @@ import {
 
 /** How a call ended. */
 export interface CallOutcome {
-  /** The HTTP status; 0: there was no answer to pass on. */
+  /** The HTTP status; 0: there was no response to pass on. */
   readonly httpStatus: number
-  /** The status was fine, but the body says that the call failed. @default false */
+  /**
+   * The status is a success, but the body reports a failure.
+   *
+   * @default false
+   */
   readonly businessFail?: boolean | undefined
-  /** The status is the service's own 503, because quotas were unavailable. @default false */
+  /**
+   * The status is the service's own 503 because quotas were unavailable.
+   *
+   * @default false
+   */
   readonly quotaUnavailable?: boolean | undefined
 }
 
 export interface OutcomeRecorderOptions {
   readonly store: OutcomeStore
-  /** Determines the minute that a call counts in. */
+  /** Determines the minute in which a call counts. */
   readonly clock: Clock
   /**
-   * How long counts wait at most before they are added to the store, in milliseconds.
+   * The longest time before counts are added to the store, in milliseconds.
    *
    * @default 1_000
    */
   readonly flushAfterMs?: number | undefined
   /**
-   * Called when the timer could not add counts; they are kept and added later.
+   * Called if the timer can't add counts. They are kept and added later.
    *
    * @default not reported
    */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** Counts calls in memory and adds them to a store, once a second while there are any. */
+/** Counts calls in memory, and adds them to a store once per second if there are any. */
 export interface OutcomeRecorder {
-  /** Never throws, never waits. */
+  /** Records a call. Returns immediately and never throws. */
   record(outcome: CallOutcome): void
   /**
-   * Adds what was counted. Counts that cannot be added are kept, up to 11,520 minutes, and added later. If the store
+   * Adds the counts to the store. If that fails, they are kept for up to 11,520 minutes and added later. If the store
    * added them although it threw, they count twice.
    *
    * @throws the store's error
@@ -78,7 +86,7 @@ class Recorder implements OutcomeRecorder {
     this.#flushLater()
   }
 
-  /** One at a time, so that a failed one is kept before the next reads. */
+  /** One flush at a time, so that a failed one has kept its counts before the next one reads them. */
   flush(): Promise<void> {
     const flushed = this.#flushing.then(() => this.#flush())
     this.#flushing = flushed.catch(() => undefined)
@@ -109,7 +117,7 @@ class Recorder implements OutcomeRecorder {
     if (this.#closed || this.#timer !== undefined) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      // The counts are kept, and added at the next attempt.
+      // The counts are kept for the next attempt.
       this.flush().catch((error: unknown) => this.#onError?.(error))
     }, this.#flushAfterMs)
     this.#timer.unref()

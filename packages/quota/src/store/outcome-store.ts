@@ -3,13 +3,13 @@ import type { Answer } from './quota-store.ts'
 /**
  * The counts of calls, in this order:
  *
- * - `calls`: all of them; each also counts in at most one of the next four, and in one of the last two besides
- * - `codeZero`: there was no answer to pass on (`httpStatus` 0)
+ * - `calls`: all. Each also counts in at most one of the next four, and then possibly in one of the last two.
+ * - `codeZero`: there was no response to pass on (`httpStatus` 0)
  * - `clientError`: status 400 to 499
  * - `serverError`: status 500 and above
- * - `businessFail`: a status below 400, whose body says that it failed
- * - `refused`: of `clientError`, those with status 429
- * - `quotaUnavailable`: of `serverError`, the service's own 503 about quotas
+ * - `businessFail`: a status below 400 whose body reports a failure
+ * - `refused`: the part of `clientError` with status 429
+ * - `quotaUnavailable`: the part of `serverError` that is the service's own 503 about quotas
  */
 export const OUTCOME_COLUMNS = [
   'calls',
@@ -28,19 +28,17 @@ export interface MinuteOutcomes extends Readonly<Record<OutcomeColumn, number>> 
   readonly minute: number
 }
 
-/** How long every store keeps its counts at least: 8 days. */
+/** Stores keep counts for at least this long: 8 days. */
 export const OUTCOMES_KEPT_MINUTES: number = 8 * 24 * 60
 
 /**
- * Counts outcomes of calls per minute and over all processes, for the adaptive mode and for charts. Times are
+ * Counts outcomes of calls per minute, for all processes together. Used by the adaptive mode and charts. Times are
  * arguments: a store reads no clock.
  */
 export interface OutcomeStore {
-  /** Adds counts, whole numbers of at least 0, to the stored ones. If it throws, any of them may have been added. */
+  /** Adds counts, whole numbers of at least 0, to the stored ones. If it throws, some may have been added. */
   add(counts: readonly MinuteOutcomes[]): Answer<void>
-  /**
-   * The minutes from `fromMinute` up to, not including, `toMinute`, in order. Minutes without calls may be left out.
-   */
+  /** Returns the minutes from `fromMinute` to before `toMinute`, in order. Minutes without calls may be missing. */
   read(fromMinute: number, toMinute: number): Answer<readonly MinuteOutcomes[]>
   /** Closes everything. */
   close?(): void | PromiseLike<void>
@@ -74,7 +72,7 @@ function addOutcomes(a: MinuteOutcomes, b: MinuteOutcomes): MinuteOutcomes {
   }
 }
 
-/** Counts by minute, for a limited number of minutes: the oldest is dropped. */
+/** Counts by minute, for a limited number of minutes. The oldest one is dropped. */
 export class OutcomeTable {
   readonly #maxMinutes: number
   readonly #minutes = new Map<number, MinuteOutcomes>()
@@ -93,7 +91,7 @@ export class OutcomeTable {
     if (this.#minutes.size > this.#maxMinutes) this.#minutes.delete(Math.min(...this.#minutes.keys()))
   }
 
-  /** In order of time. */
+  /** Returns all minutes in order. */
   entries(): MinuteOutcomes[] {
     return [...this.#minutes.values()].sort((a, b) => a.minute - b.minute)
   }

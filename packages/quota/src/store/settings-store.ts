@@ -1,36 +1,36 @@
 import type { Answer } from './quota-store.ts'
 
-/** What changed in a settings store: the settings, one subject's, or everything if that is unknown. */
+/** What changed in a settings store: the settings, one subject's settings, or unknown. */
 export type SettingsChange =
   | { readonly kind: 'settings' }
   | { readonly kind: 'subject'; readonly layer: string; readonly key: string }
   | { readonly kind: 'everything' }
 
-/** A stored document. Its writer and their policy are unknown, so nothing in it is taken for granted. */
+/** A stored document. Its writer and the writer's policy are unknown, so it may contain anything. */
 export interface StoredDocument {
   readonly document: unknown
-  /** Counts the writes that people see: 1, 2, 3 ... It restarts if a store lost its data. */
+  /** Counts writes, for people: 1, 2, 3 ... It restarts if a store lost its data. */
   readonly version: number
-  /** Random text of this write, never empty: documents with equal revisions are equal. */
+  /** Random text of this write, never empty. Documents with equal revisions are equal. */
   readonly revision: string
 }
 
 /** Options of a write. */
 export interface StoreWriteOptions {
-  /** Writes only if this revision is stored, `''` for none. Absent: any. */
+  /** Only write if this revision is stored; `''`: nothing is stored. Absent: any. */
   readonly ifRevision?: string | undefined
   /** Who makes the change, for stores with an audit trail. */
   readonly by?: string | undefined
 }
 
-/** The result of a write: the stored state (version 0, revision `''`: nothing), and whether it was written. */
+/** The result of a write: whether it was written, and the stored state (version 0, revision `''`: nothing). */
 export interface WriteReply {
   readonly written: boolean
   readonly version: number
   readonly revision: string
 }
 
-/** Reads documents as one transaction sees them. */
+/** Reads documents in a transaction. */
 export interface SettingsReader {
   read(): PromiseLike<StoredDocument | undefined>
   readSubject(layer: string, key: string): PromiseLike<ReadWithin>
@@ -39,28 +39,28 @@ export interface SettingsReader {
 /** A subject's document as a transaction sees it. */
 export interface ReadWithin {
   readonly stored: StoredDocument | undefined
-  /** `false`: it may belong to the transaction's first snapshot, so it isn't cached. */
+  /** `false`: it may be from the transaction's first snapshot, so it isn't cached. */
   readonly isLatest: boolean
 }
 
 /**
- * Where settings live, as documents that the engine fits to its policy. What every one promises:
+ * A store of settings documents, which the engine fits to its policy. The contract:
  *
  * 1. A write is compare-and-set on the revision, and gives the document a new one ({@link newRevision}). A document and
  *    its revision are read together.
- * 2. A write that was answered is what every later read gives, also one by another process.
- * 3. Watchers are notified of a change within one second, including other processes' changes, lost data, and an older
- *    state that was restored.
+ * 2. After a write has returned, every later read returns it, in any process.
+ * 3. Watchers are notified of a change within one second. This includes changes by other processes, lost data, and a
+ *    restored older state.
  */
 interface SettingsPort {
   /**
-   * Whether the counters' store knows the revision in force, because it is stored or announced there. Decisions are
-   * then made under exactly the stored settings. `false`: the settings belong to this process.
+   * Whether the store of the counters knows the effective revision, because it is stored or announced there. Decisions
+   * then use exactly the stored settings. `false`: the settings belong to this process.
    */
   readonly isMarked: boolean
   /**
-   * Whether each caller reads for itself, as Cloudflare Workers need it. There a read that several requests wait for is lost
-   * with the one that made it. Nothing is read in the background either: decisions carry their revision.
+   * Whether each caller reads for itself, as in Cloudflare Workers, where a shared read is lost with the request that
+   * started it. Nothing is read in the background either: decisions include their revision.
    */
   readonly sharesNothing?: boolean | undefined
   read(): Answer<StoredDocument | undefined>
@@ -69,14 +69,14 @@ interface SettingsPort {
   /** `null` removes the subject's settings; its version keeps counting. */
   writeSubject(layer: string, key: string, document: unknown, options: StoreWriteOptions): Answer<WriteReply>
   /**
-   * Reads inside the caller's transaction, if the counters are charged in it: every connection may have one open, with
-   * none free for another read. Absent if documents are stored elsewhere.
+   * Returns a reader for the caller's transaction, if the counters are charged in it. All connections may be in
+   * transactions, with none left for another read. Absent if documents are stored elsewhere.
    */
   within?(transaction: unknown): SettingsReader
-  /** Calls `listener` after changes of any process, until you call the returned function. */
+  /** Calls `listener` after changes by any process, until you call the returned function. */
   watch(listener: (change: SettingsChange) => void): () => void
   /**
-   * For documents and counters in different stores: a process that read `revision` got `seen` from the counters.
+   * For documents and counters in different stores: a process has read `revision` but got `seen` from the counters.
    * Announces `revision` there, if `seen` is still the announced one.
    */
   reannounce?(revision: string, seen: string): Answer<void>
@@ -96,10 +96,10 @@ export interface SyncSettingsStore extends SettingsPort {
 export interface AsyncSettingsStore extends SettingsPort {
   readonly sync: false
   /**
-   * Set while the first connection is being made and nothing has failed yet; resolves when either is over. Deadlines of
-   * calls start after that.
+   * Present during the first connection, until it succeeds or fails; then it resolves. Deadlines of calls start after
+   * that.
    *
-   * @default connecting counts in the deadline
+   * @default the deadline includes connecting
    */
   readonly opening?: PromiseLike<void> | undefined
   read(): PromiseLike<StoredDocument | undefined>
@@ -110,7 +110,7 @@ export interface AsyncSettingsStore extends SettingsPort {
 
 export type SettingsStore = SyncSettingsStore | AsyncSettingsStore
 
-/** A revision for one write: 132 random bits as 22 characters of `A-Z a-z 0-9 _ -`. */
+/** Returns a new revision: 132 random bits as 22 characters of `A-Z a-z 0-9 _ -`. */
 export function newRevision(): string {
   let text = ''
   for (const byte of crypto.getRandomValues(new Uint8Array(22))) text += ALPHABET[byte & 63]

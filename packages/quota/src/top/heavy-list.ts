@@ -1,31 +1,33 @@
-/** Names that are counted one by one; more than are ever reported, so that the last of those are right. */
+/**
+ * How many names are counted individually. More than are ever reported, so that the last ones reported are accurate.
+ */
 const PLACES = 256
 
-/** A name and what came of it in the period. */
+/** A name, and its sum in the period. */
 export interface Heavy {
   readonly name: string
-  /** What was counted since the name is in the list, and what it probably had before. */
+  /** The count since the name joined the list, plus an estimate from before. */
   readonly amount: number
-  /** What was counted for certain. */
+  /** The certain part of the count. */
   readonly atLeast: number
 }
 
 /**
- * The names with the largest sums of one kind. Names in the list are counted exactly, slice by slice; the rest is in a
- * sketch, and a name whose count there passes the smallest of the list takes its place (an augmented sketch: Roy, Khan and
- * Alonso, 2016).
+ * The names with the largest sums of one kind. Names in the list are counted exactly, by slice. The others are in a
+ * sketch. If a name's count there passes the smallest one in the list, it takes its place (augmented sketch: Roy, Khan
+ * and Alonso, 2016).
  */
 export class HeavyList {
   readonly #places = new Map<string, number>()
   readonly #names: (string | undefined)[] = new Array<string | undefined>(PLACES).fill(undefined)
-  /** For each place the sum of each slice. */
+  /** The sum of each slice, for each place. */
   readonly #counted = new Float64Array(PLACES * SLICES)
-  /** What a name had in the sketch when it came; it goes in steps, as it would if it had been counted evenly. */
+  /** A name's count in the sketch when it joined. It fades in steps, as if it had been counted evenly. */
   readonly #before = new Float64Array(PLACES)
   readonly #step = new Float64Array(PLACES)
-  /** By place: all that is counted and was before. */
+  /** By place: the count and the estimate from before. */
   readonly #sums = new Float64Array(PLACES)
-  /** No sum of the list is smaller; the smallest may be larger. */
+  /** A lower bound for all sums in the list. */
   #floor = 0
   readonly #sketch = new Sketch()
   readonly #hash: (name: string) => Hash
@@ -40,7 +42,7 @@ export class HeavyList {
     else this.#count(place, amount, slice)
   }
 
-  /** Leaves a slice, which holds the oldest counts, empty for those to come. */
+  /** Clears a slice, which has the oldest counts, for new ones. */
   turn(slice: number): void {
     for (let place = 0; place < PLACES; place++) {
       const at = place * SLICES + slice
@@ -61,7 +63,7 @@ export class HeavyList {
     this.#floor = 0
   }
 
-  /** The heaviest first; of equal ones the first by name. */
+  /** Returns the heaviest names first; equal ones by name. */
   top(count: number): Heavy[] {
     const all = [...this.#places].map(([name, place]) => ({
       name,
@@ -85,7 +87,7 @@ export class HeavyList {
     this.#count(place, amount, slice)
   }
 
-  /** A place that is free, or whose name has less than `sum`. */
+  /** Returns a place that is free, or whose name has less than `sum`. */
   #placeBelow(sum: number): number | undefined {
     if (this.#places.size < PLACES) return this.#places.size
     let least = 0
@@ -117,36 +119,36 @@ export class HeavyList {
   }
 }
 
-/** The text without the longer one that it may be a part of, which would stay in memory with it. */
+/** Copies a text. A substring would keep its longer original in memory. */
 function copyOf(text: string): string {
   return ` ${text}`.slice(1)
 }
 
-/** Counts side by side, a power of two: a name's place is some bits of its hash. */
+/** The width of a row, a power of two: a name's position is some bits of its hash. */
 const WIDTH = 2_048
 const ROWS = 4
 
-/** Two independent texts of 32 bits are made into one for each row (Kirsch and Mitzenmacher, 2006). */
+/** Two independent 32-bit hashes, from which each row gets its own (Kirsch and Mitzenmacher, 2006). */
 export interface Hash {
   readonly first: number
   readonly second: number
 }
 
 /**
- * Counts of any number of names in a fixed room: a count-min sketch (Cormode and Muthukrishnan, 2005) that raises no count
- * further than it has to (Estan and Varghese, 2002). Its count of a name is never too low, as long as nothing fades.
+ * A count-min sketch (Cormode and Muthukrishnan, 2005) with conservative update (Estan and Varghese, 2002). It counts
+ * any number of names in fixed memory. Without fading, counts are never too low.
  */
 class Sketch {
   readonly #cells = new Float64Array(WIDTH * ROWS)
 
-  /** The count of a name, other names that share its places included. */
+  /** Returns the count of a name, including other names at the same positions. */
   of(hash: Hash): number {
     let least = Number.POSITIVE_INFINITY
     for (let row = 0; row < ROWS; row++) least = Math.min(least, this.#cells[place(hash, row)]!)
     return least
   }
 
-  /** Makes a name's count at least so much. */
+  /** Raises a name's count to at least this. */
   raiseTo(hash: Hash, amount: number): void {
     for (let row = 0; row < ROWS; row++) {
       const at = place(hash, row)
@@ -158,7 +160,7 @@ class Sketch {
     this.#cells.fill(0)
   }
 
-  /** @param share the share of every count that remains */
+  /** @param share the share of each count that remains */
   fade(share: number): void {
     for (let at = 0; at < this.#cells.length; at++) this.#cells[at]! *= share
   }
@@ -169,13 +171,13 @@ function place({ first, second }: Hash, row: number): number {
 }
 
 /**
- * Hashes names by a seed that nobody outside knows, so that nobody can choose names that share the places of another.
- * MurmurHash3's mixing, two lanes of it.
+ * Hashes names with a secret seed, so that no one can choose names that collide with others. Uses the mixing of
+ * MurmurHash3 in two lanes.
  */
 export class NameHash {
   readonly #seeds: Uint32Array
 
-  /** @param seeds two numbers of 32 bits */
+  /** @param seeds two 32-bit numbers */
   constructor(seeds: Uint32Array = crypto.getRandomValues(new Uint32Array(2))) {
     this.#seeds = seeds
   }
@@ -190,7 +192,7 @@ export class NameHash {
       second = Math.imul(second ^ unit, 0xc2b2_ae35)
       second ^= second >>> 16
     }
-    // Odd, so that the rows differ.
+    // Odd, so that all rows differ.
     return { first: finish(first), second: finish(second) | 1 }
   }
 }
@@ -200,10 +202,10 @@ function finish(lane: number): number {
   return mixed ^ (mixed >>> 13)
 }
 
-/** Parts of a period that are forgotten one by one. */
+/** The number of parts of a period. Counts expire part by part. */
 const SLICES = 6
 
-/** Which part of a sliding period it is. */
+/** The current part of a sliding period. */
 export class Slices {
   readonly #sliceMs: number
   #number: number
@@ -213,19 +215,19 @@ export class Slices {
     this.#number = Math.floor(now / this.#sliceMs)
   }
 
-  /** The slice that is being counted, 0 to {@link SLICES} - 1. */
+  /** The current slice, 0 to {@link SLICES} - 1. */
   get present(): number {
     return this.#number % SLICES
   }
 
-  /** When the oldest slice began, in epoch milliseconds. */
+  /** When the oldest slice started, in epoch milliseconds. */
   get sinceAt(): number {
     return Math.ceil((this.#number - SLICES + 1) * this.#sliceMs)
   }
 
   /**
-   * Calls `turn` for each slice that begins by `now`, or `clear` where all are over. A clock that steps back begins none, so
-   * that what comes meanwhile is of the present slice.
+   * Calls `turn` for each slice that starts by `now`, or `clear` if all have expired. If the clock steps back, counting
+   * continues in the current slice.
    */
   advance(now: number, { turn, clear }: { turn(slice: number): void; clear(): void }): void {
     const number = Math.floor(now / this.#sliceMs)

@@ -9,40 +9,40 @@ import type { Subject } from '../store/schema.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import { HeavyList, NameHash, Slices } from './heavy-list.ts'
 
-/** Most subjects that are reported. */
+/** The most subjects per report. */
 const MAX_REPORTED = 100
 
-/** The result of one subject's requests in the period. */
+/** A subject, and its sum in the period. */
 export interface TopSubject {
-  /** The subject's key in the layer that is counted. */
+  /** The subject's key in the counted layer. */
   readonly subject: string
-  /** What was spent, or requests refused: what was counted, and what the subject probably had before it was noticed. */
+  /** The amount spent, or the number of refused requests. Includes an estimate from before the subject was noticed. */
   readonly amount: number
-  /** As much as that for certain. */
+  /** The certain part of the amount. */
   readonly atLeast: number
 }
 
-/** Who spends and who is refused most, as {@link topSubjects} gives it. */
+/** The subjects that spend the most, and those that are refused the most. See {@link topSubjects}. */
 export interface TopSubjects {
-  /** The beginning of the counts, in epoch milliseconds: between 5/6 of the period and all of it ago. */
+  /** Returns when the counts start, in epoch milliseconds: between 5/6 of the period and the whole period ago. */
   sinceAt(): number
   /**
-   * Those who spent the most, the most first. Tokens given back later are not subtracted.
+   * Returns the subjects that spent the most, the highest first. Later refunds aren't subtracted.
    *
-   * @param count how many, 1 to 100; 10 where left out
-   * @param unit what they spent: one of the policy's, needed where it has several
-   * @throws {QuotaError} `invalid_options` for a category or unit that there is not, or another count
+   * @param count how many, 1 to 100. Default: 10
+   * @param unit one of the policy's units; required if it has several
+   * @throws {QuotaError} `invalid_options` for an unknown category or unit, or an invalid count
    */
   spent(category: string, count?: number, unit?: string): TopSubject[]
-  /** Those whose requests were refused most often; as {@link spent}. */
+  /** Returns the subjects that were refused most often; see {@link spent}. */
   refused(category: string, count?: number): TopSubject[]
-  /** Stops listening; the counts stay. */
+  /** Stops listening. The counts stay. */
   stop(): void
 }
 
 /**
- * Counts who spends and who is refused most, over a sliding period, in about half a megabyte however many subjects there
- * are. It listens to the engine's events: what other processes decide is theirs to count.
+ * Counts which subjects spend the most and are refused the most, over a sliding period. It needs about half a megabyte
+ * for any number of subjects. It listens to the engine's events, so it only counts decisions of this process.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
@@ -88,7 +88,7 @@ export function topSubjects(options: TopSubjectsOptions): TopSubjects {
     return found.top(count).map(({ name, amount, atLeast }) => ({ subject: name, amount, atLeast }))
   }
 
-  /** The lists of a unit. */
+  /** Returns the lists of a unit. */
   const spentOf = (unit: string | undefined): ReadonlyMap<string, HeavyList> => {
     const named = unit ?? (units.length === 1 ? units[0]! : undefined)
     const found = named === undefined ? undefined : spent.get(named)
@@ -122,20 +122,22 @@ export interface TopSubjectsOptions {
   /** The engine whose decisions are counted. */
   readonly quota: Pick<Quota, 'on' | 'policy'>
   /**
-   * How far back is counted, in milliseconds, 6 seconds to 31 days; forgotten in sixths.
+   * The length of the period in milliseconds, 6 seconds to 31 days. Counts expire in sixths.
+   *
    * @default 600_000
    */
   readonly periodMs?: number | undefined
   /**
-   * The layer whose keys are counted, where subjects have one for each layer; not a shared one.
-   * @default the policy's first layer that is not shared
+   * The layer whose keys are counted, if subjects have a key per layer. Not a shared layer.
+   *
+   * @default the first layer that isn't shared
    */
   readonly layer?: string | undefined
-  /** @default the machine's */
+  /** @default the system clock */
   readonly clock?: Clock | undefined
 }
 
-/** The same with the defaults filled in, but for the layer. */
+/** The options with all defaults except the layer's. */
 interface ParsedOptions extends TopSubjectsOptions {
   readonly periodMs: number
   readonly clock: Clock

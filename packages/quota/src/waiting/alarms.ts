@@ -9,7 +9,7 @@ export class Alarms {
   #timer: ReturnType<typeof setTimeout> | undefined
   #timerDue = Number.POSITIVE_INFINITY
 
-  /** @param ring called with the alarms that are due, which are no longer set */
+  /** @param ring called with the alarms that are due; they are no longer set */
   constructor(ring: (due: readonly Alarm[]) => void) {
     this.#ring = ring
   }

@@ -1,9 +1,9 @@
-/** A node of a heap. `at` is its place there, -1 outside. */
+/** A node of a heap. `at` is its index there; -1: it isn't in a heap. */
 export interface Node {
   at: number
 }
 
-/** A binary heap that knows its nodes' places, so that a node can leave from the middle in O(log n). */
+/** A binary heap that tracks its nodes' indices, so that any node can be removed in O(log n). */
 export class Heap<T extends Node> {
   readonly #nodes: T[] = []
   readonly #before: (a: T, b: T) => boolean

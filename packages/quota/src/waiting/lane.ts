@@ -2,7 +2,7 @@ import { Heap } from './heap.ts'
 import type { Need } from './needs.ts'
 import type { Alarm, Place, Waiter } from './waiter.ts'
 
-/** One of the limits that a try needs. */
+/** One of the limits that an attempt needs. */
 export interface Flight {
   readonly needs: readonly Need[]
   readonly at: number
@@ -12,39 +12,39 @@ const NO_FLIGHT: Flight = { needs: [], at: 0 }
 
 /** How long a lane is closed after a refusal. */
 export interface Closing {
-  /** Requests of this cost or more were refused. */
+  /** Requests with at least this cost were refused. */
   readonly cost: number
   /** `undefined`: the time is unknown. */
   readonly waitMs?: number | undefined
 }
 
 /**
- * Who waits for one limit of one key, and what is known of that limit. It lives while a waiter stands in it or a try that
- * needs it is in flight.
+ * Who waits for one limit of one key, and what is known about that limit. A lane exists while a waiter is in it, or an
+ * attempt that needs it is in flight.
  */
 export class Lane {
   readonly name: string
   readonly isSlots: boolean
   readonly places: Heap<Place> = new Heap((a, b) => a.waiter.isBefore(b.waiter))
   readonly alarm: Alarm
-  /** When the refusing limit opens, by the stopwatch, and when the first waiter is tried again: after 60 s at most. */
+  /** When the refusing limit opens, by the stopwatch, and when the first waiter tries again: after 60 s at most. */
   opensAt = 0
   retryAt = 0
-  /** When something was last freed here, as a number of the queue's events. */
+  /** When something was last freed here, as the number of a queue event. */
   freedAt = 0
   #refusedCost = Number.POSITIVE_INFINITY
   #flights = 0
-  /** The sum of costs in flight. */
+  /** The total cost of attempts in flight. */
   #flyingCost = 0
-  /** Tries in flight that may be refused, their limit, and the tick of the event loop in which they were sent. */
+  /** Attempts in flight that may be refused, their limit, and the tick of the event loop that sent them. */
   #unsure = 0
   #most = 1
   #turn = -1
-  /** The last of them. */
+  /** The last of these attempts. */
   #last: Flight = NO_FLIGHT
   /** How often something was freed since they were sent. */
   #freed = 0
-  /** Certain to be left when all tries in flight are admitted. */
+  /** What certainly remains if all attempts in flight are admitted. */
   #room = 0
   #emptyTries = 0
 
@@ -59,8 +59,8 @@ export class Lane {
   }
 
   /**
-   * Why a waiter can't be tried now. `flights`: answers in flight decide. `limit`: the limit is known to
-   * refuse it. `order`: an earlier one stands here.
+   * Why a waiter can't try now. `flights`: replies in flight decide. `limit`: the limit is known to refuse it. `order`:
+   * an earlier waiter is in the lane.
    */
   blocks(waiter: Waiter, at: number, now: number, turn: number): 'flights' | 'limit' | 'order' | undefined {
     if (now < this.retryAt && waiter.needs[at]!.cost >= this.#refusedCost) return 'limit'
@@ -70,8 +70,8 @@ export class Lane {
   }
 
   /**
-   * Whether one more can be sent after those in flight. Stores decide in order what is sent together: where one is refused,
-   * so is a later one that costs as much of the same limits, from this one to the widest.
+   * Whether another attempt can follow those in flight. Stores decide attempts that are sent together in order. If one
+   * is refused, so is a later one with the same or higher cost of the same limits, from this one to the widest.
    */
   #mayFollow({ needs, at }: Flight, turn: number): boolean {
     const before = this.#last.needs.slice(this.#last.at)
@@ -79,12 +79,12 @@ export class Lane {
     return isSent && before.every(({ lane, cost }, i) => lane === needs[at + i]!.lane && cost <= needs[at + i]!.cost)
   }
 
-  /** Whether there is so much room that a try can't be refused here. */
+  /** Whether there is so much room that an attempt can't be refused here. */
   isSafe(cost: number): boolean {
     return this.#flyingCost + cost <= this.#room / FAIR_PART
   }
 
-  /** @param isSure whether it can't be refused anywhere */
+  /** @param isSure whether no limit can refuse it */
   sent(flight: Flight, isSure: boolean, turn: number): void {
     this.#flights++
     this.#flyingCost += flight.needs[flight.at]!.cost
@@ -104,7 +104,7 @@ export class Lane {
     if (!isSure) this.#unsure--
   }
 
-  /** @param remaining of the limit, after an admission */
+  /** @param remaining of the limit after an admission */
   hasRoom(remaining: number): void {
     this.#emptyTries = 0
     const room = remaining - this.#flyingCost
@@ -119,14 +119,14 @@ export class Lane {
     this.alarm.due = this.retryAt
   }
 
-  /** Something was refunded. Answers in flight may not include it. */
+  /** Something was refunded. Replies in flight may not include it. */
   freed(event: number): void {
     this.freedAt = event
     this.#freed++
     this.#open()
   }
 
-  /** Other settings are in force. */
+  /** The effective settings changed. */
   changed(): void {
     this.#room = 0
     this.#open()
@@ -138,7 +138,7 @@ export class Lane {
     this.#emptyTries = 0
   }
 
-  /** 25 to 50 ms for ten tries, then doubling up to a second. */
+  /** 25 to 50 ms for ten attempts, then doubling up to a second. */
   #probeMs(): number {
     this.#emptyTries++
     const factor = 2 ** Math.max(0, this.#emptyTries - QUICK_TRIES)
@@ -149,9 +149,9 @@ export class Lane {
 const PROBE_MS = 50
 const QUICK_TRIES = 10
 const MAX_PROBE_MS = 1_000
-/** Other processes may raise or reset limits, so the first in a lane never sleeps longer. */
+/** Other processes may raise or reset limits, so the first waiter in a lane tries at least this often. */
 const RECHECK_MS = 60_000
-/** Tries at a window with an unknown rest. */
+/** How many attempts to make if a window's remainder is unknown. */
 const FIRST_TRIES = 8
-/** One process takes this part of what is left at a time, so that other processes' queues get theirs. */
+/** One process takes this part of the remainder at a time, so that queues of other processes get their share. */
 const FAIR_PART = 8

@@ -19,9 +19,9 @@ import { type Alarm, type End, outcomeOf, Waiter } from './waiter.ts'
 type Answered = WaitedReservation<Counting>
 
 /**
- * The lanes of one engine's limits, and who stands where. A waiter stands in the lane of the limit that refuses it, and in
- * those of all narrower limits that it needs, so that no later one takes there what it needs. None is tried while an
- * earlier one stands in a lane that both need.
+ * The lanes of an engine's limits, and the waiters in them. A waiter is in the lane of the limit that refuses it, and
+ * in those of all narrower limits that it needs. So no later request takes what it needs there. No waiter tries while
+ * an earlier one is in a lane that both need.
  */
 export class Lanes {
   readonly #quota: Quota
@@ -31,13 +31,13 @@ export class Lanes {
   readonly #forget: () => void
   readonly #lanes = new Map<string, Lane>()
   readonly #alarms: Alarms = new Alarms((due) => this.#ring(due))
-  /** Waiters that may have become first everywhere. */
+  /** Waiters that may have become first in all their lanes. */
   readonly #ready: Heap<Waiter> = new Heap((a, b) => a.isBefore(b))
   readonly #all = new Set<Waiter>()
   readonly #waitingByKey = new Map<string, number>()
   readonly #off: readonly (() => void)[]
   #waiting = 0
-  /** Counts what was freed and changed. */
+  /** Counts refunds and changes. */
   #events = 0
   #changedAt = 0
   #turn = 0
@@ -63,7 +63,7 @@ export class Lanes {
     return this.#all.size
   }
 
-  /** Puts a request into the queue. Settles when it leaves. */
+  /** Adds a request to the queue. Settles when the request leaves. */
   enter(given: WaitRequest<string, Counting>): Promise<Answered> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw closed()
@@ -110,7 +110,7 @@ export class Lanes {
     this.#alarms.start()
   }
 
-  /** Considers all waiters that may be tried, in order. */
+  /** Handles all waiters that may try, in order. */
   #drain(): void {
     if (this.#isDraining) return
     this.#isDraining = true
@@ -127,14 +127,14 @@ export class Lanes {
     else this.#stand(waiter, blocked.upTo)
   }
 
-  /** Where a waiter has to stand; `undefined`: it may be tried. */
+  /** Returns why and up to which limit a waiter must wait; `undefined`: it may try. */
   #blocked(waiter: Waiter): { readonly upTo: number; readonly isTooLate: boolean } | undefined {
     const now = systemStopwatch()
     const { needs, deadline, expectsGiveBacks } = waiter
     for (let at = 0; at < needs.length; at++) {
       const lane = this.#lanes.get(needs[at]!.lane)
       const reason = lane?.blocks(waiter, at, now, this.#turn)
-      // Until answers in flight name the refusing limit, it keeps its place in all lanes.
+      // Until replies in flight name the refusing limit, it keeps its position in all lanes.
       if (reason === 'flights') return { upTo: needs.length - 1, isTooLate: false }
       const isTooLate = reason === 'limit' && lane!.opensAt > deadline && !expectsGiveBacks
       if (reason !== undefined) return { upTo: at, isTooLate }
@@ -142,7 +142,7 @@ export class Lanes {
     return undefined
   }
 
-  /** Gives a waiter its places in the lanes up to one of its needs, and removes it from the wider ones. */
+  /** Puts a waiter in the lanes up to one of its needs, and removes it from the wider ones. */
   #stand(waiter: Waiter, upTo: number): void {
     if (!waiter.isWaiting && !this.#mayWait(waiter)) return
     const { places, needs } = waiter
@@ -169,7 +169,7 @@ export class Lanes {
     return true
   }
 
-  /** Removes a waiter from its wider lanes, from one on. */
+  /** Removes a waiter from its lanes, from one on. */
   #leave({ places, needs }: Waiter, from: number): void {
     while (places.length > from) {
       const lane = this.#laneOf(needs[places.length - 1]!)
@@ -214,7 +214,7 @@ export class Lanes {
     )
   }
 
-  /** One number for everything that is sent in a tick of the event loop. */
+  /** Returns one number for everything that is sent in a tick of the event loop. */
   #thisTurn(): number {
     if (!this.#isTurnOpen) {
       this.#isTurnOpen = true
@@ -226,10 +226,10 @@ export class Lanes {
     return this.#turn
   }
 
-  /** @param isOutdated whether something was freed or changed while the answer was in flight */
+  /** @param isOutdated whether something was freed or changed while the reply was in flight */
   #answered(waiter: Waiter, reservation: Reservation, isOutdated: boolean): void {
     if (waiter.isOver) {
-      // The caller is gone.
+      // The caller has left.
       reservation.cancel().catch(() => undefined)
       return
     }
@@ -257,7 +257,7 @@ export class Lanes {
     const isOver = systemStopwatch() >= waiter.deadline || waiter.needs.length === 0
     if (isOutage && !isOver && !waiter.isOver) {
       waiter.outage = error
-      // All that need the widest limit wait with it.
+      // All requests that need the widest limit wait with this one.
       this.#closeAt(waiter, waiter.needs.length - 1, { cost: 0 })
     } else {
       this.#end(waiter, { error })
@@ -278,7 +278,7 @@ export class Lanes {
     this.#alarms.put(lane.alarm)
   }
 
-  /** Considers a waiter again, under the prices in force. */
+  /** Handles a waiter again, with the current prices. */
   #again(waiter: Waiter): void {
     try {
       const needs = this.#needs.of(this.#door.demand(waiter.request))
@@ -332,7 +332,7 @@ export class Lanes {
     this.#drain()
   }
 
-  /** Other settings may change prices, and so the limits that requests need. */
+  /** Changed settings may change prices, and so the limits that requests need. */
   #changed(): void {
     this.#changedAt = ++this.#events
     for (const lane of this.#lanes.values()) lane.changed()
@@ -340,7 +340,7 @@ export class Lanes {
     this.#drain()
   }
 
-  /** Considers the first of a lane; removes an unused lane. */
+  /** Handles the first waiter of a lane. Removes a lane that isn't used. */
   #wakeFirst(lane: Lane): void {
     const first = lane.places.first?.waiter
     if (first !== undefined) {
@@ -363,14 +363,14 @@ export class Lanes {
     for (const { lane: name = '', waiter } of due) {
       const lane = this.#lanes.get(name)
       if (lane !== undefined) this.#wakeFirst(lane)
-      // A try in flight at the deadline decides.
+      // At the deadline, an attempt in flight decides.
       if (waiter !== undefined && !waiter.isFlying)
         this.#end(waiter, waiter.outage === undefined ? { refusal: 'timeout' } : { error: waiter.outage })
     }
     this.#drain()
   }
 
-  /** The answer of a refusal. A request that was never tried reads its limits. */
+  /** Makes the result of a refusal. A request that never tried reads its limits. */
   async #refused({ request }: Waiter, reason: WaitRefusal, known: RefusedDecision | undefined): Promise<Answered> {
     let decision = known
     if (decision === undefined && reason !== 'queue_full') {
@@ -389,7 +389,7 @@ export class Lanes {
   }
 }
 
-/** Used if the time of an opening is unknown. */
+/** Used if it is unknown when a limit opens. */
 const RETRY_MS = 1_000
 
 function closed(): QuotaError {

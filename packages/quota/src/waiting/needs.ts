@@ -5,7 +5,7 @@ import { noneOf, unitNames, vectorOf } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import { Layout } from '../windows/layout.ts'
 
-/** One limit of one key that a request needs something of. */
+/** A limit of a key that a request needs. */
 export interface Need {
   readonly lane: string
   readonly cost: number
@@ -16,18 +16,18 @@ export interface Need {
 interface Limited {
   readonly layer: string
   readonly layerIndex: number
-  /** Its place in a row. */
+  /** Its position in a row. */
   readonly cell: number
   readonly isShared: boolean
   readonly label: string
-  /** Its place among the costs of a request. */
+  /** Its position among a request's costs. */
   readonly unit: number
   readonly isSlots: boolean
 }
 
-/** Names the limits that requests of a policy need. */
+/** Determines the limits that requests of a policy need. */
 export class Needs {
-  /** By category, from the narrowest to the widest. */
+  /** By category, from the narrowest to the widest limit. */
   readonly #limits: readonly (readonly Limited[])[]
   readonly #categories: readonly string[]
   readonly #firstOwn: string
@@ -40,7 +40,10 @@ export class Needs {
     this.#firstOwn = policy.layers.find(({ shared }) => !shared)!.name
   }
 
-  /** Layers of the subject's own come first; in a layer slots, then what few operations cost before what many do. */
+  /**
+   * Layers that aren't shared come first. In a layer, slots come first, then units that few operations use, then units
+   * that many use.
+   */
   of({ category, subject, costs, quotas, hasSubjectSettings }: TakeDemand): readonly Need[] {
     const needs: Need[] = []
     for (const limit of this.#limits[category]!) {
@@ -55,25 +58,25 @@ export class Needs {
     return needs
   }
 
-  /** The lane of a limit that a decision names. */
+  /** Returns the lane of a limit in a decision. */
   lane(category: string, layer: string, label: string, subject: Subject): string | undefined {
     const at = this.#categories.indexOf(category)
     const limit = this.#limits[at]!.find((each) => each.layer === layer && each.label === label)
     return limit && laneOf(at, limit, subject)
   }
 
-  /** All lanes of a subject's keys. */
+  /** Returns all lanes of a subject's keys. */
   lanesOf(category: string, subject: Subject): readonly string[] {
     const at = this.#categories.indexOf(category)
     return this.#limits[at]!.map((limit) => laneOf(at, limit, subject))
   }
 
-  /** Whether a lane is one of a category. */
+  /** Whether a lane belongs to a category. */
   isOf(lane: string, category: string): boolean {
     return lane.startsWith(`${this.#categories.indexOf(category)} `)
   }
 
-  /** The subject's key in the first layer of its own. */
+  /** Returns the subject's key in the first layer that isn't shared. */
   key(subject: Subject): string {
     return keyOf(subject, this.#firstOwn)
   }
@@ -95,7 +98,7 @@ function limitsOf(policy: Policy, category: string): readonly Limited[] {
   const costs = Object.values(operations)
     .filter((operation) => operation.category === category)
     .map(({ cost }) => vectorOf(units, cost, noneOf(units)))
-  /** How many operations cost something of a unit; of slots none, so that they come first. */
+  /** How many operations have a cost in a unit; 0 for slots, so that they come first. */
   const usersOf = (unit: number): number => costs.filter((cost) => (cost[unit] ?? 0) > 0).length
   const cells = policyCells(policy)
     .map(({ label, unit, kind }, cell) => ({ label, unit, cell, isSlots: kind === 'concurrency' }))

@@ -6,22 +6,26 @@ import { optionsParser } from '../options/options-parser.ts'
 /** Options of a waiting queue. */
 export interface WaitingQueueOptions {
   /**
-   * Most requests that wait. One more is refused as `queue_full`.
+   * The most requests that can wait. More are refused as `queue_full`.
+   *
    * @default 10_000
    */
   readonly maxWaiting?: number | undefined
   /**
-   * Most requests that wait for one subject, by its key in the first layer of its own.
+   * The most requests that can wait for one subject, by its key in the first layer that isn't shared.
+   *
    * @default maxWaiting
    */
   readonly maxWaitingPerSubject?: number | undefined
   /**
-   * How long requests wait that don't set `maxWaitMs` themselves, in milliseconds.
+   * How long requests without their own `maxWaitMs` wait, in milliseconds.
+   *
    * @default 30_000
    */
   readonly maxWaitMs?: number | undefined
   /**
-   * The head start that one step of priority gives, in milliseconds.
+   * The head start per step of priority, in milliseconds.
+   *
    * @default 1_000
    */
   readonly headStartMs?: number | undefined
@@ -32,17 +36,20 @@ export type ParsedQueueOptions = Readonly<Record<keyof WaitingQueueOptions, numb
 /** How a request waits. */
 export interface Waits {
   /**
-   * How long to wait for admission, in milliseconds, 0 to 86_400_000. The work may take longer.
+   * How long to wait for admission, in milliseconds, 0 to 86_400_000. The work isn't included.
+   *
    * @default the queue's `maxWaitMs`
    */
   readonly maxWaitMs?: number | undefined
   /**
    * A whole number, -10 to 10. Higher goes first: each step counts as one `headStartMs` earlier in the queue.
+   *
    * @default 0
    */
   readonly priority?: number | undefined
   /**
-   * Waits on where the limit opens too late, because reservations are often settled below their estimate.
+   * Waits even if the limit opens too late, because reservations are often settled below their estimate.
+   *
    * @default false: such a request is refused as `too_late`
    */
   readonly expectGiveBacks?: boolean | undefined
@@ -51,7 +58,7 @@ export interface Waits {
 const MAX_WAIT_MS = 86_400_000
 const MAX_PRIORITY = 10
 
-/** Options of other queues. */
+/** What to use instead of other queues' options. */
 const WORDS: Readonly<Record<string, string>> = {
   concurrency: 'slots are `concurrency` of the policy',
   maxConcurrent: 'slots are `concurrency` of the policy',

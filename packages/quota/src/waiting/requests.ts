@@ -4,30 +4,30 @@ import type { EmptyReservation, HeldReservation, RepeatedReservation, ReserveReq
 import type { Counting, OneUnit } from '../policy/units.ts'
 import type { Waits } from './options.ts'
 
-/** A request that can wait. Engines of `simpleQuota()` have one operation, which needs no name. */
+/** A request that can wait. With an engine from `simpleQuota()`, it needs no operation. */
 export type WaitRequest<Operation extends string = string, C extends Counting = OneUnit> = Waits &
   ([Operation] extends ['request']
     ? Omit<ReserveRequest<Operation, C>, 'operation'> & { readonly operation?: Operation | undefined }
     : ReserveRequest<Operation, C>)
 
-/** Why there was no admission. */
+/** Why a request wasn't admitted. */
 export interface WaitRefused<C extends Counting = OneUnit> {
   readonly status: 'refused'
   readonly allowed: false
   readonly reason: WaitRefusal
-  /** The engine's refusal. Absent where only the order of the queue kept the request waiting, and for `queue_full`. */
+  /** The engine's refusal. Absent for `queue_full`, and if only the order of the queue kept the request waiting. */
   readonly decision?: RefusedDecision<C> | undefined
   /** When to try again, in milliseconds, at least 1. */
   readonly retryAfterMs: number
 }
 
-/** A reservation of a queue. A refused reservation says why; it has nothing to settle. */
+/** A reservation from a queue. A refused one has the reason, and nothing to settle. */
 export type WaitedReservation<C extends Counting = OneUnit> =
   | HeldReservation<C>
   | RepeatedReservation<C>
   | (WaitRefused<C> & EmptyReservation<C>)
 
-/** The value of the work, or why there was none. */
+/** The value of the work, or why it didn't run. */
 export type WaitedRun<T, C extends Counting = OneUnit> =
   | { readonly allowed: true; readonly decision: AdmittedDecision<C>; readonly value: T }
   | WaitRefused<C>

@@ -20,14 +20,14 @@ export interface Place extends Node {
   readonly waiter: Waiter
 }
 
-/** An instant of the stopwatch at which a lane is tried again, by its name, or a waiter gives up. */
+/** An instant of the stopwatch: a lane (by its name) is tried again, or a waiter gives up. */
 export interface Alarm extends Node {
   due: number
   readonly lane?: string
   readonly waiter?: Waiter
 }
 
-/** A request as it comes. */
+/** A new request. */
 export type WaiterOf = Pick<
   Waiter,
   'request' | 'category' | 'needs' | 'key' | 'rank' | 'cameAt' | 'deadline' | 'expectsGiveBacks' | 'end'
@@ -40,21 +40,21 @@ export class Waiter implements Node {
   readonly category: string
   /** From the narrowest limit to the widest. */
   needs: readonly Need[]
-  /** Its subject in the first own layer. */
+  /** The subject's key in the first layer that isn't shared. */
   readonly key: string
-  /** By the stopwatch, with the head start of its priority: fixed, so that no request waits forever. */
+  /** Its time by the stopwatch, minus the head start of its priority. It is fixed, so that no request waits forever. */
   readonly rank: number
   readonly cameAt: number
   readonly deadline: number
   readonly expectsGiveBacks: boolean
   readonly end: (how: End) => void
   readonly alarm: Alarm
-  /** Its places in the lanes of its first needs. */
+  /** Its positions in the lanes of its first needs. */
   readonly places: Place[] = []
   isWaiting = false
   isFlying = false
   isOver = false
-  /** Why its store did not answer, last. */
+  /** The last error of an unavailable store. */
   outage: unknown
   readonly #number = count++
 

@@ -10,28 +10,30 @@ import type { WaitedReservation, WaitedRun, WaitRequest } from './requests.ts'
 
 /** Requests wait here for their limits. */
 export interface WaitingQueue<Operation extends string = string, C extends Counting = OneUnit> {
-  /** Requests that have no answer yet. */
+  /** The number of waiting requests. */
   readonly size: number
 
   /**
-   * Reserves when the limits allow it and no earlier request waits for the same limit. An aborted `signal` leaves the queue.
+   * Reserves as soon as the limits allow it and no earlier request waits for the same limit. If `signal` aborts, the
+   * request leaves the queue.
+   *
    * @throws {QuotaError} what `quota.reserve` throws; `invalid_wait`; `quota_closed`
    */
   reserve(request: WaitRequest<Operation, C>): Promise<WaitedReservation<C>>
 
-  /** Waits, works, and settles by the outcome, as `quota.run` does. */
+  /** Waits, runs the work, and settles by the outcome, like `quota.run`. */
   run<T>(
     request: WaitRequest<Operation, C>,
     work: (reservation: HeldReservation<C>) => T | PromiseLike<T>,
   ): Promise<WaitedRun<T, C>>
 
-  /** Rejects all who wait with `quota_closed`. The engine stays open. */
+  /** Rejects all waiting requests with `quota_closed`. The engine stays open. */
   close(): void
 }
 
 /**
- * Makes the queue of an engine: requests wait for their limits instead of being refused. An engine has one queue at a time,
- * and `quota.close()` closes it.
+ * Makes a queue for an engine, so that requests wait for their limits instead of being refused. An engine has one queue
+ * at a time, and `quota.close()` closes it.
  *
  * @throws {QuotaError} `invalid_options` naming every fault; `queue_exists`
  * @example
@@ -59,7 +61,7 @@ export function waitingQueue<Operation extends string, C extends Counting>(
 /** The open queue of each engine. */
 const queues = new WeakMap<object, WaitingQueue<string, Counting>>()
 
-/** The queue of an engine, made with the default options if it has none. */
+/** Returns the queue of an engine. Makes one with the default options if necessary. */
 export function queueOf(quota: Quota): WaitingQueue<string, Counting> {
   return queues.get(quota) ?? waitingQueue(quota)
 }

@@ -1,15 +1,15 @@
 import { KINDS, type KindName, WINDOW_RULES, type WindowDefinition } from './kinds.ts'
 import { SLOTS, TOKENS } from './units.ts'
 
-/** The counter of one limit, described by names only, independent of a policy. */
+/** A limit's counter, described by names only, so that it doesn't depend on a policy. */
 export interface CellDefinition {
   readonly kind: KindName
   readonly label: string
   /** Identifies the counter: kind, label, length or calendar rule, and unit. One line of text. */
   readonly identity: string
   /**
-   * How long after its start it has ended, in milliseconds: exactly for a rolling window, at the latest for a calendar
-   * period and a bucket. `Infinity` for slots, which time does not end.
+   * How long after its start the counter has ended, in milliseconds. Exact for a rolling window, the maximum for a
+   * calendar period and a bucket. `Infinity` for slots, which time doesn't end.
    */
   readonly lengthMs: number
   /** The name of the unit that it counts; for concurrency {@link SLOTS}. */
@@ -23,13 +23,13 @@ export interface CellSchema extends Omit<CellDefinition, 'unit'> {
 }
 
 const UNIT_MARK = ' unit:'
-/** Rejects names that every object has as members. */
+/** Rejects names of inherited properties. */
 const UNIT_NAME = /^(?!__proto__$)[A-Za-z0-9_-]{1,32}$/
 
 /**
- * The counter of a window, identified by kind, label, length or rule, and unit. Everything else in a policy (texts,
- * order, amounts) may change, and the counter continues. With another label, length, rule or unit it is another
- * counter, and begins unused.
+ * Returns the counter of a window, identified by kind, label, length or rule, and unit. Everything else in a policy can
+ * change (texts, order, amounts), and the counter continues. A different label, length, rule or unit means a new
+ * counter.
  *
  * @param unit the name of what it counts
  */
@@ -41,13 +41,13 @@ export function windowCell(window: WindowDefinition, unit: string = TOKENS): Cel
   return { kind, label: window.label, identity: `${kind} ${window.label} ${text}${mark}`, lengthMs, unit }
 }
 
-/** The counter of slots: how much work is in progress. */
+/** Returns the counter of slots: how much work is in progress. */
 export function slotsCell(label: string): CellDefinition {
   const identity = `concurrency ${label}`
   return { kind: 'concurrency', label, identity, lengthMs: Number.POSITIVE_INFINITY, unit: SLOTS }
 }
 
-/** A counter from its identity; `undefined` for text that no counter of this version has. */
+/** Parses a counter's identity; `undefined` for text that this version doesn't know. */
 export function cellOfIdentity(identity: string): CellDefinition | undefined {
   const end = identity.lastIndexOf(UNIT_MARK)
   const named = end === -1 ? undefined : identity.slice(end + UNIT_MARK.length)
@@ -62,13 +62,13 @@ export function cellOfIdentity(identity: string): CellDefinition | undefined {
   return isUnit ? { kind, label, identity, lengthMs, unit: named } : undefined
 }
 
-/** The cells of a schema, made from its limits, in the order of a row. */
+/** Returns the cells of a schema's limits, in row order. */
 export function cellsIn(units: readonly string[], limits: readonly CellDefinition[]): readonly CellSchema[] {
   const places = [...units, SLOTS]
   return inRowOrder(limits.map((cell) => ({ ...cell, unit: places.indexOf(cell.unit) })))
 }
 
-/** The fixed order of cells in a row, whatever the policy's order: by length, then by label; slots last. */
+/** Sorts cells in row order, which doesn't depend on the policy: by length, then by label; slots last. */
 export function inRowOrder<C extends Pick<CellSchema, 'lengthMs' | 'label'>>(cells: readonly C[]): readonly C[] {
   return [...cells].sort((a, b) => {
     if (a.lengthMs !== b.lengthMs) return a.lengthMs < b.lengthMs ? -1 : 1
@@ -76,7 +76,9 @@ export function inRowOrder<C extends Pick<CellSchema, 'lengthMs' | 'label'>>(cel
   })
 }
 
-/** FNV-1a over UTF-16 units, an unsigned 32-bit number: short, the same everywhere, and not secret. */
+/**
+ * FNV-1a over UTF-16 units, as an unsigned 32-bit number. It is short and the same everywhere. It isn't for secrets.
+ */
 export function hash32(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

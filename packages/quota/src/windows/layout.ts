@@ -5,22 +5,20 @@ import { cameBack } from './refill.ts'
 import { type Cells, roll, rollBucket } from './row.ts'
 
 /**
- * Where the numbers of a cell stand. A row is the cells of one (layer, subject, category), and a state is the rows of
- * the layers that apply, one behind the other; both hold a pair `[startedAt, used]` for each cell: those of the windows,
- * and behind them that of slots, where a policy limits concurrency. Nothing else computes these places.
+ * Computes where a cell's numbers are. A row has the cells of one (layer, subject, category). A state has the rows of
+ * all applying layers in sequence. Both have a pair `[startedAt, used]` per cell: windows first, then slots if the
+ * policy limits concurrency. No other code computes these positions.
  */
 export class Layout {
-  /** In the order of a row: see {@link inRowOrder}. */
+  /** In row order: see {@link inRowOrder}. */
   readonly cells: readonly CellSchema[]
-  /** The cells' identities, in the order of a row. */
+  /** The cells' identities, in row order. */
   readonly identities: readonly string[]
-  /** The list of identities as one text. Rows that outlive a policy name it by its {@link hash}. */
+  /** The identities as one text. Stored rows refer to it by its {@link hash}, because they outlive policies. */
   readonly list: string
   /** {@link hash32} of {@link list}. */
   readonly hash: number
-  /**
-   * How long after its start each window has certainly ended, in the order of a row; see {@link CellSchema.lengthMs}.
-   */
+  /** How long after its start each window has certainly ended, in row order; see {@link CellSchema.lengthMs}. */
   readonly lengthsMs: readonly number[]
   /** Cells per row. */
   readonly size: number
@@ -30,13 +28,13 @@ export class Layout {
   readonly hasSlots: boolean
   /** Numbers per row. */
   readonly rowCells: number
-  /** The time in which a bucket refills by its limit, in milliseconds; 0 for all other cells. */
+  /** The time in which a bucket refills by its limit, in milliseconds; 0 for other cells. */
   readonly persMs: readonly number[]
-  /** The calendar windows by their places in a row. A request has their periods in this order. */
+  /** The positions of calendar windows in a row. A request has their periods in this order. */
   readonly calendars: readonly number[]
-  /** Which of a request's costs each cell counts, in the order of a row: see {@link CellSchema.unit}. */
+  /** The cost that each cell counts, in row order: see {@link CellSchema.unit}. */
   readonly units: readonly number[]
-  /** @param cells in the order of a row */
+  /** @param cells in row order */
   constructor(cells: readonly CellSchema[]) {
     this.cells = cells
     this.identities = cells.map(({ identity }) => identity)
@@ -52,40 +50,40 @@ export class Layout {
     this.persMs = cells.map(({ kind, lengthMs }) => (kind === 'bucket' ? lengthMs / 2 : 0))
   }
 
-  /** Where the row of the `slot`th layer that applies begins in a state. */
+  /** Returns where the row of the `slot`th applying layer starts in a state. */
   rowAt(slot: number): number {
     return slot * this.rowCells
   }
 
-  /** Where a cell's start is in a state; the next number is its use. */
+  /** Returns where a cell's start is in a state. The next number is its use. */
   cellAt(slot: number, cell: number): number {
     return 2 * (slot * this.size + cell)
   }
 
-  /** Where a cell's limit is among those of the layers that apply. */
+  /** Returns where a cell's limit is among those of the applying layers. */
   limitAt(slot: number, cell: number): number {
     return slot * this.size + cell
   }
 
-  /** Where the periods of the `slot`th layer that applies begin among those of a request. */
+  /** Returns where the periods of the `slot`th applying layer start among those of a request. */
   periodsAt(slot: number): number {
     return PERIOD_NUMBERS * slot * this.calendars.length
   }
 
-  /** The `slot`th row of a state. */
+  /** Returns the `slot`th row of a state. */
   rowOf(state: readonly number[], slot: number): number[] {
     return state.slice(this.rowAt(slot), this.rowAt(slot + 1))
   }
 
-  /** The limits of the `slot`th layer that applies. */
+  /** Returns the limits of the `slot`th applying layer. */
   limitsOf(limits: readonly number[], slot: number): number[] {
     return limits.slice(this.limitAt(slot, 0), this.limitAt(slot + 1, 0))
   }
 
   /**
-   * How much of a limit is used at an instant: its cell, less what a bucket refilled.
+   * Returns how much of a limit is used at an instant: its cell, minus what a bucket has refilled.
    *
-   * @param at the limit's place among those of the layers that apply
+   * @param at the limit's position among those of the applying layers
    * @param rates see the request's quotas
    */
   usedAt(state: readonly number[], at: number, rates: readonly number[] | undefined, now: number): number {
@@ -96,19 +94,19 @@ export class Layout {
       : Math.max(0, used - cameBack(now - state[2 * at]!, rate, this.persMs[at % this.size]!))
   }
 
-  /** The starts of a state's cells. */
+  /** Returns the starts of a state's cells. */
   startsOf(state: readonly number[]): number[] {
     return state.filter((_, index) => index % 2 === 0)
   }
 }
 
-/** The windows open at one instant under one request's periods. Computed once, for all rows that are read then. */
+/** Which windows are open at an instant, for one request's periods. Computed once for all rows that are then read. */
 export class Instant {
-  /** By layer that applies and cell, like {@link Layout.limitAt}: a cell is open while its start is later than this. */
+  /** By applying layer and cell, like {@link Layout.limitAt}: a cell is open while its start is later than this. */
   readonly after: number[] = []
-  /** The same, without buckets: their cells don't directly show what is used. */
+  /** The same without buckets, whose cells need their refill to show what is used. */
   readonly usual: number[]
-  /** In the same places: the start of a cell that opens now, unless an earlier opening was later. */
+  /** At the same positions: the start of a cell that opens now, unless an earlier opening was later. */
   readonly opensAt: number[] = []
   readonly #layout: Layout
   #now = Number.NaN
@@ -125,8 +123,8 @@ export class Instant {
    *
    * @param now epoch milliseconds
    * @param periods as in a take
-   * @param layers how many apply
-   * @returns `false`: the instant is in neither of the periods of some calendar window, so nothing here is valid
+   * @param layers the number of applying layers
+   * @returns `false`: the instant is outside both periods of a calendar window, so nothing here is valid
    */
   moveTo(now: number, periods: readonly number[] | undefined, layers: number): boolean {
     if (now === this.#now && periods === this.#periods && layers === this.#layers) return true
@@ -152,10 +150,10 @@ export class Instant {
   }
 
   /**
-   * Opens a cell at this instant if necessary, so that it can be charged: `roll`, and what a bucket needs.
+   * Opens a cell now if necessary, so that it can be charged. Buckets are handled too.
    *
-   * @param i where the cell's pair is
-   * @param at its place, as in {@link after}
+   * @param i the position of the cell's pair
+   * @param at its position in {@link after}
    * @param rates see the request's quotas
    */
   roll(cells: Cells, i: number, at: number, rates: readonly number[] | undefined): void {

@@ -1,7 +1,7 @@
 /**
- * How many tokens refill in a time: `floor(ageMs x rate / perMs)`, exactly.
+ * Returns how many tokens refill in a time: `floor(ageMs x rate / perMs)`, exactly.
  *
- * @param rate tokens per `perMs`, evenly
+ * @param rate tokens per `perMs`
  */
 export function cameBack(ageMs: number, rate: number, perMs: number): number {
   if (ageMs <= 0) return 0
@@ -11,8 +11,8 @@ export function cameBack(ageMs: number, rate: number, perMs: number): number {
 }
 
 /**
- * After how many milliseconds so many tokens, 1 or more, have refilled; at most two times `perMs`, after which the rest
- * is dropped.
+ * Returns after how many milliseconds this many tokens, at least 1, have refilled. At most twice `perMs`, because the
+ * rest is dropped then.
  */
 export function timeFor(tokens: number, rate: number, perMs: number): number {
   if (tokens >= 2 * rate) return 2 * perMs

@@ -1,62 +1,61 @@
 import { ALWAYS_OPEN } from './kinds/kind.ts'
 import { cameBack } from './refill.ts'
 
-/** `used` of a window that a reset closed, or that never opened. */
+/** `used` of a window that was reset or never opened. */
 export const CLOSED = -1
 
 /** The most tokens that a window counts: the sum stays a safe integer. */
 export const MAX_USED: number = Number.MAX_SAFE_INTEGER
 
 /**
- * How long a row is kept after its last window ended, in milliseconds, so that a clock that steps back a little finds
- * it again.
+ * How long a row is kept after its last window ended, in milliseconds. A clock that steps back a little then still
+ * finds it.
  */
 export const GRACE_MS = 60_000
 
-/** In a reply's state: the start of a window that isn't open. */
+/** The start of a window in a state that isn't open. */
 export const NOT_OPEN = -1
 
 /**
- * A window that starts further ahead of the clock, in milliseconds, was opened by a clock that ran ahead. It is moved
- * to the present and keeps its use; otherwise its users would be locked out until then.
+ * A window that starts further ahead of the clock, in milliseconds, was opened by a fast clock. It is moved to the
+ * present and keeps its use. Otherwise its users would be locked out until then.
  */
 export const MAX_AHEAD_MS = 5_000
 
 /**
- * A row is the cells of one (layer, subject, category), pairs `[startedAt, used]` in a larger array of numbers. The pair
+ * A row is the cells of one (layer, subject, category): pairs `[startedAt, used]` in a larger array of numbers. The pair
  * at `i` is in one of these states:
  *
  * | pair | state |
  * |---|---|
  * | `[-1, -1]` | never opened |
- * | `[s, -1]` | closed by a reset, slots by the last that was given back; the next opening is later than `s` |
- * | `[s, u]`, `s > after` | open since `s`, `u` used (also when the clock stepped back before `s`) |
- * | `[s, u]`, otherwise | over: as good as closed |
+ * | `[s, -1]` | closed by a reset, or by freeing the last slot; the next opening is later than `s` |
+ * | `[s, u]`, `s > after` | open since `s`, `u` used (also if the clock stepped back before `s`) |
+ * | `[s, u]`, otherwise | ended: equivalent to closed |
  *
- * where `after` is the number in which kinds of limits differ, see `Instant.after`. A bucket is over as well when all came
- * back. The functions here are the only ones
- * that write pairs: {@link roll} makes a cell an open one, {@link add} charges it, and the others take back.
+ * Kinds of limits differ in `after`, see `Instant.after`. A bucket also ends when all its tokens have returned. Only the
+ * functions here write pairs: {@link roll} opens a cell, {@link add} charges it, and the others refund.
  */
 export interface Cells {
   [index: number]: number
 }
 
-/** A start at most {@link MAX_AHEAD_MS} ahead. A re-anchored start is later than one of a window opened at `now`. */
+/** Limits a start to {@link MAX_AHEAD_MS} ahead. A moved start is later than that of a window opened at `now`. */
 function anchored(startedAt: number, after: number, now: number): number {
   return startedAt - now > MAX_AHEAD_MS && after !== ALWAYS_OPEN ? now + 1 : startedAt
 }
 
-/** What a cell has used, as of now. */
+/** Returns what a cell has used. */
 export function usedIn(cells: Cells, i: number, after: number): number {
   return cells[i + 1] !== CLOSED && cells[i]! > after ? cells[i + 1]! : 0
 }
 
 /**
- * Opens a cell if necessary, and moves one that starts too far ahead. A new opening starts later than any earlier one,
- * so a start identifies a window, and a late refund finds only its own. A clock that keeps jumping can still bring two
- * openings to one start, since a cell knows only one.
+ * Opens a cell if necessary, and moves one that starts too far ahead. A new opening starts later than any earlier one.
+ * So a start identifies a window, and a late refund finds only its own. A clock that keeps jumping can still produce
+ * two openings with one start, because a cell knows only one.
  *
- * @param opensAt the start of one that opens now
+ * @param opensAt the start of a cell that opens now
  */
 export function roll(cells: Cells, i: number, after: number, opensAt: number, now: number): void {
   const startedAt = anchored(cells[i]!, after, now)
@@ -66,16 +65,16 @@ export function roll(cells: Cells, i: number, after: number, opensAt: number, no
 }
 
 /**
- * Whether a bucket has refilled completely. Not in the millisecond of its start: a bucket that is charged and refunded
- * repeatedly would start ever further ahead of the clock.
+ * Whether a bucket is full again. Never in the millisecond of its start: otherwise repeated charges and refunds would
+ * move its start ever further ahead of the clock.
  */
 export function isFull(used: number, ageMs: number, rate: number, perMs: number): boolean {
   return ageMs > 0 && cameBack(ageMs, rate, perMs) >= used
 }
 
 /**
- * Like {@link roll}, for a bucket. A full one opens again. If it is older than `perMs`, its start moves by that: it
- * means the same, since exactly its limit refilled in that time.
+ * Like {@link roll}, for a bucket. A full one opens again. If it is older than `perMs`, its start moves by that. The
+ * state stays the same, because exactly its limit has refilled in that time.
  *
  * @param rate tokens that refill per `perMs`, above 0
  */
@@ -94,23 +93,25 @@ export function add(cells: Cells, i: number, cost: number): void {
 }
 
 /**
- * Moves a cell that a fast clock opened in the far future to the present: the only write of a refusal. A closed cell
- * keeps its start, since the next opening must be later.
+ * Moves a cell that a fast clock opened too far ahead to the present. This is the only write of a refusal. A closed
+ * cell keeps its start, because the next opening must be later.
  */
 export function reanchor(cells: Cells, i: number, after: number, now: number): void {
   if (cells[i + 1] !== CLOSED) cells[i] = anchored(cells[i]!, after, now)
 }
 
-/** The use after a refund, or after an addition (below 0). If more was charged than is counted, it stays. */
+/**
+ * Returns the use after a refund, or after an addition (below 0). If more was charged than can be counted, it stays.
+ */
 function less(used: number, amount: number): number {
   return used === MAX_USED ? used : Math.min(MAX_USED, Math.max(0, used - amount))
 }
 
 /**
- * Refunds exactly the opening that was charged. Another start is left alone.
+ * Refunds the opening that was charged. A cell with a different start is unchanged.
  *
- * @param amount 0 or more; below 0 it is charged regardless of the limits
- * @param isSlots the last slot closes the cell, so that a kept row is equal to a dropped one
+ * @param amount at least 0; below 0, it is charged regardless of the limits
+ * @param isSlots freeing the last slot closes the cell, so that a kept row equals a dropped one
  */
 export function refund(cells: Cells, i: number, startedAt: number, amount: number, isSlots = false): void {
   const used = cells[i + 1]!
@@ -119,10 +120,10 @@ export function refund(cells: Cells, i: number, startedAt: number, amount: numbe
 }
 
 /**
- * Undoes a charge as if it had never happened: like {@link refund}, but a cell that only this charge opened and used is
- * closed again.
+ * Undoes a charge as if it had never happened. Like {@link refund}, but a cell that only this charge has opened and
+ * used is closed again.
  *
- * @param takenAt the instant of the charge: it opened a cell that starts no earlier
+ * @param takenAt the instant of the charge; a cell that it opened starts no earlier
  */
 export function undo(cells: Cells, i: number, startedAt: number, amount: number, takenAt: number): void {
   const used = cells[i + 1]!
@@ -131,17 +132,17 @@ export function undo(cells: Cells, i: number, startedAt: number, amount: number,
   cells[i + 1] = left === 0 && cells[i]! >= takenAt ? CLOSED : left
 }
 
-/** Closes a cell: nothing is used, and the next opening is later than the last. */
+/** Closes a cell: nothing is used, and the next opening starts later than the last. */
 export function close(cells: Cells, i: number): void {
   cells[i + 1] = CLOSED
 }
 
-/** Makes a row whose cells never opened. */
+/** Initializes a row whose cells never opened. */
 export function clearRow(cells: Cells, at: number, size: number): void {
   for (let i = at; i < at + 2 * size; i++) cells[i] = CLOSED
 }
 
-/** Writes a cell's `[startedAt, used]` into `state` at `to`, as of now; `[-1, 0]` if it isn't open. */
+/** Writes a cell's current `[startedAt, used]` to `state` at `to`; `[-1, 0]` if it isn't open. */
 export function view(cells: Cells, i: number, after: number, now: number, state: number[], to: number): void {
   const isOpen = cells[i + 1] !== CLOSED && cells[i]! > after
   state[to] = isOpen ? anchored(cells[i]!, after, now) : NOT_OPEN
@@ -149,8 +150,8 @@ export function view(cells: Cells, i: number, after: number, now: number, state:
 }
 
 /**
- * When the last of a row's cells ends at the latest, epoch milliseconds; long ago if none ever opened. `Infinity` while
- * slots are taken, which time does not free.
+ * Returns when the last of a row's cells ends at the latest, in epoch milliseconds; long ago if none ever opened.
+ * `Infinity` while slots are taken.
  *
  * @param lengthsMs see `CellSchema.lengthMs`, one per cell
  */

@@ -1,13 +1,13 @@
-/** The unit of counters whose identities name none. */
+/** The unit of counters whose identities don't name one. */
 export const TOKENS = 'tokens'
-/** The unit of concurrency. It is reserved, and the last of each schema without being in its list. */
+/** The reserved unit of concurrency. It comes last in each schema, without being in the list. */
 export const SLOTS = 'slots'
 
-/** Amounts by unit names, {@link SLOTS} included. Stored rows use names, never positions. */
+/** Amounts by unit, {@link SLOTS} included. Stored rows use names, never positions. */
 export type Amounts = Readonly<Record<string, number>>
 
 /**
- * Names the amounts of a request, except those of 0.
+ * Converts a request's amounts to amounts by unit, without those of 0.
  *
  * @param units of the schema
  * @param amounts one per unit, then slots if present
@@ -22,10 +22,10 @@ export function named(units: readonly string[], amounts: readonly number[]): Amo
   return record ?? NOTHING
 }
 
-/** Shared by all empty records, as most are. */
+/** Shared by all empty records, because most are empty. */
 const NOTHING: Amounts = Object.freeze({})
 
-/** The amounts of a schema's units in its order: 0 if missing, without unknown units. */
+/** Converts amounts by unit to a schema's order: 0 if missing, without unknown units. */
 export function amountsIn(units: readonly string[], amounts: Amounts): readonly number[] {
   return units.map((unit) => amounts[unit] ?? 0)
 }

@@ -8,7 +8,7 @@ import { lengthMembers } from './rolling.ts'
 /** How many tokens a bucket can hold: a number, or a share of each subject's own limit, 0.01 to 1 in hundredths. */
 export type Burst = number | { readonly share: number }
 
-/** A token bucket: a window that refills evenly, by its limit in each `lengthMs`. It can hold up to `burst`. */
+/** A token bucket: a window that refills continuously, by its limit per `lengthMs`. It holds at most `burst`. */
 export interface BucketWindow {
   /** Name in settings, status, bodies and headers, for example `1m`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
   readonly label: string
@@ -19,9 +19,9 @@ export interface BucketWindow {
 }
 
 /**
- * A cell is `[start, used]`. Tokens come back from `start` on. The cell is over when all came back. After twice its
- * length it is over with all that it owes. So no store needs a limit to know when a row ends. Its `lengthMs` is that twice.
- * An unlimited bucket, to which nothing comes back, is a rolling window as long as that.
+ * A cell is `[start, used]`. Tokens return from `start` on, and the cell ends when all have returned. After twice its
+ * length it ends anyway, even if it owes tokens. So stores know when a row ends without knowing limits. Its `lengthMs`
+ * is that doubled length. An unlimited bucket never refills, and is a rolling window of that length.
  */
 export const bucket: Kind = {
   isWindow: true,
@@ -38,13 +38,14 @@ export const bucket: Kind = {
 }
 
 /**
- * Without limit and burst: the counter continues when they change. @returns `undefined` for a window of another kind
+ * Excludes limit and burst, so that the counter continues when they change. @returns `undefined` for a window of
+ * another kind
  */
 export function bucketRule({ lengthMs, burst }: Partial<BucketWindow>): WindowRule | undefined {
   return lengthMs === undefined || burst === undefined ? undefined : { lengthMs: 2 * lengthMs, text: String(lengthMs) }
 }
 
-/** As policies write it: like a rolling window, with a `burst`. */
+/** The form in policies: like a rolling window, with a `burst`. */
 export const bucketForm: WindowForm = {
   isUsed: (window) => isObject(window) && window.burst !== undefined,
   check: (named, window) =>
@@ -69,7 +70,7 @@ function isShare(value: unknown): boolean {
 }
 
 /**
- * How many tokens a bucket can hold under a limit, and never more than the limit. Unlimited if the limit is.
+ * Returns how many tokens a bucket can hold under a limit, at most the limit. Unlimited if the limit is.
  *
  * @param limit whole tokens, or `Infinity`
  */

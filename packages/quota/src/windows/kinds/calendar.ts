@@ -4,7 +4,7 @@ import { expectedText, nearest } from '../../options/faults.ts'
 import { isTimeZone } from '../../time/zoned.ts'
 import { type Kind, type NamedWindow, parsedLength, type WindowForm, type WindowRule } from './kind.ts'
 
-/** A window that is a calendar period: it opens when the period starts, and ends where the next one begins. */
+/** A calendar window. It opens when the period starts, and ends when the next one starts. */
 export interface CalendarWindow {
   /** Name in settings, status, bodies and headers, for example `month`: 1 to 32 of `A-Z a-z 0-9 _ -`. */
   readonly label: string
@@ -18,15 +18,15 @@ export interface CalendarWindow {
    */
   readonly weekStartsOn?: number | undefined
   /**
-   * Where periods begin, if not at the calendar's own beginning; `'subject'`: where each subject's stored settings say,
-   * such as the day on which a customer is billed.
+   * When periods start, if not with the calendar. `'subject'`: as each subject's stored settings say, such as the day
+   * on which a customer is billed.
    */
   readonly anchor?: CalendarAnchor | 'subject' | undefined
   readonly lengthMs?: undefined
   readonly burst?: undefined
 }
 
-/** Where periods of a calendar window begin. */
+/** When periods of a calendar window start. */
 export interface CalendarAnchor {
   /** Month, 1 to 12, of a year. @default 1 */
   readonly month?: number | undefined
@@ -40,7 +40,7 @@ export interface CalendarAnchor {
 export const CALENDAR_PERIODS = ['hour', 'day', 'week', 'month', 'year'] as const
 export type CalendarPeriod = (typeof CALENDAR_PERIODS)[number]
 
-/** Longer than any period of the calendar, whatever a zone does to its clocks. In milliseconds. */
+/** Longer than any calendar period, whatever a zone does with its clock. In milliseconds. */
 const LONGEST_MS: Readonly<Record<CalendarPeriod, number>> = {
   hour: 3 * 3_600_000,
   day: 2 * 86_400_000,
@@ -49,7 +49,7 @@ const LONGEST_MS: Readonly<Record<CalendarPeriod, number>> = {
   year: 368 * 86_400_000,
 }
 
-/** A window that is a period of the calendar: what starts at the period's beginning or later is open. */
+/** A calendar period. Cells that started in the period are open. */
 export const calendar: Kind = {
   isWindow: true,
   after: (_, __, period) => period!.start - 1,
@@ -64,7 +64,7 @@ export const calendar: Kind = {
   },
 }
 
-/** The same text for all ways of writing the same rule. @returns `undefined` for a window of another kind */
+/** Returns the same text for all ways to write a rule. @returns `undefined` for a window of another kind */
 export function calendarRule(window: Partial<CalendarWindow>): WindowRule | undefined {
   const { every, timeZone, weekStartsOn, anchor } = window
   if (every === undefined) return undefined
@@ -79,7 +79,7 @@ function anchorText(every: CalendarPeriod, { month = 1, day = 1, time = '00:00' 
   return every === 'month' ? `${day} ${time}` : time
 }
 
-/** How policies write it. Its check needs no calendar. */
+/** The form in policies. Its check needs no calendar. */
 export const calendarForm: WindowForm = {
   isUsed: (window) => isObject(window) && (Object.hasOwn(window, 'every') || Object.hasOwn(window, 'timeZone')),
   check({ label, unit }) {
@@ -95,13 +95,13 @@ export const calendarForm: WindowForm = {
   },
 }
 
-/** A calendar window without the member that it has none of. */
+/** A calendar window as written, without members of other kinds. */
 type AsWritten = Omit<CalendarWindow, 'lengthMs' | 'burst' | 'label'> & NamedWindow
 
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/
 const A_ZONE = 'an IANA time zone, "Europe/Berlin" for example'
 
-/** The members of an anchor that have a meaning, by period. */
+/** The members of an anchor that each period uses. */
 const ANCHORED_BY: Readonly<Record<CalendarPeriod, readonly string[]>> = {
   hour: [],
   day: ['time'],
@@ -110,7 +110,7 @@ const ANCHORED_BY: Readonly<Record<CalendarPeriod, readonly string[]>> = {
   year: ['month', 'day', 'time'],
 }
 
-/** Checks an anchor. Whether its members suit the window's period is checked by {@link calendarForm}. */
+/** Checks an anchor. {@link calendarForm} checks whether its members suit the window's period. */
 export function anchorCheck(): Check<CalendarAnchor> {
   return group<CalendarAnchor>({
     month: optional(wholeNumber(1, 12)),
@@ -125,7 +125,7 @@ function windowAnchor(): Check<CalendarAnchor | 'subject'> {
   return v.lazy<Check<CalendarAnchor | 'subject'>>((value) => (typeof value === 'string' ? subject : own))
 }
 
-/** Reports members that a window's period would ignore: their author means another window. */
+/** Reports members that the window's period would ignore, because the author probably means a different window. */
 function noNeedlessMembers(): v.RawCheckAction<AsWritten> {
   return v.rawCheck(({ dataset: { value }, addIssue }) => {
     const window = Object(value) as AsWritten
@@ -153,7 +153,7 @@ function needlessMembers({ every, weekStartsOn, anchor }: AsWritten): Needless[]
   return [...ofWeek, ...needless.map(([key]) => ({ keys: ['anchor', key], message: instead(every, key) }))]
 }
 
-/** A member that no anchor has is reported as an unknown key. */
+/** Whether the period ignores a member. Unknown members are reported as unknown keys. */
 function isNeedless(key: string, heeded: readonly string[]): boolean {
   return ANCHORED_BY.year.includes(key) && !heeded.includes(key)
 }
@@ -173,7 +173,7 @@ function pathTo(root: object, keys: readonly string[]): [v.IssuePathItem, ...v.I
   return items as [v.IssuePathItem, ...v.IssuePathItem[]]
 }
 
-/** A zone by its canonical name: it is part of a counter's identity. */
+/** Checks for a zone's canonical name, because it is part of a counter's identity. */
 function timeZoneCheck(): Check<string> {
   return v.custom<string>(isZoneName, ({ input }) => {
     const meant = typeof input === 'string' ? nearestZone(input) : undefined
@@ -181,14 +181,14 @@ function timeZoneCheck(): Check<string> {
   })
 }
 
-/** Some machines accept offsets and every spelling. Those would be other counters for the same zone. */
+/** Rejects offsets and other spellings, which some machines accept. They would be other counters for the same zone. */
 function isZoneName(value: unknown): boolean {
   if (typeof value !== 'string' || !/^[A-Z]/.test(value) || !isTimeZone(value)) return false
   const known = new Intl.DateTimeFormat('en-US', { timeZone: value }).resolvedOptions().timeZone
   return known === value || known.toLowerCase() !== value.toLowerCase()
 }
 
-/** By the whole name, else by the city: `Shanghai` is `Asia/Shanghai`. */
+/** Finds a zone by its whole name, else by the city: `Shanghai` is `Asia/Shanghai`. */
 function nearestZone(name: string): string | undefined {
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
   const asWritten = nearest(name, zones)
@@ -198,14 +198,14 @@ function nearestZone(name: string): string | undefined {
   return zones.find((zone) => city(zone) === nearestCity)
 }
 
-/** When a subject's own periods begin, and when they began before the last change. */
+/** When a subject's own periods start, and when they started before the last change. */
 export interface OwnAnchor extends CalendarAnchor {
   /**
-   * Before the change; `null`: with the calendar's periods. If it was changed again before it applied: all earlier
-   * ones.
+   * The anchor before the change; `null`: the calendar's start. If it was changed again before it applied, this has all
+   * earlier ones.
    */
   readonly was?: OwnAnchor | null | undefined
-  /** When it was changed, epoch milliseconds: it applies from the next period. Absent: it never was. */
+  /** When it was changed, in epoch milliseconds. It applies from the next period. Absent: never. */
   readonly changedAt?: number | undefined
 }
 
@@ -217,10 +217,10 @@ export interface Calendar {
   /** Whether the time zone exists. */
   isTimeZone(name: string): boolean
   /**
-   * The period of an instant, and the next one.
+   * Returns the period of an instant, and the next one.
    *
    * @param at epoch milliseconds
-   * @param anchor when a subject's periods begin, for windows with `anchor: 'subject'`
+   * @param anchor when a subject's periods start, for windows with `anchor: 'subject'`
    */
   periods(window: CalendarWindow, at: number, anchor?: OwnAnchor | null): TwoPeriods
 }

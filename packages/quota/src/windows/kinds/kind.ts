@@ -1,37 +1,37 @@
 import type { Check, Checks } from '../../options/checks.ts'
 
-/** A kind of limit: when its counters are open, and how their names are read. Each file in this folder is one kind. */
+/** A kind of limit: when its counters are open, and how to read their names. Each file in this folder is a kind. */
 export interface Kind {
-  /** Whether time ends its counts. Slots end with the work that holds them, and a reset leaves them. */
+  /** Whether time ends its counts. Slots end with their work, and resets don't free them. */
   readonly isWindow: boolean
   /**
-   * A cell is open while `start > after`. Kinds differ in this number, and buckets in what they refill. It is the same
+   * A cell is open while `start > after`. Kinds differ in this number, and buckets also in their refill. It is the same
    * for all rows at an instant.
    *
    * @param now epoch milliseconds
-   * @param period for a calendar window: the one that `now` is in
+   * @param period of a calendar window at `now`
    */
   after(lengthMs: number, now: number, period: Period | undefined): number
-  /** The start of a cell that opens now, unless an earlier opening was later. */
+  /** Returns the start of a cell that opens now, unless an earlier opening was later. */
   opensAt(now: number, period: Period | undefined): number
   /**
-   * How long a count lasts, as callers see it.
+   * Returns how long a count lasts, for callers.
    *
-   * @param startedAt when it began, or `NOT_OPEN`
-   * @param period for a calendar window: its period
-   * @param tokens for a bucket: how many must refill, counted from its start
-   * @param rate for a bucket: how many refill in its length
+   * @param startedAt when it started, or `NOT_OPEN`
+   * @param period of a calendar window
+   * @param tokens of a bucket that must refill, counted from its start
+   * @param rate of a bucket: how many tokens refill in its length
    */
   lasting(lengthMs: number, startedAt: number, period: () => Period, tokens: number, rate: number): Lasting
   /**
-   * Reads {@link WindowRule.text}.
+   * Parses {@link WindowRule.text}.
    *
    * @returns the counter's `lengthMs`; `undefined` for text of another kind
    */
   lengthOf(rest: string): number | undefined
 }
 
-/** What identifies a window's counter, in addition to kind, label and unit. */
+/** What identifies a window's counter, apart from kind, label and unit. */
 export interface WindowRule {
   /** See `CellDefinition.lengthMs`. */
   readonly lengthMs: number
@@ -39,38 +39,38 @@ export interface WindowRule {
   readonly text: string
 }
 
-/** Members of every window in a policy. */
+/** The members that all windows in a policy have. */
 export interface NamedWindow {
   readonly label: string
   readonly unit?: string | undefined
 }
 
-/** How policies write windows of a kind. */
+/** The form of a kind's windows in policies. */
 export interface WindowForm {
-  /** Whether a value, which may not be a window, is meant to be of this kind. */
+  /** Whether a value is meant to be of this kind. It may not even be a window. */
   isUsed(window: unknown): boolean
-  /** Checks a window, with the same messages wherever it is defined. */
+  /** Checks a window, with the same messages everywhere. */
   check(named: Checks<NamedWindow>, window: unknown): Check<NamedWindow>
 }
 
 /** How long a limit's count lasts, and when it ends. */
 export interface Lasting {
-  /** In milliseconds; `null`: time does not end it. */
+  /** In milliseconds; `null`: time doesn't end it. */
   readonly lengthMs: number | null
-  /** Epoch milliseconds; `undefined`: it isn't open, or time does not end it. */
+  /** Epoch milliseconds; `undefined`: it isn't open, or time doesn't end it. */
   readonly endsAt: number | undefined
 }
 
-/** An {@link Kind.after} before any start: time does not end the cell. */
+/** An {@link Kind.after} before any start, for cells that time doesn't end. */
 export const ALWAYS_OPEN: number = Number.NEGATIVE_INFINITY
 
-/** Reads a length in milliseconds; `undefined` for text that no counter has written. */
+/** Parses a length in milliseconds; `undefined` for text that no counter writes. */
 export function parsedLength(text: string): number | undefined {
   const lengthMs = Number(text)
   return Number.isSafeInteger(lengthMs) && lengthMs > 0 && String(lengthMs) === text ? lengthMs : undefined
 }
 
-/** How many numbers of a request describe one calendar window: a period's start, its end, and the end of the next. */
+/** How many numbers of a request describe a calendar window: a period's start, its end, and the end of the next. */
 export const PERIOD_NUMBERS = 3
 
 /** A calendar period, epoch milliseconds: `[start, end)`. */
@@ -79,7 +79,7 @@ export interface Period {
   readonly end: number
 }
 
-/** Which of the two periods that begin at `at` an instant is in; `undefined`: neither. */
+/** Returns which of the two periods at position `at` contains an instant; `undefined`: neither. */
 export function periodAt(now: number, periods: readonly number[] | undefined, at: number): Period | undefined {
   const [start, end, next] = [periods?.[at], periods?.[at + 1], periods?.[at + 2]]
   if (start === undefined || end === undefined || next === undefined) return undefined

@@ -12,9 +12,9 @@ export interface RollingWindow {
   readonly burst?: undefined
 }
 
-/** Shortest rolling window, in milliseconds. */
+/** The shortest rolling window, in milliseconds. */
 const MIN_WINDOW_MS = 1_000
-/** Longest rolling window, in milliseconds. */
+/** The longest rolling window, in milliseconds. */
 const MAX_WINDOW_MS = 366 * 86_400_000
 
 export const rolling: Kind = {
@@ -30,14 +30,14 @@ export function rollingRule({ lengthMs, burst }: Partial<RollingWindow>): Window
   return lengthMs === undefined || burst !== undefined ? undefined : { lengthMs, text: String(lengthMs) }
 }
 
-/** As policies write it: with `per`, or with `lengthMs` as it is stored. */
+/** The form in policies: with `per`, or with `lengthMs` as in stored policies. */
 export const rollingForm: WindowForm = {
-  // Everything that isn't another kind.
+  // The form of everything that isn't another kind.
   isUsed: () => true,
   check: (named, window) => group<NamedWindow>(lengthMembers(named, window)),
 }
 
-/** The members of a window that has a length, and their checks. */
+/** Checks for the members of a window with a length. */
 export function lengthMembers({ label, unit }: Checks<NamedWindow>, window: unknown): Checks<NamedWindow> {
   const { per } = Object(window) as { readonly per?: unknown }
   const length =
@@ -58,26 +58,26 @@ type DurationText = `${number}${'s' | 'm' | 'h' | 'd'}`
 
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const
 
-/** A length of time in milliseconds; `NaN` for anything else. */
+/** Converts a length of time to milliseconds; `NaN` for anything else. */
 export function millisecondsOf(duration: unknown): number {
   if (typeof duration === 'number') return duration
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(String(duration)) ?? []
   return Number(count) * UNITS[unit as keyof typeof UNITS]
 }
 
-/** Whether a value is a length that a rolling window can have. */
+/** Whether a value is a valid length of a rolling window. */
 export function isWindowLength(duration: unknown): boolean {
   const lengthMs = millisecondsOf(duration)
   return Number.isSafeInteger(lengthMs) && lengthMs >= MIN_WINDOW_MS && lengthMs <= MAX_WINDOW_MS
 }
 
-/** The same label for each way to write a length, since it identifies the counter. */
+/** Returns one label for all ways to write a length, because it identifies the counter. */
 export function labelOf(lengthMs: number): string {
   const [unit, ofUnit] = Object.entries(UNITS).find(([, each]) => lengthMs % each === 0)!
   return `${lengthMs / ofUnit}${unit}`
 }
 
-/** Adds the length of windows that state it with `per` or only with their label. Everything else is left as it is. */
+/** Adds the length of windows that state it as `per` or only in their label. Leaves everything else unchanged. */
 export function withLengths(windows: unknown): unknown {
   return Array.isArray(windows) ? windows.map(withLength) : windows
 }
