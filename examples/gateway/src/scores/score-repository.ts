@@ -38,7 +38,7 @@ export class ScoreRepository {
       .orderBy('music_id')
       .orderBy('level')
       .execute()
-    return rows.map(fromRow)
+    return rows.map(storedScoreOf)
   }
 
   /** Works on a player's scores in one transaction, all of it or nothing. */
@@ -58,7 +58,7 @@ export function playerScores({ db, markChanged }: PlayerTransaction, userId: str
         .where('user_id', '=', userId)
         .where('music_id', 'in', ids)
         .execute()
-      return rows.map(fromRow)
+      return rows.map(storedScoreOf)
     },
     async putAll(scores) {
       if (scores.length === 0) return
@@ -125,7 +125,8 @@ function toRow(userId: string, score: StoredScore): Insertable<ScoreTable> {
   }
 }
 
-function fromRow(row: Selectable<ScoreTable>): StoredScore {
+/** A score as its row has it. */
+export function storedScoreOf(row: Omit<Selectable<ScoreTable>, 'user_id' | 'sync_qq' | 'sync_turn'>): StoredScore {
   return {
     musicId: row.music_id,
     level: row.level as StoredScore['level'],

@@ -2,6 +2,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { ChartKey } from '../charts/chart.ts'
 import type { Db, ScoreTable } from '../db/schema.ts'
 import type { StoredScore } from '../scores/score.ts'
+import { storedScoreOf } from '../scores/score-repository.ts'
 
 /** A score, with its origin in score sync. */
 export interface OwnedScore extends StoredScore {
@@ -125,19 +126,5 @@ function valuesOf(score: OwnedScore): (string | number | null)[] {
 }
 
 function fromRow(row: Row): OwnedScore {
-  return {
-    musicId: row.music_id,
-    level: row.level as OwnedScore['level'],
-    achievement: row.achievement,
-    dxScore: row.dx_score,
-    dxScoreSource: row.dx_score_source,
-    comboStatus: row.combo_status,
-    syncStatus: row.sync_status,
-    playCount: row.play_count,
-    source: row.source,
-    playedAt: row.played_at,
-    updatedAt: row.updated_at,
-    syncQq: row.sync_qq,
-    syncTurn: row.sync_turn,
-  }
+  return { ...storedScoreOf(row), syncQq: row.sync_qq, syncTurn: row.sync_turn }
 }
