@@ -8,6 +8,7 @@ interface Texts {
   /** By framework. */
   readonly request: (framework: string) => string
   readonly less: string
+  readonly machine: (cpu: string, cores: number, node: string, date: string) => string
 }
 
 const ENGLISH: Texts = {
@@ -16,6 +17,7 @@ const ENGLISH: Texts = {
   redis: 'On one Redis, a decision, in Node',
   request: (framework) => `${framework}, a whole request`,
   less: 'Processor time: less is better',
+  machine: (cpu, cores, node, date) => `${cpu}, ${cores} cores, Node ${node}, ${date}`,
 }
 
 const CHINESE: Texts = {
@@ -24,6 +26,7 @@ const CHINESE: Texts = {
   redis: '同一 Redis，每次判定，Node 进程',
   request: (framework) => `${framework}，每个完整请求`,
   less: 'CPU 时间：越短越好',
+  machine: (cpu, cores, node, date) => `${cpu}，${cores} 核，Node ${node}，${date}`,
 }
 
 const OURS = '@scoregw/quota'
@@ -68,7 +71,7 @@ function picture(report: Report | undefined, texts: Texts): string {
     const { cpu, cores, node } = report.machine
     parts.push(
       text(0, y + 10, texts.less, 'note'),
-      text(0, y + 30, `${cpu}, ${cores} cores, Node ${node}, ${report.date}`, 'note'),
+      text(0, y + 30, texts.machine(cpu, cores, node, report.date), 'note'),
     )
   }
   return [

@@ -19,7 +19,7 @@ export const settings: Words['settings'] = {
     `每位用户 ${window}：${limits.map(([category, limit]) => `${category} ${limit}`).join('，')}`,
   noValues: '还没有值，请在下方填写。',
   inForce: '生效中',
-  notInForce: '已保存的值有的未生效，因为未知或无效。保存时会保留未知的值，替换无效的值。',
+  notInForce: '部分已保存的值未生效，因为它们未知或无效。保存时保留未知的值，替换无效的值。',
   limits: '基准值与各模式的限额',
   limitsAbout: '请在左侧输入额度，右侧显示各模式的限额。0 表示禁止。自定义值全部留空即停用。',
   base: '基准',

@@ -235,7 +235,7 @@ export const zh: Words = {
     unnamed: '未命名',
     issued: '请立即复制，它只显示这一次。',
     issuedLabel: '新凭据',
-    nameFault: '请输入 1 至 64 个字符。“demo”已保留。',
+    nameFault: '请输入 1 至 64 个字符。“demo”是保留名称。',
     done: '我已复制',
     bots: {
       title: '机器人令牌',

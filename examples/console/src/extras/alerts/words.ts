@@ -78,7 +78,7 @@ const zh: typeof en = {
   all: '所有告警',
   types: {
     'limit.near': '接近限额',
-    'settings.fault': '有已保存的设置未生效',
+    'settings.fault': '部分已保存的设置未生效',
     'counters.away': '计数存储没有响应',
     'factor.bound': '自适应系数到达边界',
     'webhook.test': '测试',
