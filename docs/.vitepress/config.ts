@@ -48,20 +48,25 @@ const emptyHeadersAsCells: CoreRule = ({ tokens }) => {
   }
 }
 
-/** Tables of options have a form of their own on a phone, where each default is called so. */
-const optionTables: CoreRule = ({ tokens }) => {
+/** Tables whose first column is one of these have a form of their own on a phone: each row is a block. */
+const STACKED = ['Option', 'Variable', 'Metric']
+/** Columns whose cells show their header in that form. */
+const LABELLED = ['Default', 'Type', 'Labels']
+
+const stackedTables: CoreRule = ({ tokens }) => {
   for (const [start, table] of tokens.entries()) {
     if (table.type !== 'table_open') continue
     const end = tokens.findIndex(({ type }, index) => index > start && type === 'table_close')
     const cellsOf = (cell: string) =>
       tokens.slice(start, end).flatMap((token, index) => (token.type === cell ? [start + index] : []))
     const headers = cellsOf('th_open').map((index) => tokens[index + 1]?.content)
-    if (headers[0] !== 'Option') continue
+    if (!STACKED.includes(headers[0] ?? '')) continue
     for (const [place, index] of cellsOf('td_open').entries()) {
       // VitePress writes `<table>` without attributes: the style sheet knows the table by its cells.
-      tokens[index]?.attrSet('class', 'of-option')
+      tokens[index]?.attrSet('class', 'of-stacked')
+      const column = headers[place % headers.length] ?? ''
       const isFilled = tokens[index + 1]?.content !== ''
-      if (headers[place % headers.length] === 'Default' && isFilled) tokens[index]?.attrSet('data-label', 'Default')
+      if (LABELLED.includes(column) && isFilled) tokens[index]?.attrSet('data-label', column)
     }
   }
 }
@@ -120,7 +125,7 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config: (md) => {
       md.core.ruler.push('empty_headers', emptyHeadersAsCells)
-      md.core.ruler.push('option_tables', optionTables)
+      md.core.ruler.push('stacked_tables', stackedTables)
       md.core.ruler.push('links_to_sources', linksToSources)
     },
   },
