@@ -85,11 +85,6 @@ export class HttpClient {
     }
   }
 
-  /** Sends a request without a subject. */
-  anonymously(path: string, headers: OutgoingHttpHeaders = {}): Promise<HttpAnswer> {
-    return this.ask(path, { headers: { ...headers, 'x-user': [] } })
-  }
-
   /** Opens a connection of its own, for requests that a client library would not send. */
   async dial(): Promise<Socket> {
     const socket = connect(Number(this.#url.port), this.#url.hostname)

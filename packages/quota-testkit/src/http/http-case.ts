@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, match } from 'node:assert/strict'
 import { type HttpAsk, HttpClient } from './client.ts'
 import type { HttpApp } from './http-app.ts'
 import type { HttpScenario } from './scenario.ts'
@@ -72,7 +72,11 @@ interface HttpSight extends Omit<HttpAsk, 'body'> {
   readonly path?: string
   readonly status?: number
   /** Of the response. */
-  readonly body?: string
+  readonly body?: string | RegExp
+  /** The response's body, as JSON. */
+  readonly json?: unknown
+  /** Of the response; `undefined` for a field that it must not have. */
+  readonly fields?: Readonly<Record<string, string | RegExp | undefined>>
   /** Open holds of `u1`. */
   readonly held?: number
   /** Error codes that the app's logger received. All of them are listed. */
@@ -81,6 +85,9 @@ interface HttpSight extends Omit<HttpAsk, 'body'> {
   /** The number of handlers that started. */
   readonly worked?: number
 }
+
+/** The headers of a request without a user. */
+export const NOBODY: Readonly<Record<string, string[]>> = { 'x-user': [] }
 
 export async function playSteps(client: HttpClient, steps: readonly HttpStep[]): Promise<void> {
   for (const step of steps) {
@@ -92,15 +99,22 @@ export async function playSteps(client: HttpClient, steps: readonly HttpStep[]):
 }
 
 async function look(client: HttpClient, sight: HttpSight): Promise<void> {
-  const { path = '/x', status, body, held, method = 'GET', headers = {}, ...logged } = sight
+  const { path = '/x', status, body, json, fields = {}, held, method = 'GET', headers = {}, ...logged } = sight
   if (status !== undefined) {
     const answer = await client.ask(path, { method, headers })
     equal(answer.status, status)
-    if (body !== undefined) equal(answer.body, body)
+    if (body !== undefined) isLike(answer.body, body, 'body')
+    if (json !== undefined) deepEqual(JSON.parse(answer.body ?? ''), json)
+    for (const [name, expected] of Object.entries(fields)) isLike(answer.headers[name], expected, name)
   }
   if (held !== undefined) equal(await client.held(), held, 'open holds')
   const log = await client.log()
   for (const [name, expected] of Object.entries(logged)) deepEqual(log[name as keyof typeof logged], expected, name)
+}
+
+function isLike(text: string | undefined, expected: string | RegExp | undefined, what: string): void {
+  if (expected instanceof RegExp) match(text ?? '', expected, what)
+  else equal(text, expected, what)
 }
 
 /** Makes a case from a table of steps. */

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import type { HttpAnswer, HttpClient } from './client.ts'
-import { type AnyStoreCase, type HttpCase, withBothStores } from './http-case.ts'
-import { saving } from './outcome-cases.ts'
+import { type AnyStoreCase, type HttpCase, NOBODY, plays, withBothStores } from './http-case.ts'
+import { saving, USED_UP } from './outcome-cases.ts'
 import type { HttpSettings } from './scenario.ts'
 
 function json({ body }: HttpAnswer): { readonly msg?: string; readonly [key: string]: unknown } {
@@ -9,10 +9,10 @@ function json({ body }: HttpAnswer): { readonly msg?: string; readonly [key: str
 }
 
 /** Uses up the limit of a user, then sends one more request. */
-async function refused(client: HttpClient, headers: Record<string, string> = {}): Promise<HttpAnswer> {
+async function refused(client: HttpClient): Promise<HttpAnswer> {
   await client.ask('/x')
   await client.ask('/x')
-  return client.ask('/x', { headers })
+  return client.ask('/x')
 }
 
 function refusing(settings: HttpSettings = {}): AnyStoreCase['scenario'] {
@@ -34,21 +34,19 @@ const LANGUAGES: readonly (readonly [accepted: string | undefined, beginning: st
 
 /** Responses to refused requests. */
 export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
-  {
-    name: '429 with body and fields; no handler is reached, nothing is charged',
-    scenario: refusing(),
-    async run(client) {
-      const answer = await refused(client)
-      const { status, headers } = answer
-      equal(status, 429)
-      equal((await client.log()).worked, 2)
-      equal(await client.used(), 10)
-      deepEqual(
-        [headers['retry-after'], headers['x-quota-reset'], headers['cache-control'], headers.ratelimit],
-        ['3600', HOUR_LATER, 'no-store', undefined],
-      )
-      match(headers['content-type'] ?? '', /^application\/json/)
-      deepEqual(json(answer), {
+  plays('429 with body and fields; no handler is reached, nothing is charged', refusing(), [
+    ...USED_UP,
+    {
+      status: 429,
+      worked: 2,
+      fields: {
+        'retry-after': '3600',
+        'x-quota-reset': HOUR_LATER,
+        'cache-control': 'no-store',
+        'content-type': /^application\/json/,
+        ratelimit: undefined,
+      },
+      json: {
         error: 'quota_exceeded',
         msg: 'Reached Personal 1-Hour Quota Limit for Write requests. You may continue after 2026-08-06 23:06:26 Beijing Time (UTC+8). For a higher quota, ask at the support forum.',
         retryAfterSeconds: 3600,
@@ -65,18 +63,14 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
           retryAt: HOUR_LATER,
           windowLabel: '1-Hour',
         },
-      })
+      },
     },
-  },
-  {
-    name: 'a HEAD that is refused has the fields and no body',
-    scenario: refusing(),
-    async run(client) {
-      await refused(client)
-      const { status, headers, body } = await client.ask('/x', { method: 'HEAD' })
-      deepEqual([status, headers['retry-after'], body], [429, '3600', ''])
-    },
-  },
+    10,
+  ]),
+  plays('a HEAD that is refused has the fields and no body', refusing(), [
+    ...USED_UP,
+    { method: 'HEAD', status: 429, fields: { 'retry-after': '3600' }, body: '' },
+  ]),
   {
     name: '429 and 401 as problem details',
     scenario: refusing({ problemDetails: true }),
@@ -89,7 +83,7 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
         ['https://iana.org/assignments/http-problem-types#quota-exceeded', 429, ['personal-1h'], 3600],
       )
       match(String(detail), /^Reached Personal 1-Hour/)
-      const nobody = await client.anonymously('/x')
+      const nobody = await client.ask('/x', { headers: NOBODY })
       match(nobody.headers['content-type'] ?? '', /^application\/problem\+json/)
       deepEqual(json(nobody), {
         type: 'about:blank',
@@ -111,53 +105,36 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
       }
     },
   },
-  {
-    name: 'a language that the application fixed',
-    scenario: refusing({ locale: 'zh-CN' }),
-    async run(client) {
-      match(json(await refused(client, { 'accept-language': 'en' })).msg ?? '', /^已达到/)
+  plays('a language that the application fixed', refusing({ locale: 'zh-CN' }), [
+    ...USED_UP,
+    { status: 429, headers: { 'accept-language': 'en' }, body: /"msg":"已达到/ },
+  ]),
+  plays('a cost above the limit is told to be hopeless', { routes: [{ path: '/x', operation: 'huge', reply: {} }] }, [
+    { status: 429, body: /"msg":"[^"]*waiting will not help/ },
+  ]),
+  plays('nobody: 401 with a challenge, and nothing is charged', refusing(), [
+    {
+      status: 401,
+      headers: NOBODY,
+      fields: { 'www-authenticate': 'Bearer', 'cache-control': 'no-store' },
+      json: { error: 'unauthorized', msg: 'Authentication required.' },
+      worked: 0,
     },
-  },
-  {
-    name: 'a cost above the limit is told to be hopeless',
-    scenario: { routes: [{ path: '/x', operation: 'huge', reply: {} }] },
-    async run(client) {
-      match(json(await client.ask('/x')).msg ?? '', /waiting will not help/)
-    },
-  },
-  {
-    name: 'nobody: 401 with a challenge, and nothing is charged',
-    scenario: refusing(),
-    async run(client) {
-      const answer = await client.anonymously('/x')
-      const { status, headers } = answer
-      deepEqual([status, headers['www-authenticate'], headers['cache-control']], [401, 'Bearer', 'no-store'])
-      deepEqual(json(answer), { error: 'unauthorized', msg: 'Authentication required.' })
-      equal((await client.log()).worked, 0)
-    },
-  },
-  {
-    name: 'nobody: a challenge and a text of the application',
-    scenario: refusing({ wwwAuthenticate: 'Basic realm="api"', messages: { en: { unauthorized: 'Who are you?' } } }),
-    async run(client) {
-      const answer = await client.anonymously('/x')
-      deepEqual([answer.headers['www-authenticate'], json(answer).msg], ['Basic realm="api"', 'Who are you?'])
-    },
-  },
-  {
-    name: 'nobody: left alone with anonymous: skip',
-    scenario: saving({}, { anonymous: 'skip' }),
-    async run(client) {
-      equal((await client.anonymously('/x')).status, 200)
-      equal((await client.log()).worked, 1)
-    },
-  },
+  ]),
+  plays(
+    'nobody: a challenge and a text of the application',
+    refusing({ wwwAuthenticate: 'Basic realm="api"', messages: { en: { unauthorized: 'Who are you?' } } }),
+    [{ status: 401, headers: NOBODY, fields: { 'www-authenticate': 'Basic realm="api"' }, body: /"Who are you\?"/ }],
+  ),
+  plays('nobody: left alone with anonymous: skip', saving({}, { anonymous: 'skip' }), [
+    { status: 200, headers: NOBODY, worked: 1 },
+  ]),
   {
     name: 'nobody: metered by the address with anonymous: ip',
     scenario: saving({}, { anonymous: 'ip' }),
     needs: 'address',
     async run(client) {
-      equal((await client.anonymously('/x')).status, 200)
+      equal((await client.ask('/x', { headers: NOBODY })).status, 200)
       equal(await client.used('ip:127.0.0.1'), 5)
     },
   },

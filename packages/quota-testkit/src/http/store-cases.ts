@@ -45,24 +45,18 @@ function heldBack(
 
 /** Stores that are slow, unavailable, and available again. */
 export const HTTP_STORE_CASES: readonly HttpCase[] = [
-  {
-    name: 'a store that is away is a 503, never a 429, until it is back',
-    scenario,
-    async run(client) {
-      await client.tell('store?takes=away')
-      const { status, headers, body } = await client.ask('/x', { headers: { 'accept-language': 'zh-CN' } })
-      equal(status, 503)
-      deepEqual([headers['retry-after'], headers['cache-control']], ['5', 'no-store'])
-      deepEqual(JSON.parse(body ?? ''), {
-        error: 'quota_unavailable',
-        msg: '配额服务暂时不可用，请稍后重试。',
-        retryAfterSeconds: 5,
-      })
-      equal((await client.log()).worked, 0)
-      await client.tell('store?takes=here')
-      equal((await client.ask('/x')).status, 200)
+  plays('a store that is away is a 503, never a 429, until it is back', scenario, [
+    'store?takes=away',
+    {
+      status: 503,
+      headers: { 'accept-language': 'zh-CN' },
+      fields: { 'retry-after': '5', 'cache-control': 'no-store' },
+      json: { error: 'quota_unavailable', msg: '配额服务暂时不可用，请稍后重试。', retryAfterSeconds: 5 },
+      worked: 0,
     },
-  },
+    'store?takes=here',
+    { status: 200 },
+  ]),
   {
     name: 'a store that is slow to decide is waited for, and nothing is done before',
     needs: 'waiting',

@@ -41,28 +41,12 @@ export class ModelSight {
    */
   show(cells: readonly ModelCell[], isCounted = true): WindowStatus[] {
     return cells.flatMap((cell) => {
-      const { layer, category, label, kind, limit, most, enforced } = cell
+      const { kind, limit, most, enforced } = cell
       if (limit === undefined || most === undefined) return []
-      const { lengthMs, startedAt, used, resetAt } = this.#facts(cell, isCounted)
+      const { startedAt, used, resetAt, ...facts } = this.#facts(cell, isCounted)
       const remaining: Limit = most === 'unlimited' ? most : Math.max(0, most - used)
-      const { name, scope } = layer
-      return [
-        {
-          layer: name,
-          scope,
-          category,
-          window: label,
-          kind,
-          lengthMs,
-          limit,
-          ...(kind === 'bucket' ? { burst: most } : {}),
-          used,
-          remaining,
-          startedAt,
-          resetAt,
-          enforced,
-        },
-      ]
+      const burst = kind === 'bucket' ? { burst: most } : {}
+      return [{ ...namesOf(cell), ...facts, limit, ...burst, used, remaining, startedAt, resetAt, enforced }]
     })
   }
 
@@ -74,27 +58,11 @@ export class ModelSight {
       const most = inTokens(cell.most)
       const { lengthMs, used, resetAt } = this.#facts(cell)
       if (cell.enforced !== enforced || requested === 0 || used + requested <= most) return []
-      const now = this.#counters.clock.now()
-      const { layer, label, kind } = cell
-      return [
-        {
-          layer: layer.name,
-          scope: layer.scope,
-          category: cell.category,
-          window: label,
-          kind,
-          lengthMs,
-          limit,
-          ...(kind === 'bucket' ? { burst: most } : {}),
-          used,
-          requested,
-          resetAt:
-            this.#enoughAt(cell, requested) ??
-            resetAt ??
-            now + (kind === 'concurrency' ? SLOT_RETRY_MS : (lengthMs ?? 0)),
-          retryable: requested <= most,
-        },
-      ]
+      const waitMs = cell.kind === 'concurrency' ? SLOT_RETRY_MS : (lengthMs ?? 0)
+      const endsAt = this.#enoughAt(cell, requested) ?? resetAt ?? this.#counters.clock.now() + waitMs
+      const burst = cell.kind === 'bucket' ? { burst: most } : {}
+      const retryable = requested <= most
+      return [{ ...namesOf(cell), lengthMs, limit, ...burst, used, requested, resetAt: endsAt, retryable }]
     })
   }
 
@@ -141,6 +109,10 @@ export class ModelSight {
     const [start, end] = this.#cells.period(window, Math.max(now, startedAt ?? now), cell)
     return { lengthMs: end - start, startedAt, used, resetAt: end }
   }
+}
+
+function namesOf({ layer, category, label, kind }: ModelCell) {
+  return { layer: layer.name, scope: layer.scope, category, window: label, kind }
 }
 
 /** Violations of shadowed limits by an admitted request. They end with the windows that were charged. */

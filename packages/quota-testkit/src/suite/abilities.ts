@@ -3,7 +3,8 @@ import { createQuota, type Policy, type QuotaOptions } from '@scoregw/quota'
 import { type CaseContext, type ConformanceCase, missingOf, type Need, type StoreAbility } from './harness.ts'
 import { HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, throwsCode } from './probe.ts'
 
-const ROLLING: Policy<'work'> = {
+/** A subject and the site have one window each. */
+export const ROLLING: Policy<'work'> = {
   windows: [{ label: '1h', lengthMs: HOUR_MS }],
   categories: ['read'],
   layers: [PERSONAL, SITE],

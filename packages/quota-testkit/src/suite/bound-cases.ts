@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createQuota } from '@scoregw/quota'
 import type { QuotaStore } from '@scoregw/quota/store'
+import { ROLLING } from './abilities.ts'
 import type { CaseContext, ConformanceCase } from './harness.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, PERSONAL, Probe, SITE, throwsCode } from './probe.ts'
 
@@ -25,19 +26,8 @@ async function filled(store: QuotaStore): Promise<Probe> {
 }
 
 function engineOn({ store, clock }: CaseContext, failurePolicy: 'open' | 'closed') {
-  const limits = { read: { '1h': 100 } }
-  return createQuota({
-    policy: {
-      windows: [{ label: '1h', lengthMs: HOUR_MS }],
-      categories: TWO_LAYERS.categories,
-      layers: TWO_LAYERS.layers,
-      operations: { read: { category: 'read', cost: 1 } },
-      base: { personal: limits, site: limits },
-    },
-    store,
-    clock,
-    failurePolicy: { read: failurePolicy },
-  })
+  const policy = { ...ROLLING, layers: TWO_LAYERS.layers }
+  return createQuota({ policy, store, clock, failurePolicy: { read: failurePolicy } })
 }
 
 /** Cases for a store with room for three subjects. */
@@ -74,14 +64,14 @@ export const BOUND_CASES: readonly ConformanceCase[] = [
   boundCase('a full store is no refusal: the failure policy closed answers quota_unavailable', async (context) => {
     await filled(context.store)
     const quota = engineOn(context, 'closed')
-    const error = await throwsCode(() => quota.consume({ subject: 'new', operation: 'read' }), 'quota_unavailable')
+    const error = await throwsCode(() => quota.consume({ subject: 'new', operation: 'work' }), 'quota_unavailable')
     assert.equal((error.cause as { code?: unknown }).code, 'store_full')
-    assert.equal((await quota.consume({ subject: 'a', operation: 'read' })).allowed, true)
+    assert.equal((await quota.consume({ subject: 'a', operation: 'work' })).allowed, true)
   }),
   boundCase('a full store and the failure policy open: admitted, uncounted', async (context) => {
     await filled(context.store)
     const quota = engineOn(context, 'open')
-    const decision = await quota.consume({ subject: 'new', operation: 'read' })
+    const decision = await quota.consume({ subject: 'new', operation: 'work' })
     assert.deepEqual([decision.allowed, decision.source], [true, 'fallback'])
     const { windows } = await quota.status('new')
     assert.deepEqual(

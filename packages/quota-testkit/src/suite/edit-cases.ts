@@ -31,6 +31,13 @@ export function withWindows(schema: StoreSchema, windows: readonly RollingWindow
   return { ...schema, cells: rollingCells(...windows) }
 }
 
+/** All edits that may not affect an id or a hold: windows, order of categories and layers, one more shared layer. */
+export const EDITED: StoreSchema = {
+  ...withWindows(SIX_WINDOWS, [{ label: '10m', lengthMs: 600_000 }, FIVE_HOURS, DAY]),
+  categories: ['admin', 'write', 'read'],
+  layers: [{ name: 'all', shared: true }, ...SIX_WINDOWS.layers],
+}
+
 function windows(name: string, ...after: RollingWindow[]): Edit {
   return { name, before: BEFORE, after: withWindows(BEFORE, after) }
 }

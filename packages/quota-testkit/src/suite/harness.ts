@@ -102,7 +102,7 @@ export type ConformanceCase =
     })
 
 /** Stands in for a missing member, and throws if a case uses it. */
-function missing(capability: StoreCapability, method: string): () => never {
+export function missing(capability: string, method: string): () => never {
   return () => {
     throw new TypeError(`"${capability}" is declared, but there is no ${method}()`)
   }

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
 import { createQuota, type Policy } from '@scoregw/quota'
 import { windowCell } from '@scoregw/quota/store'
-import { abilityCase } from './abilities.ts'
+import { abilityCase, ROLLING } from './abilities.ts'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
 import { HOUR_MS, ONE_WINDOW, PERSONAL, SITE, SIX_WINDOWS, type TwoPeriods, throwsCode, tokenCells } from './probe.ts'
 
-const UNLIMITED: Policy<'look'> = {
-  windows: [{ label: '1h', lengthMs: HOUR_MS }],
-  categories: ['read'],
-  layers: [PERSONAL, SITE],
-  operations: { look: { category: 'read', cost: 1 } },
+const UNLIMITED: Policy<'work'> = {
+  ...ROLLING,
   base: { personal: { read: { '1h': 'unlimited' } }, site: { read: { '1h': 'unlimited' } } },
 }
 
@@ -36,7 +33,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     const most = Number.MAX_SAFE_INTEGER
     const engine = (each: typeof store) => createQuota({ policy: UNLIMITED, store: each, clock })
     const [quota, other] = [engine(store), engine(peer)]
-    const hold = await quota.reserve({ subject: 'u', operation: 'look', cost: most - 1, ttlMs: HOLD_MS })
+    const hold = await quota.reserve({ subject: 'u', operation: 'work', cost: most - 1, ttlMs: HOLD_MS })
     assert.ok(hold.status === 'reserved')
     assert.equal((await hold.add(1)).allowed, true)
     for (const each of [hold, await other.resume(hold.token ?? '')]) {

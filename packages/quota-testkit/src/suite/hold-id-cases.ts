@@ -1,21 +1,9 @@
 import assert from 'node:assert/strict'
-import type { StoreSchema } from '@scoregw/quota/store'
-import { withWindows } from './edit-cases.ts'
+import { EDITED } from './edit-cases.ts'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
-import { DAY_MS, HOUR_MS, SIX_WINDOWS } from './probe.ts'
-
-/** All edits that may not affect a hold: windows, order of categories and layers, one more shared layer. */
-const EDITED: StoreSchema = {
-  ...withWindows(SIX_WINDOWS, [
-    { label: '10m', lengthMs: 600_000 },
-    { label: '5h', lengthMs: 5 * HOUR_MS },
-    { label: '1d', lengthMs: DAY_MS },
-  ]),
-  categories: ['admin', 'write', 'read'],
-  layers: [{ name: 'all', shared: true }, ...SIX_WINDOWS.layers],
-}
+import { HOUR_MS, SIX_WINDOWS } from './probe.ts'
 
 const ANOTHER = { nonce: 'another' } as const
 const OTHER_USE = { fingerprint: 'hold write:2' } as const

@@ -10,7 +10,7 @@ export async function refusesIds({ store }: CaseContext): Promise<void> {
   assert.deepEqual(await probe.states(), [-1, 0])
 }
 
-function idCase(name: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
+export function idCase(name: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
   return { name, needs: 'ids', run, without: refusesIds }
 }
 

@@ -1,31 +1,16 @@
 import assert from 'node:assert/strict'
 import type { StoreSchema } from '@scoregw/quota/store'
-import { withWindows } from './edit-cases.ts'
+import { EDITED, withWindows } from './edit-cases.ts'
 import type { CaseContext, ConformanceCase, RowName } from './harness.ts'
-import { refusesIds } from './id-cases.ts'
+import { idCase, refusesIds } from './id-cases.ts'
 import { Parties, SUBJECT } from './parties.ts'
 import { plainCase } from './port-harness.ts'
 import { DAY_MS, HOUR_MS, idOf, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
 
 const BEFORE: StoreSchema = SIX_WINDOWS
-/** All edits that may not affect an id: windows, order of categories and layers, one more shared layer. */
-const AFTER: StoreSchema = {
-  ...withWindows(SIX_WINDOWS, [
-    { label: '10m', lengthMs: 600_000 },
-    { label: '5h', lengthMs: 5 * HOUR_MS },
-    { label: '1d', lengthMs: DAY_MS },
-  ]),
-  categories: ['admin', 'write', 'read'],
-  layers: [{ name: 'all', shared: true }, ...SIX_WINDOWS.layers],
-}
-
-function idCase(name: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
-  return { name, needs: 'ids', run, without: refusesIds }
-}
-
 /** Two processes: one with the policy before an edit, one with the policy after it. */
 function twoProbes({ store, peer }: CaseContext): readonly [before: Probe, after: Probe] {
-  return [new Probe(store, BEFORE, 100), new Probe(peer, AFTER, 100)]
+  return [new Probe(store, BEFORE, 100), new Probe(peer, EDITED, 100)]
 }
 
 /** The outcome of a used id after a layer of subjects was added. */
@@ -67,13 +52,13 @@ export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await before.used({ layers: [0] }), [0, 0, 0])
   }),
   idCase('a refund finds its windows after another policy wrote, also those unknown to that', async (context) => {
-    const parties = new Parties(context, 'at once', BEFORE, AFTER)
+    const parties = new Parties(context, 'at once', BEFORE, EDITED)
     const taken = await parties.take(BEFORE, 3, { id: idOf('attempt', 'a') })
     await parties.advance(1_000)
-    const other = await parties.take(AFTER, 2, { id: idOf('other', 'b') })
-    await parties.take(AFTER, 4)
+    const other = await parties.take(EDITED, 2, { id: idOf('other', 'b') })
+    await parties.take(EDITED, 4)
     await parties.cancel(BEFORE, taken, 3)
-    await parties.cancel(AFTER, other, 1)
+    await parties.cancel(EDITED, other, 1)
     await parties.advance(HOUR_MS)
     await parties.take(BEFORE, 1)
   }),

@@ -8,6 +8,7 @@ import {
   isAboutSettings,
   isAboutSubject,
   isStored,
+  Notifications,
   nothingIsStored,
   SECOND,
   subjectWritten,
@@ -25,21 +26,20 @@ const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
     version: async (store) => (await store.read())?.version,
   }),
   plainCase('settings: listeners hear what each change is about', async ({ store, peer }) => {
-    const notified: SettingsChange[][] = [[], []]
-    const stops = [store, peer].map((each, index) => each.watch((change) => notified[index]?.push(change)))
+    const listeners = new Notifications({ store, peer })
+    const isAboutKey = (change: SettingsChange): boolean => isAboutSubject(change, 'personal', KEY)
     for (const writer of [store, peer, peer]) {
-      for (const list of notified) list.length = 0
+      listeners.clear()
       await written(writer, FIRST)
-      await soon('a change of the settings is reported', () => notified.every((list) => list.some(isAboutSettings)))
-      for (const list of notified) list.length = 0
+      await listeners.bothReceive('a change of the settings is reported', isAboutSettings)
+      listeners.clear()
       await subjectWritten(writer, ['personal', KEY], SECOND)
-      const isNotified = (change: SettingsChange): boolean => isAboutSubject(change, 'personal', KEY)
-      await soon('a change of a subject is reported', () => notified.every((list) => list.some(isNotified)))
-      for (const list of notified) list.length = 0
+      await listeners.bothReceive('a change of a subject is reported', isAboutKey)
+      listeners.clear()
       await writer.writeSubject('personal', KEY, null, {})
-      await soon('a removal is reported', () => notified.every((list) => list.some(isNotified)))
+      await listeners.bothReceive('a removal is reported', isAboutKey)
     }
-    for (const stop of stops) stop()
+    listeners.stop()
   }),
   plainCase('settings: a write that was refused is no change', async ({ store, peer }) => {
     await written(store, FIRST)

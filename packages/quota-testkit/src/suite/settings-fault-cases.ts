@@ -7,6 +7,7 @@ import {
   FIRST,
   isAboutSettings,
   isStored,
+  Notifications,
   nothingIsStored,
   SECOND,
   subjectWritten,
@@ -14,21 +15,6 @@ import {
 } from './settings-harness.ts'
 
 const USER = ['personal', 'u'] as const
-
-/** Records the notifications of both processes, until the returned function is called. */
-function listening({ store, peer }: SettingsContext) {
-  const notified: SettingsChange[][] = [[], []]
-  const stops = [store, peer].map((each, index) => each.watch((change) => notified[index]?.push(change)))
-  return {
-    clear: () => {
-      for (const list of notified) list.length = 0
-    },
-    all: (is: (change: SettingsChange) => boolean) => notified.every((list) => list.some(is)),
-    stop: () => {
-      for (const stop of stops) stop()
-    },
-  }
-}
 
 /** For stores that don't lose data: unknown revisions are rejected, and nothing is lost. */
 async function keeps({ store, peer }: SettingsContext): Promise<void> {
@@ -56,17 +42,17 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
       const { store, peer, loseData } = context
       const before = await written(store, FIRST)
       await subjectWritten(store, USER, FIRST)
-      const listeners = listening(context)
+      const listeners = new Notifications(context)
       await written(peer, SECOND)
-      await soon('the change is reported', () => listeners.all(isAboutSettings))
+      await listeners.bothReceive('the change is reported', isAboutSettings)
       listeners.clear()
       await loseData()
-      await soon('the loss is reported', () => listeners.all(isAboutSettings))
+      await listeners.bothReceive('the loss is reported', isAboutSettings)
       for (const each of [store, peer]) await nothingIsStored(each)
       assert.equal((await store.write(SECOND, { ifRevision: before.revision })).written, false)
       listeners.clear()
       const after = await written(peer, SECOND, { ifRevision: '' })
-      await soon('the first write after it is reported', () => listeners.all(isAboutSettings))
+      await listeners.bothReceive('the first write after it is reported', isAboutSettings)
       assert.equal(after.version, 1)
       for (const each of [store, peer]) await isStored(each, SECOND, after)
       listeners.stop()
@@ -95,12 +81,12 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
       const old = await written(store, FIRST)
       await subjectWritten(store, USER, FIRST)
       await backup()
-      const listeners = listening(context)
+      const listeners = new Notifications(context)
       const lost = await written(peer, SECOND)
-      await soon('the change is reported', () => listeners.all(isAboutSettings))
+      await listeners.bothReceive('the change is reported', isAboutSettings)
       listeners.clear()
       await restore()
-      await soon('the older state is reported', () => listeners.all(isAboutSettings))
+      await listeners.bothReceive('the older state is reported', isAboutSettings)
       for (const each of [store, peer]) await isStored(each, FIRST, old)
       assert.equal((await store.write(SECOND, { ifRevision: lost.revision })).written, false)
       const next = await written(peer, SECOND, { ifRevision: old.revision })

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Answer, SettingsChange, SettingsStore, StoreWriteOptions, WriteReply } from '@scoregw/quota/store'
+import { missing } from './harness.ts'
+import { soon } from './port-harness.ts'
 
 export const FIRST = { mode: 'normal', base: { personal: { read: { '1h': 10 } } } }
 export const SECOND = { mode: 'lenient', base: { personal: { read: { '1h': 20 } } } }
@@ -56,6 +58,29 @@ export function isAboutSubject(change: SettingsChange, layer: string, key: strin
   return change.kind === 'everything' || (change.kind === 'subject' && change.layer === layer && change.key === key)
 }
 
+/** Records the notifications of both processes. */
+export class Notifications {
+  readonly #lists: readonly SettingsChange[][] = [[], []]
+  readonly #stops: readonly (() => void)[]
+
+  constructor({ store, peer }: Pick<SettingsContext, 'store' | 'peer'>) {
+    this.#stops = [store, peer].map((each, index) => each.watch((change) => this.#lists[index]?.push(change)))
+  }
+
+  clear(): void {
+    for (const list of this.#lists) list.length = 0
+  }
+
+  /** Waits until both received such a change. */
+  bothReceive(what: string, is: (change: SettingsChange) => boolean): Promise<void> {
+    return soon(what, () => this.#lists.every((list) => list.some(is)))
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop()
+  }
+}
+
 /**
  * Optional abilities of a settings store, or of its harness. Without one, the suite checks the behaviour named here.
  *
@@ -107,12 +132,6 @@ export type SettingsCase =
       /** What to test if the capability is missing. */
       without(context: SettingsContext): Promise<void>
     })
-
-function missing(capability: SettingsCapability, method: string): () => never {
-  return () => {
-    throw new TypeError(`"${capability}" is declared, but there is no ${method}()`)
-  }
-}
 
 /** Runs one case on a new store. */
 export async function runSettingsCase(testCase: SettingsCase, factory: SettingsFactory): Promise<void> {

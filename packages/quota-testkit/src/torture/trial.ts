@@ -2,13 +2,7 @@ import assert from 'node:assert/strict'
 import type { TortureAnswer, TortureLimiter, TortureRequest } from './limiter.ts'
 
 /** The context of a case. */
-export interface TortureTrial<Limiter> extends TortureLimiter<Limiter> {
-  /** The length of the shortest window, in milliseconds. */
-  readonly windowMs: number
-  /** The number of subjects in the cases about memory. */
-  readonly subjects: number
-  /** Returns the bytes that counters use. */
-  bytes(): Promise<number>
+export interface TortureTrial<Limiter> extends TortureLimiter<Limiter>, TrialOptions {
   /** Sends one request of one token. */
   one(limiter: Limiter, subject?: string): Promise<TortureAnswer>
   /** Sends requests of one token at the same time. Returns how many were admitted. */
@@ -25,8 +19,11 @@ export const CALLERS = 64
 export const SUBJECT = 'ann'
 
 export interface TrialOptions {
+  /** The length of the shortest window, in milliseconds. */
   readonly windowMs: number
+  /** The number of subjects in the cases about memory. */
   readonly subjects: number
+  /** Returns the bytes that counters use. */
   bytes(): Promise<number>
 }
 

@@ -111,7 +111,11 @@ function casesOf(begin: string, promise: string): string {
   const files = readdirSync(join(ROOT, SOURCES), { recursive: true, encoding: 'utf8' }).map((file) =>
     file.replaceAll('\\', '/'),
   )
-  const isIn = (file: string): boolean => readFileSync(join(ROOT, SOURCES, file), 'utf8').includes(begin)
+  // As the beginning of a text, since comments may say the same.
+  const isIn = (file: string): boolean => {
+    const source = readFileSync(join(ROOT, SOURCES, file), 'utf8')
+    return ["'", '"', '`'].some((quote) => source.includes(quote + begin))
+  }
   const file = files.filter((each) => each.endsWith('.ts')).find(isIn) ?? 'suite'
   return `[${begin}${count > 1 ? ` ... (${count} cases)` : ''}](../../${SOURCES}/${file})`
 }
