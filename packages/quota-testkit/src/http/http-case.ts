@@ -87,7 +87,7 @@ interface HttpSight extends Omit<HttpAsk, 'body'> {
 }
 
 /** The headers of a request without a user. */
-export const NOBODY: Readonly<Record<string, string[]>> = { 'x-user': [] }
+export const ANONYMOUS: Readonly<Record<string, string[]>> = { 'x-user': [] }
 
 export async function playSteps(client: HttpClient, steps: readonly HttpStep[]): Promise<void> {
   for (const step of steps) {

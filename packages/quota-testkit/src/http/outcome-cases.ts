@@ -1,5 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { type AnyStoreCase, type HttpCase, type HttpStep, NOBODY, plays, withBothStores } from './http-case.ts'
+import { ANONYMOUS, type AnyStoreCase, type HttpCase, type HttpStep, plays, withBothStores } from './http-case.ts'
 import type { HttpReply, HttpRoute } from './scenario.ts'
 
 /** A route at `/x` that charges 5 tokens, and an unmetered one. */
@@ -98,7 +98,7 @@ export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
         { path: '/free', operation: 'free', reply: {} },
       ],
     },
-    [{ path: '/plain', status: 200, headers: NOBODY }, { path: '/free', status: 200 }, 0],
+    [{ path: '/plain', status: 200, headers: ANONYMOUS }, { path: '/free', status: 200 }, 0],
   ),
   {
     name: 'two engines on one request charge both, and give back both',

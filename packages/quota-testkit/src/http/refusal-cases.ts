@@ -1,6 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import type { HttpAnswer, HttpClient } from './client.ts'
-import { type AnyStoreCase, type HttpCase, NOBODY, plays, withBothStores } from './http-case.ts'
+import { ANONYMOUS, type AnyStoreCase, type HttpCase, plays, withBothStores } from './http-case.ts'
 import { saving, USED_UP } from './outcome-cases.ts'
 import type { HttpSettings } from './scenario.ts'
 
@@ -83,9 +83,9 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
         ['https://iana.org/assignments/http-problem-types#quota-exceeded', 429, ['personal-1h'], 3600],
       )
       match(String(detail), /^Reached Personal 1-Hour/)
-      const nobody = await client.ask('/x', { headers: NOBODY })
-      match(nobody.headers['content-type'] ?? '', /^application\/problem\+json/)
-      deepEqual(json(nobody), {
+      const anonymous = await client.ask('/x', { headers: ANONYMOUS })
+      match(anonymous.headers['content-type'] ?? '', /^application\/problem\+json/)
+      deepEqual(json(anonymous), {
         type: 'about:blank',
         title: 'Unauthorized',
         status: 401,
@@ -115,7 +115,7 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
   plays('nobody: 401 with a challenge, and nothing is charged', refusing(), [
     {
       status: 401,
-      headers: NOBODY,
+      headers: ANONYMOUS,
       fields: { 'www-authenticate': 'Bearer', 'cache-control': 'no-store' },
       json: { error: 'unauthorized', msg: 'Authentication required.' },
       worked: 0,
@@ -124,17 +124,17 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
   plays(
     'nobody: a challenge and a text of the application',
     refusing({ wwwAuthenticate: 'Basic realm="api"', messages: { en: { unauthorized: 'Who are you?' } } }),
-    [{ status: 401, headers: NOBODY, fields: { 'www-authenticate': 'Basic realm="api"' }, body: /"Who are you\?"/ }],
+    [{ status: 401, headers: ANONYMOUS, fields: { 'www-authenticate': 'Basic realm="api"' }, body: /"Who are you\?"/ }],
   ),
   plays('nobody: left alone with anonymous: skip', saving({}, { anonymous: 'skip' }), [
-    { status: 200, headers: NOBODY, worked: 1 },
+    { status: 200, headers: ANONYMOUS, worked: 1 },
   ]),
   {
     name: 'nobody: metered by the address with anonymous: ip',
     scenario: saving({}, { anonymous: 'ip' }),
     needs: 'address',
     async run(client) {
-      equal((await client.ask('/x', { headers: NOBODY })).status, 200)
+      equal((await client.ask('/x', { headers: ANONYMOUS })).status, 200)
       equal(await client.used('ip:127.0.0.1'), 5)
     },
   },

@@ -31,7 +31,7 @@ export function withWindows(schema: StoreSchema, windows: readonly RollingWindow
   return { ...schema, cells: rollingCells(...windows) }
 }
 
-/** All edits that may not affect an id or a hold: windows, order of categories and layers, one more shared layer. */
+/** Edits that may not affect ids and holds: windows, the order of categories and layers, another shared layer. */
 export const EDITED: StoreSchema = {
   ...withWindows(SIX_WINDOWS, [{ label: '10m', lengthMs: 600_000 }, FIVE_HOURS, DAY]),
   categories: ['admin', 'write', 'read'],
