@@ -128,23 +128,26 @@ function verdictOf(reason: FactorReason): string {
 type Verdict = (reason: FactorReason) => string
 
 const VERDICTS: Readonly<Record<string, Verdict>> = {
-  errors_high: (reason) => `Lowered from ${from(reason)} to ${to(reason)}: errors are surely above the high rate.`,
+  errors_high: (reason) => `Lowered from ${from(reason)} to ${to(reason)}: errors are clearly above the high rate.`,
   returned: (reason) =>
-    `Lowered from ${from(reason)} to ${to(reason)}: back to the factor before the rises that are to blame.`,
-  probe: (reason) => `Raised from ${from(reason)} to ${to(reason)} for a few minutes, to test the level again.`,
-  probe_over: (reason) => `Lowered from ${from(reason)} to ${to(reason)}: the test is over, its errors may still come.`,
-  probe_failed: (reason) => `The test failed: ${to(reason)} is as much as the service carries.`,
-  probe_passed: (reason) => `Raised from ${from(reason)} to ${to(reason)}: the test of this level passed.`,
+    `Lowered from ${from(reason)} to ${to(reason)}, the factor before the rises that caused errors.`,
+  probe: (reason) => `Raised from ${from(reason)} to ${to(reason)} for a few minutes, to test this level again.`,
+  probe_over: (reason) =>
+    `Lowered from ${from(reason)} to ${to(reason)}: the test is over, but its errors may still arrive.`,
+  probe_failed: (reason) => `The test failed: ${to(reason)} is the most that the service can take.`,
+  probe_passed: (reason) => `Raised from ${from(reason)} to ${to(reason)}: this level passed its test.`,
   errors_low: (reason) => `Raised from ${from(reason)} to ${to(reason)}: errors are below the low rate.`,
-  quiet_fall: (reason) => `Lowered from ${from(reason)} to ${to(reason)}, towards 1: too little traffic to judge by.`,
-  quiet_rise: (reason) => `Raised from ${from(reason)} to ${to(reason)}, towards 1: too little traffic to judge by.`,
-  steady: (reason) => `Stays at ${to(reason)}: the counts ask for no move.`,
-  waiting: (reason) => `Stays at ${to(reason)}: the counts ask for a move, but the last one is too recent.`,
-  capped: (reason) => `Stays at ${to(reason)}: errors are low, but higher levels had errors and are tested only later.`,
+  quiet_fall: (reason) =>
+    `Lowered from ${from(reason)} to ${to(reason)}, towards 1: there is too little traffic to judge.`,
+  quiet_rise: (reason) =>
+    `Raised from ${from(reason)} to ${to(reason)}, towards 1: there is too little traffic to judge.`,
+  steady: (reason) => `Stays at ${to(reason)}: the counts call for no move.`,
+  waiting: (reason) => `Stays at ${to(reason)}: the counts call for a move, but the last one is too recent.`,
+  capped: (reason) => `Stays at ${to(reason)}: errors are low, but higher levels had errors and are tested later.`,
   probing: (reason) => `Stays at ${to(reason)} for a few minutes, to test this level.`,
-  listening: (reason) => `Stays at ${to(reason)}: a higher level was tested, and its errors may still come.`,
-  at_limit: (reason) => `Stays at ${to(reason)}: the counts ask for more, but this is the limit.`,
-  quiet: (reason) => `Stays at ${to(reason)}: too little traffic to judge by.`,
+  listening: (reason) => `Stays at ${to(reason)}: a higher level was tested, and its errors may still arrive.`,
+  at_limit: (reason) => `Stays at ${to(reason)}: the counts call for a move, but this is the bound.`,
+  quiet: (reason) => `Stays at ${to(reason)}: there is too little traffic to judge.`,
 } satisfies Readonly<Record<FactorReasonCode, Verdict>>
 
 function wallOf({ wall }: FactorReason): string {
