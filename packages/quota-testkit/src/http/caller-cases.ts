@@ -12,14 +12,14 @@ function hangsUp(name: string, reply: HttpReply, tokens: number): AnyStoreCase {
 
 /** Callers that connect and disconnect. */
 export const HTTP_CALLER_CASES: readonly HttpCase[] = withBothStores([
-  hangsUp('a caller who leaves before the head of a success stays charged', {}, 5),
-  hangsUp('a caller who leaves before the head of a failure stays charged', { status: 404 }, 5),
-  hangsUp('a caller who left gets the tokens back when the handler is known to have failed', { fails: 'later' }, 0),
-  hangsUp('a caller who left gets the tokens back when the handler gives them', { settles: 'cancel' }, 0),
-  hangsUp('a caller who left is charged what the handler says', { settles: { commit: 1 } }, 1),
+  hangsUp('a caller who disconnects before the head of a success stays charged', {}, 5),
+  hangsUp('a caller who disconnects before the head of a failure stays charged', { status: 404 }, 5),
+  hangsUp('a caller who disconnected gets the tokens back when the handler fails', { fails: 'later' }, 0),
+  hangsUp('a caller who disconnected gets the tokens back when the handler cancels', { settles: 'cancel' }, 0),
+  hangsUp('a caller who disconnected is charged what the handler commits', { settles: { commit: 1 } }, 1),
   ...(['outcome', 'end'] as const).map(
     (settle): AnyStoreCase => ({
-      name: `a caller who leaves in the middle of a stream stays charged, with settle: ${settle}`,
+      name: `a caller who disconnects in the middle of a stream stays charged, with settle: ${settle}`,
       scenario: saving({ chunks: ['a', 'b'], waits: { for: 'gone', in: 'middle' } }, { settle }),
       needs: 'hang-ups',
       async run(client) {
@@ -33,7 +33,7 @@ export const HTTP_CALLER_CASES: readonly HttpCase[] = withBothStores([
     }),
   ),
   {
-    name: 'a connection that is kept carries one request after the other',
+    name: 'a kept-alive connection carries one request after the other',
     scenario: saving({ body: 'done' }),
     async run(client) {
       const socket = await client.send('/x')
@@ -47,7 +47,7 @@ export const HTTP_CALLER_CASES: readonly HttpCase[] = withBothStores([
     },
   },
   {
-    name: 'pipelined requests are answered in order, each charged',
+    name: 'pipelined requests are answered in order and each charged',
     scenario: {
       routes: [
         { path: '/bad', operation: 'save', reply: { status: 400, body: 'first' } },

@@ -44,17 +44,17 @@ export const HTTP_FIELD_CASES: readonly HttpCase[] = withBothStores([
   fieldsOf('a part that was given back', { settles: { commit: 2 } }, 8),
   fieldsOf('an answer with fields of its own', { headers: { 'x-a': 'b' }, body: 'x' }, 5),
   plays(
-    'RateLimit fields of an operation that costs nothing: none',
+    'a free operation has no RateLimit fields',
     { routes: [{ path: '/x', operation: 'free', reply: {} }], settings },
     [{ status: 200, fields: { ratelimit: undefined } }],
   ),
   plays(
-    'RateLimit fields of a 429 name the window that binds',
+    'RateLimit fields of a 429 name the binding window',
     { ...saving({}), settings: { standardHeaders: 'draft-11' } },
     [...USED_UP, { status: 429, fields: { ratelimit: '"personal-1h";r=0;t=3600', 'ratelimit-policy': POLICY } }],
   ),
   plays(
-    'RateLimit fields of every window, and on a 429 of those that refuse',
+    'RateLimit fields can list every window, and on a 429 the refusing ones',
     { ...saving({}), settings: { ...settings, fields: 'all' } },
     [
       {
@@ -69,7 +69,7 @@ export const HTTP_FIELD_CASES: readonly HttpCase[] = withBothStores([
     ],
   ),
   {
-    name: 'who reads the fields and waits as they say is never refused',
+    name: 'a caller that waits as the fields say is never refused',
     scenario: { ...saving({}), settings },
     async run(client) {
       let isLeft = true
@@ -95,15 +95,15 @@ export const HTTP_FIELD_CASES: readonly HttpCase[] = withBothStores([
     { status: 429, fields: { ratelimit: undefined, 'retry-after': '3600', ...older('10', '0', RESET) } },
   ]),
   plays(
-    'X-RateLimit fields that a response has stay',
+    'existing X-RateLimit fields of a response are kept',
     { ...saving({ headers: { 'x-ratelimit-limit': '7', 'x-ratelimit-remaining': '3' } }), ...OLDER },
     [{ status: 200, fields: older('7', '3') }],
   ),
-  plays('of two engines, the second sets the X-RateLimit fields', { routes: TWO_ENGINES, ...OLDER }, [
+  plays('the second of two engines sets the X-RateLimit fields', { routes: TWO_ENGINES, ...OLDER }, [
     { status: 200, fields: older('10', '7', RESET) },
   ]),
   {
-    name: 'RateLimit fields of two engines are one list',
+    name: 'RateLimit fields of two engines are joined to one list',
     scenario: { routes: TWO_ENGINES, settings },
     async run(client) {
       const { headers } = await client.ask('/x')

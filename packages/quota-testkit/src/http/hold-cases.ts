@@ -60,65 +60,66 @@ const UNSHADOWED = { status: 200, fields: { 'ratelimit-policy': /^"(personal|sit
 
 const OF_BOTH_STORES = withBothStores([
   plays(
-    'settle: end charges above the reservation where the operation lets it',
+    'settle: end charges above the reservation if the operation allows it',
     route('chat', { ...STREAM, settles: { commit: 12 }, settlesIn: 'middle' }, END),
     [{ status: 200, body: 'ab', held: 0 }, 12],
   ),
   plays(
-    'settle: end leaves the excess uncharged where the operation does not, and the outcome decides',
+    'settle: end leaves an overrun uncharged if the operation rejects it, and the outcome settles',
     route('save', { settles: { commit: 6 } }, END),
     [{ status: 200, errors: ['commit_above_reservation'], held: 0 }, 5],
   ),
-  plays('settle: end keeps what a handler added', route('save', { adds: 3, ...STREAM, settlesIn: 'middle' }, END), [
+  plays('settle: end charges what a handler added', route('save', { adds: 3, ...STREAM, settlesIn: 'middle' }, END), [
     { status: 200, body: 'ab', held: 0 },
     8,
   ]),
-  plays('settle: end gives a failure back what a handler added, too', route('save', { adds: 3, status: 500 }, END), [
-    { status: 500, held: 0 },
-    0,
-  ]),
-  plays('settle: end holds nothing after an answer to HEAD', route('save', STREAM, END), [
+  plays(
+    'settle: end gives back what a handler added to a failed request',
+    route('save', { adds: 3, status: 500 }, END),
+    [{ status: 500, held: 0 }, 0],
+  ),
+  plays('settle: end holds nothing after a HEAD response', route('save', STREAM, END), [
     { method: 'HEAD', status: 200 },
     'released',
     5,
   ]),
   leaves(
-    'settle: end charges a caller who hangs up in the middle, and holds nothing then',
+    'settle: end charges a caller who disconnects in the middle and holds nothing afterwards',
     route('save', GONE, SHORT_GRACE),
     ['idle', 'released', 5],
   ),
   leaves(
-    'settle: end hears what a stream has cost from a handler whose caller hung up',
+    'settle: end accepts a commit of a stream whose caller disconnected',
     route('save', { ...GONE, ...COMMITS }, END),
     ['idle', 'released', 2],
   ),
   leaves(
-    'settle: end hears for a while what a stream has cost whose caller hung up',
+    'settle: end accepts a commit for some time after the caller of a stream disconnected',
     route('save', { ...STREAM, ...LATE }, LONG_GRACE),
     ['left', { held: 1 }, 5, 'open', 'idle', 'released', 2, { errors: [] }],
   ),
   leaves(
-    'settle: end takes a cancel in that while',
+    'settle: end accepts a cancel for some time after a disconnect',
     route('save', { ...STREAM, ...LATE, settles: 'cancel' }, LONG_GRACE),
     ['left', 'open', 'idle', 'released', 0],
   ),
   leaves(
-    'settle: end charges in full when that while is over, and logs a commit that comes later',
+    'settle: end charges in full some time after a disconnect and logs a later commit',
     route('save', { ...STREAM, ...LATE }, SHORT_GRACE),
     ['left', 'released', 5, 'open', 'idle', 5, { errors: ['reservation_expired'] }],
   ),
   leaves(
-    'settle: end gives back when that while is over, if it is to',
+    'settle: end gives back some time after a disconnect with abortedAs: cancel',
     route('save', { ...STREAM, ...LATE }, { ...SHORT_GRACE, abortedAs: 'cancel' }),
     ['left', 'released', 0, 'open', 'idle', 0],
   ),
   leaves(
-    'settle: end hears a handler whose caller hung up before the head',
+    'settle: end accepts a commit when the caller disconnected before the head',
     route('save', { waits: { for: 'gone, then gate' }, settles: { commit: 2 } }, LONG_GRACE),
     ['left', { held: 1 }, 'open', 'idle', 'released', 2],
   ),
   {
-    name: 'a slot is free when its response has ended, and not before',
+    name: 'a slot is freed when its response ends and not before',
     scenario: working(GATE),
     needs: 'waiting',
     async run(client) {
@@ -133,7 +134,7 @@ const OF_BOTH_STORES = withBothStores([
     },
   },
   {
-    name: 'a refusal for want of a slot says so, and when to ask again',
+    name: 'a refusal for lack of a slot says so, with a retry time',
     scenario: {
       ...working({ waits: { for: 'gate' } }),
       settings: { standardHeaders: 'draft-10', locale: 'en' },
@@ -162,7 +163,7 @@ const OF_BOTH_STORES = withBothStores([
       )
     },
   },
-  ...(['a failure frees its slot, and gives its tokens back', 'an error frees its slot'] as const).map((name) =>
+  ...(['a failure frees its slot and gives its tokens back', 'an error frees its slot'] as const).map((name) =>
     plays(name, working(name.startsWith('an error') ? { fails: 'now' } : { status: 500, body: 'no' }), [
       { status: 500, held: 0 },
       { status: 500, held: 0 },
@@ -179,24 +180,24 @@ const OF_BOTH_STORES = withBothStores([
     },
   },
   leaves(
-    'a caller who hangs up before the head frees the slot, and stays charged',
+    'a caller who disconnects before the head frees the slot and stays charged',
     working({ waits: { for: 'gone' } }),
     ['idle', 'released', 5],
   ),
-  leaves('a caller who hangs up in the middle of a stream frees the slot', working(GONE), ['idle', 'released', 5]),
-  leaves('a caller who hangs up frees the slot, whatever the handler goes on with', working(GATE), [
+  leaves('a caller who disconnects in the middle of a stream frees the slot', working(GONE), ['idle', 'released', 5]),
+  leaves('a caller who disconnects frees the slot, whatever the handler does next', working(GATE), [
     'released',
     'open',
     'idle',
     5,
   ]),
   leaves(
-    'a caller who hangs up before the head frees the slot, whatever the handler goes on with',
+    'a caller who disconnects before the head frees the slot, whatever the handler does next',
     working({ waits: { for: 'gate' } }),
     ['released', 'open', 'idle', 5],
   ),
   {
-    name: 'a caller who hangs up before it is the turn of a pipelined request frees its slot, and stays charged',
+    name: "a caller who disconnects before a pipelined request's turn frees its slot and stays charged",
     scenario: PIPELINED,
     needs: 'pipelined-hang-ups',
     async run(client) {
@@ -213,7 +214,7 @@ const OF_BOTH_STORES = withBothStores([
     [200, 200, 200, 200, 429].map((status) => ({ status })),
   ),
   plays(
-    'a shadowed limit refuses nobody, and is told to nobody',
+    'a shadowed limit refuses nobody and appears in no response',
     { ...route('save', {}), settings: { standardHeaders: 'draft-10' } },
     ['shadow', UNSHADOWED, UNSHADOWED, UNSHADOWED, 15],
   ),
@@ -223,7 +224,7 @@ const OF_BOTH_STORES = withBothStores([
 export const HTTP_HOLD_CASES: readonly HttpCase[] = [
   ...OF_BOTH_STORES,
   {
-    name: 'a caller of a pipelined request who hangs up before the store answers frees its slot, and stays charged',
+    name: 'a caller of a pipelined request who disconnects before the store answers frees its slot and stays charged',
     scenario: { ...PIPELINED, store: 'later' },
     needs: 'pipelined-hang-ups',
     async run(client) {
@@ -237,7 +238,7 @@ export const HTTP_HOLD_CASES: readonly HttpCase[] = [
     },
   },
   {
-    name: 'settle: end waits for a commit that proves to be too much, and settles by the outcome',
+    name: 'settle: end waits for a commit that is rejected as too much and settles by the outcome',
     scenario: { ...route('save', { settles: { commit: 6 } }, END), store: 'later' },
     needs: 'waiting',
     async run(client) {

@@ -146,8 +146,8 @@ export function leaves<Scenario>(
 export type AnyStoreCase = Omit<HttpCase, 'scenario'> & { readonly scenario: Omit<HttpScenario, 'store'> }
 
 const KINDS = [
-  ['now', 'a store that answers at once'],
-  ['later', 'a store that answers later'],
+  ['now', 'synchronous store'],
+  ['later', 'asynchronous store'],
 ] as const
 
 /** Runs cases with a synchronous store and with an asynchronous one. */

@@ -5,7 +5,7 @@ import { saving } from './outcome-cases.ts'
 /** Makes a case for an error of the application: the application responds, and nothing is charged. */
 function isTheirs(name: string, headers: Record<string, string>): AnyStoreCase {
   const steps = [{ status: 500, headers, worked: 0 }, 0, { status: 200 }]
-  return plays(`${name} is an error of the application, and charges nothing`, saving({}), steps)
+  return plays(`${name} is an error of the application and charges nothing`, saving({}), steps)
 }
 
 function costs(cost: string, tokens: number): AnyStoreCase {
@@ -29,19 +29,19 @@ export const HTTP_INPUT_CASES: readonly HttpCase[] = withBothStores([
   isTheirs('a subject that rejects', { 'x-user': 'rejects' }),
   isTheirs('an empty subject', { 'x-user': 'empty' }),
   {
-    name: 'a subject that comes later',
+    name: 'a promise of a subject is awaited',
     scenario: saving({}),
     async run(client) {
       await client.ask('/x', { headers: { 'x-user': 'later:u2' } })
       deepEqual([await client.used('u1'), await client.used('u2')], [0, 5])
     },
   },
-  plays('a subject that is no text is an error each time, and told once', saving({}), [
+  plays('an invalid subject is an error each time and logged once', saving({}), [
     { status: 500, headers: NUMBER },
     { status: 500, headers: NUMBER, warnings: ['subject_not_text'] },
   ]),
   {
-    name: 'a cost that never answers charges nothing and keeps nobody else waiting',
+    name: 'a cost that never resolves charges nothing and delays no other request',
     needs: 'waiting',
     scenario: saving({}),
     async run(client) {

@@ -22,7 +22,10 @@ function countsFailures(name: string, reply: HttpReply, status: number, used: nu
 }
 
 function givesBack(name: string, status: number, reply: HttpReply): AnyStoreCase {
-  return plays(`${name} gets its tokens back before the answer arrives`, saving({ status, ...reply }), [{ status }, 0])
+  return plays(`${name} gets its tokens back before the response arrives`, saving({ status, ...reply }), [
+    { status },
+    0,
+  ])
 }
 
 const json = { headers: { 'content-type': 'application/json' }, body: '{"done":true}' }
@@ -53,7 +56,7 @@ export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
   countsFailures('a handler that commits stays charged', { status: 302, settles: { commit: 5 } }, 302, 5),
   countsFailures('a handler that cancels gets its tokens back', { status: 401, settles: 'cancel' }, 401, 0),
   {
-    name: 'where failures count, 24 parallel guesses are never more than the limit',
+    name: 'where failures count, 24 parallel guesses never exceed the limit',
     scenario: {
       routes: [
         { path: '/wrong', operation: 'save', settings: { cost: 1, settle: 'failures' }, reply: { status: 401 } },
@@ -69,12 +72,12 @@ export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
     },
   },
   plays(
-    'what a handler answers arrives as it is, refused or not',
+    "a handler's response arrives unchanged, whatever its status",
     saving({ status: 409, headers: { 'x-kept': 'yes' }, body: 'taken' }),
     [{ status: 409, fields: { 'x-kept': 'yes' }, body: 'taken' }],
   ),
   {
-    name: 'a stream of a failure arrives whole',
+    name: 'a failed stream arrives completely',
     scenario: saving({
       status: 500,
       chunks: Array.from({ length: 500 }, (_, index) => `${index} ${'x'.repeat(300)}\n`),
@@ -84,14 +87,14 @@ export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
       deepEqual([status, body?.split('\n').length, body?.slice(-8)], [500, 501, `${'x'.repeat(7)}\n`])
     },
   },
-  plays('HEAD is metered as GET is', saving({ body: 'body' }), [{ method: 'HEAD', status: 200, body: '' }, 5]),
+  plays('HEAD is metered as GET', saving({ body: 'body' }), [{ method: 'HEAD', status: 200, body: '' }, 5]),
   plays('HEAD of a failure gives the tokens back', saving({ status: 404, body: 'body' }), [
     { method: 'HEAD', status: 404, body: '' },
     0,
   ]),
   plays('OPTIONS is free', saving({ body: 'body' }), [{ method: 'OPTIONS', status: 200 }, 0]),
   plays(
-    'a route without an operation is left alone, and a free one asks no store',
+    "a route without an operation isn't metered, and a free one makes no store call",
     {
       routes: [
         { path: '/plain', reply: {} },
@@ -101,7 +104,7 @@ export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
     [{ path: '/plain', status: 200, headers: ANONYMOUS }, { path: '/free', status: 200 }, 0],
   ),
   {
-    name: 'two engines on one request charge both, and give back both',
+    name: 'two engines on one request both charge and both give back',
     scenario: {
       routes: [
         { path: '/ok', operation: 'save', second: { operation: 'save', settings: { cost: 3 } }, reply: {} },
@@ -116,7 +119,7 @@ export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
     },
   },
   {
-    name: 'a second engine that refuses gives back what the first has taken',
+    name: "a refusal by a second engine gives back the first one's charge",
     scenario: { routes: [{ path: '/x', operation: 'save', second: { operation: 'huge' }, reply: {} }] },
     async run(client) {
       equal((await client.ask('/x')).status, 429)
@@ -125,7 +128,7 @@ export const HTTP_OUTCOME_CASES: readonly HttpCase[] = withBothStores([
     },
   },
   {
-    name: '24 requests at once never get more than the limit, and failures leave it untouched',
+    name: "24 concurrent requests never exceed the limit, and failures don't use it up",
     scenario: {
       routes: [
         { path: '/fail', operation: 'save', settings: { cost: 1 }, reply: { status: 500 } },

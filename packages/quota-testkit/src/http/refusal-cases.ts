@@ -34,7 +34,7 @@ const LANGUAGES: readonly (readonly [accepted: string | undefined, beginning: st
 
 /** Responses to refused requests. */
 export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
-  plays('429 with body and fields; no handler is reached, nothing is charged', refusing(), [
+  plays('a refusal is a 429 with body and fields, reaches no handler, and charges nothing', refusing(), [
     ...USED_UP,
     {
       status: 429,
@@ -67,12 +67,12 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
     },
     10,
   ]),
-  plays('a HEAD that is refused has the fields and no body', refusing(), [
+  plays('a refused HEAD has the fields and no body', refusing(), [
     ...USED_UP,
     { method: 'HEAD', status: 429, fields: { 'retry-after': '3600' }, body: '' },
   ]),
   {
-    name: '429 and 401 as problem details',
+    name: '429 and 401 can be problem details',
     scenario: refusing({ problemDetails: true }),
     async run(client) {
       const answer = await refused(client)
@@ -94,7 +94,7 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
     },
   },
   {
-    name: 'the language that a caller accepts',
+    name: 'a refusal uses the language that the caller accepts',
     scenario: refusing(),
     async run(client) {
       await refused(client)
@@ -105,14 +105,16 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
       }
     },
   },
-  plays('a language that the application fixed', refusing({ locale: 'zh-CN' }), [
+  plays("a refusal uses the application's fixed language", refusing({ locale: 'zh-CN' }), [
     ...USED_UP,
     { status: 429, headers: { 'accept-language': 'en' }, body: /"msg":"已达到/ },
   ]),
-  plays('a cost above the limit is told to be hopeless', { routes: [{ path: '/x', operation: 'huge', reply: {} }] }, [
-    { status: 429, body: /"msg":"[^"]*waiting will not help/ },
-  ]),
-  plays('nobody: 401 with a challenge, and nothing is charged', refusing(), [
+  plays(
+    "a refusal of a cost above the limit says that waiting won't help",
+    { routes: [{ path: '/x', operation: 'huge', reply: {} }] },
+    [{ status: 429, body: /"msg":"[^"]*waiting will not help/ }],
+  ),
+  plays("a request without a subject gets 401 with a challenge and isn't charged", refusing(), [
     {
       status: 401,
       headers: ANONYMOUS,
@@ -122,15 +124,15 @@ export const HTTP_REFUSAL_CASES: readonly HttpCase[] = withBothStores([
     },
   ]),
   plays(
-    'nobody: a challenge and a text of the application',
+    "a request without a subject gets the application's challenge and text",
     refusing({ wwwAuthenticate: 'Basic realm="api"', messages: { en: { unauthorized: 'Who are you?' } } }),
     [{ status: 401, headers: ANONYMOUS, fields: { 'www-authenticate': 'Basic realm="api"' }, body: /"Who are you\?"/ }],
   ),
-  plays('nobody: left alone with anonymous: skip', saving({}, { anonymous: 'skip' }), [
+  plays("a request without a subject isn't metered with anonymous: skip", saving({}, { anonymous: 'skip' }), [
     { status: 200, headers: ANONYMOUS, worked: 1 },
   ]),
   {
-    name: 'nobody: metered by the address with anonymous: ip',
+    name: 'a request without a subject is metered by address with anonymous: ip',
     scenario: saving({}, { anonymous: 'ip' }),
     needs: 'address',
     async run(client) {

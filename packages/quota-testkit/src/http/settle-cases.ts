@@ -26,53 +26,53 @@ export const HTTP_SETTLE_CASES: readonly HttpCase[] = withBothStores([
     [{ status: 200 }, 0],
   ),
   plays(
-    'a commit above the reservation is told to the logger, and leaves the outcome to decide',
+    'a commit above the reservation is logged, and the outcome settles',
     saving({ status: 400, settles: { commit: 6 } }),
     [{ status: 400, errors: ['commit_above_reservation'] }, 0],
   ),
   plays(
-    'charge-first charges at once and never gives back',
+    'charge-first charges immediately and gives nothing back',
     saving({ status: 500, settles: 'cancel' }, { settle: 'charge-first' }),
     [{ status: 500 }, 5],
   ),
-  plays('after the head of a success, settle: outcome hears no other cost', saving({ ...STREAM, ...COMMITS }), [
+  plays('settle: outcome ignores a commit after the head of a success', saving({ ...STREAM, ...COMMITS }), [
     { status: 200, body: 'ab' },
     5,
   ]),
   plays(
-    'settle: end hears in the middle of a stream what it cost, and has settled when the stream has arrived',
+    'settle: end accepts a commit within a stream and has settled when the stream has arrived',
     saving({ ...STREAM, ...COMMITS }, END),
     [{ status: 200, body: 'ab' }, 2],
   ),
   plays(
-    'settle: end takes a cancel in the middle of a stream',
+    'settle: end accepts a cancel within a stream',
     saving({ ...STREAM, settles: 'cancel', settlesIn: 'middle' }, END),
     [{ status: 200, body: 'ab' }, 0],
   ),
-  plays('settle: end charges a stream that says nothing of its cost', saving(STREAM, END), [
+  plays('settle: end charges a stream without a commit its full cost', saving(STREAM, END), [
     { status: 200, body: 'ab' },
     5,
   ]),
   plays(
-    'settle: end gives a failure its tokens back, whatever its handler says after the head',
+    "settle: end gives a failure's tokens back, whatever its handler commits after the head",
     saving({ status: 502, ...STREAM, ...COMMITS }, END),
     [{ status: 502 }, 0],
   ),
-  plays('settle: end charges an answer without a body', saving({ status: 204 }, END), [{ status: 204 }, 5]),
+  plays('settle: end charges a response without a body', saving({ status: 204 }, END), [{ status: 204 }, 5]),
   {
     name: 'a stream that breaks after the head of a success stays charged',
     scenario: saving({ ...STREAM, fails: 'middle' }),
     run: (client) => breaks(client, 5),
   },
   {
-    name: 'settle: end gives a stream that its handler breaks its tokens back',
+    name: 'settle: end gives tokens back when the handler breaks its stream',
     scenario: saving({ ...STREAM, fails: 'middle' }, END),
     needs: 'broken-streams',
     run: (client) => breaks(client, 0),
     without: (client) => breaks(client, 5),
   },
   {
-    name: 'settle: end gives a stream that its handler breaks after the head has left its tokens back',
+    name: 'settle: end gives tokens back when the handler breaks its stream after the head was sent',
     scenario: saving({ ...STREAM, waits: { for: 'gate', in: 'middle' }, fails: 'middle' }, END),
     needs: ['waiting', 'broken-streams'],
     async run(client) {

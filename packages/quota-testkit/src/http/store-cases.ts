@@ -45,7 +45,7 @@ function heldBack(
 
 /** Stores that are slow, unavailable, and available again. */
 export const HTTP_STORE_CASES: readonly HttpCase[] = [
-  plays('a store that is away is a 503, never a 429, until it is back', scenario, [
+  plays('a store that is away gives 503 and never 429 until it is back', scenario, [
     'store?takes=away',
     {
       status: 503,
@@ -58,7 +58,7 @@ export const HTTP_STORE_CASES: readonly HttpCase[] = [
     { status: 200 },
   ]),
   {
-    name: 'a store that is slow to decide is waited for, and nothing is done before',
+    name: "a request waits for a slow store, and its handler doesn't run before",
     needs: 'waiting',
     scenario,
     async run(client) {
@@ -73,7 +73,7 @@ export const HTTP_STORE_CASES: readonly HttpCase[] = [
   },
   heldBack('a failure is held back until its tokens are back', scenario, '/bad', [400, 'bad'], 0),
   {
-    name: 'nothing of a stream that fails leaves before its tokens are back',
+    name: 'a failed stream sends nothing before its tokens are back',
     scenario: {
       store: 'later',
       routes: saving({ status: 502, chunks: ['a', 'b'], waits: { for: 'gate', in: 'middle' } }).routes,
@@ -95,12 +95,18 @@ export const HTTP_STORE_CASES: readonly HttpCase[] = [
       equal(await client.used(), 0)
     },
   },
-  plays('a success waits for no store', scenario, ['store?settles=held', { status: 200 }]),
-  plays('a failure goes out when the store is lost, charged, and the error is logged', scenario, [
+  plays("a success doesn't wait for the store", scenario, ['store?settles=held', { status: 200 }]),
+  plays('a failure is sent and stays charged when the store is lost, and the error is logged', scenario, [
     'store?settles=away',
     { path: '/bad', status: 400, errors: ['quota_unavailable'] },
     'store?settles=here',
     5,
   ]),
-  heldBack('a stream that gives tokens back at its end is held at its end', ENDING, '/x', [200, 'ab'], 2),
+  heldBack(
+    'a stream that gives tokens back is held at its end until the store has settled',
+    ENDING,
+    '/x',
+    [200, 'ab'],
+    2,
+  ),
 ]

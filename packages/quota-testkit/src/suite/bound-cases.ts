@@ -32,14 +32,14 @@ function engineOn({ store, clock }: CaseContext, failurePolicy: 'open' | 'closed
 
 /** Cases for a store with room for three subjects. */
 export const BOUND_CASES: readonly ConformanceCase[] = [
-  boundCase('where there is no room a new subject gets store_full, and nothing is charged', async ({ store }) => {
+  boundCase('a new subject in a full store gets store_full and is charged nothing', async ({ store }) => {
     const probe = await filled(store)
     for (let again = 0; again < 5; again++) {
       await throwsCode(() => probe.take(1, { subject: `new-${again}` }), 'store_full')
     }
     assert.deepEqual(await probe.used({ subject: 'new-0' }), [3, 0])
   }),
-  boundCase('nothing live is ever dropped', async ({ store, advance }) => {
+  boundCase('a full store drops no live counter', async ({ store, advance }) => {
     const probe = await filled(store)
     for (let step = 0; step < 60; step++) {
       await advance(59_000)
@@ -51,24 +51,24 @@ export const BOUND_CASES: readonly ConformanceCase[] = [
       await probe.refused(1, { subject, layers: [1], limits: [2] })
     }
   }),
-  boundCase('a refusal needs no room', async ({ store }) => {
+  boundCase('a refusal in a full store needs no room', async ({ store }) => {
     const probe = await filled(store)
     await probe.refused(101, { subject: 'new' })
   }),
-  boundCase('ended subjects make room for new ones', async ({ store, advance }) => {
+  boundCase('expired subjects make room for new ones', async ({ store, advance }) => {
     const probe = await filled(store)
     await advance(HOUR_MS + DAY_MS)
     for (const subject of ['d', 'e', 'f']) await probe.admitted(1, { subject })
     await throwsCode(() => probe.take(1, { subject: 'g' }), 'store_full')
   }),
-  boundCase('a full store is no refusal: the failure policy closed answers quota_unavailable', async (context) => {
+  boundCase("a full store isn't a refusal: the failure policy closed gives quota_unavailable", async (context) => {
     await filled(context.store)
     const quota = engineOn(context, 'closed')
     const error = await throwsCode(() => quota.consume({ subject: 'new', operation: 'work' }), 'quota_unavailable')
     assert.equal((error.cause as { code?: unknown }).code, 'store_full')
     assert.equal((await quota.consume({ subject: 'a', operation: 'work' })).allowed, true)
   }),
-  boundCase('a full store and the failure policy open: admitted, uncounted', async (context) => {
+  boundCase('a full store with the failure policy open admits without counting', async (context) => {
     await filled(context.store)
     const quota = engineOn(context, 'open')
     const decision = await quota.consume({ subject: 'new', operation: 'work' })

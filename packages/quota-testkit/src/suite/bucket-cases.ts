@@ -42,7 +42,7 @@ function bucketCase(name: string, run: (given: Given) => Promise<void>, ...more:
 
 /** Cases about token buckets: which tokens return when, and what a cell reports. */
 export const BUCKET_CASES: readonly ConformanceCase[] = [
-  bucketCase('tokens come back one by one, each to the millisecond', async ({ probe, advance, begin }) => {
+  bucketCase('tokens come back one at a time, each at its exact millisecond', async ({ probe, advance, begin }) => {
     assert.deepEqual(await probe.states(), [-1, 0])
     assert.deepEqual([...(await probe.admitted(10, TEN)).states], [begin, 10])
     for (let token = 1; token <= 5; token++) {
@@ -53,17 +53,20 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     }
     assert.deepEqual(await probe.states(), [begin, 15])
   }),
-  bucketCase('a burst is the most together, and the limit is what comes back', async ({ probe, advance, begin }) => {
-    await probe.refused(5, FOUR)
-    assert.deepEqual([...(await probe.admitted(4, FOUR)).states], [begin, 4])
-    await advance(2_999)
-    await probe.refused(1, FOUR)
-    await advance(1)
-    await probe.admitted(1, FOUR)
-    await advance(9_000)
-    await probe.refused(4, FOUR)
-    await probe.admitted(3, FOUR)
-  }),
+  bucketCase(
+    'the burst is the most at one time, and the limit is what comes back',
+    async ({ probe, advance, begin }) => {
+      await probe.refused(5, FOUR)
+      assert.deepEqual([...(await probe.admitted(4, FOUR)).states], [begin, 4])
+      await advance(2_999)
+      await probe.refused(1, FOUR)
+      await advance(1)
+      await probe.admitted(1, FOUR)
+      await advance(9_000)
+      await probe.refused(4, FOUR)
+      await probe.admitted(3, FOUR)
+    },
+  ),
   bucketCase('a bucket that is full opens again with the next charge', async ({ probe, advance, begin }) => {
     await probe.admitted(2, TEN)
     await advance(11_999)
@@ -74,7 +77,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     await advance(HOUR_MS)
     assert.deepEqual([...(await probe.admitted(1, TEN)).states], [begin + 18_000 + HOUR_MS, 1])
   }),
-  bucketCase('a start that is older than its length moves by that, exactly', async ({ probe, advance, begin }) => {
+  bucketCase('a start older than the length moves exactly by the length', async ({ probe, advance, begin }) => {
     await probe.admitted(10, TEN)
     await advance(MINUTE_MS - 6_000)
     assert.deepEqual([...(await probe.admitted(9, TEN)).states], [begin, 19])
@@ -88,18 +91,21 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     await advance(1)
     await probe.admitted(1, TEN)
   }),
-  bucketCase('who takes what there is gets the limit each length', async ({ probe, advance, begin, clock }) => {
-    await probe.admitted(4, FOUR)
-    for (let taken = 0; clock.now() < begin + 5 * MINUTE_MS; taken++) {
-      await advance(3_000)
-      await probe.admitted(1, FOUR)
-      await probe.refused(1, FOUR)
-      assert.ok(taken < 100)
-    }
-    const [start = 0, used = 0] = await probe.states()
-    assert.ok(start > clock.now() - MINUTE_MS - 3_000 && used <= 44, 'the cell is as young and small as it can be')
-  }),
-  bucketCase('all of a year and 10^11 tokens are counted exactly', async ({ store, advance, begin }) => {
+  bucketCase(
+    'a caller that always takes everything gets the limit per length',
+    async ({ probe, advance, begin, clock }) => {
+      await probe.admitted(4, FOUR)
+      for (let taken = 0; clock.now() < begin + 5 * MINUTE_MS; taken++) {
+        await advance(3_000)
+        await probe.admitted(1, FOUR)
+        await probe.refused(1, FOUR)
+        assert.ok(taken < 100)
+      }
+      const [start = 0, used = 0] = await probe.states()
+      assert.ok(start > clock.now() - MINUTE_MS - 3_000 && used <= 44, 'the cell is as young and small as it can be')
+    },
+  ),
+  bucketCase('a year and 10^11 tokens are counted exactly', async ({ store, advance, begin }) => {
     const most = 99_999_999_977
     const probe = new HoldProbe(store, YEARLY, most)
     const yearly = { limits: [most], rates: [most] }
@@ -115,7 +121,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
       await probe.admitted(room, yearly)
     }
   }),
-  bucketCase('another limit or burst is the same counter', async ({ probe, advance, begin }) => {
+  bucketCase('another limit or burst keeps the counter', async ({ probe, advance, begin }) => {
     await probe.admitted(10, TEN)
     await advance(15_000)
     await probe.refused(1, { limits: [4], rates: [10] })
@@ -126,7 +132,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     await advance(6_000)
     await probe.admitted(1, FOUR)
   }),
-  bucketCase('it ends two lengths after its start, with all that it owes', async ({ probe, advance, begin }) => {
+  bucketCase('a bucket ends two lengths after its start, including debts', async ({ probe, advance, begin }) => {
     const slow = { limits: [1], rates: [1] }
     await probe.admitted(10, TEN)
     await advance(2 * MINUTE_MS - 1)
@@ -136,7 +142,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.states(), [-1, 0])
     assert.deepEqual([...(await probe.admitted(1, slow)).states], [begin + 2 * MINUTE_MS, 1])
   }),
-  bucketCase('nothing comes back where it has no limit', async ({ probe, advance, begin }) => {
+  bucketCase('an unlimited bucket refills nothing', async ({ probe, advance, begin }) => {
     const unlimited = { limits: [NO_LIMIT], rates: [NOTHING_BACK] }
     await probe.admitted(10, TEN)
     await advance(MINUTE_MS)
@@ -144,7 +150,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     await advance(MINUTE_MS)
     assert.deepEqual([...(await probe.admitted(90, unlimited)).states], [begin + 2 * MINUTE_MS, 90])
   }),
-  bucketCase('in shadow it is charged, and gets back what it would', async ({ probe, advance, begin }) => {
+  bucketCase('a shadowed bucket is charged and refilled as an enforced one', async ({ probe, advance, begin }) => {
     const shadowed = { limits: [NO_LIMIT], rates: [10] }
     await probe.admitted(12, shadowed)
     await advance(12_000)
@@ -154,7 +160,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     await advance(MINUTE_MS - 18_000)
     assert.deepEqual([...(await probe.admitted(7, shadowed)).states], [begin + MINUTE_MS, 10])
   }),
-  bucketCase('tokens go back to the start that they came from, or nowhere', async ({ probe, advance, begin }) => {
+  bucketCase('tokens are given back only to the start they came from', async ({ probe, advance, begin }) => {
     const first = await probe.admitted(4, TEN)
     await probe.admitted(6, TEN)
     await probe.cancel(first, 4)
@@ -168,21 +174,21 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     await probe.cancel(second, 4)
     assert.deepEqual(await probe.states(), [begin + MINUTE_MS, 10], 'they came back with all the others')
   }),
-  bucketCase('what was given back and came back counts once', async ({ probe, advance, begin }) => {
+  bucketCase('a token that was given back and refilled counts once', async ({ probe, advance, begin }) => {
     const all = await probe.admitted(10, TEN)
     await advance(30_000)
     await probe.cancel(all, 10)
     assert.deepEqual([...(await probe.admitted(10, TEN)).states], [begin + 30_000, 10])
     await probe.refused(1, TEN)
   }),
-  bucketCase('charged and given back within a millisecond it starts where it did', async ({ probe, begin }) => {
+  bucketCase('a charge and refund within a millisecond keep the start', async ({ probe, begin }) => {
     for (let time = 0; time < 5; time++) {
       const reply = await probe.admitted(3, TEN)
       assert.deepEqual([...reply.states], [begin, 3])
       await probe.cancel(reply, 3)
     }
   }),
-  bucketCase('a reset fills it, and its tokens go nowhere', async ({ probe, begin }) => {
+  bucketCase("a reset fills a bucket, and earlier tokens aren't given back", async ({ probe, begin }) => {
     const reply = await probe.admitted(10, TEN)
     await probe.reset()
     assert.deepEqual(await probe.states(), [-1, 0])
@@ -191,7 +197,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     await probe.refused(1, TEN)
   }),
   bucketCase(
-    'a clock that steps back gives nothing, and one that was far ahead keeps no caller waiting',
+    'a clock that steps back refills nothing, and one that was far ahead delays no caller',
     async ({ probe, advance, stepClock, begin }) => {
       await probe.admitted(10, TEN)
       await stepClock(-5_000)
@@ -207,21 +213,24 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     },
     'clock-steps',
   ),
-  bucketCase('it is decided with a window, in every layer or in none', async ({ store, advance, begin }) => {
-    const probe = new HoldProbe(store, BOTH, 12)
-    const terms = { limits: [4, 12, 8, 12], rates: [20, 0, 20, 0] }
-    await probe.admitted(4, terms)
-    await probe.refused(1, terms)
-    assert.deepEqual(await probe.states(), [begin, 4, begin, 4, begin, 4, begin, 4])
-    await probe.admitted(4, { ...terms, subject: 'v' })
-    await probe.refused(1, { ...terms, subject: 'w' })
-    await advance(12_000)
-    await probe.admitted(4, terms)
-    assert.deepEqual(await probe.states(), [begin + 12_000, 4, begin, 8, begin, 12, begin, 12])
-    await advance(12_000)
-    const { states } = await probe.refused(4, terms)
-    assert.deepEqual([...states], [begin + 12_000, 4, begin, 8, begin, 12, begin, 12], 'the window of the site')
-  }),
+  bucketCase(
+    'a bucket and a window are charged together in every layer or in none',
+    async ({ store, advance, begin }) => {
+      const probe = new HoldProbe(store, BOTH, 12)
+      const terms = { limits: [4, 12, 8, 12], rates: [20, 0, 20, 0] }
+      await probe.admitted(4, terms)
+      await probe.refused(1, terms)
+      assert.deepEqual(await probe.states(), [begin, 4, begin, 4, begin, 4, begin, 4])
+      await probe.admitted(4, { ...terms, subject: 'v' })
+      await probe.refused(1, { ...terms, subject: 'w' })
+      await advance(12_000)
+      await probe.admitted(4, terms)
+      assert.deepEqual(await probe.states(), [begin + 12_000, 4, begin, 8, begin, 12, begin, 12])
+      await advance(12_000)
+      const { states } = await probe.refused(4, terms)
+      assert.deepEqual([...states], [begin + 12_000, 4, begin, 8, begin, 12, begin, 12], 'the window of the site')
+    },
+  ),
   bucketCase('requests at the same time get what there is, and no more', async ({ probe, peer, store, advance }) => {
     for (const there of [10, 3]) {
       const replies = await Promise.all(
@@ -262,7 +271,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     'holds',
   ),
   bucketCase(
-    'an overrun that has to fit finds what came back',
+    'an overrun with fit counts what was refilled',
     async ({ probe, advance }) => {
       await probe.held('a', 10, { ...TEN, ttlMs: HOUR_MS })
       await advance(18_000)
@@ -274,7 +283,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     'fit',
   ),
   bucketCase(
-    'a row is kept as long as its bucket counts',
+    "a row is kept as long as its bucket isn't full",
     async ({ probe, keptForMs }) => {
       await probe.admitted(1, TEN)
       assert.ok((await keptForMs({ layer: 'personal', category: 'read', key: 'u' })) >= 2 * MINUTE_MS)

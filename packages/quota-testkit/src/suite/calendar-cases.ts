@@ -64,13 +64,13 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     await probe.refused(3)
     assert.deepEqual(await probe.states(), [end, 8])
   }),
-  calendarCase('a period begins to the millisecond', async ({ probe, clock }) => {
+  calendarCase('a period begins at its exact millisecond', async ({ probe, clock }) => {
     const now = clock.now()
     const { states } = await probe.admitted(3, { period: [now, now + 1, now + 2] })
     assert.deepEqual([...states], [now, 3])
     assert.deepEqual(await probe.states({ period: [now - 1, now, now + 1] }), [now, 3], 'the second of two periods')
   }),
-  calendarCase('where the clock is in neither period the answer is stale, and nothing is charged', async (given) => {
+  calendarCase('a clock outside both periods gives a stale answer and no charge', async (given) => {
     const { probe, advance, clock, nextEnd } = given
     const now = clock.now()
     for (const period of [
@@ -90,14 +90,14 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     const again = await probe.admitted(3, { period: [nextEnd, nextEnd + DAY_MS, nextEnd + 2 * DAY_MS] })
     assert.deepEqual([...again.states], [nextEnd, 3])
   }),
-  abilityCase('calendar: what is stale uses no id up', ['calendar', 'ids'], async ({ store, clock }) => {
+  abilityCase('calendar: a stale request doesn’t use up its id', ['calendar', 'ids'], async ({ store, clock }) => {
     const now = clock.now()
     const probe = new Probe(store, MONTHLY, 10, around(now))
     assert.equal((await probe.take(3, { id: idOf('attempt'), period: [now - 2, now - 1, now] })).outcome, 'stale')
     await probe.admitted(3, { id: idOf('attempt', 'other', 'read:2') })
   }),
   abilityCase(
-    'calendar: a window that is given back in full stays open, for every unit',
+    'calendar: a window that is given back in full stays open for every unit',
     'calendar',
     async (context) => {
       const { store, clock } = context
@@ -118,7 +118,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
       }
     },
   ),
-  calendarCase('after a reset in the middle of a period it begins 1 ms later, each time', async ({ probe, start }) => {
+  calendarCase("each reset within a period moves the window's start by 1 ms", async ({ probe, start }) => {
     await probe.admitted(10)
     for (let again = 1; again <= 3; again++) {
       await probe.reset()
@@ -128,14 +128,14 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
       await probe.refused(1)
     }
   }),
-  calendarCase('a reset ends with the period in which it was made', async ({ probe, advance, clock, end }) => {
+  calendarCase('a reset has no effect after its period', async ({ probe, advance, clock, end }) => {
     await probe.admitted(4)
     await probe.reset()
     await advance(end - clock.now())
     const { states } = await probe.admitted(4)
     assert.deepEqual([...states], [end, 4])
   }),
-  calendarCase('tokens go back to the same period, and to no other', async ({ probe, advance, clock, start, end }) => {
+  calendarCase('tokens go back only to their own period', async ({ probe, advance, clock, start, end }) => {
     const early = await probe.admitted(6)
     await advance(MINUTE_MS)
     const late = await probe.admitted(3)
@@ -148,7 +148,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     await probe.cancel(early, 6)
     assert.deepEqual(await probe.states(), [end, 5])
   }),
-  calendarCase('tokens of before a reset go nowhere', async ({ probe, start }) => {
+  calendarCase("tokens charged before a reset aren't given back", async ({ probe, start }) => {
     const early = await probe.admitted(6)
     await probe.reset()
     await probe.cancel(early, 6)
@@ -158,7 +158,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.states(), [start + 1, 7])
   }),
   calendarCase(
-    'a clock that steps back over a boundary leaves the later period as it is',
+    'a clock that steps back over a boundary leaves the later period unchanged',
     async ({ probe, advance, stepClock, clock, end }) => {
       await probe.admitted(9)
       await advance(end - clock.now() + 1_000)
@@ -174,7 +174,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     true,
   ),
   calendarCase(
-    'a window of a period more than 5 s ahead moves to the present one, with what was used',
+    'a window of a period more than 5 s ahead moves to the present one with its usage',
     async ({ probe, advance, stepClock, clock, end }) => {
       await advance(end - clock.now())
       await probe.admitted(3)
@@ -190,7 +190,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     true,
   ),
   calendarCase(
-    'of a period at most 5 s ahead it stays where it is, and a refusal moves it only beyond that',
+    "a window of a period at most 5 s ahead isn't moved, even by a refusal",
     async ({ probe, advance, stepClock, clock, end }) => {
       await advance(end - clock.now())
       await probe.admitted(10)
@@ -203,7 +203,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     },
     true,
   ),
-  calendarCase('it stands beside a rolling window, and each ends by itself', async ({ store, advance, clock }) => {
+  calendarCase('a calendar and a rolling window of one row end separately', async ({ store, advance, clock }) => {
     const now = clock.now()
     const period: TwoPeriods = [now - 10 * MINUTE_MS, now + 90 * MINUTE_MS, now + DAY_MS]
     const probe = new Probe(store, BOTH, [10, 12], period)
@@ -218,7 +218,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.states(), [now + HOUR_MS, 5, -1, 0])
     assert.deepEqual([...(await probe.admitted(5)).states], [now + HOUR_MS, 10, now + 90 * MINUTE_MS, 5])
   }),
-  calendarCase('periods are those of each request, also of requests at the same time', async (given) => {
+  calendarCase('each request has its own periods, even concurrent ones', async (given) => {
     const { probe, store, peer, clock, start, advance } = given
     const now = clock.now()
     const own: TwoPeriods = [now - 1_000, now + 1_000, now + 2_000]
@@ -244,7 +244,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.states({ subject: 'b', period: own }), [-1, 0])
     assert.deepEqual(await probe.states({ subject: 'a' }), [start, 1])
   }),
-  calendarCase('each layer has periods of its own', async ({ store, clock, advance }) => {
+  calendarCase('each layer has its own periods', async ({ store, clock, advance }) => {
     const now = clock.now()
     const probe = new Probe(store, { ...MONTHLY, layers: [PERSONAL, SITE] }, 10)
     const periods = [now - 5, now + 5, now + 10, now - 7, now + 1_000, now + 2_000]
@@ -257,7 +257,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     const site = { layers: [1], limits: [10], periods: periods.slice(3) }
     assert.deepEqual([...(await probe.admitted(1, site)).states], [now - 7, 9])
   }),
-  calendarCase('two policies on one row: what only one knows stays', async ({ store, peer, clock, advance }) => {
+  calendarCase('two policies on one row keep windows that only one has', async ({ store, peer, clock, advance }) => {
     const now = clock.now()
     const start = now - DAY_MS
     const period: TwoPeriods = [start, start + 31 * DAY_MS, start + 62 * DAY_MS]
@@ -274,7 +274,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     await advance(1)
     assert.deepEqual(await both.states(), [-1, 0, -1, 0])
   }),
-  calendarCase('another rule is another window, and begins unused', async ({ store, probe, clock, start }) => {
+  calendarCase('a different rule is a different window and starts unused', async ({ store, probe, clock, start }) => {
     await probe.admitted(4)
     const period = around(clock.now())
     for (const rule of [{ timeZone: 'Asia/Shanghai' }, { anchor: { day: 2 } }, { label: 'moon' }]) {

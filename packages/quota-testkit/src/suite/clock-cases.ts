@@ -25,7 +25,7 @@ function clockCase(name: string, run: (context: CaseContext) => Promise<void>): 
 
 /** Cases about clocks that are set forward and back. */
 export const CLOCK_CASES: readonly ConformanceCase[] = [
-  plainCase("every answer carries the store's own time", async ({ store, clock, advance }) => {
+  plainCase("every answer has the store's time", async ({ store, clock, advance }) => {
     const probe = new Probe(store, ONE_WINDOW, 1)
     for (const outcome of ['admitted', 'refused', 'refused']) {
       const reply = await probe.take(1)
@@ -36,7 +36,7 @@ export const CLOCK_CASES: readonly ConformanceCase[] = [
       await advance(1)
     }
   }),
-  clockCase('a clock that steps back a little leaves windows as they are', async ({ store, stepClock, advance }) => {
+  clockCase('a clock that steps back a little leaves windows unchanged', async ({ store, stepClock, advance }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     const { now } = await probe.admitted(4)
     await stepClock(-MAX_AHEAD_MS)
@@ -63,7 +63,7 @@ export const CLOCK_CASES: readonly ConformanceCase[] = [
       await probe.refused(1)
     },
   ),
-  clockCase('a window more than 5 s ahead is moved to the present with what was used', async (context) => {
+  clockCase('a window more than 5 s ahead moves to the present with its usage', async (context) => {
     const { store, stepClock, advance } = context
     const probe = new Probe(store, ONE_WINDOW, 10)
     const { now } = await probe.admitted(4)
@@ -76,7 +76,7 @@ export const CLOCK_CASES: readonly ConformanceCase[] = [
     await advance(1)
     assert.deepEqual(await probe.states(), [-1, 0])
   }),
-  clockCase('a refusal moves a window that is too far ahead, and keeps what was used', async (context) => {
+  clockCase('a refusal moves a window that is too far ahead and keeps its usage', async (context) => {
     const { store, stepClock, advance } = context
     const probe = new Probe(store, ONE_WINDOW, 10)
     const { now } = await probe.admitted(10)
@@ -90,7 +90,7 @@ export const CLOCK_CASES: readonly ConformanceCase[] = [
     await advance(1)
     await probe.admitted(10)
   }),
-  clockCase('nobody is locked out when the clock was a year ahead, and nothing is given away', async (context) => {
+  clockCase('a clock that was a year ahead blocks no subject and resets no usage', async (context) => {
     const { store, stepClock, advance } = context
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await stepClock(YEAR_MS)
@@ -104,7 +104,7 @@ export const CLOCK_CASES: readonly ConformanceCase[] = [
     await advance(1)
     await probe.admitted(10)
   }),
-  clockCase('a window that is moved to the present takes no refunds of one that began there', async (context) => {
+  clockCase('a window moved to the present gets no refund of a window that opened there', async (context) => {
     const { store, stepClock } = context
     const probe = new Probe(store, ONE_WINDOW, 10)
     const early = await probe.admitted(4)
@@ -124,7 +124,7 @@ export const CLOCK_CASES: readonly ConformanceCase[] = [
     const { now, states } = await probe.admitted(10)
     assert.deepEqual([...states], [now, 10, now, 10, now, 10, now, 10, now, 10, now, 10])
   }),
-  clockCase('rows do not touch the time of each other', async ({ store, stepClock }) => {
+  clockCase("rows don't affect each other's time", async ({ store, stepClock }) => {
     const probe = new Probe(store, SIX_WINDOWS, 100)
     const a = await probe.admitted(1, { subject: 'a', layers: [0], limits: [100, 100, 100] })
     await stepClock(20_000)
@@ -136,7 +136,7 @@ export const CLOCK_CASES: readonly ConformanceCase[] = [
     assert.equal(b.now, a.now + 20_000)
     assert.deepEqual(await probe.states({ subject: 'a', layers: [0] }), [a.now, 1, a.now, 1, a.now, 1])
   }),
-  clockCase('a reset of a window that is ahead, and the next opens at the present', async ({ store, stepClock }) => {
+  clockCase('a window that is ahead opens at the present after a reset', async ({ store, stepClock }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     const { now } = await probe.admitted(10)
     await stepClock(-3_000)
@@ -150,7 +150,7 @@ export const CLOCK_CASES: readonly ConformanceCase[] = [
     await probe.refused(1)
   }),
   {
-    name: 'a refund finds its window after the clock stepped back',
+    name: 'a refund reaches its window after the clock stepped back',
     needs: 'clock-steps',
     async run({ store, stepClock, capabilities }) {
       const probe = new Probe(store, ONE_WINDOW, 10)

@@ -37,7 +37,7 @@ async function cannotBeRead(probe: Probe, layers: readonly number[] = [0, 1]): P
 /** Cases about damaged rows. Only one subject fails, and a reset repairs it. */
 export const DAMAGE_CASES: readonly ConformanceCase[] = [
   ...Object.entries(DAMAGES).map(([what, change]) =>
-    damageCase(`a damaged row (${what}) fails its subject alone, and a reset mends it`, async ({ store, damage }) => {
+    damageCase(`a damaged row (${what}) fails only its subject, and a reset repairs it`, async ({ store, damage }) => {
       const probe = new Probe(store, SIX_WINDOWS, 10)
       const early = await probe.admitted(4)
       await probe.admitted(1, { subject: 'v' })
@@ -56,7 +56,7 @@ export const DAMAGE_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await probe.used(), [4, 4, 4, 6, 6, 6])
     }),
   ),
-  damageCase('of requests at the same time only that of the damaged row fails', async ({ store, peer, damage }) => {
+  damageCase('of concurrent requests, only that of the damaged row fails', async ({ store, peer, damage }) => {
     const probe = new Probe(store, SIX_WINDOWS, 100)
     for (const subject of ['u', 'v', 'w']) await probe.admitted(1, { subject })
     await damage(OWN, (bytes) => bytes.slice(0, -1))
@@ -71,7 +71,7 @@ export const DAMAGE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(outcomes, ['admitted', 'damaged_row', 'admitted', 'damaged_row', 'admitted', 'admitted'])
     assert.deepEqual(await probe.used({ layers: [1] }), [7, 7, 7])
   }),
-  damageCase('a damaged shared row fails those that it applies to, charging nothing of theirs', async (context) => {
+  damageCase('a damaged shared row fails the requests of its layer and charges none of their rows', async (context) => {
     const { store, damage } = context
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await probe.admitted(2)

@@ -27,7 +27,7 @@ async function rejectedWithin(ms: number, call: () => Promise<unknown>): Promise
 /** Cases about time: a store must keep the deadline that it declares. */
 export const DEADLINE_CASES: readonly ConformanceCase[] = [
   {
-    name: 'a store that nothing answers rejects every call within its deadline',
+    name: 'a store without a server rejects every call within its deadline',
     needs: 'deadline',
     async run({ store, capabilities, silence }) {
       const deadlineMs = deadlineOf(store)

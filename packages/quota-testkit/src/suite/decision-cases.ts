@@ -17,7 +17,7 @@ const MANY: StoreSchema = {
 
 /** Cases about one decision: all or nothing, and a refusal charges nothing. */
 export const DECISION_CASES: readonly ConformanceCase[] = [
-  plainCase('admits up to the limit and not one token more', async ({ store }) => {
+  plainCase('requests are admitted up to the limit and not one token more', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     await probe.admitted(9)
     await probe.refused(2)
@@ -25,7 +25,7 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     await probe.refused(1)
     assert.deepEqual(await probe.used(), [10])
   }),
-  plainCase('charges every window of every layer at one instant', async ({ store }) => {
+  plainCase('a decision charges every window of every layer at one instant', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 100)
     const { now, states } = await probe.admitted(7)
     assert.deepEqual([...states], [now, 7, now, 7, now, 7, now, 7, now, 7, now, 7])
@@ -62,7 +62,7 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     await advance(1)
     assert.deepEqual(await probe.states(), [-1, 0])
   }),
-  plainCase('one exhausted subject spends nothing of the shared layer', async ({ store }) => {
+  plainCase('a subject that is refused charges nothing to the shared layer', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, [1, 1, 1, 10, 10, 10])
     await probe.admitted(1)
     for (let call = 0; call < 20; call++) await probe.refused(1)
@@ -76,7 +76,7 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     await probe.refused(1, { category: 0 })
     await probe.refused(1, { category: 1 })
   }),
-  plainCase('shared layers add up over subjects, others do not', async ({ store }) => {
+  plainCase("shared layers add up over subjects, and others don't", async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await probe.admitted(6, { subject: 'a' })
     await probe.refused(6, { subject: 'b' })
@@ -92,7 +92,7 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     await probe.admitted(10, { layers: [1], limits: [10, 10, 10] })
     assert.deepEqual(await probe.used({ layers: [1] }), [10, 10, 10])
   }),
-  plainCase('unlimited windows count and never refuse', async ({ store }) => {
+  plainCase('an unlimited window counts and never refuses', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
     await probe.admitted(10 ** 11)
     await probe.admitted(10 ** 11)
@@ -104,7 +104,7 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     await probe.refused(1)
     assert.deepEqual(await probe.states(), [-1, 0])
   }),
-  plainCase('limits are those of each request: raised, lowered, and below what is used', async ({ store }) => {
+  plainCase('limits are those of each request, whether raised, lowered or below the usage', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     await probe.admitted(10)
     await probe.admitted(10, { limits: [20] })
@@ -112,7 +112,7 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [20])
     await probe.admitted(1, { limits: [21] })
   }),
-  plainCase('counts exactly up to the largest safe integer', async ({ store }) => {
+  plainCase('counters are exact up to the largest safe integer', async ({ store }) => {
     const most = Number.MAX_SAFE_INTEGER
     const probe = new Probe(store, ONE_WINDOW, most)
     await probe.admitted(most - 1)
@@ -122,30 +122,33 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     await probe.refused(most)
     assert.deepEqual(await probe.used(), [most])
   }),
-  plainCase('an unlimited window stays a safe integer, however much is used', async ({ store }) => {
+  plainCase("an unlimited window's count stays a safe integer, however much is used", async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
     await probe.admitted(Number.MAX_SAFE_INTEGER)
     await probe.admitted(Number.MAX_SAFE_INTEGER)
     assert.deepEqual(await probe.used(), [Number.MAX_SAFE_INTEGER])
   }),
-  plainCase('5 windows, 4 categories and 3 layers of which two have keys of their own', async ({ store, advance }) => {
-    const probe = new Probe(store, MANY, 10)
-    const [a, b, c] = [
-      { personal: 'a', team: 'x' },
-      { personal: 'b', team: 'x' },
-      { personal: 'a', team: 'y' },
-    ]
-    await probe.admitted(4, { subject: a, category: 3 })
-    await probe.admitted(4, { subject: b, category: 3 })
-    assert.deepEqual((await probe.used({ subject: c, category: 3 })).join(), '4,4,4,4,4,0,0,0,0,0,8,8,8,8,8')
-    await probe.refused(3, { subject: c, category: 3 })
-    await advance(10_000)
-    assert.deepEqual((await probe.used({ subject: a, category: 3 })).join(), '0,0,4,4,4,0,0,8,8,8,0,0,8,8,8')
-    await probe.refused(3, { subject: c, category: 3 })
-    await probe.admitted(2, { subject: c, category: 3 })
-    assert.deepEqual((await probe.used({ subject: c, category: 0 })).join(), '0,0,0,0,0,0,0,0,0,0,0,0,0,0,0')
-  }),
-  plainCase('many decisions at the same time never admit more than the limit', async ({ store, peer }) => {
+  plainCase(
+    'a policy may have 5 windows, 4 categories and 3 layers, two of them not shared',
+    async ({ store, advance }) => {
+      const probe = new Probe(store, MANY, 10)
+      const [a, b, c] = [
+        { personal: 'a', team: 'x' },
+        { personal: 'b', team: 'x' },
+        { personal: 'a', team: 'y' },
+      ]
+      await probe.admitted(4, { subject: a, category: 3 })
+      await probe.admitted(4, { subject: b, category: 3 })
+      assert.deepEqual((await probe.used({ subject: c, category: 3 })).join(), '4,4,4,4,4,0,0,0,0,0,8,8,8,8,8')
+      await probe.refused(3, { subject: c, category: 3 })
+      await advance(10_000)
+      assert.deepEqual((await probe.used({ subject: a, category: 3 })).join(), '0,0,4,4,4,0,0,8,8,8,0,0,8,8,8')
+      await probe.refused(3, { subject: c, category: 3 })
+      await probe.admitted(2, { subject: c, category: 3 })
+      assert.deepEqual((await probe.used({ subject: c, category: 0 })).join(), '0,0,0,0,0,0,0,0,0,0,0,0,0,0,0')
+    },
+  ),
+  plainCase('concurrent decisions never admit more than the limit', async ({ store, peer }) => {
     const probe = new Probe(store, SIX_WINDOWS, [100, 100, 100, 30, 100, 100])
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, n) => probe.take(1, { subject: `u${n % 7}`, store: n % 2 ? store : peer })),
@@ -153,7 +156,7 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 30)
     assert.deepEqual(await probe.used({ layers: [1] }), [30, 30, 30])
   }),
-  plainCase('several requests of one subject at once are answered as one after the other', async ({ store }) => {
+  plainCase('concurrent requests of one subject are decided one after the other', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     const replies = await Promise.all([4, 7, 6, 1].map((cost) => probe.take(cost)))
     const outcomes = replies.map(({ outcome }) => outcome)
@@ -163,24 +166,21 @@ export const DECISION_CASES: readonly ConformanceCase[] = [
     // A store may decide the second request last.
     assert.ok(second === 4 || second === 10)
   }),
-  plainCase(
-    'a read changes nothing, and answers categories in the order of the request',
-    async ({ store, advance }) => {
-      const probe = new Probe(store, SIX_WINDOWS, 10)
-      const { now } = await probe.admitted(2, { category: 1 })
-      await advance(5)
-      const reply = await probe.counters().read({ subject: 'u', categories: [1, 0], layers: [0] })
-      assert.equal(reply.now, now + 5)
-      assert.deepEqual(
-        reply.states.map((states) => [...states]),
-        [
-          [now, 2, now, 2, now, 2],
-          [-1, 0, -1, 0, -1, 0],
-        ],
-      )
-      assert.deepEqual(await probe.states({ subject: 'nobody', layers: [0] }), [-1, 0, -1, 0, -1, 0])
-      await probe.admitted(1, { category: 0 })
-      assert.deepEqual(await probe.starts({ category: 0, layers: [0] }), [now + 5, now + 5, now + 5])
-    },
-  ),
+  plainCase('a read changes nothing and returns categories in the requested order', async ({ store, advance }) => {
+    const probe = new Probe(store, SIX_WINDOWS, 10)
+    const { now } = await probe.admitted(2, { category: 1 })
+    await advance(5)
+    const reply = await probe.counters().read({ subject: 'u', categories: [1, 0], layers: [0] })
+    assert.equal(reply.now, now + 5)
+    assert.deepEqual(
+      reply.states.map((states) => [...states]),
+      [
+        [now, 2, now, 2, now, 2],
+        [-1, 0, -1, 0, -1, 0],
+      ],
+    )
+    assert.deepEqual(await probe.states({ subject: 'nobody', layers: [0] }), [-1, 0, -1, 0, -1, 0])
+    await probe.admitted(1, { category: 0 })
+    assert.deepEqual(await probe.starts({ category: 0, layers: [0] }), [now + 5, now + 5, now + 5])
+  }),
 ]

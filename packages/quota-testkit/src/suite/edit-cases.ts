@@ -56,17 +56,17 @@ const ALL: LayerSchema = { name: 'all', shared: true }
 
 /** The edits of a policy in use. */
 const EDITS: readonly Edit[] = [
-  windows('a window is added, the shortest', { label: '10m', lengthMs: 600_000 }, HOUR, FIVE_HOURS, DAY),
-  windows('a window is added, in the middle', HOUR, { label: '3h', lengthMs: 3 * HOUR_MS }, FIVE_HOURS, DAY),
-  windows('a window is added, the longest', HOUR, FIVE_HOURS, DAY, { label: '7d', lengthMs: 7 * DAY_MS }),
-  windows('a window is added, as long as another', HOUR, { label: '60m', lengthMs: HOUR_MS }, FIVE_HOURS, DAY),
+  windows('a shortest window is added', { label: '10m', lengthMs: 600_000 }, HOUR, FIVE_HOURS, DAY),
+  windows('a middle window is added', HOUR, { label: '3h', lengthMs: 3 * HOUR_MS }, FIVE_HOURS, DAY),
+  windows('a longest window is added', HOUR, FIVE_HOURS, DAY, { label: '7d', lengthMs: 7 * DAY_MS }),
+  windows('a window as long as another is added', HOUR, { label: '60m', lengthMs: HOUR_MS }, FIVE_HOURS, DAY),
   windows('the shortest window is removed', FIVE_HOURS, DAY),
   windows('the longest window is removed', HOUR, FIVE_HOURS),
   windows('a window becomes longer', { ...HOUR, lengthMs: 2 * HOUR_MS }, FIVE_HOURS, DAY),
   windows('a window becomes shorter than another', HOUR, FIVE_HOURS, { ...DAY, lengthMs: 2 * HOUR_MS }),
   windows('a window gets another label', HOUR, { ...FIVE_HOURS, label: 'shift' }, DAY),
   windows('two windows change labels', { ...FIVE_HOURS, label: '1h' }, { ...HOUR, label: '5h' }, DAY),
-  windows('all windows are others', { label: '2h', lengthMs: 2 * HOUR_MS }),
+  windows('all windows are replaced', { label: '2h', lengthMs: 2 * HOUR_MS }),
   layers('a shared layer is added in front', ALL, PERSONAL, SITE),
   layers('a layer of teams is added', PERSONAL, TEAM, SITE),
   layers('the shared layer is removed', PERSONAL),
@@ -75,7 +75,7 @@ const EDITS: readonly Edit[] = [
   categories('a category is removed', 'write'),
   categories('categories change places', 'write', 'read'),
   {
-    name: 'everything changes at once',
+    name: 'everything changes',
     before: BEFORE,
     after: withWindows({ ...BEFORE, categories: ['admin', 'write'], layers: [ALL, SITE, PERSONAL] }, [
       { label: '10m', lengthMs: 600_000 },
@@ -85,7 +85,7 @@ const EDITS: readonly Edit[] = [
   },
 ]
 
-const MANNERS: readonly Manner[] = ['at once', 'one after the other']
+const MANNERS: readonly Manner[] = ['concurrently', 'in turn']
 
 /** A category of both schemas. */
 function common({ before, after }: Edit): string {
@@ -148,7 +148,7 @@ async function sharedGoOn({ store }: CaseContext, { before, after }: Edit): Prom
 }
 
 function editCase(edit: Edit, manner: Manner): ConformanceCase {
-  const name = `${edit.name}, the policies at work ${manner}: what both know goes on, what one knows is left alone`
+  const name = `when ${edit.name}, shared counters continue and others stay; the policies write ${manner}`
   const run = (context: CaseContext): Promise<void> => livesThrough(context, edit, manner)
   if (edit.regroups !== true) return { name, run }
   return { name, needs: 'regroup', run, without: (context) => sharedGoOn(context, edit) }

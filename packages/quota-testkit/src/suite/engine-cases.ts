@@ -54,7 +54,7 @@ function refusal(decision: Decision): Extract<Decision, { allowed: false }> {
 
 /** Cases for an engine on the store. */
 export const ENGINE_CASES: readonly ConformanceCase[] = [
-  plainCase('engine: a refusal names every window that refuses, and when to come again', async (context) => {
+  plainCase('engine: a refusal lists every refusing window and the retry time', async (context) => {
     const quota = engineOn(context, 20, 30)
     await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
     await context.advance(500)
@@ -71,7 +71,7 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     assert.equal(binding.layer, 'personal')
     assert.deepEqual([retryable, retryAfterSeconds, retryAfterMs], [true, 3_600, HOUR_MS - 500])
   }),
-  plainCase('engine: Retry-After is true: refused before, admitted then', async (context) => {
+  plainCase('engine: a request is refused before Retry-After and admitted at it', async (context) => {
     const quota = engineOn(context, 20, 100)
     await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
     await context.advance(HOUR_MS)
@@ -85,7 +85,7 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     await context.advance(decision.now + decision.retryAfterSeconds * 1_000 - context.clock.now())
     assert.equal((await quota.consume(request)).allowed, true)
   }),
-  plainCase('engine: peek foresees what consume will say, and changes nothing', async (context) => {
+  plainCase('engine: peek() returns what consume() would and changes nothing', async (context) => {
     const quota = engineOn(context)
     assert.equal((await quota.peek({ subject: 'u', operation: 'look', cost: 20 })).allowed, true)
     assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
@@ -95,7 +95,7 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(foreseen.violations, real.violations)
     assert.deepEqual(foreseen.windows, real.windows)
   }),
-  plainCase('engine: what is free is admitted and touches nothing, also when all is used up', async (context) => {
+  plainCase('engine: a free request is admitted and changes nothing, even with nothing left', async (context) => {
     const quota = engineOn(context)
     await quota.consume({ subject: 'u', operation: 'look', cost: 20 })
     const before = await quota.status('u')
@@ -105,7 +105,7 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     await reservation.cancel()
     assert.deepEqual(await quota.status('u'), before)
   }),
-  plainCase('engine: a site that is off, and a subject that bypasses it, leave the site alone', async (context) => {
+  plainCase('engine: a disabled site and a subject that bypasses it leave the site uncharged', async (context) => {
     const quota = engineOn(context, 20, 20)
     await quota.subjects.set('vip', { bypass: ['site'] })
     await quota.consume({ subject: 'vip', operation: 'look', cost: 20 })
@@ -117,7 +117,7 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     await quota.settings.update({ layers: { site: { enabled: true } } })
     assert.deepEqual(await used(quota, 'u'), [20, 20, 20, 0, 0, 0])
   }),
-  plainCase('engine: reserve, then commit for less or cancel', async (context) => {
+  plainCase('engine: a reservation is committed for less or cancelled', async (context) => {
     const quota = engineOn(context)
     const first = await quota.reserve({ subject: 'u', operation: 'save' })
     assert.equal(first.status, 'reserved')
@@ -134,7 +134,7 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await used(quota, 'u', 'write'), [6, 6, 6, 6, 6, 6])
   }),
   {
-    name: 'engine: one id in two processes is work for one of them',
+    name: 'engine: one id in two processes is reserved by one of them',
     needs: 'ids',
     async run(context) {
       const [one, two] = twoEngines(context)
@@ -156,7 +156,7 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
     },
   },
-  plainCase('engine: settings that one process changes are those of the other', async (context) => {
+  plainCase('engine: settings changed by one process apply in the other', async (context) => {
     const [one, two] = twoEngines(context)
     await one.consume({ subject: 'u', operation: 'look', cost: 15 })
     await two.settings.update({ prices: { look: 6 } })
@@ -165,7 +165,7 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     assert.equal((await one.consume({ subject: 'u', operation: 'look' })).allowed, true)
     assert.deepEqual(await used(two), [21, 21, 21, 21, 21, 21])
   }),
-  plainCase('engine: a reset closes the own layers, and the site only when it is named', async (context) => {
+  plainCase('engine: a reset closes non-shared layers, and the site only when it is named', async (context) => {
     const quota = engineOn(context)
     await quota.consume({ subject: 'u', operation: 'load' })
     await quota.consume({ subject: 'u', operation: 'save' })
@@ -179,7 +179,7 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
     await throwsCode(() => quota.reset('u', { layer: 'nowhere' }), 'invalid_reset')
   }),
   {
-    name: 'engine: the Sync calls where the store answers at once',
+    name: 'engine: the Sync calls are available on a synchronous store',
     needs: 'sync',
     async run(context) {
       const quota = engineOn(context)
@@ -205,7 +205,7 @@ export const ENGINE_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await used(quota), [0, 0, 0, 0, 0, 0])
     },
   },
-  plainCase('engine: a whole day, the windows of which end one after the other', async (context) => {
+  plainCase('engine: windows end one after the other over a whole day', async (context) => {
     const quota = engineOn(context, 20, 1_000)
     const admitted: number[] = []
     for (let minute = 0; minute < 24 * 60; minute += 10) {

@@ -50,7 +50,7 @@ async function admittedOf(quota: Quota, calls: number): Promise<number> {
 /** Cases for engines while a policy is edited. */
 export const ENGINE_EDIT_CASES: readonly ConformanceCase[] = [
   {
-    name: 'engine: a price that changed between two tries makes a repeat a duplicate, also a price of 0',
+    name: 'engine: a repeat is a duplicate even if the price changed meanwhile, also to 0',
     needs: 'ids',
     async run(context) {
       const [one, two] = twoEngines(context)
@@ -73,7 +73,7 @@ export const ENGINE_EDIT_CASES: readonly ConformanceCase[] = [
       await throwsCode(() => one.reserve({ subject: 'u', operation: 'ping', id: 'free' }), 'quota_unavailable')
     },
   },
-  plainCase('engine: settings that one policy stored leave no window of the other without a limit', async (context) => {
+  plainCase('engine: settings stored by one policy leave no window of another without a limit', async (context) => {
     const [before, after] = twoEngines(context)
     await before.settings.update({ mode: 'lenient', base: { personal: { read: { '1h': 40 } } } })
     assert.deepEqual(await own(after), { '10m': [30, 0], '1d': [1_800, 0], '5h': [600, 0], '1h': [60, 0] })
@@ -82,7 +82,7 @@ export const ENGINE_EDIT_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await own(after), { '10m': [30, 28], '1d': [1_800, 60], '5h': [600, 60], '1h': [60, 60] })
     assert.equal(await admittedOf(after, 3), 0)
   }),
-  plainCase('engine: what one policy does not know of the settings is kept when it changes them', async (context) => {
+  plainCase('engine: a policy that changes settings keeps names that it doesn’t have', async (context) => {
     const [before, after] = twoEngines(context)
     await after.settings.update({ base: { personal: { read: { '10m': 8 } } } })
     await before.settings.update({ mode: 'lenient' })

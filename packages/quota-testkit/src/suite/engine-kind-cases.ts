@@ -72,7 +72,7 @@ const SMALL = { subject: 'u', operation: 'look', cost: 4 } as const
 
 /** Cases for engines on a store with more abilities than rolling windows. */
 export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
-  engineCase('a hold ends by itself, unless it is extended', HELD, ['holds'], async ({ quota, advance, clock }) => {
+  engineCase('a hold expires by itself unless it is extended', HELD, ['holds'], async ({ quota, advance, clock }) => {
     const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
     const two = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
     assert.equal(one.endsAt, clock.now() + 60_000)
@@ -85,7 +85,7 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await two.commit(1), { charged: 1, uncharged: 0 })
     assert.deepEqual(await own(quota), [1, 0])
   }),
-  engineCase('a hold grows, and is committed above', HELD, ['holds'], async ({ quota }) => {
+  engineCase('a hold grows and is committed above its amount', HELD, ['holds'], async ({ quota }) => {
     const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
     assert.equal((await one.add(7)).allowed, false)
     assert.equal((await one.add(6)).allowed, true)
@@ -98,7 +98,7 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
     await throwsCode(() => above.commit(3), 'commit_above_reservation')
     assert.deepEqual(await above.commit(2), { charged: 2, uncharged: 0 })
   }),
-  engineCase('a hold is settled in another process, by its token', HELD, ['holds'], async ({ quota, other }) => {
+  engineCase('another process settles a hold by its token', HELD, ['holds'], async ({ quota, other }) => {
     const one = held(await quota.reserve({ ...SMALL, ttlMs: 60_000 }))
     const resumed = await other.resume(one.token ?? '')
     assert.equal((await resumed.add(2)).allowed, true)
@@ -139,7 +139,7 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
     await throwsCode(() => one.commit(), 'reservation_cancelled')
   }),
   engineCase(
-    'a slot is refused as what it is, and free when the work ends',
+    'a refusal names the concurrency limit, and the slot is free when the work ends',
     POLICY,
     ['holds', 'concurrency'],
     async (given) => {
@@ -173,7 +173,7 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
     },
   ),
   engineCase(
-    'a calendar refusal is true to the millisecond',
+    'a calendar limit refuses exactly until its reset',
     DAILY,
     ['calendar'],
     async ({ quota, advance, clock }) => {
@@ -192,7 +192,7 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
     },
   ),
   engineCase(
-    'after a clock steps back over a boundary it names the end of the period that a window is in',
+    "after a clock stepped back over a boundary a refusal has the window's own period end",
     DAILY,
     ['calendar', 'clock-steps'],
     async ({ quota, other, advance, stepClock, clock }) => {
@@ -216,14 +216,14 @@ export const ENGINE_KIND_CASES: readonly ConformanceCase[] = [
       assert.equal((await quota.consume(SMALL)).allowed, true)
     },
   ),
-  engineCase('what is free says how long the period of now is', DAILY, ['calendar'], async ({ quota, advance }) => {
+  engineCase('a free decision has the current period', DAILY, ['calendar'], async ({ quota, advance }) => {
     for (let week = 0; week < 2; week++) {
       const { windows } = await quota.consume({ ...SMALL, cost: 0 })
       assert.deepEqual([windows[0]?.kind, windows[0]?.lengthMs], ['calendar', DAY_MS])
       await advance(7 * DAY_MS)
     }
   }),
-  engineCase('what is in shadow is charged, told, and refuses nobody', HELD, [], async ({ quota }) => {
+  engineCase('a shadowed limit is charged and reported and refuses nobody', HELD, [], async ({ quota }) => {
     await quota.settings.update({ shadow: { personal: 'all' } })
     await quota.consume({ ...SMALL, cost: 8 })
     const decision = await quota.consume(SMALL)

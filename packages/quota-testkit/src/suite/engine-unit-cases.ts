@@ -31,7 +31,7 @@ interface Given extends CaseContext {
 type Engine = Quota<'ask', UnitsOf<'requests' | 'tokens' | 'money'>>
 
 function unitsCase(name: string, needs: readonly Need[], run: (given: Given) => Promise<void>): ConformanceCase {
-  return abilityCase(`engine: several units, ${name}`, needs, (context) => {
+  return abilityCase(`engine: with several units, ${name}`, needs, (context) => {
     const engine = (store: CaseContext['store']) => createQuota({ policy: POLICY, store, clock: context.clock })
     return run({ ...context, quota: engine(context.store), other: engine(context.peer) })
   })
@@ -66,7 +66,7 @@ async function comesToUse(quota: Engine, expected: readonly number[]): Promise<v
 
 /** Cases for engines whose policy counts several units. */
 export const ENGINE_UNIT_CASES: readonly ConformanceCase[] = [
-  unitsCase('all are charged in every layer, or none', [], async ({ quota, other, advance, clock }) => {
+  unitsCase('all are charged in every layer or none', [], async ({ quota, other, advance, clock }) => {
     const { allowed, cost } = await quota.consume(ASK)
     assert.deepEqual([allowed, cost], [true, { requests: 1, tokens: 400, money: 3_000 }])
     assert.deepEqual(await used(other), inEach(1, 400, 3_000))
@@ -84,7 +84,7 @@ export const ENGINE_UNIT_CASES: readonly ConformanceCase[] = [
     assert.equal((await other.consume({ ...ASK, cost: { requests: 4, tokens: 600, money: 6_000 } })).allowed, true)
     assert.deepEqual(await used(quota), inEach(5, 1_000, 9_000))
   }),
-  unitsCase('each unused rest goes back', [], async ({ quota }) => {
+  unitsCase('each unused rest is given back', [], async ({ quota }) => {
     const [one, two] = [await quota.reserve(ASK), await quota.reserve(ASK)]
     assert.ok(one.status === 'reserved' && two.status === 'reserved')
     assert.deepEqual(await one.commit({ tokens: 7, money: 2_999 }), {
@@ -95,7 +95,7 @@ export const ENGINE_UNIT_CASES: readonly ConformanceCase[] = [
     await two.cancel()
     assert.deepEqual(await used(quota), inEach(1, 7, 2_999))
   }),
-  unitsCase('all are back when a hold ends whose holder is gone', ['holds'], async ({ quota, other, advance }) => {
+  unitsCase("all are given back when a dead holder's hold expires", ['holds'], async ({ quota, other, advance }) => {
     await quota.reserve({ ...ASK, ttlMs: HOLD_MS })
     await other.reserve({ ...ASK, cost: { tokens: 5 }, ttlMs: 3 * HOLD_MS })
     const ended: unknown[] = []

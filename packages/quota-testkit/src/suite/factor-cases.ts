@@ -40,7 +40,7 @@ export const FACTOR_STORE_CASES: readonly PortCase<FactorStore>[] = [
     assert.equal(await store.compareAndSet(1, MINUTE, stateOf(90)), false, 'version 1 is not stored')
     assert.equal(await store.read(), undefined, 'a write that was refused stores nothing')
   }),
-  plainCase('factor: versions count the writes, whoever makes them', async ({ store, peer }) => {
+  plainCase('factor: versions count the writes of every process', async ({ store, peer }) => {
     for (const [version, writer] of [store, peer, peer, store].entries()) {
       const state = stateOf(100 + version)
       assert.equal(await writer.compareAndSet(version, MINUTE + version, state), true)
@@ -63,19 +63,19 @@ export const FACTOR_STORE_CASES: readonly PortCase<FactorStore>[] = [
     }
     assert.deepEqual(await store.read(), { version: 2, minute: MINUTE + 1, state: stateOf(80) })
   }),
-  plainCase('factor: no minute is written twice in a row', async ({ store, peer }) => {
+  plainCase('factor: a minute isn’t written twice in a row', async ({ store, peer }) => {
     assert.equal(await store.compareAndSet(0, MINUTE, stateOf(90)), true)
     assert.equal(await peer.compareAndSet(1, MINUTE, stateOf(80)), false)
     assert.equal(await store.compareAndSet(1, MINUTE, stateOf(80)), false)
     assert.deepEqual(await store.read(), { version: 1, minute: MINUTE, state: stateOf(90) })
   }),
-  plainCase('factor: a minute may be an earlier one, also minute 0', async ({ store }) => {
+  plainCase('factor: a minute may be earlier than the last, even minute 0', async ({ store }) => {
     for (const [version, minute] of [MINUTE, 0, MINUTE - 3, MINUTE].entries()) {
       assert.equal(await store.compareAndSet(version, minute, stateOf(100 - version)), true, `minute ${minute}`)
       assert.equal((await store.read())?.minute, minute)
     }
   }),
-  plainCase('factor: of many writers at once one writes', async ({ store, peer }) => {
+  plainCase('factor: one of many concurrent writers succeeds', async ({ store, peer }) => {
     for (const version of [0, 1, 2]) {
       const written = await Promise.all(
         Array.from({ length: 20 }, async (_, index) =>
@@ -96,7 +96,7 @@ export const FACTOR_STORE_CASES: readonly PortCase<FactorStore>[] = [
     version: async (store) => (await store.read())?.version,
   }),
   plainCase(
-    'factor: tickers of several processes tick each minute once, also late and twice',
+    'factor: tickers of several processes tick each minute once, even when late or repeated',
     async ({ store, peer }) => {
       const outcomes = memoryOutcomes()
       const clock = manualClock(MINUTE * 60_000)

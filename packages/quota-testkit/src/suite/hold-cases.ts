@@ -30,7 +30,7 @@ const LOOKS: Readonly<Record<string, readonly [look: (probe: HoldProbe) => Promi
 
 /** Cases about the end of holds: when they expire, what is refunded, and what changes the expiry. */
 export const HOLD_CASES: readonly ConformanceCase[] = [
-  holdCase('its tokens are charged like any others, and the answer says when it ends', async ({ probe, advance }) => {
+  holdCase("a hold's tokens are charged, and the answer has its end", async ({ probe, advance }) => {
     const reply = await probe.held('a', 7)
     assert.deepEqual([[...reply.states], reply.endsAt], [[reply.now, 7], reply.now + HOLD_MS])
     await advance(MINUTE_MS / 2)
@@ -39,61 +39,70 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.hold('b', 1)).outcome, 'refused')
     assert.deepEqual(await probe.used(), [10])
   }),
-  holdCase('it ends to the millisecond, and its tokens go back to where they came from', async ({ probe, advance }) => {
-    const { now } = await probe.held('a', 7)
-    await probe.admitted(2)
-    await advance(HOLD_MS - 1)
-    assert.deepEqual(await probe.sweep(), [])
-    assert.deepEqual(await probe.states(), [now, 9])
-    assert.equal(await probe.open(), 1)
-    await advance(1)
-    const ended = await probe.sweep()
-    const end = {
-      category: 'read',
-      owner: 'u',
-      fingerprint: 'hold read:1',
-      costs: { tokens: 7 },
-      endsAt: now + HOLD_MS,
-    }
-    assert.deepEqual(ended, [end])
-    assert.deepEqual(await probe.states(), [now, 2])
-    assert.equal(await probe.open(), 0)
-    assert.deepEqual(await probe.sweep(), [])
-  }),
-  ...Object.entries(LOOKS).map(([what, [look, open]]) =>
-    holdCase(`${what} finds it open 1 ms before its end, and ends it there`, async ({ probe, store, advance }) => {
-      const other = new HoldProbe(store, ONE_WINDOW, 10)
-      const early = { subject: 'v' }
-      await probe.held('a', 4)
-      await other.held('a', 4, early)
+  holdCase(
+    'a hold ends at its exact millisecond and gives its tokens back to their windows',
+    async ({ probe, advance }) => {
+      const { now } = await probe.held('a', 7)
+      await probe.admitted(2)
       await advance(HOLD_MS - 1)
-      assert.equal(await look(probe), open)
-      assert.notEqual((await probe.used())[0], 0)
-      // The other one is only checked after its expiry, before any sweep.
+      assert.deepEqual(await probe.sweep(), [])
+      assert.deepEqual(await probe.states(), [now, 9])
+      assert.equal(await probe.open(), 1)
       await advance(1)
-      const late = new Proxy(other, {
-        get: (target, name: keyof HoldProbe) =>
-          typeof target[name] === 'function'
-            ? (id: string, ...rest: readonly unknown[]) =>
-                (target[name] as (...all: unknown[]) => unknown).call(target, id, ...rest, early)
-            : target[name],
-      })
-      assert.equal(await look(late), 'expired')
-      assert.deepEqual(await other.used(early), [0])
-    }),
+      const ended = await probe.sweep()
+      const end = {
+        category: 'read',
+        owner: 'u',
+        fingerprint: 'hold read:1',
+        costs: { tokens: 7 },
+        endsAt: now + HOLD_MS,
+      }
+      assert.deepEqual(ended, [end])
+      assert.deepEqual(await probe.states(), [now, 2])
+      assert.equal(await probe.open(), 0)
+      assert.deepEqual(await probe.sweep(), [])
+    },
   ),
-  holdCase('it is ended once, whoever sweeps, and what others hold stays', async ({ probe, store, peer, advance }) => {
-    await probe.held('a', 3)
-    await probe.held('b', 3, { ttlMs: HOUR_MS / 2 })
-    await advance(HOLD_MS)
-    const swept = await Promise.all([probe.sweep(store), probe.sweep(peer), probe.sweep(store), probe.sweep(peer)])
-    assert.equal(swept.flat().length, 1)
-    assert.deepEqual(await probe.used(), [3])
-    await probe.admitted(7)
-    assert.deepEqual([...(await probe.sweep(store)), ...(await probe.sweep(peer))], [])
-    assert.deepEqual(await probe.used(), [10])
-  }),
-  holdCase('holds of several subjects, categories and instants end each at its own', async ({ store, advance }) => {
+  ...Object.entries(LOOKS).map(([what, [look, open]]) =>
+    holdCase(
+      `${what} is possible until 1 ms before the end and ends the hold at it`,
+      async ({ probe, store, advance }) => {
+        const other = new HoldProbe(store, ONE_WINDOW, 10)
+        const early = { subject: 'v' }
+        await probe.held('a', 4)
+        await other.held('a', 4, early)
+        await advance(HOLD_MS - 1)
+        assert.equal(await look(probe), open)
+        assert.notEqual((await probe.used())[0], 0)
+        // The other one is only checked after its expiry, before any sweep.
+        await advance(1)
+        const late = new Proxy(other, {
+          get: (target, name: keyof HoldProbe) =>
+            typeof target[name] === 'function'
+              ? (id: string, ...rest: readonly unknown[]) =>
+                  (target[name] as (...all: unknown[]) => unknown).call(target, id, ...rest, early)
+              : target[name],
+        })
+        assert.equal(await look(late), 'expired')
+        assert.deepEqual(await other.used(early), [0])
+      },
+    ),
+  ),
+  holdCase(
+    'a hold is ended once, whoever sweeps, and others keep their tokens',
+    async ({ probe, store, peer, advance }) => {
+      await probe.held('a', 3)
+      await probe.held('b', 3, { ttlMs: HOUR_MS / 2 })
+      await advance(HOLD_MS)
+      const swept = await Promise.all([probe.sweep(store), probe.sweep(peer), probe.sweep(store), probe.sweep(peer)])
+      assert.equal(swept.flat().length, 1)
+      assert.deepEqual(await probe.used(), [3])
+      await probe.admitted(7)
+      assert.deepEqual([...(await probe.sweep(store)), ...(await probe.sweep(peer))], [])
+      assert.deepEqual(await probe.used(), [10])
+    },
+  ),
+  holdCase('holds of several subjects and categories end at their own instants', async ({ store, advance }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, 1_000)
     const all = [0, 1, 2, 3, 4, 5].map((n) => ({ subject: `u${n % 3}`, category: n % 2, ttlMs: (n + 1) * 1_000 }))
     for (const [n, each] of all.entries()) await probe.held(`h${n}`, n + 1, each)
@@ -109,7 +118,7 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     }
     for (const category of [0, 1]) assert.deepEqual(await probe.used({ category, layers: [1] }), [0, 0, 0])
   }),
-  holdCase('many that end at one instant all end', async ({ probe, advance }) => {
+  holdCase('many holds that end at one instant all end', async ({ probe, advance }) => {
     const held = (n: number) => probe.held(`h${n}`, 1, { maxHolds: 1_000, subject: `u${n % 25}` })
     await Promise.all(Array.from({ length: 250 }, (_, n) => held(n)))
     await advance(HOLD_MS)
@@ -133,7 +142,7 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.sweep()).length, 1)
     assert.deepEqual(await probe.used(), [0])
   }),
-  holdCase('an extension after the end says so, and revives nothing', async ({ probe, advance }) => {
+  holdCase('an extension after the end is rejected and reopens nothing', async ({ probe, advance }) => {
     await probe.held('a', 4)
     await advance(HOLD_MS)
     await probe.sweep()
@@ -149,7 +158,7 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     await advance(HOLD_MS)
     assert.equal((await probe.sweep()).length, 1, 'nobody else moved its end')
   }),
-  holdCase('a window that ended first takes nothing back', async ({ probe, advance }) => {
+  holdCase('a window that ended before the hold gets nothing back', async ({ probe, advance }) => {
     await probe.held('a', 4, { ttlMs: 2 * HOUR_MS })
     await advance(HOUR_MS)
     await probe.admitted(6)
@@ -160,7 +169,7 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.sweep()).length, 1)
     assert.deepEqual(await probe.used(), [3])
   }),
-  holdCase('a window that was reset takes nothing back', async ({ probe, advance }) => {
+  holdCase('a window that was reset gets nothing back', async ({ probe, advance }) => {
     await probe.held('a', 4)
     await probe.reset()
     await probe.admitted(6)
@@ -169,7 +178,7 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [6])
   }),
   holdCase(
-    'a clock that steps back revives nothing that was ended',
+    'a clock that steps back reopens no ended hold',
     async ({ probe, advance, stepClock }) => {
       await probe.held('a', 4)
       await advance(HOLD_MS)
@@ -187,7 +196,7 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     'clock-steps',
   ),
   holdCase(
-    'a clock that steps back leaves open holds their end',
+    "a clock that steps back doesn't move the ends of open holds",
     async ({ probe, advance, stepClock }) => {
       const { now } = await probe.held('a', 4)
       await stepClock(-3_000)
@@ -200,11 +209,14 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     },
     'clock-steps',
   ),
-  holdCase('20 at the same time of 75 under a limit of 500: exactly 6', async ({ probe, store, peer }) => {
-    const replies = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => probe.hold(`h${n}`, 75, { limits: [500], store: n % 2 ? peer : store })),
-    )
-    assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 6)
-    assert.deepEqual([await probe.used(), await probe.open()], [[450], 6])
-  }),
+  holdCase(
+    'exactly 6 of 20 concurrent holds of 75 are admitted under a limit of 500',
+    async ({ probe, store, peer }) => {
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => probe.hold(`h${n}`, 75, { limits: [500], store: n % 2 ? peer : store })),
+      )
+      assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 6)
+      assert.deepEqual([await probe.used(), await probe.open()], [[450], 6])
+    },
+  ),
 ]

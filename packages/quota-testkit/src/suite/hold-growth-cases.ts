@@ -16,7 +16,7 @@ const LONG = { ttlMs: 20 * HOUR_MS } as const
 
 /** Cases about open holds that grow. */
 export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
-  holdCase('grows as far as there is room, all or nothing', async ({ probe, advance }) => {
+  holdCase('a hold grows by all of an amount if there is room, or not at all', async ({ probe, advance }) => {
     const { now, endsAt } = await probe.held('a', 4)
     await advance(1_000)
     const more = await probe.grow('a', 5)
@@ -43,7 +43,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await hold.commit(1), { charged: 1, uncharged: 0 })
     assert.equal((await quota.holds.sweep()).open, 0)
   }),
-  holdCase('grows in every window, or in none', async ({ store }) => {
+  holdCase('a hold grows in every window or in none', async ({ store }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, [10, 10, 10, 10, 10, 8])
     await probe.held('a', 4)
     assert.equal((await probe.grow('a', 5)).outcome, 'refused')
@@ -53,7 +53,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.committed('a', { actual: 3 }), ['settled', 3, 0, 8])
     assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
   }),
-  holdCase('goes by the limits and layers of now', async ({ store }) => {
+  holdCase('a growth uses the current limits and layers', async ({ store }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, 10)
     await probe.held('a', 4)
     const now = { layers: [0], limits: [6, 6, 6] }
@@ -63,7 +63,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.equal(await probe.released('a', now), 'settled')
     assert.deepEqual(await probe.used(), [0, 0, 0, 0, 0, 0])
   }),
-  holdCase('in a newer opening its tokens are those of that opening alone', async ({ store, advance }) => {
+  holdCase('tokens of a newer opening go back only to that opening', async ({ store, advance }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, 20)
     const { now } = await probe.held('a', 4, LONG)
     await advance(HOUR_MS)
@@ -74,7 +74,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.committed('a', { actual: 5 }), ['settled', 5, 0, 7])
     assert.deepEqual((await probe.used()).slice(0, 3), [6, 10, 10])
   }),
-  holdCase('what goes back to a newer opening is never more than was charged in it', async ({ store, advance }) => {
+  holdCase('a newer opening never gets back more than was charged in it', async ({ store, advance }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, 20)
     await probe.held('a', 4, LONG)
     await advance(HOUR_MS)
@@ -83,7 +83,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.equal(await probe.released('a'), 'settled')
     assert.deepEqual((await probe.used()).slice(0, 3), [5, 5, 5])
   }),
-  holdCase('grows in the same opening after others, and after a reset in another', async ({ probe }) => {
+  holdCase('a hold grows in its opening after other charges, and in a new one after a reset', async ({ probe }) => {
     await probe.held('a', 2)
     await probe.admitted(1)
     await probe.grow('a', 2)
@@ -94,7 +94,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.equal(await probe.released('a'), 'settled')
     assert.deepEqual(await probe.used(), [1])
   }),
-  holdCase('what was settled, has ended or is not theirs does not grow', async ({ probe, advance }) => {
+  holdCase("a settled, expired or foreign hold doesn't grow", async ({ probe, advance }) => {
     await probe.held('a', 2)
     assert.equal((await probe.grow('a', 1, { nonce: 'another' })).outcome, 'unknown')
     await probe.settleHold('a', 'committed')
@@ -107,7 +107,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.deepEqual([late.outcome, [...late.states]], ['expired', []])
     assert.deepEqual(await probe.used(), [2])
   }),
-  holdCase('one that costs nothing opens no window until it grows', async ({ probe, advance }) => {
+  holdCase('a free hold opens no window until it grows', async ({ probe, advance }) => {
     const { now, states } = await probe.held('a', 0)
     assert.deepEqual([...states], [-1, 0])
     assert.deepEqual(await probe.states(), [-1, 0])
@@ -117,7 +117,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     await probe.sweep()
     assert.deepEqual(await probe.states(), [now + 5, 0])
   }),
-  holdCase('of many growths at the same time as many are made as there is room for', async ({ probe, store, peer }) => {
+  holdCase('concurrent growths succeed up to the room', async ({ probe, store, peer }) => {
     await probe.held('a', 1)
     const all = await Promise.all(
       Array.from({ length: 12 }, (_, n) => probe.grow('a', 2, { store: n % 2 ? peer : store })),
@@ -127,7 +127,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [0])
   }),
   holdCase(
-    'under other settings the answer is stale, and nothing is charged',
+    'a growth under other settings is stale and charges nothing',
     async ({ store, storeRevision }) => {
       // Uses a shared layer, because a store may keep the revision next to its row.
       const probe = new HoldProbe(store, { ...ONE_WINDOW, layers: [PERSONAL, SITE] }, 10)
@@ -142,28 +142,32 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     },
     'revisions',
   ),
-  abilityCase('holds: of calendar windows grow in the period of now', ['holds', 'calendar'], async (context) => {
-    const { store, clock, advance } = context
-    const cells = tokenCells(windowCell({ label: 'month', every: 'month', timeZone: 'UTC' }))
-    const now = clock.now()
-    const period: TwoPeriods = [now - MINUTE_MS, now + MINUTE_MS, now + HOUR_MS]
-    const probe = new HoldProbe(store, { ...ONE_WINDOW, cells }, 10, period)
-    await probe.held('a', 6, LONG)
-    assert.equal((await probe.grow('a', 5)).outcome, 'refused')
-    await advance(MINUTE_MS)
-    assert.deepEqual([...(await probe.grow('a', 5)).states], [now + MINUTE_MS, 5])
-    const stale = { period: [now, now + 1, now + 2] as const }
-    const reply = await probe.grow('a', 1, stale)
-    assert.deepEqual([reply.outcome, [...reply.states]], ['stale', []])
-    const over = await probe.settleHold('a', 'committed', { actual: 12, overrun: 'charge', maxOverrun: 5, ...stale })
-    assert.equal(over.outcome, 'stale')
-    assert.deepEqual(await probe.states(), [now + MINUTE_MS, 5])
-    assert.deepEqual(await probe.committed('a', { actual: 12, overrun: 'charge', maxOverrun: 5 }), [
-      'settled',
-      12,
-      0,
-      11,
-    ])
-    assert.deepEqual(await probe.states(), [now + MINUTE_MS, 6])
-  }),
+  abilityCase(
+    'holds: a hold of calendar windows grows in the current period',
+    ['holds', 'calendar'],
+    async (context) => {
+      const { store, clock, advance } = context
+      const cells = tokenCells(windowCell({ label: 'month', every: 'month', timeZone: 'UTC' }))
+      const now = clock.now()
+      const period: TwoPeriods = [now - MINUTE_MS, now + MINUTE_MS, now + HOUR_MS]
+      const probe = new HoldProbe(store, { ...ONE_WINDOW, cells }, 10, period)
+      await probe.held('a', 6, LONG)
+      assert.equal((await probe.grow('a', 5)).outcome, 'refused')
+      await advance(MINUTE_MS)
+      assert.deepEqual([...(await probe.grow('a', 5)).states], [now + MINUTE_MS, 5])
+      const stale = { period: [now, now + 1, now + 2] as const }
+      const reply = await probe.grow('a', 1, stale)
+      assert.deepEqual([reply.outcome, [...reply.states]], ['stale', []])
+      const over = await probe.settleHold('a', 'committed', { actual: 12, overrun: 'charge', maxOverrun: 5, ...stale })
+      assert.equal(over.outcome, 'stale')
+      assert.deepEqual(await probe.states(), [now + MINUTE_MS, 5])
+      assert.deepEqual(await probe.committed('a', { actual: 12, overrun: 'charge', maxOverrun: 5 }), [
+        'settled',
+        12,
+        0,
+        11,
+      ])
+      assert.deepEqual(await probe.states(), [now + MINUTE_MS, 6])
+    },
+  ),
 ]

@@ -10,7 +10,7 @@ const OTHER_USE = { fingerprint: 'hold write:2' } as const
 
 /** Cases about holds: their owners, how many an owner may have, how long they are remembered, and notifications. */
 export const HOLD_ID_CASES: readonly ConformanceCase[] = [
-  holdCase('a repeat gets the first answer, another holder `duplicate`', async ({ probe, peer, advance }) => {
+  holdCase('a repeat gets the first answer, and another holder gets `duplicate`', async ({ probe, peer, advance }) => {
     const first = await probe.held('a', 4)
     await advance(1_000)
     await probe.admitted(2)
@@ -20,7 +20,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.hold('a', 4, OTHER_USE)).outcome, 'conflict')
     assert.deepEqual([await probe.used(), await probe.open()], [[6], 1])
   }),
-  holdCase('a repeat after the end says that it ended, another holder gets `duplicate`', async ({ probe, advance }) => {
+  holdCase('a repeat after the end gets `expired`, and another holder gets `duplicate`', async ({ probe, advance }) => {
     await probe.held('a', 4)
     await advance(HOLD_MS)
     assert.equal((await probe.hold('a', 4, ANOTHER)).outcome, 'duplicate')
@@ -28,7 +28,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.hold('a', 4, OTHER_USE)).outcome, 'conflict')
     assert.deepEqual([await probe.used(), await probe.open()], [[0], 0])
   }),
-  holdCase('a repeat after a settling charges nothing', async ({ probe }) => {
+  holdCase('a repeat after a settle charges nothing', async ({ probe }) => {
     await probe.held('a', 4)
     await probe.committed('a', { actual: 3 })
     assert.equal((await probe.hold('a', 4)).outcome, 'admitted')
@@ -39,7 +39,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.hold('b', 4, ANOTHER)).outcome, 'cancelled')
     assert.deepEqual([await probe.used(), await probe.open()], [[3], 0])
   }),
-  holdCase('nobody but its holder can settle it', async ({ probe }) => {
+  holdCase('only its holder can settle a hold', async ({ probe }) => {
     await probe.held('a', 4)
     assert.equal((await probe.committed('a', { ...ANOTHER, actual: 1 }))[0], 'unknown')
     assert.equal(await probe.released('a', ANOTHER), 'unknown')
@@ -52,45 +52,51 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.hold('a', 4)).outcome, 'cancelled')
     assert.deepEqual([await probe.states(), await probe.open()], [[-1, 0], 0])
   }),
-  holdCase('a refusal leaves no hold and uses no id up', async ({ probe }) => {
+  holdCase("a refusal leaves no hold and doesn't use up the id", async ({ probe }) => {
     assert.equal((await probe.hold('a', 11)).outcome, 'refused')
     assert.equal(await probe.open(), 0)
     assert.equal((await probe.extend('a', 1)).outcome, 'unknown')
     await probe.held('a', 4, { ...ANOTHER, ...OTHER_USE })
   }),
-  holdCase('two processes with one id: one holds, the other is told of a duplicate', async ({ probe, store, peer }) => {
-    const replies = await Promise.all([
-      probe.hold('a', 6),
-      probe.hold('a', 6, { ...ANOTHER, store: peer }),
-      probe.hold('a', 6, { store }),
-    ])
-    // Either process may be first.
-    const [one, other, again] = replies.map(({ outcome }) => outcome)
-    assert.deepEqual([one, other].sort(), ['admitted', 'duplicate'])
-    assert.equal(again, one)
-    assert.deepEqual([await probe.used(), await probe.open()], [[6], 1])
-  }),
-  holdCase('a subject has as many as it may over all categories, others have theirs', async ({ store, advance }) => {
-    const probe = new HoldProbe(store, SIX_WINDOWS, 1_000)
-    const most = { maxHolds: 3 } as const
-    for (const [n, id] of ['a', 'b', 'c'].entries())
-      await probe.held(id, 1, { ...most, category: n % 2, ttlMs: (n + 1) * 1_000 })
-    const reply = await probe.hold('d', 1, most)
-    assert.deepEqual([reply.outcome, [...reply.states]], ['too_many_holds', []])
-    await probe.held('a', 1, most)
-    await probe.held('a', 1, { ...most, subject: 'v' })
-    await probe.admitted(1)
-    assert.deepEqual((await probe.used())[0], 3)
-    await probe.committed('c')
-    await probe.held('e', 1, most)
-    assert.equal((await probe.hold('f', 1, most)).outcome, 'too_many_holds')
-    await advance(1_000)
-    await probe.sweep()
-    await probe.held('f', 1, most)
-    assert.equal((await probe.hold('d', 1, most)).outcome, 'too_many_holds')
-    await probe.held('d', 1, { maxHolds: 4 })
-  }),
-  holdCase('a record is kept for its time after the end of the hold', async ({ probe, advance }) => {
+  holdCase(
+    'one of two processes with one id gets the hold, and the other a duplicate',
+    async ({ probe, store, peer }) => {
+      const replies = await Promise.all([
+        probe.hold('a', 6),
+        probe.hold('a', 6, { ...ANOTHER, store: peer }),
+        probe.hold('a', 6, { store }),
+      ])
+      // Either process may be first.
+      const [one, other, again] = replies.map(({ outcome }) => outcome)
+      assert.deepEqual([one, other].sort(), ['admitted', 'duplicate'])
+      assert.equal(again, one)
+      assert.deepEqual([await probe.used(), await probe.open()], [[6], 1])
+    },
+  ),
+  holdCase(
+    "a subject's maximum of holds covers all its categories and no other subject's",
+    async ({ store, advance }) => {
+      const probe = new HoldProbe(store, SIX_WINDOWS, 1_000)
+      const most = { maxHolds: 3 } as const
+      for (const [n, id] of ['a', 'b', 'c'].entries())
+        await probe.held(id, 1, { ...most, category: n % 2, ttlMs: (n + 1) * 1_000 })
+      const reply = await probe.hold('d', 1, most)
+      assert.deepEqual([reply.outcome, [...reply.states]], ['too_many_holds', []])
+      await probe.held('a', 1, most)
+      await probe.held('a', 1, { ...most, subject: 'v' })
+      await probe.admitted(1)
+      assert.deepEqual((await probe.used())[0], 3)
+      await probe.committed('c')
+      await probe.held('e', 1, most)
+      assert.equal((await probe.hold('f', 1, most)).outcome, 'too_many_holds')
+      await advance(1_000)
+      await probe.sweep()
+      await probe.held('f', 1, most)
+      assert.equal((await probe.hold('d', 1, most)).outcome, 'too_many_holds')
+      await probe.held('d', 1, { maxHolds: 4 })
+    },
+  ),
+  holdCase("a hold's record is kept for its time after the end", async ({ probe, advance }) => {
     const keep = { idTtlMs: 2 * HOUR_MS, ttlMs: 30 * 60_000 } as const
     for (const id of ['a', 'b', 'c']) await probe.held(id, 1, keep)
     await advance(30 * 60_000 - 1)
@@ -103,7 +109,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     await advance(1)
     assert.equal((await probe.hold('c', 1, keep)).outcome, 'expired')
   }),
-  holdCase('a record is kept as long as its hold is open, however long that is', async ({ probe, advance }) => {
+  holdCase("a hold's record is kept as long as the hold is open", async ({ probe, advance }) => {
     const brief = { idTtlMs: 1_000, ttlMs: 10 * HOUR_MS } as const
     await probe.held('a', 4, brief)
     for (let hour = 0; hour < 9; hour++) {
@@ -121,7 +127,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     ])
     assert.deepEqual(await probe.used(), [2])
   }),
-  holdCase('open holds are listed with all their facts, the earliest end first', async ({ store, advance }) => {
+  holdCase('open holds are listed with all their values, the earliest end first', async ({ store, advance }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, 1_000)
     const late = await probe.held('late', 5, { category: 1, ttlMs: HOUR_MS, fingerprint: 'hold write:5', nonce: 'n' })
     await advance(10)
@@ -166,7 +172,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     const [theirs, ...more] = (await probe.list({ subject: 'v' })).holds
     assert.deepEqual([theirs?.costs.tokens, more], [7, []])
   }),
-  holdCase('what is past its end is not listed, also before anybody swept', async ({ probe, advance }) => {
+  holdCase("expired holds aren't listed, even before a sweep", async ({ probe, advance }) => {
     await probe.held('a', 4)
     await probe.held('b', 4, { ttlMs: HOLD_MS + 1 })
     await advance(HOLD_MS)
@@ -176,7 +182,7 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
       ['b'],
     )
   }),
-  holdCase('under two policies it is one hold, by names of category and layers', async ({ store, peer, advance }) => {
+  holdCase('two policies share a hold by the names of category and layers', async ({ store, peer, advance }) => {
     const [before, after] = [new HoldProbe(store, SIX_WINDOWS, 100), new HoldProbe(peer, EDITED, 100)]
     const read = { category: 2 } as const
     await before.held('a', 4)

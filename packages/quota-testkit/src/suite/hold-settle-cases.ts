@@ -10,7 +10,7 @@ const LONG = { ttlMs: 3 * HOUR_MS } as const
 
 /** Cases about holds that their holder settles: in time or late, once or repeatedly. */
 export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
-  holdCase('a commit below gives the rest back, a full one nothing', async ({ probe }) => {
+  holdCase('a commit below the hold gives the rest back, and a full one nothing', async ({ probe }) => {
     await probe.held('a', 6)
     assert.deepEqual(await probe.committed('a', { actual: 2 }), ['settled', 2, 0, 6])
     assert.deepEqual(await probe.used(), [2])
@@ -28,25 +28,31 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     await advance(HOLD_MS)
     assert.deepEqual(await probe.sweep(), [], 'what is settled does not end again')
   }),
-  holdCase('a commit above is refused where the operation says so, and the hold is as it was', async ({ probe }) => {
-    await probe.held('a', 4)
-    assert.equal((await probe.settleHold('a', 'committed', { actual: 5, maxOverrun: 9 })).outcome, 'above')
-    assert.deepEqual([await probe.used(), await probe.open()], [[4], 1])
-    assert.deepEqual(await probe.committed('a', { actual: 3 }), ['settled', 3, 0, 4])
-    assert.deepEqual(await probe.used(), [3])
-  }),
-  holdCase('a commit above is charged whatever the limits, up to what one may overrun', async ({ probe, advance }) => {
-    await probe.admitted(6)
-    await probe.held('a', 4, LONG)
-    const reply = await probe.settleHold('a', 'committed', { actual: 12, ...CHARGE })
-    assert.deepEqual([reply.outcome, reply.charged, reply.uncharged, reply.reserved], ['settled', [9], [3], [4]])
-    assert.deepEqual([reply.states[1], reply.added], [15, [5]])
-    assert.deepEqual(await probe.used(), [15])
-    await probe.refused(1)
-    await advance(HOUR_MS)
-    await probe.admitted(10)
-  }),
-  holdCase('what is charged in addition goes into the windows that are open then', async ({ store, advance }) => {
+  holdCase(
+    'a commit above the hold is rejected if the operation says so, and the hold is unchanged',
+    async ({ probe }) => {
+      await probe.held('a', 4)
+      assert.equal((await probe.settleHold('a', 'committed', { actual: 5, maxOverrun: 9 })).outcome, 'above')
+      assert.deepEqual([await probe.used(), await probe.open()], [[4], 1])
+      assert.deepEqual(await probe.committed('a', { actual: 3 }), ['settled', 3, 0, 4])
+      assert.deepEqual(await probe.used(), [3])
+    },
+  ),
+  holdCase(
+    'a commit above the hold is charged over any limit, up to the maximum overrun',
+    async ({ probe, advance }) => {
+      await probe.admitted(6)
+      await probe.held('a', 4, LONG)
+      const reply = await probe.settleHold('a', 'committed', { actual: 12, ...CHARGE })
+      assert.deepEqual([reply.outcome, reply.charged, reply.uncharged, reply.reserved], ['settled', [9], [3], [4]])
+      assert.deepEqual([reply.states[1], reply.added], [15, [5]])
+      assert.deepEqual(await probe.used(), [15])
+      await probe.refused(1)
+      await advance(HOUR_MS)
+      await probe.admitted(10)
+    },
+  ),
+  holdCase('an overrun is charged to the currently open windows', async ({ store, advance }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, 10)
     const { now } = await probe.held('a', 4, LONG)
     await advance(HOUR_MS)
@@ -54,7 +60,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     const state = [now + HOUR_MS, 3, now, 7, now, 7]
     assert.deepEqual(await probe.states(), [...state, ...state])
   }),
-  holdCase('what is charged in addition goes by the layers of now', async ({ store }) => {
+  holdCase('an overrun is charged in the current layers', async ({ store }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, 10)
     await probe.held('a', 4)
     const own = { layers: [0], limits: [10, 10, 10] }
@@ -62,7 +68,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [6, 6, 6, 4, 4, 4])
   }),
   holdCase(
-    'a commit above is charged as far as every window has room, where it is to fit',
+    'with fit, a commit above the hold is charged as far as every window has room',
     async ({ store }) => {
       const probe = new HoldProbe(store, SIX_WINDOWS, [20, 20, 20, 10, 9, 20])
       await probe.admitted(3)
@@ -74,7 +80,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     'fit',
   ),
   holdCase(
-    'with more room than one may overrun it fits up to that, without any not at all',
+    'with fit, an overrun is at most its maximum, and 0 without room',
     async ({ probe }) => {
       await probe.held('a', 2)
       assert.deepEqual(await probe.committed('a', { actual: 8, ...FIT, maxOverrun: 3 }), ['settled', 5, 3, 2])
@@ -87,7 +93,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     },
     'fit',
   ),
-  holdCase('a repeated commit is answered from the record, and charges nothing', async ({ probe, peer, advance }) => {
+  holdCase('a repeated commit gets the recorded answer and charges nothing', async ({ probe, peer, advance }) => {
     await probe.held('a', 4)
     const first = await probe.committed('a', { actual: 9, ...CHARGE, maxOverrun: 2 })
     assert.deepEqual(first, ['settled', 6, 3, 4])
@@ -99,7 +105,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     const again = await probe.settleHold('a', 'committed', { actual: 9, ...CHARGE })
     assert.equal(again.added, undefined, 'the answer to a repeat says that nothing was settled by it')
   }),
-  holdCase('commits at the same time are one commit', async ({ probe, store, peer }) => {
+  holdCase('concurrent commits are one commit', async ({ probe, store, peer }) => {
     await probe.held('a', 4)
     const options = { actual: 7, ...CHARGE }
     const all = await Promise.all(
@@ -111,7 +117,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     )
     assert.deepEqual(await probe.used(), [7])
   }),
-  holdCase('a commit after a cancel says so, a cancel after a commit does nothing', async ({ probe }) => {
+  holdCase('a commit after a cancel is rejected, and a cancel after a commit does nothing', async ({ probe }) => {
     await probe.held('a', 4)
     assert.equal(await probe.released('a'), 'settled')
     assert.equal((await probe.settleHold('a', 'committed', { actual: 6, ...CHARGE })).outcome, 'cancelled')
@@ -123,7 +129,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [4])
     assert.deepEqual(await probe.committed('b'), ['settled', 4, 0, 4], 'and leaves the answer as it was')
   }),
-  holdCase('a late commit is charged anew where the operation says so, and once', async ({ probe, advance }) => {
+  holdCase('a late commit is a new charge if the operation says so, once', async ({ probe, advance }) => {
     await probe.held('a', 4)
     await advance(HOLD_MS)
     await probe.sweep()
@@ -136,7 +142,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(again.slice(0, 3), ['settled', 9, 3])
     assert.deepEqual(await probe.used(), [18])
   }),
-  holdCase('a late commit of less than was held is charged as it is', async ({ probe, advance }) => {
+  holdCase('a late commit below the hold is charged its amount', async ({ probe, advance }) => {
     await probe.held('a', 4)
     await probe.held('b', 5)
     await advance(HOLD_MS)
@@ -148,7 +154,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
   }),
   ...[{ overrun: 'refuse' } as const, FIT].map((options) =>
     holdCase(
-      `a late commit is not charged where an overrun is to ${options.overrun}`,
+      `a late commit isn’t charged with overrun ${options.overrun}`,
       async ({ probe, advance }) => {
         await probe.held('a', 4)
         await advance(HOLD_MS)
@@ -184,13 +190,13 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await probe.used(), [4 * (round + 1)])
     }
   }),
-  holdCase('of nobody knows what there is nothing to commit', async ({ probe }) => {
+  holdCase("an unknown hold can't be committed", async ({ probe }) => {
     const nothing = await probe.committed('nobody', { actual: 3, ...CHARGE })
     assert.deepEqual([nothing[0], nothing[1]], ['unknown', 0])
     assert.deepEqual(await probe.states(), [-1, 0])
     await probe.held('nobody', 3, { nonce: 'somebody' })
   }),
-  holdCase('settles go by the record, whatever layers are in force by now', async ({ store, advance }) => {
+  holdCase('a settle uses the record, whatever layers apply now', async ({ store, advance }) => {
     const probe = new HoldProbe(store, SIX_WINDOWS, 20)
     const own = { layers: [0], limits: [20, 20, 20] }
     for (const id of ['a', 'b', 'c']) await probe.held(id, 4)

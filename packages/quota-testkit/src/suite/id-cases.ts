@@ -82,13 +82,16 @@ function sequences(length: number): Move[][] {
 export const ID_CASES: readonly ConformanceCase[] = [
   ...MOVES.map(
     (first): ConformanceCase =>
-      idCase(`one id of two holders: every history that begins with ${first.join('.')}`, async (context) => {
-        const probe = new Probe(context.store, ONE_WINDOW, 1_000)
-        // Each has its own subject, so that a store that batches calls can do so.
-        await Promise.all(sequences(3).map((rest) => play(probe, [first, ...rest])))
-      }),
+      idCase(
+        `one id with two holders follows the model in every history that starts with ${first.join('.')}`,
+        async (context) => {
+          const probe = new Probe(context.store, ONE_WINDOW, 1_000)
+          // Each has its own subject, so that a store that batches calls can do so.
+          await Promise.all(sequences(3).map((rest) => play(probe, [first, ...rest])))
+        },
+      ),
   ),
-  idCase('two processes with one id: one is admitted, the other told of a duplicate', async ({ store, peer }) => {
+  idCase('one of two processes with one id is admitted, and the other gets a duplicate', async ({ store, peer }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const replies = await Promise.all([
       probe.take(6, { id: idOf('attempt', 'a') }),
@@ -97,7 +100,7 @@ export const ID_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(replies.map(({ outcome }) => outcome).sort(), ['admitted', 'duplicate'])
     assert.deepEqual(await probe.used(), [6, 6, 6, 6, 6, 6])
   }),
-  idCase('a repeat by the same holder is answered with the first answer, whatever happened since', async (context) => {
+  idCase('a repeat by the holder gets the first answer, whatever happened since', async (context) => {
     const probe = new Probe(context.store, ONE_WINDOW, 10)
     const id = idOf('attempt')
     const first = await probe.admitted(4, { id })
@@ -109,7 +112,7 @@ export const ID_CASES: readonly ConformanceCase[] = [
     await probe.cancel(again, 4, { id })
     assert.deepEqual(await probe.used(), [6])
   }),
-  idCase('a refusal uses no id up', async ({ store, advance }) => {
+  idCase("a refusal doesn't use up the id", async ({ store, advance }) => {
     const probe = new Probe(store, ONE_WINDOW, 5)
     await probe.admitted(5)
     await probe.refused(1, { id: idOf('attempt', 'a') })
@@ -117,7 +120,7 @@ export const ID_CASES: readonly ConformanceCase[] = [
     await advance(HOUR_MS)
     await probe.admitted(1, { id: idOf('attempt', 'c') })
   }),
-  idCase('another use of an id is a conflict, also of a cancelled one, and charges nothing', async ({ store }) => {
+  idCase('a different request under a used or cancelled id is a conflict and charges nothing', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     const reply = await probe.admitted(2, { id: idOf('attempt', 'a', 'read:2') })
     for (const nonce of ['a', 'b']) {
@@ -139,7 +142,7 @@ export const ID_CASES: readonly ConformanceCase[] = [
     assert.deepEqual([...late.states], [])
     assert.deepEqual(await probe.states(), [-1, 0])
   }),
-  idCase('what costs nothing is remembered under its id, and opens no window', async ({ store }) => {
+  idCase('a free request under an id is remembered and opens no window', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const id = idOf('attempt', 'a')
     const { states } = await probe.admitted(0, { id })
@@ -151,7 +154,7 @@ export const ID_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.take(4, { id: idOf('attempt', 'b') })).outcome, 'duplicate', 'the price rose since')
     assert.deepEqual(await probe.starts(), [-1, -1, -1, -1, -1, -1])
   }),
-  idCase('what costs nothing is never refused, and changes no window', async ({ store, advance }) => {
+  idCase('a free request is never refused and changes no window', async ({ store, advance }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     const { now } = await probe.admitted(10)
     await advance(1_000)
@@ -171,7 +174,7 @@ export const ID_CASES: readonly ConformanceCase[] = [
     await probe.admitted(4, { id })
     assert.deepEqual(await probe.used(), [4])
   }),
-  idCase('ids of different subjects, categories and spellings are different ids', async ({ store }) => {
+  idCase('ids are separate for subjects, categories and spellings', async ({ store }) => {
     const probe = new Probe(store, { ...SIX_WINDOWS, categories: ['read', 'write', 'x'] }, 1_000)
     const all =
       'u|1 u1| u|1: u|:1 1:u| u|:attempt u:attempt| attempt:u| u:1|0 u:1:0|x u|1:0 u","1|2 u|1","2 u\u0000|1 u|\u00001'
@@ -183,7 +186,7 @@ export const ID_CASES: readonly ConformanceCase[] = [
     }
     assert.deepEqual(await probe.used({ layers: [1] }), [pairs.length, pairs.length, pairs.length])
   }),
-  idCase('ids belong to the key in the first layer that is not shared', async ({ store }) => {
+  idCase("an id belongs to the key in the first layer that isn't shared", async ({ store }) => {
     const layers = [SITE, PERSONAL, { name: 'team', scope: 'Team', shared: false }]
     const probe = new Probe(store, { ...SIX_WINDOWS, layers }, 1_000)
     for (const [personal, outcome] of [
@@ -218,7 +221,7 @@ export const ID_CASES: readonly ConformanceCase[] = [
     await probe.cancel(first, 3, { id: a })
     assert.deepEqual(await probe.used(), [5], 'the id is now held by another')
   }),
-  idCase('once the record of an id is gone its reservation can no longer be settled', async ({ store, advance }) => {
+  idCase("a reservation can't be settled once its id's record has expired", async ({ store, advance }) => {
     const probe = new Probe(store, ONE_WINDOW, 100)
     const id = idOf('attempt', 'a', 'read:1', 60_000)
     const reply = await probe.admitted(3, { id })
@@ -229,7 +232,7 @@ export const ID_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [3])
     assert.equal((await probe.take(3, { id })).outcome, 'cancelled')
   }),
-  idCase('a refund under an id goes to the windows of its reservation alone', async ({ store, advance }) => {
+  idCase("a refund under an id goes only to its reservation's windows", async ({ store, advance }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const id = idOf('attempt', 'a', 'read:4', 2 * HOUR_MS)
     const reply = await probe.admitted(4, { id })

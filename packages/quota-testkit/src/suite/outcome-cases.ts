@@ -25,13 +25,13 @@ async function read(store: OutcomeStore, from: number, to: number): Promise<Minu
 
 /** All cases for a store of outcomes. */
 export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
-  plainCase('outcomes: a new store has counted nothing', async ({ store }) => {
+  plainCase('outcomes: a new store has no counts', async ({ store }) => {
     assert.deepEqual(await read(store, MINUTE - 30, MINUTE), [])
     await store.add([])
     await store.add([counts(MINUTE)])
     assert.deepEqual(await read(store, MINUTE - 30, MINUTE + 1), [])
   }),
-  plainCase('outcomes: every column is kept by itself', async ({ store, peer }) => {
+  plainCase('outcomes: every count is kept separately', async ({ store, peer }) => {
     const all = Object.fromEntries(OUTCOME_COLUMNS.map((column, index) => [column, 10 ** index]))
     await store.add([counts(MINUTE, all)])
     assert.deepEqual(await read(peer, MINUTE, MINUTE + 1), [counts(MINUTE, all)])
@@ -43,7 +43,7 @@ export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
       OUTCOME_COLUMNS.map((column, index) => counts(MINUTE + 1 + index, { [column]: 7 })),
     )
   }),
-  plainCase('outcomes: what is added to a minute adds up, from all processes', async ({ store, peer }) => {
+  plainCase('outcomes: counts of a minute add up over processes', async ({ store, peer }) => {
     await store.add([counts(MINUTE, { calls: 3, serverError: 1 }), counts(MINUTE, { calls: 2 })])
     await peer.add([counts(MINUTE, { calls: 4, codeZero: 2 }), counts(MINUTE + 1, { calls: 1 })])
     await store.add([counts(MINUTE, { calls: 1 })])
@@ -51,7 +51,7 @@ export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
     assert.deepEqual(await read(store, MINUTE, MINUTE + 2), sums)
     assert.deepEqual(await read(peer, MINUTE, MINUTE + 2), sums)
   }),
-  plainCase('outcomes: nothing is lost when many add at once', async ({ store, peer }) => {
+  plainCase('outcomes: concurrent adds lose nothing', async ({ store, peer }) => {
     await Promise.all(
       Array.from({ length: 40 }, async (_, index) =>
         (index % 2 === 0 ? store : peer).add([
@@ -66,7 +66,7 @@ export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
       counts(MINUTE + 2, { calls: 1_300 }),
     ])
   }),
-  plainCase('outcomes: minutes are read in order, from one up to and without another', async ({ store }) => {
+  plainCase('outcomes: a half-open range of minutes is read in order', async ({ store }) => {
     const minutes = [45, 3, 29, 0, 31, 30, 60].map((after) => MINUTE + after)
     for (const minute of minutes) await store.add([counts(minute, { calls: 1 + minute - MINUTE })])
     const between = async (from: number, to: number): Promise<number[]> =>
@@ -94,7 +94,7 @@ export const OUTCOME_STORE_CASES: readonly PortCase<OutcomeStore>[] = [
     const exact = 2 ** 31 - 1 + 2 ** 32 + 2 ** 45
     assert.deepEqual(await read(store, MINUTE, MINUTE + 1), [counts(MINUTE, { calls: exact })])
   }),
-  plainCase('outcomes: a recorder counts into the store what it was told', async ({ store, peer }) => {
+  plainCase('outcomes: a recorder’s outcomes reach the store', async ({ store, peer }) => {
     const clock = manualClock(MINUTE * 60_000)
     const recorder = outcomeRecorder({ store, clock })
     for (const httpStatus of [200, 304, 404, 429, 500, 0]) recorder.record({ httpStatus })

@@ -17,7 +17,7 @@ export interface Taken {
 }
 
 /** When a case opens its counters: all policies at the start, or one policy before each of its calls. */
-export type Manner = 'at once' | 'one after the other'
+export type Manner = 'concurrently' | 'in turn'
 
 /** Several policies on one store, and the expected state of their counters, by name. */
 export class Parties {
@@ -26,14 +26,14 @@ export class Parties {
   readonly #probes = new Map<StoreSchema, Probe>()
   readonly #stores = new Map<StoreSchema, QuotaStore>()
 
-  /** With `at once`, the first schema uses the store and the others use its peer. */
+  /** With `concurrently`, the first schema uses the store and the others use its peer. */
   constructor(context: CaseContext, manner: Manner, ...schemas: StoreSchema[]) {
     this.#context = context
     this.#windows = new ModelWindows(context.clock)
     for (const [index, schema] of schemas.entries()) {
-      const store = index === 0 || manner === 'one after the other' ? context.store : context.peer
+      const store = index === 0 || manner === 'in turn' ? context.store : context.peer
       this.#stores.set(schema, store)
-      if (manner === 'at once') this.#probes.set(schema, new Probe(store, schema, 99))
+      if (manner === 'concurrently') this.#probes.set(schema, new Probe(store, schema, 99))
     }
   }
 

@@ -104,7 +104,7 @@ export function watchCases<Store>(
 ): readonly { readonly name: string; run(context: TwoStores<Store>): Promise<void> }[] {
   return [
     plainCase(
-      `${port}: whoever watches hears of each write within a second, also of those of others`,
+      `${port}: every watcher is notified of each write within a second, also by other processes`,
       async (given) => {
         const { store, peer }: TwoStores<Store> = given
         for (const [writes, writer] of [store, peer, peer].entries()) {
@@ -116,35 +116,35 @@ export function watchCases<Store>(
         }
       },
     ),
-    plainCase(
-      `${port}: what is read after listening of a write is that write`,
-      async ({ store, peer }: TwoStores<Store>) => {
-        const first = listening()
-        const stop = watch(peer, () => {
-          void version(peer).then((seen) => {
-            if (seen === 1) first.listener()
-          })
+    plainCase(`${port}: a read after a notification returns the write`, async ({ store, peer }: TwoStores<Store>) => {
+      const first = listening()
+      const stop = watch(peer, () => {
+        void version(peer).then((seen) => {
+          if (seen === 1) first.listener()
         })
-        await write(store, 0)
-        await first.notified()
-        stop()
+      })
+      await write(store, 0)
+      await first.notified()
+      stop()
+    }),
+    plainCase(
+      `${port}: a listener that watches twice is notified twice, and each watch ends separately`,
+      async (given) => {
+        const { store, peer }: TwoStores<Store> = given
+        let calls = 0
+        const listener = (): void => void calls++
+        const [first, second] = [watch(store, listener), watch(store, listener)]
+        await write(peer, 0)
+        await soon('both watches are told', () => calls >= 2)
+        first()
+        first()
+        const before = calls
+        await write(peer, 1)
+        await soon('the other watch is told', () => calls > before)
+        second()
       },
     ),
-    plainCase(`${port}: a listener that watches twice is told twice, and each watch ends alone`, async (given) => {
-      const { store, peer }: TwoStores<Store> = given
-      let calls = 0
-      const listener = (): void => void calls++
-      const [first, second] = [watch(store, listener), watch(store, listener)]
-      await write(peer, 0)
-      await soon('both watches are told', () => calls >= 2)
-      first()
-      first()
-      const before = calls
-      await write(peer, 1)
-      await soon('the other watch is told', () => calls > before)
-      second()
-    }),
-    plainCase(`${port}: nobody is told after the end of a watch`, async ({ store, peer }: TwoStores<Store>) => {
+    plainCase(`${port}: a listener isn’t notified after its watch ended`, async ({ store, peer }: TwoStores<Store>) => {
       let calls = 0
       const stop = watch(store, () => void calls++)
       await write(peer, 0)

@@ -29,13 +29,13 @@ const [FIRST, SECOND] = ['aaaaaaaaaaaaaaaaaaaaa1', 'aaaaaaaaaaaaaaaaaaaaa2']
 
 /** Cases about settings that change while a request is in flight. */
 export const REVISION_CASES: readonly ConformanceCase[] = [
-  revisionCase('while nothing is stored, only a request that knows of something is stale', async ({ store }) => {
+  revisionCase('without stored settings, only a request with a revision is stale', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await probe.admitted(1, { settingsRevision: '' })
     await isStale(probe, FIRST, '')
     await probe.admitted(1)
   }),
-  revisionCase('any revision but the stored one is stale, and none is higher than another', async (context) => {
+  revisionCase('every revision except the stored one is stale, whatever its order', async (context) => {
     const { store, peer, storeRevision } = context
     const probe = new Probe(store, SIX_WINDOWS, 10)
     for (const stored of [FIRST, SECOND, FIRST, newRevision()]) {
@@ -45,7 +45,7 @@ export const REVISION_CASES: readonly ConformanceCase[] = [
       for (const other of ['', stored === SECOND ? FIRST : SECOND, newRevision()]) await isStale(probe, other, stored)
     }
   }),
-  revisionCase('settings that were lost are followed as they are', async ({ store, storeRevision }) => {
+  revisionCase('lost settings count as no stored settings', async ({ store, storeRevision }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await storeRevision(FIRST)
     await probe.admitted(1, { settingsRevision: FIRST })
@@ -53,7 +53,7 @@ export const REVISION_CASES: readonly ConformanceCase[] = [
     await isStale(probe, FIRST, '')
     await probe.admitted(1, { settingsRevision: '' })
   }),
-  revisionCase('an engine that follows no settings is never stale', async ({ store, storeRevision }) => {
+  revisionCase('a request of an engine without shared settings is never stale', async ({ store, storeRevision }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     for (const stored of [FIRST, SECOND, '']) {
       await storeRevision(stored)
@@ -61,7 +61,7 @@ export const REVISION_CASES: readonly ConformanceCase[] = [
     }
     assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
   }),
-  revisionCase('of requests at the same time only those with another revision are stale', async (context) => {
+  revisionCase('of concurrent requests, only those with another revision are stale', async (context) => {
     const { store, storeRevision } = context
     const probe = new Probe(store, SIX_WINDOWS, 100)
     await storeRevision(FIRST)
@@ -77,7 +77,7 @@ export const REVISION_CASES: readonly ConformanceCase[] = [
     )
     assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
   }),
-  revisionCase('a stale request uses no id up', async ({ store, capabilities, storeRevision }) => {
+  revisionCase("a stale request doesn't use up its id", async ({ store, capabilities, storeRevision }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await storeRevision(FIRST)
     const options = capabilities.includes('ids') ? { id: idOf('attempt') } : {}

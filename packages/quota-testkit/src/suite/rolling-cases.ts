@@ -25,7 +25,7 @@ async function againWithTeam({ store, peer }: CaseContext): Promise<string> {
 
 /** Cases about ids while the policy is edited. */
 export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
-  idCase('an id that was used under one policy is a duplicate under the other', async (context) => {
+  idCase('an id used under one policy is a duplicate under another', async (context) => {
     const [before, after] = twoProbes(context)
     await before.admitted(3, { id: idOf('old', 'a') })
     await after.admitted(3, { category: 2, id: idOf('new', 'a') })
@@ -34,7 +34,7 @@ export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
     assert.equal((await before.take(3, { id: idOf('new', 'b', 'other') })).outcome, 'conflict')
     assert.deepEqual(await before.used({ layers: [0] }), [3, 6, 6])
   }),
-  idCase('ids go by the name of their category, not by its place', async (context) => {
+  idCase("ids use their category's name, not its position", async (context) => {
     const [before, after] = twoProbes(context)
     await before.admitted(1, { category: 0, id: idOf('attempt', 'a') })
     await after.admitted(1, { category: 0, id: idOf('attempt', 'b') })
@@ -42,7 +42,7 @@ export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
     assert.equal((await before.take(1, { category: 1, id: idOf('attempt', 'd') })).outcome, 'duplicate')
     assert.equal((await after.take(1, { category: 2, id: idOf('attempt', 'd') })).outcome, 'duplicate')
   }),
-  idCase('a cancel by one policy keeps the reserve of the other from charging', async (context) => {
+  idCase("a cancel by one policy prevents another's later reserve from charging", async (context) => {
     const [before, after] = twoProbes(context)
     await after.cancel(undefined, 3, { category: 2, id: idOf('attempt') })
     assert.equal((await before.take(3, { id: idOf('attempt') })).outcome, 'cancelled')
@@ -51,19 +51,22 @@ export const ROLLING_ID_CASES: readonly ConformanceCase[] = [
     assert.equal((await after.take(3, { category: 2, id: idOf('second') })).outcome, 'cancelled')
     assert.deepEqual(await before.used({ layers: [0] }), [0, 0, 0])
   }),
-  idCase('a refund finds its windows after another policy wrote, also those unknown to that', async (context) => {
-    const parties = new Parties(context, 'at once', BEFORE, EDITED)
-    const taken = await parties.take(BEFORE, 3, { id: idOf('attempt', 'a') })
-    await parties.advance(1_000)
-    const other = await parties.take(EDITED, 2, { id: idOf('other', 'b') })
-    await parties.take(EDITED, 4)
-    await parties.cancel(BEFORE, taken, 3)
-    await parties.cancel(EDITED, other, 1)
-    await parties.advance(HOUR_MS)
-    await parties.take(BEFORE, 1)
-  }),
+  idCase(
+    "a refund reaches its windows after another policy wrote, even ones that policy doesn't have",
+    async (context) => {
+      const parties = new Parties(context, 'concurrently', BEFORE, EDITED)
+      const taken = await parties.take(BEFORE, 3, { id: idOf('attempt', 'a') })
+      await parties.advance(1_000)
+      const other = await parties.take(EDITED, 2, { id: idOf('other', 'b') })
+      await parties.take(EDITED, 4)
+      await parties.cancel(BEFORE, taken, 3)
+      await parties.cancel(EDITED, other, 1)
+      await parties.advance(HOUR_MS)
+      await parties.take(BEFORE, 1)
+    },
+  ),
   {
-    name: 'an id goes on when a layer of own keys is added behind the first',
+    name: 'an id stays valid when a non-shared layer is added after the first',
     needs: 'regroup',
     run: async (context) => {
       if (!context.capabilities.includes('ids')) return refusesIds(context)
@@ -107,9 +110,9 @@ async function isKept({ keptForMs }: CaseContext, endsInMs: number): Promise<voi
 
 const LIFE_CASES: readonly ConformanceCase[] = Object.entries(WRITES).flatMap(([write, run]) =>
   [BOTH, LONG].map((other): ConformanceCase => {
-    const shape = other === BOTH ? 'a longer window beside its own' : 'a longer window alone'
-    return plainCase(`${write} by a policy without it does not shorten the life of ${shape}`, async (context) => {
-      const parties = new Parties(context, 'at once', other, SHORT)
+    const shape = other === BOTH ? 'a longer window next to its own' : 'a longer window'
+    return plainCase(`${write} by a policy without it doesn’t shorten the expiry of ${shape}`, async (context) => {
+      const parties = new Parties(context, 'concurrently', other, SHORT)
       await parties.take(other, 3)
       await parties.advance(DAY_MS)
       await run(parties)
@@ -122,11 +125,11 @@ const LIFE_CASES: readonly ConformanceCase[] = Object.entries(WRITES).flatMap(([
 )
 
 const EXPIRY_CASE: ConformanceCase = {
-  name: 'the time for which a row is kept is never shortened, and lengthened by whoever needs more',
+  name: "a row's expiry is never shortened, and extended by any policy that needs more",
   needs: 'expiry',
   async run(context) {
     for (const write of Object.values(WRITES)) {
-      const parties = new Parties(context, 'at once', BOTH, SHORT)
+      const parties = new Parties(context, 'concurrently', BOTH, SHORT)
       await parties.take(BOTH, 3)
       await isKept(context, 30 * DAY_MS)
       await parties.advance(1_000)
@@ -155,7 +158,7 @@ const APART = lasting(MINUTE_MS, 300 * MINUTE_MS)
 
 /** Each policy resets the windows that it knows, and the others go on, even in the same millisecond. */
 async function closesEach(context: CaseContext, one: StoreSchema, other: StoreSchema): Promise<void> {
-  const parties = new Parties(context, 'at once', one, other)
+  const parties = new Parties(context, 'concurrently', one, other)
   const first = await parties.take(one, 4)
   const second = await parties.take(other, 4)
   for (const [closing, going] of [
@@ -188,7 +191,7 @@ const CLOSING: readonly (readonly [name: string, one: StoreSchema, other: StoreS
 ]
 
 const CLOSING_CASES: readonly ConformanceCase[] = CLOSING.map(([name, one, other]) =>
-  plainCase(`windows that one policy closed are not opened by the other's writes: ${name}`, (context) =>
+  plainCase(`windows that one policy closed aren’t opened by another’s writes: ${name}`, (context) =>
     closesEach(context, one, other),
   ),
 )
@@ -198,16 +201,16 @@ export const ROLLING_CASES: readonly ConformanceCase[] = [
   ...LIFE_CASES,
   EXPIRY_CASE,
   ...CLOSING_CASES,
-  plainCase('four policies in turns, and back to the first: nothing is lost', async (context) => {
+  plainCase('four policies that take turns lose no count', async (context) => {
     const schemas = [HOURS, SHORTER, APART, LONGER, HOURS]
-    const parties = new Parties(context, 'one after the other', ...schemas)
+    const parties = new Parties(context, 'in turn', ...schemas)
     for (const [turn, schema] of [...schemas, ...schemas].entries()) {
       const taken = await parties.take(schema, turn + 1)
       await parties.advance(20 * MINUTE_MS)
       await parties.cancel(schema, taken, 1)
     }
   }),
-  plainCase('two policies at once never admit more than the limit in what both know', async ({ store, peer }) => {
+  plainCase('two concurrent policies never admit more than the limit of a shared window', async ({ store, peer }) => {
     const [one, other] = [new Probe(store, SHORTER, 30), new Probe(peer, LONGER, 30)]
     const same = new Probe(store, LONGER, 30)
     const replies = await Promise.all(Array.from({ length: 90 }, (_, n) => [one, other, same][n % 3]?.take(1)))
@@ -215,7 +218,7 @@ export const ROLLING_CASES: readonly ConformanceCase[] = [
     assert.deepEqual((await one.used()).slice(1), [30, 30])
     assert.deepEqual((await other.used()).slice(0, 2), [30, 30])
   }),
-  plainCase('two policies with two limits for one window admit the larger at most', async ({ store, peer }) => {
+  plainCase('two policies with different limits for a window admit at most the larger', async ({ store, peer }) => {
     const [low, high] = [new Probe(store, SHORTER, 10), new Probe(peer, HOURS, 20)]
     let admitted = 0
     for (let call = 0; call < 60; call++) {
@@ -225,7 +228,7 @@ export const ROLLING_CASES: readonly ConformanceCase[] = [
     assert.equal(admitted, 20)
     assert.deepEqual(await high.used(), [20, 20])
   }),
-  plainCase('names that differ in their parts are different counters', async ({ store }) => {
+  plainCase('names that join to equal texts have different counters', async ({ store }) => {
     const names = ['a', 'a-b', 'a_b', 'b', 'b-c', 'b_c', 'c', 'A']
     const probes = names.map((name) => {
       const layers = [
@@ -244,7 +247,7 @@ export const ROLLING_CASES: readonly ConformanceCase[] = [
       }
     }
   }),
-  plainCase('a layer that becomes shared counts anew, and what was its subjects own stays', async ({ store }) => {
+  plainCase("a layer that becomes shared starts at 0, and its subjects' counters stay", async ({ store }) => {
     const own = new Probe(store, ONE_WINDOW, 10)
     const shared = [
       { name: 'personal', shared: true },
@@ -256,7 +259,7 @@ export const ROLLING_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await own.used(), [3])
     assert.deepEqual(await all.used({ subject: 'v' }), [2, 0])
   }),
-  plainCase('a look by one policy changes nothing for another', async ({ store, peer, advance }) => {
+  plainCase('a read by one policy changes nothing for another', async ({ store, peer, advance }) => {
     const [one, other] = [new Probe(store, SIX_WINDOWS, 10), new Probe(peer, { ...SIX_WINDOWS, ...APART }, 10)]
     const { states } = await one.admitted(4)
     for (let look = 0; look < 3; look++) {

@@ -25,7 +25,7 @@ const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
     write: async (store, writes) => void (await written(store, { writes })),
     version: async (store) => (await store.read())?.version,
   }),
-  plainCase('settings: listeners hear what each change is about', async ({ store, peer }) => {
+  plainCase('settings: notifications say what changed', async ({ store, peer }) => {
     const listeners = new Notifications({ store, peer })
     const isAboutKey = (change: SettingsChange): boolean => isAboutSubject(change, 'personal', KEY)
     for (const writer of [store, peer, peer]) {
@@ -41,7 +41,7 @@ const SETTINGS_WATCH_CASES: readonly SettingsCase[] = [
     }
     listeners.stop()
   }),
-  plainCase('settings: a write that was refused is no change', async ({ store, peer }) => {
+  plainCase('settings: a rejected write causes no notification', async ({ store, peer }) => {
     await written(store, FIRST)
     let notified = 0
     const stop = store.watch((change) => {
@@ -82,7 +82,7 @@ const DOCUMENT_CASES: readonly SettingsCase[] = [
     await nothingIsStored(store)
     await nothingIsStored(peer)
   }),
-  plainCase('settings: answers come as the store declares, at once or to be awaited', async ({ store }) => {
+  plainCase('settings: answers are values or promises as the store declares', async ({ store }) => {
     const answers = [store.read(), store.readSubject('personal', 'u'), store.write(FIRST, {})]
     for (const answer of answers) {
       const isAwaited = typeof (answer as { then?: unknown } | undefined)?.then === 'function'
@@ -91,14 +91,14 @@ const DOCUMENT_CASES: readonly SettingsCase[] = [
     await Promise.all(answers)
     assert.equal(typeof store.isMarked, 'boolean')
   }),
-  plainCase('settings: a document is read as it was written, whatever it is', async ({ store, peer }) => {
+  plainCase('settings: any document is read as it was written', async ({ store, peer }) => {
     for (const document of DOCUMENTS) {
       const reply = await written(store, document)
       await isStored(peer, document, reply)
       await isStored(store, document, reply)
     }
   }),
-  plainCase('settings: versions count the writes of all, and no revision comes twice', async ({ store, peer }) => {
+  plainCase('settings: versions count every process’s writes, and revisions are unique', async ({ store, peer }) => {
     const revisions = new Set([''])
     for (const [index, writer] of [store, peer, peer, store, peer].entries()) {
       const { version, revision } = await written(writer, FIRST)
@@ -107,7 +107,7 @@ const DOCUMENT_CASES: readonly SettingsCase[] = [
       revisions.add(revision)
     }
   }),
-  plainCase('settings: revisions of two documents are never the same', async ({ store, peer }) => {
+  plainCase('settings: revisions of two documents are always different', async ({ store, peer }) => {
     const [one, other] = [await written(store, FIRST), await store.writeSubject('personal', 'u', FIRST, {})]
     const third = await peer.writeSubject('personal', 'v', FIRST, {})
     assert.equal(new Set([one.revision, other.revision, third.revision]).size, 3)
@@ -115,7 +115,7 @@ const DOCUMENT_CASES: readonly SettingsCase[] = [
 ]
 
 const COMPARE_CASES: readonly SettingsCase[] = [
-  plainCase('settings: a write over another revision is refused with the stored one', async ({ store, peer }) => {
+  plainCase('settings: a write over another revision is rejected with the stored one', async ({ store, peer }) => {
     const first = await written(store, FIRST)
     const second = await written(peer, SECOND)
     for (const ifRevision of ['', first.revision, 'never given', `${second.revision} `, second.revision.slice(1)]) {
@@ -126,7 +126,7 @@ const COMPARE_CASES: readonly SettingsCase[] = [
     const third = await written(store, FIRST, { ifRevision: second.revision })
     await isStored(peer, FIRST, third)
   }),
-  plainCase('settings: a write over nothing happens only where nothing is stored', async ({ store, peer }) => {
+  plainCase('settings: a write that expects nothing succeeds only if nothing is stored', async ({ store, peer }) => {
     const early = await store.write(FIRST, { ifRevision: 'never given' })
     assert.deepEqual(early, { written: false, version: 0, revision: '' })
     await nothingIsStored(peer)
@@ -134,12 +134,12 @@ const COMPARE_CASES: readonly SettingsCase[] = [
     assert.deepEqual(await peer.write(SECOND, { ifRevision: '' }), { ...first, written: false })
     await isStored(store, FIRST, first)
   }),
-  plainCase('settings: a write that names no revision is made over whatever is stored', async ({ store, peer }) => {
+  plainCase('settings: a write without a revision overwrites anything', async ({ store, peer }) => {
     await written(store, FIRST)
     const second = await written(peer, SECOND, { by: 'somebody' })
     await isStored(store, SECOND, second)
   }),
-  plainCase('settings: of many writers at once one writes', async ({ store, peer }) => {
+  plainCase('settings: one of many concurrent writers succeeds', async ({ store, peer }) => {
     let ifRevision = ''
     for (const round of [1, 2, 3]) {
       const replies = await Promise.all(
@@ -154,7 +154,7 @@ const COMPARE_CASES: readonly SettingsCase[] = [
       ifRevision = replies[index]?.revision ?? ''
     }
   }),
-  plainCase('settings: every later read gives the answer, also in another process', async ({ store, peer }) => {
+  plainCase('settings: every later read, also in another process, returns a write', async ({ store, peer }) => {
     for (let turn = 0; turn < 20; turn++) {
       const [writer, reader] = turn % 2 === 0 ? [store, peer] : [peer, store]
       const reply = await written(writer, { turn })

@@ -36,7 +36,7 @@ function engineOn(settingsStore: SettingsStore): Quota {
 /** Cases about stores that lose data, and processes that crash halfway. */
 export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
   {
-    name: 'settings: data that was lost is nothing stored, and every process is notified within a second',
+    name: 'settings: lost data counts as not stored, and every process is notified within a second',
     needs: 'loss',
     async run(context) {
       const { store, peer, loseData } = context
@@ -60,7 +60,7 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
     without: keeps,
   },
   {
-    name: 'settings: an old tab cannot write over what came after a loss, though the versions are the same',
+    name: 'settings: an old revision can’t overwrite a document written after a loss, even at an equal version',
     needs: 'loss',
     async run({ store, peer, loseData }) {
       const before = await written(store, FIRST)
@@ -74,7 +74,7 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
     without: keeps,
   },
   {
-    name: 'settings: an older state that is put back is followed, and every process is notified within a second',
+    name: 'settings: a restored older state applies, and every process is notified within a second',
     needs: 'backup',
     async run(context) {
       const { store, peer, backup, restore } = context
@@ -98,7 +98,7 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
     without: keeps,
   },
   {
-    name: 'settings: engines follow what is stored within a second, also when it is lost or put back',
+    name: 'settings: engines follow stored settings within a second, even lost or restored ones',
     needs: 'backup',
     async run({ store, peer, capabilities, backup, restore, loseData }) {
       const engines = [engineOn(store), engineOn(peer)] as const
@@ -127,7 +127,7 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
     },
   },
   {
-    name: 'settings: a write whose process died before it told anybody is reported within a second',
+    name: 'settings: a write whose process died before its notification is reported within a second',
     needs: 'announcer',
     async run({ store, peer, killAnnouncer, announced }) {
       const first = await written(store, FIRST)
@@ -148,7 +148,7 @@ export const SETTINGS_FAULT_CASES: readonly SettingsCase[] = [
     },
   },
   {
-    name: 'settings: an announcement is repeated only over the one that was seen',
+    name: 'settings: an announcement is repeated only over the revision that was seen',
     needs: 'announcer',
     async run({ store, peer, announced, capabilities, loseData }) {
       const [first, second] = [await written(store, FIRST), await written(peer, SECOND)]

@@ -17,7 +17,7 @@ const NAMES: readonly (readonly [layer: string, key: string])[] = [
 
 /** Cases about the documents of single subjects. */
 export const SETTINGS_SUBJECT_CASES: readonly SettingsCase[] = [
-  plainCase('settings: a subject has a document, versions and revisions of its own', async ({ store, peer }) => {
+  plainCase('settings: a subject has its own document, versions and revisions', async ({ store, peer }) => {
     await written(store, FIRST)
     const first = await subjectWritten(store, USER, SECOND, { ifRevision: '' })
     assert.equal(first.version, 1)
@@ -32,7 +32,7 @@ export const SETTINGS_SUBJECT_CASES: readonly SettingsCase[] = [
     })
     assert.equal((await store.read())?.version, 1)
   }),
-  plainCase('settings: any text is a subject, and no two subjects share a document', async ({ store, peer }) => {
+  plainCase('settings: any text can be a subject, and no two subjects share a document', async ({ store, peer }) => {
     for (const [index, name] of NAMES.entries()) await subjectWritten(store, name, { index }, { ifRevision: '' })
     for (const [index, [layer, key]] of NAMES.entries()) {
       const stored = await peer.readSubject(layer, key)
@@ -42,7 +42,7 @@ export const SETTINGS_SUBJECT_CASES: readonly SettingsCase[] = [
     assert.equal(await peer.readSubject('personal', 'nobody'), undefined)
     assert.equal(await peer.read(), undefined)
   }),
-  plainCase('settings: of a removed subject nothing is stored, and its version goes on', async ({ store, peer }) => {
+  plainCase('settings: a removed subject has no document, and its versions continue', async ({ store, peer }) => {
     const first = await subjectWritten(store, USER, FIRST)
     const removed = await peer.writeSubject(...USER, null, { ifRevision: first.revision })
     assert.deepEqual(removed, { written: true, version: 0, revision: '' })
@@ -53,7 +53,7 @@ export const SETTINGS_SUBJECT_CASES: readonly SettingsCase[] = [
     assert.ok(again.version > first.version, `version ${again.version} after ${first.version}`)
     assert.notEqual(again.revision, first.revision)
   }),
-  plainCase('settings: a removal over another revision than the stored one is refused', async ({ store, peer }) => {
+  plainCase('settings: a removal over another revision is rejected', async ({ store, peer }) => {
     const first = await subjectWritten(store, USER, FIRST)
     for (const ifRevision of ['', 'never given']) {
       const reply = await peer.writeSubject(...USER, null, { ifRevision })
@@ -63,7 +63,7 @@ export const SETTINGS_SUBJECT_CASES: readonly SettingsCase[] = [
     const nobody = await peer.writeSubject('personal', 'nobody', null, { ifRevision: first.revision })
     assert.deepEqual(nobody, { written: false, version: 0, revision: '' })
   }),
-  plainCase('settings: of many writers of one subject at once one writes', async ({ store, peer }) => {
+  plainCase('settings: one of many concurrent writers of a subject succeeds', async ({ store, peer }) => {
     const replies = await Promise.all(
       Array.from({ length: 20 }, async (_, index) =>
         (index % 2 === 0 ? store : peer).writeSubject(...USER, { index }, { ifRevision: '' }),
@@ -73,7 +73,7 @@ export const SETTINGS_SUBJECT_CASES: readonly SettingsCase[] = [
     const index = replies.findIndex((reply) => reply.written)
     assert.deepEqual((await store.readSubject(...USER))?.document, { index })
   }),
-  plainCase('settings: a write for a subject leaves the settings of everybody alone', async ({ store, peer }) => {
+  plainCase('settings: a write for a subject leaves the general settings unchanged', async ({ store, peer }) => {
     const reply = await written(store, FIRST)
     await subjectWritten(peer, USER, SECOND)
     await peer.writeSubject(...USER, null, {})

@@ -5,15 +5,18 @@ import { HOUR_MS, ONE_WINDOW, Probe, SIX_WINDOWS } from './probe.ts'
 
 /** Cases about refunds when a reservation ends. */
 export const SETTLE_CASES: readonly ConformanceCase[] = [
-  plainCase('a window at the most it can count gives nothing back: more may have been charged', async ({ store }) => {
-    const most = Number.MAX_SAFE_INTEGER
-    const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
-    await probe.admitted(most - 5)
-    const beyond = await probe.admitted(10)
-    assert.deepEqual(await probe.used(), [most])
-    await probe.cancel(beyond, 10)
-    assert.deepEqual(await probe.used(), [most])
-  }),
+  plainCase(
+    'a window at its maximum count gives nothing back, because more may have been charged',
+    async ({ store }) => {
+      const most = Number.MAX_SAFE_INTEGER
+      const probe = new Probe(store, ONE_WINDOW, Number.POSITIVE_INFINITY)
+      await probe.admitted(most - 5)
+      const beyond = await probe.admitted(10)
+      assert.deepEqual(await probe.used(), [most])
+      await probe.cancel(beyond, 10)
+      assert.deepEqual(await probe.used(), [most])
+    },
+  ),
   plainCase('a cancel gives everything back and leaves the windows open', async ({ store, advance }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const reply = await probe.admitted(7)
@@ -23,7 +26,7 @@ export const SETTLE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.states(), [now, 0, now, 0, now, 0, now, 0, now, 0, now, 0])
     await probe.admitted(10)
   }),
-  plainCase('a commit below the reservation gives the rest back, a full one nothing', async ({ store }) => {
+  plainCase('a commit below the reservation gives the rest back, and a full one nothing', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const first = await probe.admitted(7)
     await probe.commit(first, 5)
@@ -51,7 +54,7 @@ export const SETTLE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [5])
     await probe.refused(1)
   }),
-  plainCase('a late cancel goes to those windows that are still the same', async ({ store, advance }) => {
+  plainCase("a late cancel reaches only windows that haven't changed since", async ({ store, advance }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const early = await probe.admitted(4)
     await advance(HOUR_MS)
@@ -61,7 +64,7 @@ export const SETTLE_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.starts())[0], early.now + HOUR_MS)
     assert.equal((await probe.starts())[1], early.now)
   }),
-  plainCase('a cancel after a reset finds nothing, also in a window of the same millisecond', async ({ store }) => {
+  plainCase('a cancel after a reset gives nothing back, even to a window of its millisecond', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 5)
     const early = await probe.admitted(5)
     await probe.reset()
@@ -73,7 +76,7 @@ export const SETTLE_CASES: readonly ConformanceCase[] = [
     await probe.cancel(later, 5)
     assert.deepEqual(await probe.states(), [early.now + 1, 0])
   }),
-  plainCase('a cancel does not open a window that ended', async ({ store, advance }) => {
+  plainCase('a cancel opens no ended window', async ({ store, advance }) => {
     const probe = new Probe(store, ONE_WINDOW, 5)
     const early = await probe.admitted(5)
     await advance(HOUR_MS)
@@ -82,7 +85,7 @@ export const SETTLE_CASES: readonly ConformanceCase[] = [
     const { states, now } = await probe.admitted(5)
     assert.deepEqual([...states], [now, 5])
   }),
-  plainCase('used never falls below 0', async ({ store }) => {
+  plainCase('the usage never falls below 0', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 5)
     const reply = await probe.admitted(3)
     await probe.cancel(reply, 3)
@@ -91,7 +94,7 @@ export const SETTLE_CASES: readonly ConformanceCase[] = [
     await probe.admitted(5)
     await probe.refused(1)
   }),
-  plainCase('what others hold stays charged when one reservation ends', async ({ store }) => {
+  plainCase('a cancel leaves the charges of other reservations', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const first = await probe.admitted(4)
     await probe.admitted(6)
@@ -100,7 +103,7 @@ export const SETTLE_CASES: readonly ConformanceCase[] = [
     await probe.refused(5)
     await probe.admitted(4)
   }),
-  plainCase('a settlement of somebody who was never seen changes nothing', async ({ store }) => {
+  plainCase('a settlement of an unknown subject changes nothing', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 5)
     const reply = await probe.admitted(5)
     await probe.cancel(reply, 5, { subject: 'nobody' })

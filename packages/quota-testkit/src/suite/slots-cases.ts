@@ -44,7 +44,7 @@ const ENDS: Readonly<Record<string, (given: Given) => Promise<void>>> = {
 
 /** Cases about concurrency: slots taken in the same decision as tokens. */
 export const SLOTS_CASES: readonly ConformanceCase[] = [
-  slotsCase('as many as the limit says are taken, with the tokens, and not one more', async ({ probe }) => {
+  slotsCase('slots are taken up to the limit, together with the tokens', async ({ probe }) => {
     const first = await probe.held('a', 3, SLOT)
     assert.deepEqual([first.states[1], first.states[3]], [3, 1])
     const second = await probe.held('b', 4, SLOT)
@@ -53,39 +53,39 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.deepEqual([third.outcome, third.states[1], third.states[3]], ['refused', 7, 2])
     assert.deepEqual(await probe.used(), [7, 2])
   }),
-  slotsCase('before one was taken nothing can be seen of them', async ({ probe }) => {
+  slotsCase('an unused concurrency limit has no state', async ({ probe }) => {
     assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
     const { states } = await probe.admitted(1)
     assert.deepEqual(states.slice(2), [-1, 0])
     await probe.held('a', 0, SLOT)
     assert.deepEqual(await probe.used(), [1, 1], 'also by a hold that costs nothing')
   }),
-  slotsCase('when all are back nothing can be seen of them either', async ({ probe }) => {
+  slotsCase('a concurrency limit has no state when all slots are free', async ({ probe }) => {
     for (const id of ['a', 'b']) {
       await probe.held(id, 0, SLOT)
       await probe.settleHold(id, 'committed')
       assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
     }
   }),
-  slotsCase('a repeated hold is shown no window ahead of a clock that stepped back', async ({ probe, stepClock }) => {
+  slotsCase('a repeated hold shows no window ahead of a clock that stepped back', async ({ probe, stepClock }) => {
     await probe.admitted(1)
     await stepClock(-MINUTE_MS)
     const { states } = await probe.held('a', 0, SLOT)
     assert.deepEqual((await probe.held('a', 0, SLOT)).states, states)
   }),
-  slotsCase('refused for slots, no window is charged or opened, and no record is left', async ({ probe }) => {
+  slotsCase('a refusal for lack of slots charges and opens no window and leaves no record', async ({ probe }) => {
     const none = { ...SLOT, limits: [100, 0] }
     assert.equal((await probe.hold('a', 3, none)).outcome, 'refused')
     assert.deepEqual(await probe.states(), [-1, 0, -1, 0])
     await probe.held('a', 3, { ...SLOT, nonce: 'another', fingerprint: 'hold read:2' })
   }),
-  slotsCase('refused by a window, no slot is taken', async ({ probe }) => {
+  slotsCase('a refusal by a window takes no slot', async ({ probe }) => {
     await probe.held('a', 99, SLOT)
     assert.equal((await probe.hold('b', 2, SLOT)).outcome, 'refused')
     assert.deepEqual(await probe.used(), [99, 1])
     await probe.held('c', 1, SLOT)
   }),
-  slotsCase('what needs none asks for none and leaves them alone', async ({ probe }) => {
+  slotsCase('a request without a slot leaves slots unchanged', async ({ probe }) => {
     for (const id of ['a', 'b']) await probe.held(id, 1, SLOT)
     await probe.admitted(1)
     await probe.held('c', 1, { limits: [100, 0] })
@@ -93,7 +93,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [3, 2])
   }),
   ...Object.entries(ENDS).map(([what, end]) =>
-    slotsCase(`${what} gives one back, once`, async (given) => {
+    slotsCase(`${what} frees one slot once`, async (given) => {
       const { probe } = given
       for (const id of ['a', 'b']) await probe.held(id, 5, SLOT)
       await end(given)
@@ -108,7 +108,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
       assert.equal((await probe.hold('d', 1, SLOT)).outcome, 'refused')
     }),
   ),
-  slotsCase('a reset closes windows and leaves slots', async ({ probe }) => {
+  slotsCase('a reset closes windows and keeps slots', async ({ probe }) => {
     for (const id of ['a', 'b']) await probe.held(id, 5, SLOT)
     await probe.reset()
     assert.deepEqual(await probe.used(), [0, 2])
@@ -119,7 +119,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     await probe.settleHold('b', 'cancelled')
     assert.deepEqual(await probe.used(), [1, 1])
   }),
-  slotsCase('no time gives one back, however long ago the windows ended', async ({ probe, advance }) => {
+  slotsCase('a slot stays taken, however long ago the windows ended', async ({ probe, advance }) => {
     for (const id of ['a', 'b']) await probe.held(id, 5, { ...SLOT, ttlMs: 20 * HOUR_MS })
     await advance(10 * HOUR_MS)
     await probe.sweep()
@@ -136,7 +136,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.slots(), [1])
   }),
   slotsCase(
-    'a row is kept at least as long as holds have slots in it',
+    'a row is kept at least as long as a hold has a slot in it',
     async ({ probe, keptForMs, advance }) => {
       await probe.held('a', 5, { ...SLOT, ttlMs: 20 * HOUR_MS })
       assert.ok((await keptForMs(ROW)) >= 20 * HOUR_MS)
@@ -151,7 +151,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     'expiry',
   ),
   slotsCase(
-    'one of a lost row is not given back to the row that came after',
+    "a slot of a lost row isn't freed in the row that replaced it",
     async ({ probe, advance, damage }) => {
       await probe.held('a', 5, SLOT)
       await damage(ROW, (bytes) => bytes.slice(0, -1))
@@ -163,7 +163,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     },
     'damage',
   ),
-  slotsCase('a lowered limit takes none away, and refuses until there are fewer', async ({ probe }) => {
+  slotsCase('a lowered limit takes no slot away and refuses until enough are free', async ({ probe }) => {
     for (const id of ['a', 'b']) await probe.held(id, 5, SLOT)
     const one = { ...SLOT, limits: [100, 1] }
     assert.equal((await probe.hold('c', 1, one)).outcome, 'refused')
@@ -172,7 +172,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     await probe.settleHold('b', 'committed')
     await probe.held('c', 1, one)
   }),
-  slotsCase('of many at the same time as many are admitted as there are slots', async ({ probe, store, peer }) => {
+  slotsCase('concurrent requests are admitted up to the number of slots', async ({ probe, store, peer }) => {
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         probe.hold(`h${n}`, 1, { ...SLOT, store: n % 2 ? peer : store, limits: [100, 7] }),
@@ -181,7 +181,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 7)
     assert.deepEqual(await probe.used(), [7, 7])
   }),
-  slotsCase('categories and subjects have slots of their own', async ({ store }) => {
+  slotsCase('categories and subjects have separate slots', async ({ store }) => {
     const probe = new HoldProbe(store, { ...SLOTS, categories: ['read', 'write'] }, [100, 1])
     await probe.held('a', 1, SLOT)
     await probe.held('a', 1, { ...SLOT, category: 1 })
@@ -191,7 +191,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.deepEqual([await probe.slots(), await probe.slots({ category: 1 })], [[1], [0]])
   }),
   slotsCase(
-    'a clock that steps back gives none back twice, takes none again',
+    'a clock that steps back neither frees nor takes a slot twice',
     async ({ probe, advance, stepClock }) => {
       await probe.held('a', 5, SLOT)
       await advance(HOLD_MS)
@@ -208,7 +208,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     },
     'clock-steps',
   ),
-  slotsCase('two policies on one row: slots are left alone by one that does not know them', async (given) => {
+  slotsCase("a policy without the concurrency limit leaves a row's slots unchanged", async (given) => {
     const { store, peer, advance } = given
     const other: StoreSchema = { ...ONE_WINDOW, cells: rollingCells({ label: '1m', lengthMs: MINUTE_MS }) }
     const [probe, plain] = [new HoldProbe(store, SLOTS, [100, 2]), new Probe(peer, other, 100)]
@@ -224,7 +224,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [0, 0])
     assert.deepEqual(await plain.used(), [3])
   }),
-  slotsCase('policies with other windows count the same slots, under another label others', async ({ store, peer }) => {
+  slotsCase('policies with other windows share slots, and another label has its own', async ({ store, peer }) => {
     const windows = rollingCells({ label: '1m', lengthMs: MINUTE_MS }, { label: '1d', lengthMs: DAY_MS })
     const one = new HoldProbe(store, SLOTS, [100, 2])
     const same = new HoldProbe(peer, { ...SLOTS, cells: withSlots(windows, 'running') }, [100, 100, 2])
@@ -239,7 +239,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.equal(await other.released('b'), 'settled', 'by the record, whatever cells are known')
     assert.deepEqual([await one.slots(), await other.slots()], [[0], [1]])
   }),
-  sharedCase('in a shared layer they add up over subjects', async ({ probe }) => {
+  sharedCase('slots of a shared layer add up over subjects', async ({ probe }) => {
     for (const subject of ['u', 'v', 'w']) await probe.held('a', 1, { ...SLOT, subject })
     assert.equal((await probe.hold('a', 1, { ...SLOT, subject: 'x' })).outcome, 'refused')
     assert.deepEqual(await probe.used({ subject: 'x' }), [0, 0, 3, 3])
@@ -247,7 +247,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [1, 1, 2, 2])
     await probe.held('a', 1, { ...SLOT, subject: 'x' })
   }),
-  sharedCase('where one layer has none left, none is taken in the other', async ({ probe }) => {
+  sharedCase('a layer without free slots prevents a slot in the other layer', async ({ probe }) => {
     for (const id of ['a', 'b']) await probe.held(id, 1, SLOT)
     assert.equal((await probe.hold('c', 1, SLOT)).outcome, 'refused')
     assert.deepEqual(await probe.used(), [2, 2, 2, 2])
@@ -255,7 +255,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.hold('b', 1, { ...SLOT, subject: 'v' })).outcome, 'refused')
     assert.deepEqual(await probe.used({ subject: 'v' }), [1, 1, 3, 3])
   }),
-  sharedCase('those of a layer that is bypassed by now go by the record', async ({ probe }) => {
+  sharedCase('slots of a layer that is bypassed later are freed by the record', async ({ probe }) => {
     await probe.held('a', 4, SLOT)
     const bypassed = { layers: [0], limits: [100, 2] }
     await probe.held('b', 3, { ...SLOT, ...bypassed })

@@ -18,14 +18,14 @@ export const STRANGE_TEXTS: readonly string[] = [
 
 /** Cases about names: a subject can be any text, and no two subjects share a counter. */
 export const SUBJECT_CASES: readonly ConformanceCase[] = [
-  plainCase('any text is a subject, and no two texts share a counter', async ({ store }) => {
+  plainCase('any text can be a subject, and no two texts share a counter', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, STRANGE_TEXTS.length)
     for (const [index, subject] of STRANGE_TEXTS.entries()) await probe.admitted(index + 1, { subject })
     for (const [index, subject] of STRANGE_TEXTS.entries()) {
       assert.deepEqual(await probe.used({ subject }), [index + 1], `subject ${JSON.stringify(subject)}`)
     }
   }),
-  plainCase('resets and refunds find subjects of any text, and nobody else', async ({ store }) => {
+  plainCase('resets and refunds reach a subject of any text and no other', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     const replies: TakeReply[] = []
     for (const subject of STRANGE_TEXTS) replies.push(await probe.admitted(3, { subject }))
@@ -38,7 +38,7 @@ export const SUBJECT_CASES: readonly ConformanceCase[] = [
     }
   }),
   {
-    name: 'any text is an id, and no two texts are the same id',
+    name: 'any text can be an id, and no two texts are one id',
     needs: 'ids',
     async run({ store }) {
       const probe = new Probe(store, ONE_WINDOW, 1_000)
@@ -59,7 +59,7 @@ export const SUBJECT_CASES: readonly ConformanceCase[] = [
     const all = STRANGE_TEXTS.length
     assert.deepEqual(await probe.used({ subject: 'new' }), [0, 0, 0, all, all, all])
   }),
-  plainCase('the same key in two layers is two counters', async ({ store }) => {
+  plainCase('one key in two layers has two counters', async ({ store }) => {
     const layers = [PERSONAL, { name: 'team', scope: 'Team', shared: false }, SITE]
     const probe = new Probe(store, { ...ONE_WINDOW, layers }, 100)
     await probe.admitted(1, { subject: { personal: 'a', team: 'a' } })
@@ -68,7 +68,7 @@ export const SUBJECT_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used({ subject: { personal: 'a', team: 'a' } }), [3, 5, 7])
     assert.deepEqual(await probe.used({ subject: { personal: 'b', team: 'b' } }), [4, 2, 7])
   }),
-  plainCase('counters that are opened twice are the same counters', async ({ store, peer }) => {
+  plainCase('counters that are opened twice share their counts', async ({ store, peer }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await probe.admitted(3)
     for (const other of [store, peer]) {
@@ -78,7 +78,7 @@ export const SUBJECT_CASES: readonly ConformanceCase[] = [
     }
     assert.deepEqual(await probe.used(), [3, 3, 3, 3, 3, 3])
   }),
-  plainCase('what one process writes every other sees at once', async ({ store, peer }) => {
+  plainCase("every process sees another's write immediately", async ({ store, peer }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const reply = await probe.admitted(6)
     await probe.refused(5, { store: peer })

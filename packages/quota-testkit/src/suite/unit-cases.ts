@@ -53,7 +53,7 @@ function only(unit: number, amount: number): readonly number[] {
 }
 
 const TAKE_CASES: readonly ConformanceCase[] = [
-  unitCase('every limit counts its own, in every layer', async ({ store }) => {
+  unitCase('every limit counts its own unit in every layer', async ({ store }) => {
     const probe = new Probe(store, SHARED, 10)
     const { now, states } = await probe.admitted([1, 2, 3])
     assert.deepEqual([...states], [now, 1, now, 2, now, 3, now, 1, now, 2, now, 3])
@@ -61,7 +61,7 @@ const TAKE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [3, 2, 4, 3, 2, 4])
   }),
   ...UNITS.map((name, unit) =>
-    unitCase(`refused where ${name} have no room, and nothing is charged`, async ({ store, advance }) => {
+    unitCase(`a request is refused and charges nothing when ${name} have no room`, async ({ store, advance }) => {
       const probe = new Probe(store, SHARED, 10)
       await probe.admitted(only(unit, 8))
       const before = await probe.states()
@@ -72,7 +72,7 @@ const TAKE_CASES: readonly ConformanceCase[] = [
       await probe.admitted([1, 1, 1].with(unit, 2))
     }),
   ),
-  unitCase('what costs nothing of a unit leaves its limits alone, also one that is passed', async (context) => {
+  unitCase('limits of a unit without cost are neither checked nor charged', async (context) => {
     const { store, advance } = context
     const probe = new Probe(store, THREE, 10)
     const { now } = await probe.admitted([1, 9, 0])
@@ -86,7 +86,7 @@ const TAKE_CASES: readonly ConformanceCase[] = [
     await probe.refused([0, 0, 1], lowered)
   }),
   unitCase(
-    'a limit that a request costs nothing of is not moved to the present',
+    "a limit of a unit without cost isn't moved to the present",
     async ({ store, stepClock }) => {
       const probe = new Probe(store, THREE, 10)
       const { now } = await probe.admitted([0, 3, 0])
@@ -98,7 +98,7 @@ const TAKE_CASES: readonly ConformanceCase[] = [
     },
     'clock-steps',
   ),
-  unitCase('requests at once are admitted as far as the scarcest unit allows', async ({ store }) => {
+  unitCase('concurrent requests are admitted as far as the scarcest unit allows', async ({ store }) => {
     const probe = new Probe(store, THREE, [100, 10, 50])
     const replies = await Promise.all(Array.from({ length: 12 }, () => probe.take([1, 2, 5])))
     assert.equal(replies.filter(({ outcome }) => outcome === 'admitted').length, 5)
@@ -107,7 +107,7 @@ const TAKE_CASES: readonly ConformanceCase[] = [
 ]
 
 const NAME_CASES: readonly ConformanceCase[] = [
-  unitCase('their order is no part of a counter', async ({ store, peer }) => {
+  unitCase("the order of units isn't part of a counter", async ({ store, peer }) => {
     const [one, other] = [new Probe(store, THREE, 10), new Probe(peer, counting('money', 'requests', 'tokens'), 10)]
     const first = await one.admitted([1, 2, 3])
     await other.admitted([4, 5, 6])
@@ -116,7 +116,7 @@ const NAME_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await other.used(), [5, 6, 4])
     await other.refused([7, 0, 0])
   }),
-  unitCase('another unit is another counter', async ({ store, peer }) => {
+  unitCase('another unit has another counter', async ({ store, peer }) => {
     const limits = ['tokens', 'requests'].map((unit) => windowCell({ label: '1h', lengthMs: HOUR_MS }, unit))
     const [tokens, requests] = limits.map(
       (limit): StoreSchema => ({ ...ONE_WINDOW, units: [limit.unit], cells: cellsIn([limit.unit], [limit]) }),
@@ -128,7 +128,7 @@ const NAME_CASES: readonly ConformanceCase[] = [
     const before = new Probe(peer, ONE_WINDOW, 10)
     assert.deepEqual(await before.used(), [9], 'tokens have the counters of policies without units')
   }),
-  unitCase('those of another policy are carried', async ({ store, peer }) => {
+  unitCase('units of another policy are kept', async ({ store, peer }) => {
     const [all, some] = [new Probe(store, THREE, 10), new Probe(peer, counting('tokens'), 10)]
     const { now } = await all.admitted([1, 2, 3])
     await some.admitted(4)
@@ -142,7 +142,7 @@ const NAME_CASES: readonly ConformanceCase[] = [
 
 const SETTLE_CASES: readonly ConformanceCase[] = [
   ...UNITS.map((name, unit) =>
-    unitCase(`${name} go back by themselves`, async ({ store }) => {
+    unitCase(`${name} are given back separately`, async ({ store }) => {
       const probe = new Probe(store, SHARED, 10)
       const reply = await probe.admitted([4, 5, 6])
       await probe.commit(reply, only(unit, 3))
@@ -150,7 +150,7 @@ const SETTLE_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await probe.used(), [...row, ...row])
     }),
   ),
-  unitCase('each goes back to its own window alone', async ({ store, advance }) => {
+  unitCase('each unit is given back only to its own window', async ({ store, advance }) => {
     const probe = new Probe(store, THREE, 10)
     const reply = await probe.admitted([4, 5, 6])
     await advance(MINUTE_MS)
@@ -158,14 +158,14 @@ const SETTLE_CASES: readonly ConformanceCase[] = [
     await probe.cancel(reply, [4, 5, 6])
     assert.deepEqual(await probe.used(), [1, 1, 1])
   }),
-  unitCase('what was spent without the store is charged whatever the limits', async ({ store }) => {
+  unitCase('spending without the store is charged over any limit', async ({ store }) => {
     const probe = new Probe(store, THREE, 10)
     const reply = await probe.admitted([9, 9, 9])
     await probe.commit(reply, [-3, 2, 0])
     assert.deepEqual(await probe.used(), [12, 7, 9])
   }),
   unitCase(
-    'an id is charged once in all, and cancelled once in all',
+    'an id is charged once and cancelled once in all units',
     async ({ store, peer }) => {
       const probe = new Probe(store, THREE, 10)
       const first = await probe.admitted([1, 2, 3], { id: idOf('a') })
@@ -179,7 +179,7 @@ const SETTLE_CASES: readonly ConformanceCase[] = [
 ]
 
 const HOLD_CASES: readonly ConformanceCase[] = [
-  holdCase('a hold has them by name, and all go back at its end', async (probe, { advance }) => {
+  holdCase('a hold has its units by name and gives all back at its end', async (probe, { advance }) => {
     await probe.held('a', [1, 0, 3])
     const { holds } = await probe.list()
     assert.deepEqual(holds[0]?.costs, { requests: 1, money: 3 })
@@ -188,7 +188,7 @@ const HOLD_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(ended?.costs, { requests: 1, money: 3 })
     assert.deepEqual(await probe.used(), [0, 0, 0])
   }),
-  holdCase('a hold grows in all, or not at all', async (probe) => {
+  holdCase('a hold grows in all units or not at all', async (probe) => {
     await probe.held('a', [1, 2, 3])
     await probe.admitted([0, 0, 6])
     assert.equal((await probe.grow('a', [1, 1, 2])).outcome, 'refused')
@@ -198,7 +198,7 @@ const HOLD_CASES: readonly ConformanceCase[] = [
     await probe.released('a')
     assert.deepEqual(await probe.used(), [0, 0, 6])
   }),
-  holdCase('a commit gives back what it did not need, unit by unit', async (probe) => {
+  holdCase('a commit gives back the rest of each unit', async (probe) => {
     await probe.held('a', [1, 8, 6])
     const actual = [1, 3, 0]
     assert.deepEqual(await probe.committed('a', { actual }), ['settled', actual, [0, 0, 0], [1, 8, 6]])
@@ -207,7 +207,7 @@ const HOLD_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), actual)
   }),
   ...UNITS.map((name, unit) =>
-    holdCase(`a commit above in ${name} alone is refused, or charged as far as it may`, async (probe) => {
+    holdCase(`a commit above the hold in ${name} only is rejected or charged up to its bound`, async (probe) => {
       await probe.held('a', [2, 2, 2])
       const actual = [1, 1, 1].with(unit, 7)
       assert.equal((await probe.committed('a', { actual }))[0], 'above')
@@ -218,7 +218,7 @@ const HOLD_CASES: readonly ConformanceCase[] = [
     }),
   ),
   holdCase(
-    'an excess is fitted unit by unit',
+    'an overrun is fitted unit by unit',
     async (probe) => {
       await probe.admitted([0, 7, 5])
       await probe.held('a', [1, 2, 1])
@@ -228,14 +228,14 @@ const HOLD_CASES: readonly ConformanceCase[] = [
     },
     'fit',
   ),
-  holdCase('a late commit is charged up to its bound in each', async (probe, { advance }) => {
+  holdCase('a late commit is charged up to its bound in each unit', async (probe, { advance }) => {
     await probe.held('a', [1, 2, 3])
     await advance(HOLD_MS)
     const over = { actual: [1, 9, 4], overrun: 'charge', maxOverrun: [0, 3, 9] } as const
     assert.deepEqual(await probe.committed('a', over), ['settled', [1, 5, 4], [0, 4, 0], [1, 2, 3]])
     assert.deepEqual(await probe.used(), [1, 5, 4])
   }),
-  holdCase('a policy that counts less keeps the others charged, and gives them back', async (probe, { peer }) => {
+  holdCase('a policy with fewer units keeps other units charged and gives them back', async (probe, { peer }) => {
     const less = new HoldProbe(peer, counting('tokens'), 10)
     await probe.held('a', [1, 5, 3])
     await probe.held('b', [2, 1, 4])
@@ -246,7 +246,7 @@ const HOLD_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [1, 2, 3])
   }),
   unitCase(
-    'slots are one more',
+    'slots work like a further unit',
     async ({ store }) => {
       const probe = new HoldProbe(store, WITH_SLOTS, [10, 10, 10, 1])
       await probe.held('a', [1, 0, 2], { slot: true })

@@ -40,7 +40,7 @@ export const WINDOW_CASES: readonly ConformanceCase[] = [
       plainCase(`a window of ${text} ends to the millisecond`, (context) => endsExactly(context, Number(lengthMs))),
   ),
   plainCase(
-    'a window opens with the first admitted request, not with a read or refusal',
+    'a window opens with the first admitted request and not with a read or refusal',
     async ({ store, advance }) => {
       const probe = new Probe(store, ONE_WINDOW, 5)
       await probe.refused(6)
@@ -52,7 +52,7 @@ export const WINDOW_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await probe.states(), [now, 2])
     },
   ),
-  plainCase('windows of one counter open and end each by itself', async ({ store, advance }) => {
+  plainCase('windows of one counter open and end separately', async ({ store, advance }) => {
     const probe = new Probe(store, lasting(1_000, 3_000), 10)
     const { now } = await probe.admitted(1)
     await advance(1_500)
@@ -64,29 +64,32 @@ export const WINDOW_CASES: readonly ConformanceCase[] = [
     await advance(500)
     assert.deepEqual(await probe.states(), [now + 2_500, 4, -1, 0])
   }),
-  plainCase('windows of a second and of 366 days in one counter leave each other alone', async ({ store, advance }) => {
-    const probe = new Probe(store, lasting(SECOND_MS, 366 * DAY_MS), 100)
-    const { now } = await probe.admitted(1)
-    for (let day = 1; day <= 5; day++) {
-      await advance(60 * DAY_MS)
-      await probe.admitted(1)
-    }
-    assert.deepEqual(await probe.states(), [now + 300 * DAY_MS, 1, now, 6])
-  }),
-  plainCase('nothing is carried over into the next window', async ({ store, advance }) => {
+  plainCase(
+    "windows of 1 second and of 366 days in one counter don't affect each other",
+    async ({ store, advance }) => {
+      const probe = new Probe(store, lasting(SECOND_MS, 366 * DAY_MS), 100)
+      const { now } = await probe.admitted(1)
+      for (let day = 1; day <= 5; day++) {
+        await advance(60 * DAY_MS)
+        await probe.admitted(1)
+      }
+      assert.deepEqual(await probe.states(), [now + 300 * DAY_MS, 1, now, 6])
+    },
+  ),
+  plainCase("unused tokens aren't carried over into the next window", async ({ store, advance }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     await probe.admitted(3)
     await advance(HOUR_MS)
     await probe.admitted(10)
     await probe.refused(1)
   }),
-  plainCase('an idle store opens nothing', async ({ store, advance }) => {
+  plainCase('an idle store opens no window', async ({ store, advance }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await probe.admitted(1)
     for (let hour = 0; hour < 30; hour++) await advance(HOUR_MS)
     assert.deepEqual(await probe.starts(), [-1, -1, -1, -1, -1, -1])
   }),
-  plainCase('a reset closes the windows that it names, and no others', async ({ store }) => {
+  plainCase('a reset closes only the windows that it names', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await probe.admitted(4, { category: 0 })
     await probe.admitted(4, { category: 1 })
@@ -99,14 +102,14 @@ export const WINDOW_CASES: readonly ConformanceCase[] = [
     await probe.reset({ subject: 'anybody', layers: [1] })
     assert.deepEqual(await probe.used({ subject: 'v' }), [4, 4, 4, 0, 0, 0])
   }),
-  plainCase('a reset of what never opened changes nothing', async ({ store }) => {
+  plainCase('a reset of closed windows changes nothing', async ({ store }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     await probe.reset()
     assert.deepEqual(await probe.starts(), [-1, -1, -1, -1, -1, -1])
     const { now } = await probe.admitted(10)
     assert.deepEqual(await probe.starts(), [now, now, now, now, now, now])
   }),
-  plainCase('a window never opens twice at one instant, also after resets in one millisecond', async ({ store }) => {
+  plainCase('a window never opens twice at one instant, even after resets in one millisecond', async ({ store }) => {
     const probe = new Probe(store, ONE_WINDOW, 10)
     const { now } = await probe.admitted(10)
     for (let again = 1; again <= 3; again++) {
@@ -119,7 +122,7 @@ export const WINDOW_CASES: readonly ConformanceCase[] = [
     }
     assert.deepEqual(await probe.states(), [now + 3, 10])
   }),
-  plainCase('a reset that leaves other windows open moves only the start of its own', async ({ store, advance }) => {
+  plainCase('a reset moves only the starts of the windows that it closes', async ({ store, advance }) => {
     const probe = new Probe(store, SIX_WINDOWS, 10)
     const { now } = await probe.admitted(1)
     await probe.reset({ layers: [0] })
@@ -130,7 +133,7 @@ export const WINDOW_CASES: readonly ConformanceCase[] = [
     await advance(1)
     assert.deepEqual(await probe.starts(), [-1, now + 1, now + 1, -1, now, now])
   }),
-  plainCase('state outlives everything that happens in between while a window is open', async ({ store, advance }) => {
+  plainCase("an open window's count survives whatever happens to others", async ({ store, advance }) => {
     const probe = new Probe(store, SIX_WINDOWS, [5, 5, 5, 10 ** 9, 10 ** 9, 10 ** 9])
     const { now } = await probe.admitted(5)
     await advance(HOUR_MS)

@@ -19,20 +19,25 @@ interface Evidence {
 const EVIDENCE: Readonly<Record<string, Evidence>> = {
   'All or nothing': {
     cases: [
-      'charges every window of every layer at one instant',
-      'one exhausted subject spends nothing of the shared layer',
-      'engine: several units, all are charged in every layer, or none',
+      'a decision charges every window of every layer at one instant',
+      'a subject that is refused charges nothing to the shared layer',
+      'engine: with several units, all are charged in every layer or none',
       '64 callers at once use a limit up, and none passes it',
     ],
     rules: [['windows', 'A take looks at every window before it charges one']],
   },
   'A refusal is free': {
-    cases: ['a refusal by window', 'a refusal opens no window', 'a refusal uses no id up', 'a refusal charges nothing'],
+    cases: [
+      'a refusal by window',
+      'a refusal opens no window',
+      "a refusal doesn't use up the id",
+      'a refusal charges nothing',
+    ],
     rules: [['windows', 'A refusal charges nothing']],
   },
   '`Retry-After` is accurate': {
     cases: [
-      'engine: Retry-After is true: refused before, admitted then',
+      'engine: a request is refused before Retry-After and admitted at it',
       'the same request is admitted after Retry-After',
     ],
     rules: [
@@ -41,11 +46,7 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
     ],
   },
   'Refunds go back to their window': {
-    cases: [
-      'a refund under an id goes',
-      'a refund finds its window',
-      'a window that is moved to the present takes no refunds',
-    ],
+    cases: ['a refund under an id goes', 'a refund reaches its window', 'a window moved to the present gets no refund'],
     rules: [
       ['windows', 'A refund goes to the opening it came from'],
       ['windows', 'A window opens later than it ever opened'],
@@ -53,21 +54,21 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
     ],
   },
   'Retries are harmless': {
-    cases: ['one id of two holders', 'two processes with one id', 'retries under an id are charged once'],
+    cases: ['one id with two holders', 'one of two processes with one id', 'retries under an id are charged once'],
     rules: [
       ['holds', 'A hold is settled once'],
       ['holds', 'An id is used up when its hold ends'],
     ],
   },
   'Reads are free': {
-    cases: ['a read changes nothing', 'engine: peek foresees what consume will say, and changes nothing'],
+    cases: ['a read changes nothing', 'engine: peek() returns what consume() would and changes nothing'],
     rules: [],
   },
   'Settings change at run time': {
     cases: [
-      'engine: settings that one process changes are those of the other',
-      'settings: of many writers at once one writes',
-      'settings: engines follow what is stored within a second',
+      'engine: settings changed by one process apply in the other',
+      'settings: one of many concurrent writers succeeds',
+      'settings: engines follow stored settings within a second',
     ],
     rules: [
       ['settings-with-counters', 'A process adopts whatever is stored'],
@@ -83,11 +84,11 @@ const EVIDENCE: Readonly<Record<string, Evidence>> = {
     ],
   },
   'Live counters are never evicted': {
-    cases: ['where there is no room a new subject gets store_full', 'no other subject evicts a live counter'],
+    cases: ['a new subject in a full store gets store_full', 'no other subject evicts a live counter'],
     rules: [],
   },
   "An outage isn't a refusal": {
-    cases: ['a full store is no refusal', 'a store that nothing answers rejects every call within its deadline'],
+    cases: ["a full store isn't a refusal", 'a store without a server rejects every call within its deadline'],
     rules: [],
   },
 }
