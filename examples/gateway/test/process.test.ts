@@ -6,13 +6,26 @@ import { promisify } from 'node:util'
 import { processTests } from '@scoregw/server-kit'
 import { SignJWT } from 'jose'
 import Database from 'libsql'
-import { describe, expect, it } from 'vitest'
-import { ADMIN_TOKEN, databaseOf, ENTRY, sender, tempDir, USER_TOKEN, usedOf } from './support/gateway.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { ADMIN_TOKEN, type Answer, databaseOf, ENTRY, sender, tempDir, USER_TOKEN, usedOf } from './support/gateway.ts'
 import { run, runGateway, runSources } from './support/process.ts'
+import { shared } from './support/shared.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
+const SETTINGS = '/admin/quota/settings'
+const UNLIMITED = { overrides: { write: { '1h': 10 ** 9, '5h': 10 ** 9, '1d': 10 ** 9 } }, bypassSite: true }
 const TOKENS = { DEMO_USER_TOKEN: USER_TOKEN, DEMO_ADMIN_TOKEN: ADMIN_TOKEN }
+
+type Send = ReturnType<typeof sender>
+
+function settingsBy(send: Send): Promise<Answer> {
+  return send('GET', SETTINGS, { token: ADMIN_TOKEN })
+}
+
+async function scoresBy(send: Send): Promise<{ dxScore: number }[]> {
+  return (await send('POST', '/v1/user/music')).body.businessData.userMusicDetailList
+}
 
 /** What the rows of writes say, as text. */
 function countedWrites(dataDir: string): string {
@@ -24,57 +37,80 @@ function countedWrites(dataDir: string): string {
   return rows.map(({ cells }) => cells).join('\n')
 }
 
-describe('gateway processes that are killed', () => {
-  it('a killed gateway loses no score and forgets no charge', async () => {
+describe('a gateway that is killed and started again', () => {
+  const story = shared(async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)
     const send = sender(first.baseUrl)
-    const upsert = (dxScore: number): ReturnType<typeof send> =>
+    const upsert = (dxScore: number): Promise<Answer> =>
       send('POST', '/v1/music/upsert', { body: { musicList: [{ ...ENTRY, musicId: 102, dxScore }] } })
-    expect((await upsert(1)).status).toBe(200)
-    const { body } = await send('POST', '/v1/user/music')
-    expect(body.businessData.userMusicDetailList).toMatchObject([
-      { musicId: 101 },
-      { musicId: 102, dxScore: 1 },
-      {},
-      {},
-    ])
-    expect(await usedOf({ send })).toEqual({ read: 4, write: 15 })
-    for (const dxScore of [2, 3, 4]) expect((await upsert(dxScore)).status).toBe(200)
+    const stored = [await upsert(1)]
+    const scores = await scoresBy(send)
+    const used = await usedOf({ send })
+    for (const dxScore of [2, 3, 4]) stored.push(await upsert(dxScore))
     const refused = await upsert(5)
-    expect(refused.status).toBe(429)
-    expect(refused.body.quota).toMatchObject({ scope: 'Personal', category: 'write', window: '1h', used: 60 })
-
-    const settings = await send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })
-    const { version: _, ...document } = settings.body
+    const { version: _, ...document } = (await settingsBy(send)).body
     const put = { token: ADMIN_TOKEN, headers: { 'If-Match': '"0"' }, body: { ...document, mode: 'lenient' } }
-    expect((await send('PUT', '/admin/quota/settings', put)).status).toBe(200)
-    expect((await upsert(6)).status).toBe(200)
-
+    const changed = await send('PUT', SETTINGS, put)
+    const admitted = await upsert(6)
     const status = (await send('GET', '/me/quota')).body
     first.process.kill('SIGKILL')
-    expect(await first.ended()).toEqual({ code: null, signal: 'SIGKILL' })
+    const end = await first.ended()
 
-    const second = await runGateway(dataDir, TOKENS)
-    const again = sender(second.baseUrl)
-    expect((await again('GET', '/me/quota')).body).toEqual(status)
-    expect((await again('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })).body).toMatchObject({
-      version: 1,
-      mode: 'lenient',
-    })
-    const scores = (await again('POST', '/v1/user/music')).body.businessData.userMusicDetailList
-    expect(scores.map(({ dxScore }: { dxScore: number }) => dxScore)).toEqual([1544, 6, 1995, 1180])
-    const body7 = { musicList: [{ ...ENTRY, dxScore: 7 }] }
-    expect((await again('POST', '/v1/music/upsert', { body: body7 })).status).toBe(200)
-    expect((await again('POST', '/v1/music/upsert', { body: body7 })).status).toBe(429)
+    const again = sender((await runGateway(dataDir, TOKENS)).baseUrl)
+    const after = {
+      status: (await again('GET', '/me/quota')).body,
+      settings: (await settingsBy(again)).body,
+      scores: await scoresBy(again),
+    }
+    const last = { body: { musicList: [{ ...ENTRY, dxScore: 7 }] } }
+    const lasts = [await again('POST', '/v1/music/upsert', last), await again('POST', '/v1/music/upsert', last)]
+    return { stored, scores, used, refused, changed, admitted, status, end, after, lasts }
   })
 
+  it('a gateway process stores upserted scores and charges writes and reads', () => {
+    const { stored, scores, used } = story()
+    expect(stored.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(scores).toMatchObject([{ musicId: 101 }, { musicId: 102, dxScore: 1 }, {}, {}])
+    expect(used).toEqual({ read: 4, write: 15 })
+  })
+
+  it('a gateway process refuses an upsert above the limit', () => {
+    const { refused } = story()
+    expect(refused.status).toBe(429)
+    expect(refused.body.quota).toMatchObject({ scope: 'Personal', category: 'write', window: '1h', used: 60 })
+  })
+
+  it('a gateway process admits a refused user in lenient mode', () => {
+    const { changed, admitted } = story()
+    expect([changed.status, admitted.status]).toEqual([200, 200])
+  })
+
+  it('a killed gateway has its quota status after a restart', () => {
+    const { end, status, after } = story()
+    expect(end).toEqual({ code: null, signal: 'SIGKILL' })
+    expect(after.status).toEqual(status)
+  })
+
+  it('a killed gateway has its settings after a restart', () => {
+    expect(story().after.settings).toMatchObject({ version: 1, mode: 'lenient' })
+  })
+
+  it('a killed gateway has its scores after a restart', () => {
+    expect(story().after.scores.map(({ dxScore }) => dxScore)).toEqual([1544, 6, 1995, 1180])
+  })
+
+  it('a killed gateway admits only the remaining tokens after a restart', () => {
+    expect(story().lasts.map(({ status }) => status)).toEqual([200, 429])
+  })
+})
+
+describe('a gateway that is killed during writes', () => {
   it('a gateway killed during writes has every acknowledged score', async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)
     const send = sender(first.baseUrl)
-    const unlimited = { overrides: { write: { '1h': 10 ** 9, '5h': 10 ** 9, '1d': 10 ** 9 } }, bypassSite: true }
-    await send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: unlimited })
+    await send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: UNLIMITED })
     let acknowledged = 0
     for (let dxScore = 1; dxScore <= 500; dxScore++) {
       const answer = await send('POST', '/v1/music/upsert', { body: { musicList: [{ ...ENTRY, dxScore }] } }).catch(
@@ -87,46 +123,59 @@ describe('gateway processes that are killed', () => {
     }
     await first.ended()
     const second = await runGateway(dataDir, TOKENS)
-    const scores = (await sender(second.baseUrl)('POST', '/v1/user/music')).body.businessData.userMusicDetailList
+    const [score] = await scoresBy(sender(second.baseUrl))
     expect(acknowledged).toBeGreaterThanOrEqual(50)
-    expect(scores[0].dxScore).toBeGreaterThanOrEqual(acknowledged)
+    expect(score?.dxScore).toBeGreaterThanOrEqual(acknowledged)
   })
 })
 
 describe.runIf(processTests)('two gateways on one file', () => {
-  it('two gateways on one file start together, write together, and see each other’s changes', async () => {
+  const story = shared(async () => {
     const dataDir = tempDir()
     const env = { DATA_DIR_SHARED: 'true' }
     const both = await Promise.all([runGateway(dataDir, env), runGateway(dataDir, env)])
     const { userToken, adminToken } = JSON.parse(readFileSync(join(dataDir, 'demo-credentials.json'), 'utf8'))
-    const senders = both.map(({ baseUrl }) => sender(baseUrl)) as [ReturnType<typeof sender>, ReturnType<typeof sender>]
-    const { version: _, ...document } = (await senders[0]('GET', '/admin/quota/settings', { token: adminToken })).body
-    const unlimited = { overrides: { write: { '1h': 10 ** 9, '5h': 10 ** 9, '1d': 10 ** 9 } }, bypassSite: true }
-    await senders[0]('PUT', '/admin/users/demo/quota', { token: adminToken, body: unlimited })
-    const own = async (): Promise<number> =>
-      (await senders[1]('GET', '/me/quota', { token: userToken })).body.windows.write[0].limit
-    await expect.poll(own, { interval: 20 }).toBe(10 ** 9)
-    const work = (index: number) => {
-      const send = senders[index % 2]!
+    const [one, other] = both.map(({ baseUrl }) => sender(baseUrl)) as [Send, Send]
+    const { version: _, ...document } = (await one('GET', SETTINGS, { token: adminToken })).body
+    await one('PUT', '/admin/users/demo/quota', { token: adminToken, body: UNLIMITED })
+    const limitOf = async (category: 'read' | 'write'): Promise<number> =>
+      (await other('GET', '/me/quota', { token: userToken })).body.windows[category][0].limit
+    await vi.waitFor(async () => expect(await limitOf('write')).toBe(10 ** 9), { timeout: 30_000, interval: 20 })
+    const work = (index: number): Promise<Answer> => {
+      const send = index % 2 === 0 ? one : other
       const put = { token: adminToken, headers: { 'If-Match': '*' }, body: document }
       const musicList = [0, 1, 2, 3].map((level) => ({ ...ENTRY, musicId: 10104, level, dxScore: index }))
       return index < 188
         ? send('POST', '/v1/music/upsert', { token: userToken, body: { musicList } })
-        : send('PUT', '/admin/quota/settings', put)
+        : send('PUT', SETTINGS, put)
     }
     // Some at a time: the last of two hundred would wait longer for the file than for its deadline.
     const left = Array.from({ length: 200 }, (_each, index) => index)
+    const statuses: number[] = []
     const worker = async (): Promise<void> => {
-      for (let next = left.pop(); next !== undefined; next = left.pop()) expect((await work(next)).status).toBe(200)
+      for (let next = left.pop(); next !== undefined; next = left.pop()) statuses.push((await work(next)).status)
     }
     await Promise.all(Array.from({ length: 16 }, worker))
-    const { body } = await senders[1]('GET', '/admin/quota/settings', { token: adminToken })
-    expect(body.version).toBe(12)
+    const { version } = (await other('GET', SETTINGS, { token: adminToken })).body
     const lenient = { token: adminToken, headers: { 'If-Match': '"12"' }, body: { ...document, mode: 'lenient' } }
-    expect((await senders[0]('PUT', '/admin/quota/settings', lenient)).status).toBe(200)
-    const read = async (): Promise<number> =>
-      (await senders[1]('GET', '/me/quota', { token: userToken })).body.windows.read[0].limit
-    await expect.poll(read, { interval: 20 }).toBe(180)
+    return { limitOf, statuses, version, changed: await one('PUT', SETTINGS, lenient) }
+  })
+
+  it('a user’s limits set through one gateway apply in another on the file', async () => {
+    expect(await story().limitOf('write')).toBe(10 ** 9)
+  })
+
+  it('200 concurrent writes through two gateways on one file all succeed', () => {
+    expect(story().statuses).toEqual(Array(200).fill(200))
+  })
+
+  it('settings written through two gateways on one file count every version', () => {
+    expect(story().version).toBe(12)
+  })
+
+  it('settings changed through one gateway apply in another on the file', async () => {
+    expect(story().changed.status).toBe(200)
+    await expect.poll(() => story().limitOf('read'), { interval: 20 }).toBe(180)
   })
 })
 
@@ -270,26 +319,46 @@ describe('starting a gateway', () => {
 })
 
 describe('the gateway’s command line', () => {
-  it('the command line creates users while the gateway runs, prints a token once, and lists users', async () => {
+  const story = shared(async () => {
     const dataDir = tempDir()
-    const env = { DATA_DIR: dataDir }
-    const gateway = await runGateway(dataDir, TOKENS)
-    const send = sender(gateway.baseUrl)
-    const created = run('cli', ['users', 'create', 'carol', '--admin'], env)
-    expect((await created.ended()).code).toBe(0)
-    const token = created.stdout().trim()
+    const send = sender((await runGateway(dataDir, TOKENS)).baseUrl)
+    const command = async (...args: string[]): Promise<{ code: number | null; out: string; err: string }> => {
+      const child = run('cli', args, { DATA_DIR: dataDir })
+      const { code } = await child.ended()
+      return { code, out: child.stdout(), err: child.stderr() }
+    }
+    return {
+      dataDir,
+      settingsWith: async (token: string) => (await send('GET', SETTINGS, { token })).status,
+      administrator: await command('users', 'create', 'carol', '--admin'),
+      player: await command('users', 'create', 'dave'),
+      twice: await command('users', 'create', 'dave', '--admin'),
+      list: await command('users', 'list'),
+    }
+  })
+
+  it('users create --admin creates an administrator while the gateway runs and prints the token once', async () => {
+    const { administrator, settingsWith, dataDir } = story()
+    const token = administrator.out.trim()
+    expect(administrator.code).toBe(0)
     expect(token).toMatch(/^gw_[A-Za-z0-9_-]{43}$/)
-    expect((await send('GET', '/admin/quota/settings', { token })).status).toBe(200)
-    const player = run('cli', ['users', 'create', 'dave'], env)
-    expect((await player.ended()).code).toBe(0)
-    const refused = await send('GET', '/admin/quota/settings', { token: player.stdout().trim() })
-    expect(refused.status).toBe(403)
-    const twice = run('cli', ['users', 'create', 'dave', '--admin'], env)
-    expect((await twice.ended()).code).toBe(64)
-    expect(twice.stderr()).toContain('There is a user dave already.')
-    const list = run('cli', ['users', 'list'], env)
-    await list.ended()
-    expect(list.stdout()).toBe('admin\tadmin\tadmin\ncarol\tadmin\tcarol\ndave\tplayer\tdave\ndemo\tplayer\tdemo\n')
+    expect(await settingsWith(token)).toBe(200)
     expect(JSON.stringify(databaseOf(dataDir))).not.toContain(token)
+  })
+
+  it('users create without --admin creates a player', async () => {
+    const { player, settingsWith } = story()
+    expect(player.code).toBe(0)
+    expect(await settingsWith(player.out.trim())).toBe(403)
+  })
+
+  it('users create rejects an existing id', () => {
+    const { twice } = story()
+    expect(twice.code).toBe(64)
+    expect(twice.err).toContain('There is a user dave already.')
+  })
+
+  it('users list prints id, role and name', () => {
+    expect(story().list.out).toBe('admin\tadmin\tadmin\ncarol\tadmin\tcarol\ndave\tplayer\tdave\ndemo\tplayer\tdemo\n')
   })
 })

@@ -9,6 +9,7 @@ import { ownContract } from './support/documents.ts'
 import { ADMIN_TOKEN, type Answer, ENTRY, HOUR_MS, sender, tempDir, USER_TOKEN } from './support/gateway.ts'
 import { runWithPolicy } from './support/process.ts'
 import { redisServer } from './support/redis.ts'
+import { shared } from './support/shared.ts'
 import type { PolicyLines } from './support/with-policy.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
@@ -16,6 +17,7 @@ const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 /** The cost of a write. */
 const PRICE = 15
 const LOADERS = ['load-1', 'load-2']
+const MILLION = { '1h': 10 ** 6, '5h': 10 ** 6, '1d': 10 ** 6 }
 const BEFORE: PolicyLines = { windows: WINDOWS, layers: LAYERS }
 /** A line more for a window, a line more for a layer: a user has one write in two hours, everybody together many. */
 const AFTER: PolicyLines = {
@@ -113,98 +115,134 @@ class Load {
   }
 }
 
+/** One process after the other gets a window and a layer more, under load, and one goes back. */
+async function rollForthAndBack() {
+  const start = await starter()
+  const processes = await Promise.all([start(BEFORE), start(BEFORE)])
+  const [old] = processes as [Process, Process]
+  await changeSettings(old, ({ base, prices }) => ({
+    base: { personal: { ...base.personal, write: MILLION }, site: { ...base.site, write: MILLION } },
+    prices: { ...prices, 'user.data': 3 },
+  }))
+  const tokens = await Promise.all(LOADERS.map((id) => newUser(old, id)))
+  const carol = await newUser(old, 'carol')
+  await admin(old, 'PUT', 'users/carol/quota', { overrides: { write: { '1h': 100, '5h': 60 } } })
+  const first: Answer[] = []
+  for (const at of [...processes, old]) first.push(await write(at, carol))
+  const load = new Load(processes, tokens)
+
+  // One process has the new policy.
+  await stop(processes[0]!)
+  processes[0] = await start(AFTER)
+  const [changed, unchanged] = processes as [Process, Process]
+  for (const id of LOADERS)
+    await admin(changed, 'PUT', `users/${id}/quota`, { overrides: { write: { '2h': 10 ** 6 } } })
+  const used = { unchanged: await usedOf(unchanged, 'carol'), changed: await usedOf(changed, 'carol') }
+  const tries = await Promise.all(Array.from({ length: 12 }, (_, index) => write(processes[index % 2]!, carol)))
+  const dave = await newUser(changed, 'dave')
+  const byDave: Answer[] = []
+  for (const at of [changed, changed, unchanged, changed]) byDave.push(await write(at, dave))
+  await changeSettings(changed, ({ campus, base }) => ({
+    base: { ...base, site: { ...base.site, write: { ...MILLION, '2h': 10 ** 6 } } },
+    campus: { ...campus, multiplier: 2 },
+    mode: 'lenient',
+  }))
+  await changeSettings(unchanged, () => ({ mode: 'normal' }))
+  const settings = {
+    changed: (await admin(changed, 'GET', 'quota/settings')).body,
+    unchanged: (await admin(unchanged, 'GET', 'quota/settings')).body,
+  }
+
+  // Both have the new policy.
+  await stop(unchanged)
+  processes[1] = await start(AFTER)
+  await load.stop()
+  const after: { carol: object; dave: object; site: number | undefined; again: Answer }[] = []
+  for (const at of processes) {
+    const [ofCarol, ofDave] = [await usedOf(at, 'carol'), await usedOf(at, 'dave')]
+    const { 'site 1d': site } = await usedOf(at, 'demo')
+    after.push({ carol: ofCarol, dave: ofDave, site, again: await write(at, dave) })
+  }
+  const { 'campus 1d': campus = 0, 'site 1d': site = 0 } = await usedOf(processes[0]!, 'demo')
+  await changeSettings(processes[1]!, ({ base }) => ({
+    base: { ...base, campus: { ...base.campus, write: { ...base.campus.write, '1d': campus + PRICE } } },
+    campus: { enabled: true, multiplier: 1 },
+  }))
+  const fresh = await Promise.all(['eve', 'finn', 'gus', 'hal'].map((id) => newUser(processes[0]!, id)))
+  const last = await Promise.all(fresh.map((token, index) => write(processes[index % 2]!, token)))
+
+  // One goes back.
+  await stop(processes[0]!)
+  const back = await start(BEFORE)
+  const reverted = { used: await usedOf(back, 'carol'), answer: await write(back, carol) }
+  return { load, first, used, tries, byDave, settings, after, campus, site, last, reverted }
+}
+
 describe.runIf(redisTests)('one more window and layer, process after process', () => {
-  it('a rolling change of the policy loses no counter and admits nothing above a limit, forth and back', async () => {
-    const start = await starter()
-    const processes = await Promise.all([start(BEFORE), start(BEFORE)])
-    const [old] = processes as [Process, Process]
-    const million = { '1h': 10 ** 6, '5h': 10 ** 6, '1d': 10 ** 6 }
-    await changeSettings(old, ({ base, prices }) => ({
-      base: { personal: { ...base.personal, write: million }, site: { ...base.site, write: million } },
-      prices: { ...prices, 'user.data': 3 },
-    }))
-    const tokens = await Promise.all(LOADERS.map((id) => newUser(old, id)))
-    const carol = await newUser(old, 'carol')
-    await admin(old, 'PUT', 'users/carol/quota', { overrides: { write: { '1h': 100, '5h': 60 } } })
-    for (const at of [...processes, old]) expect((await write(at, carol)).status).toBe(200)
-    const load = new Load(processes, tokens)
+  const story = shared(rollForthAndBack)
 
-    // One process has the new policy. What both know goes on: Carol has one write left in five hours, through whomever.
-    await stop(processes[0]!)
-    processes[0] = await start(AFTER)
-    const [changed, unchanged] = processes as [Process, Process]
-    for (const id of LOADERS)
-      await admin(changed, 'PUT', `users/${id}/quota`, { overrides: { write: { '2h': 10 ** 6 } } })
-    expect(await usedOf(unchanged, 'carol')).toMatchObject({ 'personal 1h': 45, 'personal 5h': 45, 'personal 1d': 45 })
-    const known = { 'personal 1h': 45, 'personal 5h': 45, 'personal 1d': 45, 'personal 2h': 0 }
-    expect(await usedOf(changed, 'carol')).toMatchObject(known)
-    const tries = await Promise.all(Array.from({ length: 12 }, (_, index) => write(processes[index % 2]!, carol)))
-    expect(tries.filter(({ status }) => status === 200)).toHaveLength(1)
-    for (const { status, body } of tries)
-      if (status !== 200) expect([body.quota.scope, body.quota.window]).toEqual(['Personal', '5h'])
+  it('counters of shared windows continue in processes with the old and the new policy', () => {
+    const { first, used } = story()
+    expect(first.map(({ status }) => status)).toEqual([200, 200, 200])
+    const known = { 'personal 1h': 45, 'personal 5h': 45, 'personal 1d': 45 }
+    expect(used.unchanged).toMatchObject(known)
+    expect(used.changed).toMatchObject({ ...known, 'personal 2h': 0 })
+  })
 
-    // The new window binds those whom the new process admits.
-    const dave = await newUser(changed, 'dave')
-    const [first, second] = [await write(changed, dave), await write(changed, dave)]
-    expect([first.status, second.status, second.body.quota?.window]).toEqual([200, 429, '2h'])
-    // The old one carries what it does not know.
-    expect((await write(unchanged, dave)).status).toBe(200)
-    expect((await write(changed, dave)).body.quota).toMatchObject({ window: '2h', used: PRICE })
+  it('processes with the old and the new policy share the limit of a common window', () => {
+    const refused = story().tries.filter(({ status }) => status !== 200)
+    expect(refused.map(({ body }) => [body.quota.scope, body.quota.window])).toEqual(Array(11).fill(['Personal', '5h']))
+  })
 
-    // What administrators set through either is kept by the other.
-    await changeSettings(changed, ({ campus, base }) => ({
-      base: { ...base, site: { ...base.site, write: { ...million, '2h': 10 ** 6 } } },
-      campus: { ...campus, multiplier: 2 },
-      mode: 'lenient',
-    }))
-    await changeSettings(unchanged, () => ({ mode: 'normal' }))
-    const { body: settings } = await admin(changed, 'GET', 'quota/settings')
-    expect(settings).toMatchObject({ mode: 'normal', campus: { multiplier: 2 }, prices: { 'user.data': 3 } })
-    expect(settings.base.personal.write).toEqual({ ...million, '2h': 20 })
-    expect(settings.base.site.write).toEqual({ ...million, '2h': 10 ** 6 })
-    expect((await admin(unchanged, 'GET', 'quota/settings')).body.faults).not.toEqual([])
+  it('a new window binds requests to processes with the new policy', () => {
+    const [first, second] = story().byDave
+    expect([first?.status, second?.status, second?.body.quota?.window]).toEqual([200, 429, '2h'])
+  })
 
-    // Then the other one. Now every counter goes on in both, also those that only the first of them knew.
-    await stop(unchanged)
-    processes[1] = await start(AFTER)
-    await load.stop()
+  it('a process with the old policy keeps a new window’s counter when it writes', () => {
+    const [, , carried, again] = story().byDave
+    expect(carried?.status).toBe(200)
+    expect(again?.body.quota).toMatchObject({ window: '2h', used: PRICE })
+  })
+
+  it('settings set through a process with either policy are kept by the other', () => {
+    const { changed, unchanged } = story().settings
+    expect(changed).toMatchObject({ mode: 'normal', campus: { multiplier: 2 }, prices: { 'user.data': 3 } })
+    expect(changed.base.personal.write).toEqual({ ...MILLION, '2h': 20 })
+    expect(changed.base.site.write).toEqual({ ...MILLION, '2h': 10 ** 6 })
+    expect(unchanged.faults).not.toEqual([])
+  })
+
+  it('no counter is lost when every process has the new policy', () => {
+    const { after, load } = story()
     const total = PRICE * (load.admitted + 4 + 2)
-    for (const at of processes) {
-      expect(await usedOf(at, 'carol')).toMatchObject({ 'personal 1h': 60, 'personal 5h': 60, 'personal 1d': 60 })
-      expect(await usedOf(at, 'dave')).toMatchObject({ 'personal 1d': 30, 'personal 2h': 15 })
-      const { 'site 1d': site } = await usedOf(at, 'demo')
+    for (const { carol, dave, site, again } of after) {
+      expect(carol).toMatchObject({ 'personal 1h': 60, 'personal 5h': 60, 'personal 1d': 60 })
+      expect(dave).toMatchObject({ 'personal 1d': 30, 'personal 2h': 15 })
       expect(site).toBeGreaterThanOrEqual(total)
       expect(site).toBeLessThanOrEqual(total + PRICE * load.cutOff)
-      const again = await write(at, dave)
       expect([again.status, again.body.quota?.window]).toEqual([429, '2h'])
     }
-    // Of the new layer that was used which the new process admitted. Room for one more is room for one, in both together.
-    const { 'campus 1d': campus = 0, 'site 1d': site = 0 } = await usedOf(processes[0]!, 'demo')
+  })
+
+  it('a new layer counts what processes with the new policy admitted', () => {
+    const { campus, site } = story()
     expect(campus).toBeGreaterThanOrEqual(3 * PRICE)
     expect(campus).toBeLessThan(site)
-    await changeSettings(processes[1]!, ({ base }) => ({
-      base: { ...base, campus: { ...base.campus, write: { ...base.campus.write, '1d': campus + PRICE } } },
-      campus: { enabled: true, multiplier: 1 },
-    }))
-    const fresh = await Promise.all(['eve', 'finn', 'gus', 'hal'].map((id) => newUser(processes[0]!, id)))
-    const last = await Promise.all(fresh.map((token, index) => write(processes[index % 2]!, token)))
-    expect(last.filter(({ status }) => status === 200)).toHaveLength(1)
-    const refused = last.filter(({ status }) => status !== 200).map(({ body }) => [body.quota.scope, body.quota.window])
-    expect(refused).toEqual(Array.from({ length: 3 }, () => ['Campus', '1d']))
+  })
 
-    // Back again: the three windows are what they were.
-    await stop(processes[0]!)
-    const back = await start(BEFORE)
-    expect(await usedOf(back, 'carol')).toEqual({
+  it('processes with the new policy share the limit of a new layer', () => {
+    const refused = story().last.filter(({ status }) => status !== 200)
+    expect(refused.map(({ body }) => [body.quota.scope, body.quota.window])).toEqual(Array(3).fill(['Campus', '1d']))
+  })
+
+  it('counters of shared windows are unchanged in a process that goes back to the old policy', () => {
+    const { used, answer } = story().reverted
+    expect(used).toEqual({
       ...{ 'personal 1h': 60, 'personal 5h': 60, 'personal 1d': 60 },
       ...Object.fromEntries(['1h', '5h', '1d'].map((label) => [`site ${label}`, expect.any(Number) as unknown])),
     })
-    expect((await write(back, carol)).body.quota).toMatchObject({
-      scope: 'Personal',
-      window: '5h',
-      used: 60,
-      limit: 60,
-    })
+    expect(answer.body.quota).toMatchObject({ scope: 'Personal', window: '5h', used: 60, limit: 60 })
   })
 
   it.runIf(isDeep && browserTests)('the unchanged console shows the new window and layer', async () => {

@@ -3,12 +3,13 @@ import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
 import { deleteAnswer, listAnswer, upsertAnswer } from '../src/scores/bodies.ts'
 import { ADMIN_TOKEN, databaseOf, ENTRY, START, testGateway, usedOf } from './support/gateway.ts'
+import { shared } from './support/shared.ts'
 
 const upsert = (...musicList: object[]): { body: unknown } => ({ body: { musicList } })
 
 describe('upserting scores', () => {
-  it('upsert creates and overwrites scores and leaves equal ones unchanged', async () => {
-    const { send, clock } = await testGateway()
+  describe('three upserts of one player', () => {
+    const first = { ...ENTRY, musicId: 102, level: 4, dxScore: 2064 }
     const other = {
       musicId: 10104,
       level: 3,
@@ -17,59 +18,70 @@ describe('upserting scores', () => {
       comboStatus: 'ap',
       syncStatus: 'fdxp',
     }
-    const created = await send('POST', '/v1/music/upsert', upsert({ ...ENTRY, musicId: 102, level: 4, dxScore: 2064 }))
-    expect(created.status).toBe(200)
-    expect(upsertAnswer.parse(created.body)).toEqual(created.body)
-    expect(created.body).toEqual({
-      returnCode: 1,
-      code: 0,
-      msg: 'ok',
-      returnMessage: 'ok',
-      businessData: {
-        uploadedMusicCount: 1,
-        skippedMusicCount: 0,
-        results: [
-          {
-            musicId: 102,
-            level: 4,
-            status: 'created',
-            score: {
+    const story = shared(async () => {
+      const { send, clock } = await testGateway()
+      const created = await send('POST', '/v1/music/upsert', upsert(first))
+      clock.advance(1_000)
+      const again = await send('POST', '/v1/music/upsert', upsert(first, other))
+      const worse = { ...other, achievement: '50.1234', dxScore: 0 }
+      return { created, again, worse: await send('POST', '/v1/music/upsert', upsert(worse)) }
+    })
+
+    it('upsert of a new score creates it and returns all of its fields', () => {
+      const { created } = story()
+      expect(created.status).toBe(200)
+      expect(upsertAnswer.parse(created.body)).toEqual(created.body)
+      expect(created.body).toEqual({
+        returnCode: 1,
+        code: 0,
+        msg: 'ok',
+        returnMessage: 'ok',
+        businessData: {
+          uploadedMusicCount: 1,
+          skippedMusicCount: 0,
+          results: [
+            {
               musicId: 102,
               level: 4,
-              type: 'standard',
-              title: 'Tidewater Telegram',
-              achievement: 1_005_000,
-              dxScore: 2064,
-              dxScoreMax: 2064,
-              dxStar: 5,
-              dxScoreSource: 'exact',
-              comboStatus: 0,
-              syncStatus: 0,
-              scoreRank: 13,
-              playCount: null,
-              source: 'api',
-              playedAt: null,
-              updatedAt: '2026-08-06T14:06:26.000Z',
+              status: 'created',
+              score: {
+                musicId: 102,
+                level: 4,
+                type: 'standard',
+                title: 'Tidewater Telegram',
+                achievement: 1_005_000,
+                dxScore: 2064,
+                dxScoreMax: 2064,
+                dxStar: 5,
+                dxScoreSource: 'exact',
+                comboStatus: 0,
+                syncStatus: 0,
+                scoreRank: 13,
+                playCount: null,
+                source: 'api',
+                playedAt: null,
+                updatedAt: '2026-08-06T14:06:26.000Z',
+              },
             },
-          },
-        ],
-      },
+          ],
+        },
+      })
     })
-    clock.advance(1_000)
-    const again = await send(
-      'POST',
-      '/v1/music/upsert',
-      upsert({ ...ENTRY, musicId: 102, level: 4, dxScore: 2064 }, other),
-    )
-    expect(again.body.businessData).toMatchObject({ uploadedMusicCount: 1, skippedMusicCount: 1 })
-    expect(again.body.businessData.results).toMatchObject([
-      { status: 'unchanged', score: { updatedAt: new Date(START).toISOString() } },
-      { status: 'updated', score: { type: 'dx', comboStatus: 3, syncStatus: 4, achievement: 970_000, scoreRank: 8 } },
-    ])
-    const worse = await send('POST', '/v1/music/upsert', upsert({ ...other, achievement: '50.1234', dxScore: 0 }))
-    expect(worse.body.businessData.results).toMatchObject([
-      { status: 'updated', score: { achievement: 501_234, dxStar: 0 } },
-    ])
+
+    it('upsert leaves an equal score unchanged and updates a different one', () => {
+      const { uploadedMusicCount, skippedMusicCount, results } = story().again.body.businessData
+      expect([uploadedMusicCount, skippedMusicCount]).toEqual([1, 1])
+      expect(results).toMatchObject([
+        { status: 'unchanged', score: { updatedAt: new Date(START).toISOString() } },
+        { status: 'updated', score: { type: 'dx', comboStatus: 3, syncStatus: 4, achievement: 970_000, scoreRank: 8 } },
+      ])
+    })
+
+    it('upsert overwrites a score with a worse one', () => {
+      expect(story().worse.body.businessData.results).toMatchObject([
+        { status: 'updated', score: { achievement: 501_234, dxStar: 0 } },
+      ])
+    })
   })
 
   it('upsert in fuzzy mode turns stars into the lowest DX score that has them', async () => {

@@ -1,63 +1,100 @@
 import { describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, type Answer, testGateway } from './support/gateway.ts'
+import { shared } from './support/shared.ts'
+
+const PATH = '/admin/quota/settings'
 
 describe('patching settings', () => {
-  it('a patch changes the settings that it names, for callers who have read them', async () => {
+  const story = shared(async () => {
     const { send } = await testGateway()
-    const path = '/admin/quota/settings'
+    const read = (path: string): Promise<Answer> => send('GET', path, { token: ADMIN_TOKEN })
     const patch = (body: unknown, match?: string, type = 'application/merge-patch+json'): Promise<Answer> =>
-      send('PATCH', path, {
+      send('PATCH', PATH, {
         token: ADMIN_TOKEN,
         body,
         headers: { 'Content-Type': type, ...(match === undefined ? {} : { 'If-Match': match }) },
       })
-    const first = await send('GET', path, { token: ADMIN_TOKEN })
-    const etag = first.headers.get('ETag') ?? ''
-    expect((await patch({ mode: 'lenient' })).status).toBe(428)
+    const etag = (await read(PATH)).headers.get('ETag') ?? ''
+    const unconditional = await patch({ mode: 'lenient' })
     const both = await Promise.all([
       patch({ mode: 'lenient' }, etag),
       patch({ base: { personal: { read: { '1h': 7 } } } }, etag),
     ])
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 412])
-    const second = await patch(
-      { plans: { pro: { personal: { write: { '1h': 9 } } } }, prices: { 'user.data': 3 } },
-      '*',
-    )
-    expect(second.body).toMatchObject({ version: 2, plans: { pro: { personal: { write: { '1h': 9 } } } } })
-    const third = await patch(
+    const added = await patch({ plans: { pro: { personal: { write: { '1h': 9 } } } }, prices: { 'user.data': 3 } }, '*')
+    const removed = await patch(
       { plans: { pro: null }, prices: null, custom: null, site: { multiplier: 2 } },
-      second.headers.get('ETag') ?? '',
+      added.headers.get('ETag') ?? '',
       'application/json',
     )
-    expect(third.body).toMatchObject({
+    const priced = await patch({ prices: { 'user.data': 2, 'user.music': 9 } }, '*')
+    const faulty = await patch({ mode: 'fast', base: { personal: { read: { '1h': null } } }, nothing: 1 }, '*')
+    const malformed = [
+      await patch([1], '*'),
+      // The document has no such member.
+      await patch({ layers: { site: { enabled: false } } }, '*'),
+      await patch({ base: null, site: null, prices: [] }, '*'),
+    ]
+    const { body: last } = await read(PATH)
+    await send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 1 } })
+    return { read, unconditional, both, added, removed, priced, faulty, malformed, last }
+  })
+
+  it('a patch without If-Match gets 428', () => {
+    expect(story().unconditional.status).toBe(428)
+  })
+
+  it('one of two patches of one state succeeds, and the other gets 412', () => {
+    expect(
+      story()
+        .both.map(({ status }) => status)
+        .sort(),
+    ).toEqual([200, 412])
+  })
+
+  it('a patch adds a plan', () => {
+    expect(story().added.body).toMatchObject({ version: 2, plans: { pro: { personal: { write: { '1h': 9 } } } } })
+  })
+
+  it('a patch with null removes members, and other members of an object stay', () => {
+    expect(story().removed.body).toMatchObject({
       ...{ version: 3, plans: {}, prices: {}, custom: null },
       site: { enabled: true, multiplier: 2 },
     })
-    // A price that is the default follows later defaults: it is not stored.
-    expect((await patch({ prices: { 'user.data': 2, 'user.music': 9 } }, '*')).body.prices).toEqual({ 'user.music': 9 })
+  })
 
-    const refused = await patch({ mode: 'fast', base: { personal: { read: { '1h': null } } }, nothing: 1 }, '*')
-    expect([refused.status, refused.body.details.map((detail: { path: string }) => detail.path).sort()]).toEqual([
+  it('a patch doesn’t store a price that equals the default, so it follows later defaults', () => {
+    expect(story().priced.body.prices).toEqual({ 'user.music': 9 })
+  })
+
+  it('a faulty patch gets 422 with the path of every fault', () => {
+    const { status, body } = story().faulty
+    expect([status, body.details.map((detail: { path: string }) => detail.path).sort()]).toEqual([
       422,
       ['base.personal.read.1h', 'mode', 'nothing'],
     ])
-    expect((await patch([1], '*')).status).toBe(422)
-    // The document has no such member.
-    expect((await patch({ layers: { site: { enabled: false } } }, '*')).status).toBe(422)
-    expect((await patch({ base: null, site: null, prices: [] }, '*')).status).toBe(422)
-    expect((await send('GET', path, { token: ADMIN_TOKEN })).body).toMatchObject({ version: 4 })
+  })
 
-    // Entries of one kind, page by page, whatever else was done.
-    await send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 1 } })
+  it('a patch of another form gets 422', () => {
+    expect(story().malformed.map(({ status }) => status)).toEqual([422, 422, 422])
+  })
+
+  it('rejected patches count no version', () => {
+    expect(story().last).toMatchObject({ version: 4 })
+  })
+
+  it('the audit trail lists only settings changes by pages, whatever else was done', async () => {
     const seqs: number[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
       const query: string = `?action=settings.change&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`
-      const { body } = await send('GET', `/admin/audit${query}`, { token: ADMIN_TOKEN })
+      const { body } = await story().read(`/admin/audit${query}`)
       seqs.push(...body.items.map(({ seq }: { seq: number }) => seq))
       cursor = body.nextCursor
     }
     expect(seqs).toEqual([4, 3, 2, 1])
-    expect((await send('GET', '/admin/audit?action=x', { token: ADMIN_TOKEN })).status).toBe(422)
+  })
+
+  it('the audit trail rejects an unknown action', async () => {
+    expect((await story().read('/admin/audit?action=x')).status).toBe(422)
   })
 })

@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { importAnswer } from '../src/sources/routes.ts'
 import { databaseOf, ENTRY, USER_TOKEN, usedOf } from './support/gateway.ts'
+import { shared } from './support/shared.ts'
 import { clearScores, KEY, sourceGateway } from './support/source-gateway.ts'
 import {
   type Answering,
@@ -21,77 +22,96 @@ import {
 
 // The first gateway of a file waits for everything to be loaded.
 describe('imports', () => {
-  it('an import stores what the source has, and a second one changes nothing', async () => {
-    const gateway = await sourceGateway()
-    await clearScores(gateway)
-    gateway.lx.answer(
-      lxScores(
-        lxScore({ id: 102, level_index: 4, dx_score: 2064 }),
-        lxScore({ achievements: 200 }),
-        lxScore({ type: 'dx' }),
-        lxScore({ type: 'dx', achievements: 90 }),
-      ),
-    )
-    const first = await gateway.updateLx({ key: `  ${KEY}\n`, qrcode: 'legacy' })
-    expect(first.status).toBe(200)
-    expect(importAnswer.parse(first.body)).toEqual(first.body)
-    expect(first.body).toEqual({
-      returnCode: 1,
-      code: 0,
-      msg: 'ok',
-      returnMessage: 'ok',
-      businessData: {
-        source: 'lx',
-        fetched: 4,
-        created: 2,
-        updated: 0,
-        unchanged: 1,
-        skipped: 1,
-        errors: [{ path: 'data.1.achievements', msg: 'expected a percentage from 0 to 101' }],
-        syncedAt: '2026-08-06T14:06:26.000Z',
-      },
+  describe('two imports of one player', () => {
+    const story = shared(async () => {
+      const gateway = await sourceGateway()
+      await clearScores(gateway)
+      gateway.lx.answer(
+        lxScores(
+          lxScore({ id: 102, level_index: 4, dx_score: 2064 }),
+          lxScore({ achievements: 200 }),
+          lxScore({ type: 'dx' }),
+          lxScore({ type: 'dx', achievements: 90 }),
+        ),
+      )
+      const first = await gateway.updateLx({ key: `  ${KEY}\n`, qrcode: 'legacy' })
+      gateway.clock.advance(60_000)
+      const again = await gateway.updateLx()
+      const scores = await gateway.scores()
+      return { first, again, scores, requests: gateway.lx.requests, used: await usedOf(gateway) }
     })
-    expect(gateway.lx.requests[0]?.headers['x-user-token']).toBe(KEY)
 
-    gateway.clock.advance(60_000)
-    const again = (await gateway.updateLx()).body.businessData
-    expect(again).toMatchObject({ created: 0, updated: 0, unchanged: 3, skipped: 1 })
-    const common = {
-      achievement: 1_005_700,
-      dxScoreSource: 'exact',
-      comboStatus: 2,
-      syncStatus: 3,
-      scoreRank: 13,
-      playCount: null,
-      source: 'lx',
-      playedAt: '2026-05-01T12:30:00.000Z',
-      updatedAt: '2026-08-06T14:06:26.000Z',
-    }
-    expect(await gateway.scores()).toEqual([
-      {
-        ...common,
-        musicId: 102,
-        level: 4,
-        type: 'standard',
-        title: 'Tidewater Telegram',
-        dxScore: 2064,
-        dxScoreMax: 2064,
-        dxStar: 5,
-        deluxscoreMax: 2064,
-      },
-      // A chart that is not in our table.
-      {
-        ...common,
-        musicId: 10_834,
-        level: 3,
-        type: 'dx',
-        dxScore: 3751,
-        dxScoreMax: null,
-        dxStar: null,
-        deluxscoreMax: null,
-      },
-    ])
-    expect(await usedOf(gateway)).toEqual({ read: 14, write: 0 })
+    it('an import reports created, unchanged and skipped records', () => {
+      const { first } = story()
+      expect(first.status).toBe(200)
+      expect(importAnswer.parse(first.body)).toEqual(first.body)
+      expect(first.body).toEqual({
+        returnCode: 1,
+        code: 0,
+        msg: 'ok',
+        returnMessage: 'ok',
+        businessData: {
+          source: 'lx',
+          fetched: 4,
+          created: 2,
+          updated: 0,
+          unchanged: 1,
+          skipped: 1,
+          errors: [{ path: 'data.1.achievements', msg: 'expected a percentage from 0 to 101' }],
+          syncedAt: '2026-08-06T14:06:26.000Z',
+        },
+      })
+    })
+
+    it('an import sends the trimmed key to the source', () => {
+      expect(story().requests[0]?.headers['x-user-token']).toBe(KEY)
+    })
+
+    it('a second import of unchanged records changes nothing', () => {
+      expect(story().again.body.businessData).toMatchObject({ created: 0, updated: 0, unchanged: 3, skipped: 1 })
+    })
+
+    it('imported scores have the best fields of their records, also of unknown charts', () => {
+      const common = {
+        achievement: 1_005_700,
+        dxScoreSource: 'exact',
+        comboStatus: 2,
+        syncStatus: 3,
+        scoreRank: 13,
+        playCount: null,
+        source: 'lx',
+        playedAt: '2026-05-01T12:30:00.000Z',
+        updatedAt: '2026-08-06T14:06:26.000Z',
+      }
+      expect(story().scores).toEqual([
+        {
+          ...common,
+          musicId: 102,
+          level: 4,
+          type: 'standard',
+          title: 'Tidewater Telegram',
+          dxScore: 2064,
+          dxScoreMax: 2064,
+          dxStar: 5,
+          deluxscoreMax: 2064,
+        },
+        // A chart that isn't in our table.
+        {
+          ...common,
+          musicId: 10_834,
+          level: 3,
+          type: 'dx',
+          dxScore: 3751,
+          dxScoreMax: null,
+          dxStar: null,
+          deluxscoreMax: null,
+        },
+      ])
+    })
+
+    it('imports are charged as reads', () => {
+      expect(story().used).toEqual({ read: 14, write: 0 })
+    })
   })
 
   it('an import keeps the best of each field across sources', async () => {

@@ -1,5 +1,5 @@
 import { type BrowserContext, type Page, type Request, sharedBrowser } from '@scoregw/browser'
-import { onTestFinished } from 'vitest'
+import { whenDone } from './shared.ts'
 
 /** A page, and what it did. */
 export interface Watched {
@@ -53,7 +53,7 @@ async function newPage({ isAlone = false, hasTouch = false, viewport, colorSchem
   if (!isOwn) shared ??= newContext(false)
   const context = await (isOwn ? newContext(hasTouch) : (shared as Promise<BrowserContext>))
   const page = await context.newPage()
-  onTestFinished(() => (isOwn ? context.close() : page.close()))
+  whenDone(() => (isOwn ? context.close() : page.close()))
   if (viewport !== undefined) await page.setViewportSize(viewport)
   if (colorScheme !== undefined) await page.emulateMedia({ colorScheme })
   return page

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ManualClock, manualClock } from '@scoregw/quota-testkit'
 import Database from 'libsql'
-import { onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { EXTRA_NAMES } from '../../src/extras/run-extras.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
@@ -12,6 +11,7 @@ import { type GatewayPolicy, gatewayPolicy } from '../../src/quota/policy.ts'
 import type { Exchange } from './contract.ts'
 import { type Check, checkAnswer, ownContract, type Service } from './documents.ts'
 import { extrasHere } from './extras-here.ts'
+import { whenDone } from './shared.ts'
 
 /** One hour before the instant that the documentation's example names. */
 export const START = Date.UTC(2026, 7, 6, 14, 6, 26)
@@ -63,7 +63,7 @@ export interface TestOptions {
 /** A folder that is gone when the test is over. */
 export function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'gateway-test-'))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  whenDone(() => rmSync(dir, { recursive: true, force: true }))
   return dir
 }
 
@@ -100,7 +100,7 @@ export async function testGateway({
   })
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= gateway.stop())
-  onTestFinished(stop)
+  whenDone(stop)
   const baseUrl = `http://127.0.0.1:${gateway.ports.gateway}`
   // Under another policy, and with other extras, a gateway has another document: its own.
   const isOwn =

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
 import { bundled, type Program } from './bundle.ts'
 import { DEADLINE_MS } from './gateway.ts'
+import { whenDone } from './shared.ts'
 import type { PolicyLines } from './with-policy.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../..')
@@ -44,7 +44,7 @@ export function runWithin(descriptors: number) {
 
 function start(args: readonly string[], env: Record<string, string>, command = process.execPath): Child {
   const child = spawn(command, args, { cwd: EXAMPLE, env: { PATH: process.env.PATH, ...env } })
-  onTestFinished(() => {
+  whenDone(() => {
     child.kill('SIGKILL')
   })
   const text = { out: '', err: '' }

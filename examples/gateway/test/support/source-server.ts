@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { whenDone } from './shared.ts'
 
 /** How a source answers one request. */
 export type Answering = (req: IncomingMessage, res: ServerResponse) => void
@@ -24,7 +24,7 @@ export async function sourceServer(...first: readonly Answering[]): Promise<Sour
     next(req, res)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
+  whenDone(async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
