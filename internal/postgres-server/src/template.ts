@@ -9,7 +9,7 @@ import type { PostgresBinary } from './postgres-binary.ts'
 
 const run = promisify(execFile)
 
-/** // Small log files make the copy small. Nothing depends on the machine's locale. */
+/** Small log files make the copy small. Nothing depends on the machine's locale. */
 const INITDB_ARGS = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--no-locale', '--wal-segsize=1']
 
 let made: Promise<string> | undefined

@@ -80,7 +80,7 @@ export class Refusals {
     return undefined
   }
 
-  /** // The first refusal was logged like every request. */
+  /** Logs how often the refusal was repeated. The first one was logged like every request. */
   #forget(key: string): void {
     const known = this.#known.get(key)
     if (!this.#known.delete(key) || known === undefined || known.times === 0) return

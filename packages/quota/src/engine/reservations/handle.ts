@@ -252,7 +252,7 @@ export class HoldWatch {
 export function orAborted<R extends PendingReservation>(pending: PromiseLike<R>, signal: AbortSignal): Promise<R> {
   return new Promise((resolve, reject) => {
     let isDecided = false
-    /** // Returns true for the first caller only. */
+    /** Returns true for the first caller only. */
     const first = (): boolean => {
       if (isDecided) return false
       isDecided = true
