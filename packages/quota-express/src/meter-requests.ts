@@ -1,6 +1,7 @@
 import { type Admission, type HttpMeter, type QuotaAnswer, type RequestQuota, watchResponse } from '@scoregw/quota/http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { QuotaMiddlewareOptions } from './options.ts'
+import { notExpress } from './wrong-use.ts'
 
 /** A middleware that meters requests, and settles them by the response that Express writes. */
 export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
@@ -39,6 +40,7 @@ export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
   }
 
   return function quotaMiddleware(req, res, next) {
+    if (typeof next !== 'function') throw notExpress()
     let admission: Admission | Promise<Admission>
     let isOn: boolean
     try {

@@ -46,3 +46,10 @@ export function withoutOperation(logger: QuotaLogger): RequestHandler {
     },
   })
 }
+
+/** The error of a framework that passes no `next`. */
+export function notExpress(): QuotaError {
+  const message =
+    'quotaMiddleware() of @scoregw/quota-express got no next(), so this is not Express: for Hono, import it from @scoregw/quota-fetch/hono'
+  return new QuotaError('invalid_options', message)
+}

@@ -37,6 +37,22 @@ test('invalid options are reported with every fault', () => {
   )
 })
 
+test('an engine in place of options is recognized, although it has an operation, as options do', () => {
+  const quota = simpleQuota({ limit: 1, per: '1m' })
+  expect(caught(() => quotaMiddleware(quota as never)).message).toBe(
+    'invalid options of quotaMiddleware(): expected an object, got a value for "quota": write quotaMiddleware({ quota })',
+  )
+})
+
+test('a framework that passes no next gets the name of its adapter', () => {
+  const metered = quotaMiddleware({ quota: simpleQuota({ limit: 1, per: '1m' }), subject })
+  const called = metered as unknown as (context: object, next: () => void) => void
+  expect(caught(() => called({ req: {} }, () => undefined))).toMatchObject({
+    code: 'invalid_options',
+    message: expect.stringContaining('for Hono, import it from @scoregw/quota-fetch/hono'),
+  })
+})
+
 test.each([undefined, 'reject', 'skip'] as const)('subject is required if anonymous is %s', (anonymous) => {
   const make = () => quotaMiddleware({ quota: syncQuota(), anonymous })
   expect(caught(make).faults).toEqual([

@@ -1,3 +1,4 @@
+import { QuotaError } from '@scoregw/quota'
 import { HttpMeter, type HttpMeterOptions } from '@scoregw/quota/http'
 import type { FastifyInstance, FastifyPluginCallback, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
@@ -37,6 +38,10 @@ class RouteMeters {
 }
 
 const plugin: FastifyPluginCallback<QuotaFastifyOptions> = (app, options, loaded) => {
+  if (typeof loaded !== 'function') {
+    const message = 'quotaFastify was called: pass it to Fastify, app.register(quotaFastify, { quota, ... })'
+    throw new QuotaError('invalid_options', message)
+  }
   try {
     serve(app, options)
   } catch (error) {

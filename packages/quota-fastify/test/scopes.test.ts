@@ -63,6 +63,16 @@ test('invalid plugin options reject the registration and don’t end the process
   await expect(app().register(quotaFastify, nothing).ready()).rejects.toMatchObject({ code: 'invalid_options' })
 })
 
+test('a plugin that was called instead of registered says how to register it', () => {
+  const call = quotaFastify as unknown as (options: object) => void
+  expect(() => call({ quota: simpleQuota({ limit: 1, per: '1m' }) })).toThrow(
+    expect.objectContaining({
+      code: 'invalid_options',
+      message: expect.stringContaining('app.register(quotaFastify, {'),
+    }),
+  )
+})
+
 describe('plugin scopes', () => {
   test('the plugin meters its own scope and nested ones, and no others', async () => {
     const quota = engine()

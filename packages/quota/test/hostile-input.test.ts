@@ -35,11 +35,11 @@ describe('invalid costs', () => {
         return reads === 1 ? 5 : Number.NaN
       },
     }
-    const request = { subject: 'u', operation: 'write', cost: cost as never, ttlMs: 60_000 } as const
+    const request = { subject: 'u', operation: 'write', cost: cost as never } as const
     const used = () => quota.statusSync('u').windows.write?.[0]?.used
     quota.consumeSync(request)
     expect([reads, used()]).toEqual([1, 5])
-    const hold = quota.reserveSync({ ...request, cost: 5 })
+    const hold = quota.reserveSync({ ...request, cost: 5, ttlMs: 60_000 })
     if (hold.status !== 'reserved') throw new Error('it is to be admitted')
     reads = 0
     hold.add(cost as never)

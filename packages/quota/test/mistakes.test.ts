@@ -202,10 +202,76 @@ const requests: readonly Mistake[] = [
     says: ['expected a request, { subject, operation }, got a function: pass the request first, run(request, work)'],
   },
   {
+    written: 'quota.run(request), without work',
+    make: () => quota.run(request, undefined as Anything),
+    code: 'invalid_options',
+    says: ['run(request, work): expected a function for the work, got nothing'],
+  },
+  {
+    written: 'waitingQueue(quota).run(request), without work',
+    make: () => queue.run(request, undefined as Anything),
+    code: 'invalid_options',
+    says: ['run(request, work): expected a function for the work, got nothing'],
+  },
+  {
     written: "quota.consume({ key: 'u42', operation: 'write' })",
     make: () => quota.consume({ key: 'u42', operation: 'write' } as Anything),
-    code: 'invalid_subject',
-    says: ['subject: missing', '"key" is unknown; known keys: subject, operation, cost'],
+    code: 'invalid_request',
+    says: ['key: unknown key; use `subject`'],
+  },
+  {
+    written: 'quota.consume({ ..., points: 5 })',
+    make: () => quota.consume({ ...request, points: 5 } as Anything),
+    code: 'invalid_request',
+    says: ['points: unknown key; use `cost`'],
+  },
+  {
+    written: 'quota.peek({ ..., costs: 5 })',
+    make: () => quota.peek({ ...request, costs: 5 } as Anything),
+    code: 'invalid_request',
+    says: ['costs: unknown key; did you mean "cost"?'],
+  },
+  {
+    written: "quota.consume({ subject: 'u42', opreation: 'write' })",
+    make: () => quota.consume({ subject: 'u42', opreation: 'write' } as Anything),
+    code: 'invalid_request',
+    says: ['opreation: unknown key; did you mean "operation"?'],
+  },
+  {
+    written: 'quota.reserve({ ..., ttl: 5_000 })',
+    make: () => quota.reserve({ ...request, ttl: 5_000 } as Anything),
+    code: 'invalid_request',
+    says: ['ttl: unknown key; use `ttlMs`, in milliseconds'],
+  },
+  {
+    written: 'quota.run({ ..., maxWaitMs: 5_000 }, work), without a queue',
+    make: () => quota.run({ ...request, maxWaitMs: 5_000 } as Anything, () => 'work'),
+    code: 'invalid_request',
+    says: ['maxWaitMs: unknown key; only a queue waits: use waitingQueue(quota)'],
+  },
+  {
+    written: 'waitingQueue(quota).run({ ..., timeout: 5_000 }, work)',
+    make: () => queue.run({ ...request, timeout: 5_000 } as Anything, () => 'work'),
+    code: 'invalid_request',
+    says: ['timeout: unknown key; use `maxWaitMs` of waitingQueue(quota)'],
+  },
+  {
+    written: 'waitingQueue(quota).run(work)',
+    make: () => queue.run((() => 'work') as Anything, undefined as Anything),
+    code: 'unknown_operation',
+    says: ['got a function: pass the request first'],
+  },
+  {
+    written: "quota.consume({ ..., id: 'a' })",
+    make: () => quota.consume({ ...request, id: 'a' } as Anything),
+    code: 'invalid_request',
+    says: ['id: consume() has none: use reserve() or run()'],
+  },
+  {
+    written: 'quota.consume({ ..., ttlMs: 5_000, signal })',
+    make: () => quota.consume({ ...request, ttlMs: 5_000, signal: new AbortController().signal } as Anything),
+    code: 'invalid_request',
+    says: ['ttlMs: consume() has none: use reserve() or run()'],
   },
   {
     written: "quota.consume({ ..., subject: { taem: 't', user: 'u' } })",
@@ -322,6 +388,30 @@ const requests: readonly Mistake[] = [
     says: ['no layer "sites"; did you mean "site"?'],
   },
   {
+    written: "quota.reset('u42', { catgory: 'write' })",
+    make: () => quota.reset('u42', { catgory: 'write' } as Anything),
+    code: 'invalid_options',
+    says: ['invalid options of reset(): catgory: unknown key; did you mean "category"?'],
+  },
+  {
+    written: "quota.reset('u42', 'write')",
+    make: () => quota.reset('u42', 'write' as Anything),
+    code: 'invalid_options',
+    says: ['reset(): expected an object, { layer, category }, got a string'],
+  },
+  {
+    written: "quota.status('u42', { plans: 'pro' })",
+    make: () => quota.status('u42', { plans: 'pro' } as Anything),
+    code: 'invalid_options',
+    says: ['status(): plans: unknown key; did you mean "plan"?'],
+  },
+  {
+    written: 'quota.peek(request, { reportRefusal: true })',
+    make: () => quota.peek(request, { reportRefusal: true } as Anything),
+    code: 'invalid_options',
+    says: ['peek(): reportRefusal: unknown key; did you mean "reportsRefusal"?'],
+  },
+  {
     written: 'quota.consume(...) after quota.close()',
     make: async () => {
       await closed.close()
@@ -333,6 +423,18 @@ const requests: readonly Mistake[] = [
 ]
 
 const settings: readonly Mistake[] = [
+  {
+    written: "quota.settings.update({ mode: 'normal' }, { ifversion: 7 })",
+    make: () => quota.settings.update({ mode: 'normal' }, { ifversion: 7 } as Anything),
+    code: 'invalid_options',
+    says: ['ifversion: unknown key; did you mean "ifVersion"?'],
+  },
+  {
+    written: "quota.subjects.set('u42', { plan: null }, 'site')",
+    make: () => quota.subjects.set('u42', { plan: null }, 'site' as Anything),
+    code: 'invalid_options',
+    says: ['expected an object, { layer, ifVersion, ifRevision, by }, got a string'],
+  },
   {
     written: "quota.settings.update({ mode: 'relaxed' })",
     make: () => quota.settings.update({ mode: 'relaxed' as Anything }),

@@ -33,6 +33,45 @@ const CONFLICT =
   'quota: two open engines count in the same counter, "15m" of tokens in layer "personal", category "all", with the limits 100 and 5: ' +
   "give each limiter a name of its own, simpleQuota({ name: 'login', .. }), or with createQuota() each policy its own layer names"
 
+const UNNAMED =
+  'quota: two limiters without a name share the counter "15m" of tokens in layer "personal", category "all": ' +
+  "give each a name of its own, simpleQuota({ name: 'login', .. }), or close the one that this one replaces"
+
+describe('limiters without a name that have the same limit', () => {
+  it('two limiters on one store object cause one warning', () => {
+    const store = memoryStore()
+    expect(limiter(store, 100).warnings).toEqual([])
+    expect(limiter(store, 100).warnings).toEqual([UNNAMED])
+  })
+
+  it('two stores on the same data cause one warning, and so does one such store', () => {
+    const store = placed('redis://unnamed')
+    limiter(store, 100)
+    expect(limiter(store, 100).warnings).toEqual([UNNAMED])
+    expect(limiter(placed('redis://unnamed'), 100).warnings).toEqual([UNNAMED])
+    expect(limiter(placed('redis://other'), 100).warnings).toEqual([])
+  })
+
+  it('a name, another window and a closed limiter cause no warning', async () => {
+    const store = memoryStore()
+    const first = limiter(store, 100)
+    for (const options of [{ name: 'personal' }, { name: 'login' }, { per: '1d' }] as const) {
+      expect(limiter(store, 100, options).warnings).toEqual([])
+    }
+    await first.quota.close()
+    expect(limiter(store, 100).warnings).toEqual([])
+  })
+
+  it('an engine with the same policy causes no warning', () => {
+    const store = memoryStore()
+    const { quota } = limiter(store, 100)
+    const warnings: string[] = []
+    const logger = { warn: (message: string) => void warnings.push(message), error: () => undefined }
+    opened.push(createQuota({ policy: quota.policy, store, logger }))
+    expect(warnings).toEqual([])
+  })
+})
+
 describe('limiters with one counter', () => {
   it('two limiters with one counter are rejected on one store object', () => {
     const store = memoryStore()
@@ -87,10 +126,10 @@ describe('limiters that don’t conflict', () => {
     expect(limiter(store, 1_000, { per: '1d' }).warnings).toEqual([])
   })
 
-  it('two limiters with the same limit, as in two processes, cause no warning', () => {
+  it('two limiters with the same limit and name, as in two processes, cause no warning', () => {
     const store = memoryStore()
-    limiter(store, 10)
-    expect(limiter(store, 10).warnings).toEqual([])
+    limiter(store, 10, { name: 'api' })
+    expect(limiter(store, 10, { name: 'api' }).warnings).toEqual([])
   })
 
   it('a limiter that replaces a closed one with another limit causes no warning', async () => {

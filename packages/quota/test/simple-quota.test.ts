@@ -88,7 +88,7 @@ const mistakes: readonly Mistake[] = [
     written: `simpleQuota({ limit: 1, per: '${per}' })`,
     make: made({ limit: 1, per }),
     code,
-    says: ['per: expected', 's, m, h or d', 'every: "month"', `got "${per}"`],
+    says: ['per: expected', '"30s", "15m", "12h" or "7d"', 'every: "month"', `got "${per}"`],
   })),
   {
     written: "simpleQuota(...).consume('u42')",
@@ -99,8 +99,8 @@ const mistakes: readonly Mistake[] = [
   {
     written: "simpleQuota(...).consume({ key: 'u42' })",
     make: () => simpleQuota({ limit: 1, per: '1h' }).consume({ key: 'u42' } as never),
-    code: 'invalid_subject',
-    says: ['subject: missing', '"key" is unknown'],
+    code: 'invalid_request',
+    says: ['key: unknown key; use `subject`'],
   },
   { written: 'simpleQuota()', make: made(undefined), code, says: ['simpleQuota({ limit, per })', 'got nothing'] },
   { written: 'simpleQuota(100)', make: made(100), code, says: ['simpleQuota({ limit, per })', 'got a number'] },
@@ -114,7 +114,7 @@ const mistakes: readonly Mistake[] = [
     written: "simpleQuota({ limit: '100', per: '15 minutes' })",
     make: made({ limit: '100', per: '15 minutes' }),
     code,
-    says: ['limit: expected a whole number', 'got "100"', 'per: expected a time of 1 second to 366 days, "15m"'],
+    says: ['limit: expected a whole number', 'got "100"', 'per: expected a time like "30s", "15m"'],
   },
   {
     written: "simpleQuota({ limit: 'unlimited', per: '1h' })",

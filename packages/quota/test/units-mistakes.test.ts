@@ -97,7 +97,7 @@ const ofPolicies: readonly Mistake[] = [
     written: "{ label: 'short', per: '1 minute' }",
     make: windows({ label: 'short', per: '1 minute', unit: 'requests' }, tokens, budget),
     code: 'invalid_policy',
-    says: ['windows.0.per: expected a time of 1 second to 366 days, "15m"', 'got "1 minute"'],
+    says: ['windows.0.per: expected a time like "30s"', 'got "1 minute"'],
   },
   {
     written: "{ label: 'short', per: '1m', lengthMs: 60_000 }",
@@ -109,7 +109,7 @@ const ofPolicies: readonly Mistake[] = [
     written: "{ label: 'short' } that says no length",
     make: windows({ label: 'short', unit: 'requests' }, tokens, budget),
     code: 'invalid_policy',
-    says: ['windows.0.lengthMs: missing; expected a whole number of milliseconds'],
+    says: ['windows.0.per: missing; expected a time like "30s"'],
   },
   {
     written: 'a price that is a number where there are several units',

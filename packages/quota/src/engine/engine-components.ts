@@ -67,7 +67,8 @@ export class EngineComponents {
   }
   readonly #closed: () => void
 
-  constructor(options: ParsedQuotaOptions) {
+  /** @param isUnnamed whether it is a limiter without a name */
+  constructor(options: ParsedQuotaOptions, isUnnamed: boolean) {
     const { policy, adaptive, failurePolicy, stopwatch, thresholds } = options
     this.policy = policy
     this.store = options.store ?? memoryStore()
@@ -90,7 +91,7 @@ export class EngineComponents {
     this.reports = new Reports({ policy, events, stopwatch, live, thresholds, outages })
     this.demands = new Demands(live, periods, this.check.units)
     this.counters = this.store.open(storeSchema(policy), clock)
-    this.#closed = noteOpen(policy, this.store, (message) => options.logger.warn(`quota: ${message}`))
+    this.#closed = noteOpen({ policy, isUnnamed }, this.store, (message) => options.logger.warn(`quota: ${message}`))
     const { sync } = this.store
     const settingsSync = this.settingsStore.sync
     this.sync = sync && settingsSync

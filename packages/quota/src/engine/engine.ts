@@ -11,6 +11,7 @@ import { type QuotaSettings, type SettingsInForce, settingsAdmin } from './admin
 import { type QuotaSubjects, subjectAdmin } from './admin/subject-admin.ts'
 import { NO_KEY } from './decide/check.ts'
 import type { TakeDemand } from './decide/demands.ts'
+import { callOptions } from './decide/members.ts'
 import { CallDeadline, unavailable } from './decide/store-call.ts'
 import { type Purpose, Takes } from './decide/takes.ts'
 import { answered, type Run, runAsync, runSync, type Task } from './decide/task.ts'
@@ -34,7 +35,7 @@ import type {
 } from './requests.ts'
 import { HoldWatch, orAborted, resumedHandle } from './reservations/handle.ts'
 import { holdOfToken } from './reservations/hold-token.ts'
-import { worked } from './reservations/worked.ts'
+import { checkWork, worked } from './reservations/worked.ts'
 
 /**
  * The implementation of all engines. Takes have a synchronous and an asynchronous form. All other operations are tasks.
@@ -99,7 +100,8 @@ class QuotaEngine implements Quota {
     return this.#components.takes.takeSync(request, purpose)
   }
 
-  async peek(request: QuotaRequest, { reportsRefusal = false }: PeekOptions = {}): Promise<Decision> {
+  async peek(request: QuotaRequest, options?: PeekOptions): Promise<Decision> {
+    const { reportsRefusal = false } = callOptions('peek()', options, ['reportsRefusal'])
     const startedAtMs = reportsRefusal ? this.#components.reports.start() : undefined
     const decision = this.sync ? this.peekingSync(request) : await runAsync(this.#peeking(request))
     if (reportsRefusal && !decision.allowed) {
@@ -157,20 +159,20 @@ class QuotaEngine implements Quota {
   }
 
   /** {@link status} over synchronous stores. */
-  protected readingSync(subject: Subject, { plan }: StatusOptions = {}): QuotaStatus {
+  protected readingSync(subject: Subject, options?: StatusOptions): QuotaStatus {
     this.#requireOpen()
     const { calls, check, decisions } = this.#components
-    check.subject(subject, plan)
+    const plan = check.status(subject, options)
     const quotas = calls.cachedQuotas(subject, plan)!
     const holds = calls.holdsOfSync(subject)
     return decisions.status(subject, quotas, calls.readSync(subject, [...quotas.keys()], quotas[0]!), holds)
   }
 
-  *#reading(subject: Subject, { plan }: StatusOptions = {}): Task<QuotaStatus> {
+  *#reading(subject: Subject, options?: StatusOptions): Task<QuotaStatus> {
     this.#requireOpen()
     const { calls, check, store, decisions } = this.#components
     const startedAt = yield* calls.ready()
-    check.subject(subject, plan)
+    const plan = check.status(subject, options)
     const quotas = yield* calls.quotasOf(subject, plan, startedAt)
     const listed = calls.holdsOf(subject, startedAt)
     const read = yield* calls.read(subject, [...quotas.keys()], quotas[0]!, startedAt)
@@ -181,6 +183,7 @@ class QuotaEngine implements Quota {
     request: ReserveRequest,
     work: (reservation: HeldReservation) => T | PromiseLike<T>,
   ): Promise<RunResult<T>> {
+    checkWork(request, work)
     const reservation = await this.reserve(request)
     if (reservation.status === 'refused') return { allowed: false, status: 'refused', decision: reservation.decision }
     if (reservation.status !== 'reserved') return { allowed: false, status: reservation.status }
@@ -213,8 +216,9 @@ class QuotaEngine implements Quota {
     return resumedHandle(hold, subject, operation)
   }
 
-  async reset(subject: Subject, { layer, category }: ResetOptions = {}): Promise<void> {
+  async reset(subject: Subject, options?: ResetOptions): Promise<void> {
     this.#requireOpen()
+    const { layer, category } = callOptions('reset()', options, ['layer', 'category'])
     const { check } = this.#components
     const layers = this.policy.layers.flatMap(({ name, shared }, index) =>
       (layer === undefined ? !shared : name === layer) ? [index] : [],
@@ -300,9 +304,8 @@ class QuotaEngine implements Quota {
     request.signal!.throwIfAborted()
     if (this.sync) return this.consumingSync(request)
     const { live, check } = this.#components
-    if (live.loaded) check.consumable(check.operation(request, live.compiled))
-    const { ttlMs: _, ...plain }: ReserveRequest = request
-    return (await this.reserve(plain)).decision as Decision
+    check.consumable(check.operation(request, live.compiled), request)
+    return (await this.reserve(request)).decision as Decision
   }
 
   #requireOpen(): void {
@@ -335,7 +338,7 @@ function consumption({ check, live, demands, reports, decisions }: EngineCompone
   return {
     demand(request) {
       const operation = check.operation(request, live.compiled)
-      check.consumable(operation)
+      check.consumable(operation, request)
       return demands.of(request, operation, NO_KEY, reports.start())
     },
     free: (demand) => (isFree(demand.price) ? decisions.free(demand) : undefined),
@@ -394,9 +397,9 @@ export function createQuota(options: QuotaOptions): Quota {
   return quotaOf(parseQuotaOptions(options))
 }
 
-/** Makes an engine from parsed options. */
-export function quotaOf(options: ParsedQuotaOptions): Quota {
-  const components = new EngineComponents(options)
+/** Makes an engine from parsed options. @param isUnnamed whether it is a limiter without a name */
+export function quotaOf(options: ParsedQuotaOptions, isUnnamed = false): Quota {
+  const components = new EngineComponents(options, isUnnamed)
   const { store, settingsStore } = components
   return store.sync && settingsStore.sync ? new SyncQuotaEngine(components) : new QuotaEngine(components)
 }

@@ -23,6 +23,8 @@ type CounterLimits = ReadonlyMap<string, CounterLimit>
 
 interface CounterLimit {
   readonly limit: Limit
+  /** The entry of a limiter without a name. Such limiters have two entries per counter. */
+  readonly isUnnamed: boolean
   /** The counter's name for messages. */
   readonly text: string
 }
@@ -38,28 +40,37 @@ function register(): Register {
   return shared[REGISTER]
 }
 
+/** An engine that opens. */
+export interface OpeningEngine {
+  readonly policy: Policy
+  /** Whether it is a limiter without a name. */
+  readonly isUnnamed: boolean
+}
+
 /**
  * Registers an open engine until you call the returned function.
  *
- * @param warn receives a warning if two stores on the same data have different limits for a counter
- * @throws {QuotaError} `shared_counter` if both engines use the same store object
+ * @param warn receives a warning if two stores on the same data have different limits for a counter, or if limiters share
+ * a counter because they have no name
+ * @throws {QuotaError} `shared_counter` for different limits if both engines use the same store object
  */
-export function noteOpen(policy: Policy, store: QuotaStore, warn: (message: string) => void): () => void {
+export function noteOpen(engine: OpeningEngine, store: QuotaStore, warn: (message: string) => void): () => void {
   const { byStore, byPlace } = register()
-  const counters = countersOf(policy)
+  const counters = countersOf(engine)
   const ofStore = byStore.get(store) ?? new Map()
   const conflict = conflictOf(ofStore, counters)
   if (conflict !== undefined) throw new QuotaError('shared_counter', conflict)
   byStore.set(store, ofStore)
-  const engine = new WeakRef(store)
-  const ends = [note(ofStore, counters, engine)]
+  let warning = unnamedTwice(ofStore, counters)
+  const reference = new WeakRef(store)
+  const ends = [note(ofStore, counters, reference)]
   if (store.place !== undefined) {
     const ofPlace = byPlace.get(store.place) ?? new Map()
-    const warning = conflictOf(ofPlace, counters)
-    if (warning !== undefined) warn(warning)
+    warning ??= conflictOf(ofPlace, counters) ?? unnamedTwice(ofPlace, counters)
     byPlace.set(store.place, ofPlace)
-    ends.push(note(ofPlace, counters, engine))
+    ends.push(note(ofPlace, counters, reference))
   }
+  if (warning !== undefined) warn(warning)
   return () => {
     for (const end of ends) end()
   }
@@ -72,6 +83,16 @@ function conflictOf(open: OpenCounters, counters: CounterLimits): string | undef
       if (other === limit || !hasOpen(engines)) continue
       return `two open engines count in the same counter, ${text}, with the limits ${other} and ${limit}: give each limiter a name of its own, simpleQuota({ name: 'login', .. }), or with createQuota() each policy its own layer names`
     }
+  }
+  return undefined
+}
+
+/** The first counter that another limiter without a name has, as a sentence with a fix. */
+function unnamedTwice(open: OpenCounters, counters: CounterLimits): string | undefined {
+  for (const [name, { limit, isUnnamed, text }] of counters) {
+    const engines = open.get(name)?.get(limit)
+    if (!isUnnamed || engines === undefined || !hasOpen(engines)) continue
+    return `two limiters without a name share the counter ${text}: give each a name of its own, simpleQuota({ name: 'login', .. }), or close the one that this one replaces`
   }
   return undefined
 }
@@ -105,7 +126,7 @@ function note(open: OpenCounters, counters: CounterLimits, engine: WeakRef<Quota
   }
 }
 
-function countersOf(policy: Policy): CounterLimits {
+function countersOf({ policy, isUnnamed }: OpeningEngine): CounterLimits {
   const counters = new Map<string, CounterLimit>()
   const cells = policyCells(policy)
   for (const { name: layer } of policy.layers) {
@@ -114,7 +135,8 @@ function countersOf(policy: Policy): CounterLimits {
         const limit = ownOf(ownOf(ownOf(policy.base, layer), category), label)
         if (limit === undefined) continue
         const text = `"${label}" of ${unitOfLabel(policy, label)} in layer "${layer}", category "${category}"`
-        counters.set(JSON.stringify([layer, category, identity]), { limit, text })
+        counters.set(JSON.stringify([layer, category, identity]), { limit, isUnnamed: false, text })
+        if (isUnnamed) counters.set(JSON.stringify([category, identity]), { limit, isUnnamed, text })
       }
     }
   }

@@ -65,7 +65,7 @@ interface ParsedSimpleOptions extends SharedOptions {
   readonly limit: number
   readonly per: Duration
   readonly burst?: Burst | undefined
-  readonly name: string
+  readonly name?: string | undefined
   readonly failurePolicy: FailurePolicy
 }
 
@@ -108,14 +108,14 @@ function simpleChecks(): Checks<ParsedSimpleOptions> {
     limit: where<number>((value) => value !== 'unlimited' && isLimit(value), aLimit()),
     per: durationCheck(),
     burst: optional(burstCheck()),
-    name: withDefault(nameCheck(), 'personal'),
+    name: optional(nameCheck()),
     failurePolicy: withDefault(failurePolicyCheck(), 'closed'),
     ...sharedChecks(),
   }
 }
 
 function durationCheck(): Check<Duration> {
-  return where<Duration>(isWindowLength, `${A_LENGTH}; months are for createQuota(), every: "month"`)
+  return where<Duration>(isWindowLength, `${A_LENGTH} (for months use createQuota(), every: "month")`)
 }
 
 /**
@@ -134,8 +134,8 @@ export function simpleQuota(options: SimpleQuotaOptions): SimpleQuota {
   const { limit, per, burst, name, failurePolicy, ...shared } = parse(options)
   if (limit > 0 && Number(burst) > limit)
     throw refusedOptions('simpleQuota()', [{ path: 'burst', message: burstAbove(limit) }])
-  const policy = policyOf(name, limit, millisecondsOf(per), burst)
-  const quota = quotaOf({ ...shared, policy, failurePolicy: { all: failurePolicy } })
+  const policy = policyOf(name ?? 'personal', limit, millisecondsOf(per), burst)
+  const quota = quotaOf({ ...shared, policy, failurePolicy: { all: failurePolicy } }, name === undefined)
   return Object.assign(quota, { operation: OPERATION }) as SimpleQuota
 }
 

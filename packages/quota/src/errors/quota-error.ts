@@ -9,6 +9,7 @@ export type QuotaErrorCode =
   | 'invalid_settings'
   | 'settings_conflict'
   | 'unknown_operation'
+  | 'invalid_request'
   | 'invalid_cost'
   | 'invalid_subject'
   | 'invalid_id'

@@ -48,11 +48,9 @@ function schemaOf<T extends object>(checks: Checks<T>): { readonly checks: Check
 
 /** Returns a message if a value can't be options; `undefined` if it can. */
 function inPlaceOfOptions<T extends object>(call: string, checks: Checks<T>, given: unknown): string | undefined {
-  if (typeof given === 'object' && given !== null) {
-    const keys = Object.keys(given)
-    if (keys.some((key) => Object.hasOwn(checks, key))) return undefined
-    if (keys.length === 0 && isPlain(given)) return undefined
-  }
+  const keys = typeof given === 'object' && given !== null ? Object.keys(given) : []
+  const isNamed = keys.some((key) => Object.hasOwn(checks, key))
+  if (isPlain(given) && (isNamed || keys.length === 0)) return undefined
   const names = Object.keys(checks) as (keyof T & string)[]
   const required = names.filter((name) => !fits(checks[name], undefined))
   const fitting =
@@ -62,7 +60,7 @@ function inPlaceOfOptions<T extends object>(call: string, checks: Checks<T>, giv
     const needed = required.includes(meant) ? required : [...required, meant]
     return `expected an object, got a value for "${meant}": write ${written(call, needed)}`
   }
-  if (isPlain(given)) return undefined
+  if (isNamed || isPlain(given)) return undefined
   return `expected an object, ${written(call, required)}, got ${kindOf(given)}`
 }
 

@@ -22,7 +22,7 @@ const REFILL = 'use `per`: a bucket refills its whole limit, evenly, within it'
 
 /** What to use instead of other libraries' names. */
 const WORDS: Readonly<Record<string, string>> = {
-  windowMs: 'use `lengthMs`',
+  windowMs: 'use `per`, for example "15m"',
   length: 'use `lengthMs`',
   duration: 'use `lengthMs`',
   limit: 'use `base`, by layer, category and window',

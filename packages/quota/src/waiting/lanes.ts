@@ -6,6 +6,7 @@ import type { Quota } from '../engine/quota.ts'
 import type { Reservation } from '../engine/requests.ts'
 import { refusedCalls } from '../engine/reservations/handle.ts'
 import { QuotaError } from '../errors/quota-error.ts'
+import { isObject } from '../options/checks.ts'
 import type { Counting } from '../policy/units.ts'
 import { systemStopwatch } from '../time/clock.ts'
 import { Alarms } from './alarms.ts'
@@ -67,9 +68,15 @@ export class Lanes {
   enter(given: WaitRequest<string, Counting>): Promise<Answered> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw closed()
-      const demand = this.#door.demand(given)
-      checkWaits(given)
-      const { signal, maxWaitMs = this.#options.maxWaitMs, priority = 0, expectGiveBacks = false, ...request } = given
+      const {
+        maxWaitMs = this.#options.maxWaitMs,
+        priority = 0,
+        expectGiveBacks = false,
+        ...rest
+      } = Object(given) as typeof given
+      const demand = this.#door.demand(isObject(given) ? rest : given)
+      checkWaits({ maxWaitMs, priority, expectGiveBacks })
+      const { signal, ...request } = rest
       signal?.throwIfAborted()
       const cameAt = systemStopwatch()
       const onAbort = (): void => {

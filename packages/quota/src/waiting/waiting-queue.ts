@@ -1,7 +1,7 @@
 import { doorOf } from '../engine/door.ts'
 import type { Quota } from '../engine/quota.ts'
 import type { HeldReservation } from '../engine/requests.ts'
-import { worked } from '../engine/reservations/worked.ts'
+import { checkWork, worked } from '../engine/reservations/worked.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { Counting, OneUnit } from '../policy/units.ts'
 import { Lanes } from './lanes.ts'
@@ -73,6 +73,7 @@ function queueOver(lanes: Lanes): WaitingQueue<string, Counting> {
     },
     reserve: (request) => lanes.enter(request),
     async run(request, work) {
+      checkWork(request, work)
       const reservation = await lanes.enter(request)
       if (reservation.status === 'reserved') return worked(reservation, work)
       if (reservation.status !== 'refused') return { allowed: false, status: reservation.status }

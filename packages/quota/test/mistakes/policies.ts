@@ -50,7 +50,7 @@ export const POLICY_MISTAKES: readonly Mistake[] = [
     written: "windows: [{ label: '1h', windowMs: 3_600_000 }]",
     make: made({ windows: [{ label: '1h', windowMs: 3_600_000 }] }),
     code: 'invalid_policy',
-    says: ['windows.0.lengthMs: missing; expected a whole number of milliseconds', 'use `lengthMs`'],
+    says: ['windows.0.per: missing; expected a time like "30s"', 'windowMs: unknown key; use `per`'],
   },
   {
     written: 'operations: { save: 5 }',

@@ -17,12 +17,14 @@ import { type Counting, unitNames } from '../../policy/units.ts'
 import { settingsWarnings } from '../../policy/warnings.ts'
 import { boxed } from '../../store/quota-store.ts'
 import type { SettingsStore, StoredDocument } from '../../store/settings-store.ts'
+import { callOptions } from '../decide/members.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import {
   type DeepPartial,
   type Document,
   mergePatch,
   rewritten,
+  WRITE_OPTIONS,
   type WriteOptions,
   writeDocument,
 } from './write-options.ts'
@@ -90,6 +92,7 @@ export function settingsAdmin(
     change: (current: Settings) => Settings,
     options: WriteOptions,
   ): Promise<SettingsUpdate> {
+    callOptions('a settings write', options, WRITE_OPTIONS)
     const written = await writeDocument(document, options, (current, stored) => {
       const settings = change(current)
       const faults = check(settings)

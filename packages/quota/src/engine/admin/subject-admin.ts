@@ -18,6 +18,7 @@ import type { SettingsStore } from '../../store/settings-store.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Calendar, CalendarAnchor, OwnAnchor } from '../../windows/kinds/calendar.ts'
 import { checkText } from '../decide/check.ts'
+import { callOptions } from '../decide/members.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import type { QuotaSettings } from './settings-admin.ts'
 import {
@@ -25,6 +26,7 @@ import {
   type DeepPartial,
   type Document,
   rewritten,
+  WRITE_OPTIONS,
   type WriteOptions,
   writeDocument,
 } from './write-options.ts'
@@ -34,6 +36,8 @@ export interface SubjectOptions<C extends Counting = Counting> extends WriteOpti
   /** @default the first layer that isn't shared */
   readonly layer?: C['names']['ownLayer'] | undefined
 }
+
+const SUBJECT_OPTIONS: readonly (keyof SubjectOptions)[] = ['layer', ...WRITE_OPTIONS]
 
 /** A part of a subject's settings. `version` and `revision` from a document that you read are ignored. */
 export type SubjectSettingsPatch<C extends Counting = Counting> = DeepPartial<SubjectSettings<C>> & Partial<Versioned>
@@ -77,11 +81,15 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
   const own = policy.layers.filter((layer) => !layer.shared).map((layer) => layer.name)
   const windows = ownPeriodWindows(policy)
 
-  function layerOf(key: string, layer = own[0]!): string {
+  function layerOf(
+    key: string,
+    options: SubjectOptions,
+    names: readonly (keyof SubjectOptions)[] = SUBJECT_OPTIONS,
+  ): string {
     checkText(key, 'invalid_subject', 'subject')
+    const { layer = own[0]! } = callOptions("a subject's settings", options, names)
     if (own.includes(layer)) return layer
-    const message = `no settings for single subjects in layer ${shown(layer)}; layers that have them: ${own.join(', ')}`
-    throw new QuotaError('invalid_subject', message)
+    throw noSettingsIn(layer, own)
   }
 
   const documentOf = (layer: string, key: string): Document<SubjectSettings> => ({
@@ -120,7 +128,7 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
     options: SubjectOptions,
     base: (current: SubjectSettings, defaults: SubjectSettings) => SubjectSettings,
   ): Promise<VersionedSubjectSettings> {
-    const layer = layerOf(key, options.layer)
+    const layer = layerOf(key, options)
     const { version: _, revision: __, ...defaults } = initialSubjectSettings(policy, layer)
     // Plans are only read if the patch names one.
     const plans = isObject(patch) && typeof patch.plan === 'string' ? planNames(policy, await settings.get()) : []
@@ -139,19 +147,24 @@ export function subjectAdmin({ policy, store, live, settings, clock, calendar }:
   }
 
   return {
-    async get(key, { layer: named } = {}) {
-      const document = documentOf(layerOf(key, named), key)
+    async get(key, options = {}) {
+      const document = documentOf(layerOf(key, options, ['layer']), key)
       return document.fitted((await boxed(store, document.read())).value)
     },
     set: (key, document, options = {}) => patched(key, document, options, (_, defaults) => defaults),
     update: (key, patch, options = {}) => patched(key, patch, options, (current) => current),
     async remove(key, options = {}) {
-      await write(layerOf(key, options.layer), key, options, (current) => {
+      await write(layerOf(key, options), key, options, (current) => {
         const anchor = anchored(current, null)
         return { next: null, document: anchor && { anchor } }
       })
     },
   }
+}
+
+function noSettingsIn(layer: string, own: readonly string[]): QuotaError {
+  const message = `no settings for single subjects in layer ${shown(layer)}; layers that have them: ${own.join(', ')}`
+  return new QuotaError('invalid_subject', message)
 }
 
 /** Removes the history, which the engine keeps. Otherwise a caller who writes a document back would store it too. */

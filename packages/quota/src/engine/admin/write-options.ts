@@ -16,6 +16,8 @@ export interface WriteOptions {
   readonly by?: string | undefined
 }
 
+export const WRITE_OPTIONS: readonly (keyof WriteOptions)[] = ['ifVersion', 'ifRevision', 'by']
+
 /** A document of a settings store, and how a policy reads it. */
 export interface Document<T> {
   readonly sync: boolean

@@ -7,8 +7,9 @@ import { wrongCost } from '../../policy/rules.ts'
 import { type Cost, costsOf, costText, noneOf, takesSlots, unitNames, vectorOf } from '../../policy/units.ts'
 import type { HoldOptions } from '../../store/hold-port.ts'
 import type { ReservationId, Subject } from '../../store/schema.ts'
-import type { QuotaRequest, ReserveRequest } from '../requests.ts'
+import type { QuotaRequest, ReserveRequest, StatusOptions } from '../requests.ts'
 import type { CompiledOperation, CompiledSettings } from '../settings/compiled-settings.ts'
+import { callOptions, MEMBERS, onlyReserved, unknownMember } from './members.ts'
 
 /** The id of a reservation, and the lifetime of a hold. */
 export interface ReservationKey {
@@ -55,28 +56,51 @@ export class RequestCheck {
   /**
    * Validates a request except its cost, and returns its operation.
    *
-   * @throws {QuotaError} `unknown_operation`, `invalid_subject`, `invalid_plan`
+   * @throws {QuotaError} `unknown_operation`, `invalid_request`, `invalid_subject`, `invalid_plan`
    */
   operation(request: QuotaRequest, { operations, only }: CompiledSettings): CompiledOperation {
     const name = request?.operation
     const operation = name === undefined ? onlyOperation(request, only) : operations.get(name)
     if (operation === undefined) throw noSuchRequest(request, this.#policy)
-    if (request.subject === undefined) checkNamesSubject(request)
+    // Inline, because every request passes here.
+    for (const member in request) {
+      switch (member) {
+        case 'subject':
+        case 'operation':
+        case 'cost':
+        case 'plan':
+        case 'signal':
+        case 'id':
+        case 'ttlMs':
+          break
+        default:
+          throw unknownMember(member)
+      }
+    }
     checkSubject(request.subject, this.#ownLayers)
     if (request.plan !== undefined) checkPlan(request.plan)
     return operation
   }
 
-  /** @throws {QuotaError} `invalid_subject`, `invalid_plan` */
-  subject(subject: unknown, plan?: unknown): void {
+  /** @throws {QuotaError} `invalid_subject` */
+  subject(subject: unknown): void {
     checkSubject(subject, this.#ownLayers)
+  }
+
+  /** Returns the plan of a status. @throws {QuotaError} `invalid_subject`, `invalid_options`, `invalid_plan` */
+  status(subject: unknown, options: StatusOptions | undefined): string | undefined {
+    this.subject(subject)
+    const { plan } = callOptions('status()', options, ['plan'])
     if (plan !== undefined) checkPlan(plan)
+    return plan
   }
 
   /**
-   * @throws {QuotaError} `reservation_required` for operations that need a slot, because only a reservation can free it
+   * @throws {QuotaError} `reservation_required` for operations that need a slot, because only a reservation can free it;
+   * `invalid_request` for members that only reservations have
    */
-  consumable({ costs, name }: CompiledOperation): void {
+  consumable({ costs, name }: CompiledOperation, { id, ttlMs }: ReserveRequest): void {
+    if (id !== undefined || ttlMs !== undefined) throw onlyReserved(id === undefined ? 'ttlMs' : 'id')
     if (!takesSlots(costs)) return
     const { label } = this.#policy.concurrency!
     const message = `"${name}" has the concurrency limit "${label}", and consume() can't release its slot: use reserve() or run()`
@@ -178,17 +202,6 @@ function onlyOperation(request: unknown, only: CompiledOperation | undefined): C
   return typeof request === 'object' && request !== null ? only : undefined
 }
 
-/** The members of a request. */
-const REQUEST_KEYS: readonly string[] = ['subject', 'operation', 'cost', 'plan', 'id', 'ttlMs', 'signal']
-
-/** @throws {QuotaError} `invalid_subject` for a request whose subject is under a different key */
-function checkNamesSubject(request: QuotaRequest): void {
-  const unknown = Object.keys(request).find((key) => !REQUEST_KEYS.includes(key))
-  if (unknown === undefined) return
-  const message = `subject: missing, and ${shown(unknown)} is unknown; known keys: ${listed(REQUEST_KEYS)}`
-  throw new QuotaError('invalid_subject', message)
-}
-
 function noSuchRequest(request: unknown, policy: Policy): QuotaError {
   const names = Object.keys(policy.operations)
   if (typeof request === 'string') {
@@ -203,6 +216,8 @@ function noSuchRequest(request: unknown, policy: Policy): QuotaError {
   }
   const { operation } = request as Partial<QuotaRequest>
   if (operation === undefined) {
+    const unknown = Object.keys(request).find((member) => !MEMBERS.includes(member))
+    if (unknown !== undefined) return unknownMember(unknown)
     return new QuotaError('unknown_operation', `operation: missing; the policy has ${listed(names)}`)
   }
   return unknownOperation(operation, policy)

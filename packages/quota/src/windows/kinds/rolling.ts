@@ -39,16 +39,16 @@ export const rollingForm: WindowForm = {
 
 /** Checks for the members of a window with a length. */
 export function lengthMembers({ label, unit }: Checks<NamedWindow>, window: unknown): Checks<NamedWindow> {
-  const { per } = Object(window) as { readonly per?: unknown }
+  const { lengthMs, per } = Object(window) as { readonly lengthMs?: unknown; readonly per?: unknown }
   const length =
-    per === undefined
+    per === undefined && lengthMs !== undefined
       ? { lengthMs: wholeNumber(MIN_WINDOW_MS, MAX_WINDOW_MS, 'milliseconds') }
       : { per: where(isWindowLength, A_LENGTH) }
   return { label, ...length, unit }
 }
 
 /** What a length must be, for messages. */
-export const A_LENGTH = 'a time of 1 second to 366 days, "15m" (a number with s, m, h or d) or milliseconds'
+export const A_LENGTH = 'a time like "30s", "15m", "12h" or "7d", or milliseconds, from 1 second to 366 days'
 
 /** A length of time, 1 second to 366 days: `30s`, `15m`, `12h`, `7d`, or milliseconds. */
 export type Duration = number | DurationText
