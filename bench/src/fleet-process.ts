@@ -18,7 +18,7 @@ process.once('disconnect', async () => {
 process.send?.(deciders.map(({ name }) => name))
 
 async function onRedis(port: number): Promise<Decider[]> {
-  return [redisFloor(port), ...(await redisQuotas(port, TRAFFIC, 'f'))]
+  return [await redisFloor(port), ...(await redisQuotas(port, TRAFFIC, 'f'))]
 }
 
 async function onPostgres([plain = '', ...urls]: readonly string[]): Promise<Decider[]> {

@@ -2,6 +2,7 @@
 // on request, its processor time in microseconds. It ends with the parent.
 import type { AddressInfo } from 'node:net'
 import { type AppStart, FRAMEWORKS as HTTP } from './http/apps.ts'
+import { cpuUs } from './rounds.ts'
 import { FRAMEWORKS as SINGLE } from './single/apps.ts'
 
 const [, , suite = '', framework = '', contestant = ''] = process.argv
@@ -12,8 +13,5 @@ const server = await start()
 // Connections stay open while other contestants have their turn.
 server.keepAliveTimeout = 600_000
 process.send?.((server.address() as AddressInfo).port)
-process.on('message', () => {
-  const { user, system } = process.cpuUsage()
-  process.send?.(user + system)
-})
+process.on('message', () => process.send?.(cpuUs()))
 process.once('disconnect', () => process.exit())

@@ -1,74 +1,18 @@
-import type { Comparison, Findings, Target } from './report.ts'
+import type { Findings, Target } from './report.ts'
 
-/** Prints findings as tables on standard output. */
-export function print(findings: Findings): void {
-  const { compared, results, ordinary, instructions, heap, growth, server, latency, calls, loads, queues, targets } =
-    findings
-  if (compared !== undefined) printCompared(compared)
-  if (results.length > 0) printRates(results)
-  if (ordinary !== undefined) printRates(ordinary)
-  if (instructions !== undefined) {
-    console.table(
-      instructions.map(({ name, perDecision, decisionsACall }) => ({
-        name,
-        'instructions a decision': Math.round(perDecision),
-        'decisions a call': rounded(decisionsACall),
-      })),
-    )
-  }
-  if (heap !== undefined) {
-    console.table(
-      heap.map(({ name, bytesPerUser, keyBytes, besideKeyBytes }) => ({
-        name,
-        'bytes per user': Math.round(bytesPerUser),
-        'key text': Math.round(keyBytes),
-        'beside it': Math.round(besideKeyBytes),
-      })),
-    )
-  }
-  if (growth !== undefined) console.table(growth)
-  if (server !== undefined) {
-    console.table(
-      server.map(({ name, redisUs, nodeUs, bytesPerUser }) => ({
-        name,
-        'Redis, us': rounded(redisUs),
-        'Node, us': rounded(nodeUs),
-        'bytes per user': Math.round(bytesPerUser),
-      })),
-    )
-  }
-  if (latency !== undefined) console.table(latency.map(({ name, p99Ms }) => ({ name, 'p99, ms': p99Ms })))
-  if (calls !== undefined) console.table(calls)
-  if (loads !== undefined) console.table(loads)
-  if (queues !== undefined) console.table(queues)
+/** Prints findings on standard output: a table of each kind, then the goals. */
+export function print({ targets, ...tables }: Findings): void {
+  for (const rows of Object.values(tables)) if (rows.length > 0) console.table(rows.map(shown))
   printTargets(targets)
 }
 
-function printRates(results: Findings['results']): void {
-  console.table(
-    results.map(({ name, perSecond, ratio, spread: [low, high] }) => ({
-      name,
-      'per second': Math.round(perSecond),
-      ratio: rounded(ratio),
-      spread: `${rounded(low)} to ${rounded(high)}`,
-    })),
-  )
+function shown(row: object): object {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shownValue(value)]))
 }
 
-function printCompared(compared: readonly Comparison[]): void {
-  console.table(
-    compared.map(({ what, other, bareUs, otherUs, oursUs, otherRedisUs, oursRedisUs, ratio, spread: [low, high] }) => ({
-      what,
-      other,
-      'bare, us': bareUs && rounded(bareUs),
-      'other, us': rounded(otherUs),
-      'ours, us': rounded(oursUs),
-      'other, Redis': otherRedisUs && rounded(otherRedisUs),
-      'ours, Redis': oursRedisUs && rounded(oursRedisUs),
-      ratio: rounded(ratio),
-      spread: `${rounded(low)} to ${rounded(high)}`,
-    })),
-  )
+function shownValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shownValue).join(' to ')
+  return typeof value === 'number' ? rounded(value) : value
 }
 
 /** Prints each goal in a line: reached or missed, and why. */

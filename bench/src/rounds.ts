@@ -38,13 +38,17 @@ export async function interleave(contestants: readonly Contestant[], options: Ro
   return contestants.map(({ name }, index) => {
     const perRound = rates[index] ?? []
     const ratios = perRound.map((rate, round) => rate / (first[round] ?? Number.NaN))
-    return {
-      name,
-      perSecond: quantile(perRound, 0.5),
-      ratio: quantile(ratios, 0.5),
-      spread: [quantile(ratios, 0.1), quantile(ratios, 0.9)],
-    }
+    return { name, perSecond: median(perRound), ...ratioOf(ratios) }
   })
+}
+
+/** The median of ratios, and their 10th and 90th percentile. */
+export function ratioOf(ratios: readonly number[]): Pick<Rate, 'ratio' | 'spread'> {
+  return { ratio: median(ratios), spread: [quantile(ratios, 0.1), quantile(ratios, 0.9)] }
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5)
 }
 
 /** A quantile, as the nearest of the values. */
@@ -58,4 +62,10 @@ export function garbageCollector(): () => void {
   if (globalThis.gc !== undefined) return globalThis.gc
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void
+}
+
+/** This process's processor time in microseconds. */
+export function cpuUs(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
 }

@@ -4,6 +4,7 @@
 import { Redis } from 'ioredis'
 import { batches, USERS } from './memory/users.ts'
 import { redisCpuUs } from './redis/info.ts'
+import { cpuUs } from './rounds.ts'
 import { MEMORY, REDIS } from './single/limiters.ts'
 
 const [, , where = '', name = '', limit = '', cpuMs = '', port = '0'] = process.argv
@@ -27,12 +28,6 @@ async function decide(): Promise<number> {
   }
   await Promise.all(Array.from({ length: CALLERS }, caller))
   return users.length
-}
-
-/** This process's processor time in microseconds. */
-function cpuUs(): number {
-  const { user, system } = process.cpuUsage()
-  return user + system
 }
 
 /** Decides for some processor time, so that a busy machine warms up equally. */

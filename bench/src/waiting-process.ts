@@ -1,6 +1,7 @@
 // One of the waiting processes: `waiting-process.ts memory|redis|slots NAME CALLERS SECONDS PORT`. It sends `ready`,
 // begins when its parent answers, and reports its figures. In memory each caller comes once, elsewhere repeatedly for so
 // many seconds.
+import { cpuUs } from './rounds.ts'
 import { delay, MEMORY, OF_SLOTS, REDIS, WORK_MS } from './waiting/queues.ts'
 import type { Seen } from './waiting/suite.ts'
 
@@ -15,7 +16,7 @@ const now = (): number => performance.timeOrigin + performance.now()
 
 process.once('message', async () => {
   const untilMs = now() + 1_000 * Number(seconds)
-  const cpu = process.cpuUsage()
+  const beforeUs = cpuUs()
   const starts: number[] = []
   const waits: number[] = []
   const comes = async (): Promise<void> => {
@@ -34,8 +35,7 @@ process.once('message', async () => {
   }
   const all = Promise.all(Array.from({ length: Number(callers) }, callsAgain))
   await (where === 'memory' ? all : Promise.race([all, delay(untilMs - now())]))
-  const { user, system } = process.cpuUsage(cpu)
-  const seen: Seen = { starts, waits, cpuUs: user + system }
+  const seen: Seen = { starts, waits, cpuUs: cpuUs() - beforeUs }
   process.send?.(seen, () => process.exit())
 })
 process.send?.('ready')

@@ -6,7 +6,7 @@ test.runIf(process.env.QUOTA_TEST_DEEP === '1')(
   { timeout: 60_000 },
   async () => {
     const printed = await runBench('gateway', '--quick')
-    for (const shown of ['read scores, quota off', 'upsert 20, quota on', 'p99, ms', 'upsert of one of many players']) {
+    for (const shown of ['read scores, quota off', 'upsert 20, quota on', 'p99Ms', 'upsert of one of many players']) {
       expect(printed).toContain(shown)
     }
   },

@@ -3,18 +3,16 @@ import { MAX_LIMIT, storeSchema } from '@scoregw/quota/store'
 import { redisStore } from '@scoregw/quota-redis'
 import { type LeasedRedisStore, leasedRedisStore } from '@scoregw/quota-redis/leases'
 import { Cluster } from 'ioredis'
+import type { Decider } from '../deciders/decider.ts'
 
 /** Tokens per decision. */
 const COST = 15
 const ONE_KEY = "return redis.call('INCRBY', KEYS[1], ARGV[1])"
 
-/** Decides on a cluster whether a user may continue. */
-export interface ClusterDecider {
-  readonly name: string
+/** A decider on a cluster. */
+export interface ClusterDecider extends Decider {
   /** Set if it spends from leases. */
   readonly store?: LeasedRedisStore
-  admit(user: string): Promise<boolean>
-  stop(): Promise<void>
 }
 
 export type Seeds = readonly { readonly host: string; readonly port: number }[]
@@ -38,11 +36,11 @@ function script(seeds: Seeds): ClusterDecider {
   return {
     name: SCRIPT,
     admit: async (user) => (await add(user, COST)) > 0,
-    stop: () => Promise.resolve(client.disconnect()),
+    stop: () => client.disconnect(),
   }
 }
 
-function engine(store: ReturnType<typeof redisStore>, policy: Policy): Pick<ClusterDecider, 'admit' | 'stop'> {
+function engine(store: ReturnType<typeof redisStore>, policy: Policy): Pick<Decider, 'admit' | 'stop'> {
   const quota = createQuota({ policy, store })
   return {
     admit: async (subject) => {

@@ -1,10 +1,11 @@
 import { MAX_LIMIT } from '@scoregw/quota/store'
 import { startCluster } from '@scoregw/redis-server'
+import { type Decider, named, ratesOf } from '../deciders/decider.ts'
 import { engine } from '../memory/ours.ts'
 import { description, names as USERS } from '../memory/users.ts'
 import { atLeast, atMost, type Findings, type Rate, resultOf } from '../report.ts'
-import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
-import { type ClusterDecider, deciders, LEASED, LOCAL, leased, local, type Seeds } from './deciders.ts'
+import type { RoundOptions } from '../rounds.ts'
+import { deciders, LEASED, LOCAL, leased, local, type Seeds } from './deciders.ts'
 
 const CALLERS = [64, 512]
 const MEMORY = 'quota: memoryStore'
@@ -26,9 +27,7 @@ export async function cluster(quick: boolean): Promise<Findings> {
   const alone = local(servers.seeds)
   try {
     const options = quick ? { rounds: 1, roundMs: 50, warmUpMs: 50 } : { rounds: 11, roundMs: 400, warmUpMs: 1_000 }
-    const results: Rate[] = []
-    for (const callers of CALLERS) results.push(...(await interleave(all.map(contestantOf(callers)), options)))
-    results.push(...(await localRates(alone, options)))
+    const results = [...(await ratesOf(all, CALLERS, options)), ...(await localRates(alone, options))]
     const { grants = 0, localDecisions = 0 } = all.find(({ name }) => name === LEASED)?.store?.leases() ?? {}
     const share = await shareAtFirstDenial(servers.seeds, quick ? SITE_LIMIT / 10 : SITE_LIMIT)
     const targets = [
@@ -45,43 +44,15 @@ export async function cluster(quick: boolean): Promise<Findings> {
   }
 }
 
-function named(name: string, callers: number): string {
-  return `${name}, ${callers} callers`
-}
-
-function contestantOf(callers: number): (decider: ClusterDecider) => Contestant {
-  return (decider) => ({
-    name: named(decider.name, callers),
-    async perSecondOver(durationMs) {
-      const startedAt = performance.now()
-      const decisions = await decide(decider, callers, () => performance.now() - startedAt < durationMs)
-      return decisions / ((performance.now() - startedAt) / 1_000)
-    },
-  })
-}
-
 /** Compares leases with the embedded store, the only other one that decides without a server. */
-function localRates(alone: ClusterDecider, options: RoundOptions): Promise<Rate[]> {
+function localRates(alone: Decider, options: RoundOptions): Promise<Rate[]> {
   const quota = engine(MAX_LIMIT)
-  const memory: ClusterDecider = {
+  const memory: Decider = {
     name: MEMORY,
     admit: async (subject) => (await quota.consume({ subject, operation: 'music.upsert' })).allowed,
     stop: () => quota.close(),
   }
-  return interleave([memory, alone].map(contestantOf(64)), options)
-}
-
-/** Each caller sends one request after the other while `goesOn()` is true. All must be admitted. */
-async function decide({ name, admit }: ClusterDecider, callers: number, goesOn: () => boolean): Promise<number> {
-  let decisions = 0
-  const call = async (): Promise<void> => {
-    while (goesOn()) {
-      const user = USERS[decisions++ % USERS.length] as string
-      if (!(await admit(user))) throw new Error(`${name} did not admit ${user}`)
-    }
-  }
-  await Promise.all(Array.from({ length: callers }, call))
-  return decisions
+  return ratesOf([memory, alone], [64], options)
 }
 
 /**
@@ -91,7 +62,7 @@ async function shareAtFirstDenial(seeds: Seeds, limit: number): Promise<number> 
   const sharers = Array.from({ length: SHARERS }, () => leased(seeds, `share-${limit}`, limit))
   let admitted = 0
   let denied = false
-  const call = async ({ admit }: ClusterDecider, index: number): Promise<void> => {
+  const call = async ({ admit }: Decider, index: number): Promise<void> => {
     for (let i = index; !denied; i++) {
       if (await admit(USERS[i % USERS.length] as string)) admitted += denied ? 0 : 1
       else denied = true

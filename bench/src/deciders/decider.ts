@@ -1,5 +1,7 @@
 import { names as USERS } from '../memory/users.ts'
-import type { Contestant } from '../rounds.ts'
+import { progress } from '../progress.ts'
+import type { Rate } from '../report.ts'
+import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
 
 /** Decides by a server or a file whether a user may continue. */
 export interface Decider {
@@ -44,6 +46,21 @@ export function contestantOf(decider: Decider, callers: number): Contestant {
       return decisions / (elapsedMs / 1_000)
     },
   }
+}
+
+/** Compares deciders with the first of them, with each number of callers. */
+export async function ratesOf(
+  deciders: readonly Decider[],
+  callers: readonly number[],
+  options: RoundOptions,
+): Promise<Rate[]> {
+  const rates: Rate[] = []
+  for (const count of callers) {
+    progress(`${deciders[0]?.name}, ${count} callers`)
+    const contestants = deciders.map((decider) => contestantOf(decider, count))
+    rates.push(...(await interleave(contestants, options)))
+  }
+  return rates
 }
 
 export function named(name: string, callers: number): string {

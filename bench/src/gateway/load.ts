@@ -1,5 +1,5 @@
 import autocannon from 'autocannon'
-import type { Contestant } from '../rounds.ts'
+import { type Contestant, median } from '../rounds.ts'
 import { chartOf, type SeedOptions, tokenOf } from './seed.ts'
 
 const CONNECTIONS = 32
@@ -30,7 +30,7 @@ export function requestsTo(name: string, url: string, operation: Operation, seed
   const p99s: number[] = []
   return {
     name,
-    p99Ms: () => p99s.toSorted((a, b) => a - b)[Math.floor(p99s.length / 2)] ?? Number.NaN,
+    p99Ms: () => median(p99s),
     async perSecondOver(durationMs) {
       let connection = 0
       const { non2xx, errors, timeouts, duration, latency, ...result } = await autocannon({

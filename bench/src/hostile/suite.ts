@@ -1,8 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { Child } from '../processes/child.ts'
 import { progress } from '../progress.ts'
 import { atMost, type Findings, type Target } from '../report.ts'
+import { median, quantile } from '../rounds.ts'
 import { hostileRequests } from './bodies.ts'
 import { OTHER_USER, startVictim, type Victim } from './gateway.ts'
 import type { Order } from './sender.ts'
@@ -17,9 +16,8 @@ const EVERY_MS = 5
  */
 export async function hostile(quick: boolean): Promise<Findings> {
   console.log('hostile: requests that are made to cost, the gateway and who attacks it in processes of their own')
-  const sender = fork(fileURLToPath(new URL('./sender.ts', import.meta.url)), [], { execArgv: process.execArgv })
-  process.once('exit', () => sender.kill('SIGKILL'))
-  await once(sender, 'message')
+  const sender = new Child('hostile/sender.ts')
+  await sender.next()
   try {
     const single = await withVictim({ FAILURE_LIMIT: '0' }, (victim) => oneByOne(victim, sender, quick))
     const unlimited = await withVictim({ FAILURE_LIMIT: '0' }, (victim) => {
@@ -28,7 +26,7 @@ export async function hostile(quick: boolean): Promise<Findings> {
     const limited = await withVictim({}, (victim) => atOnce('as it is set up', victim, sender, quick))
     return { results: [], targets: [...single, ...unlimited, ...limited] }
   } finally {
-    sender.kill()
+    sender.stop()
   }
 }
 
@@ -43,18 +41,13 @@ async function withVictim(env: NodeJS.ProcessEnv, use: (victim: Victim) => Promi
 
 type Sent = Omit<Order, 'gatewayUrl' | 'syncUrl'>
 
-async function send(
-  sender: ChildProcess,
-  { gatewayUrl, syncUrl }: Victim,
-  sent: Sent,
-): Promise<Record<number, number>> {
-  sender.send({ gatewayUrl, syncUrl, ...sent } satisfies Order)
-  const [statuses] = (await once(sender, 'message')) as [Record<number, number>]
-  return statuses
+/** @returns how often each status came */
+function send(sender: Child, { gatewayUrl, syncUrl }: Victim, sent: Sent): Promise<Record<number, number>> {
+  return sender.answerTo({ gatewayUrl, syncUrl, ...sent } satisfies Order)
 }
 
 /** How long a single request of each shape blocks the event loop: the median of some. */
-async function oneByOne(victim: Victim, sender: ChildProcess, quick: boolean): Promise<Target[]> {
+async function oneByOne(victim: Victim, sender: Child, quick: boolean): Promise<Target[]> {
   const times = quick ? 1 : 7
   const worst = { user: { name: '', cpuMs: 0 }, bot: { name: '', cpuMs: 0 } }
   const shapes = [...hostileRequests(), { name: 'push', by: 'bot' as const }]
@@ -66,9 +59,9 @@ async function oneByOne(victim: Victim, sender: ChildProcess, quick: boolean): P
       await send(sender, victim, { shape: name, by, count: 1 })
       cpuMs.push((await victim.longestBlock()).cpuMs)
     }
-    const median = cpuMs.slice(2).sort((a, b) => a - b)[Math.floor(times / 2)] ?? Number.NaN
-    console.log(`  ${by}, ${name}: ${median.toFixed(1)} ms`)
-    if (median > worst[by].cpuMs) worst[by] = { name, cpuMs: median }
+    const usual = median(cpuMs.slice(2))
+    console.log(`  ${by}, ${name}: ${usual.toFixed(1)} ms`)
+    if (usual > worst[by].cpuMs) worst[by] = { name, cpuMs: usual }
   }
   return [
     atMost(`event loop held by one request of a user, ms (${worst.user.name})`, 20, worst.user.cpuMs),
@@ -77,7 +70,7 @@ async function oneByOne(victim: Victim, sender: ChildProcess, quick: boolean): P
 }
 
 /** The effect on others while hundreds of requests arrive together, repeatedly. */
-async function atOnce(how: string, victim: Victim, sender: ChildProcess, quick: boolean): Promise<Target[]> {
+async function atOnce(how: string, victim: Victim, sender: Child, quick: boolean): Promise<Target[]> {
   const rounds = quick ? 1 : 5
   const orders: Sent[] = [
     { shape: 'all', by: 'both', count: quick ? 40 : 500 },
@@ -145,6 +138,8 @@ async function answersDuring(victim: Victim, during: () => Promise<void>): Promi
 }
 
 function p99(answers: readonly Answered[], what: keyof Answered): number {
-  const values = answers.map((answer) => answer[what]).sort((a, b) => a - b)
-  return values[Math.floor(values.length * 0.99)] ?? Number.NaN
+  return quantile(
+    answers.map((answer) => answer[what]),
+    0.99,
+  )
 }

@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000
 /** A limit that is never reached, the same for all. */
 const NO_LIMIT = 10 ** 9
 
-/** An app to measure, on its own port. */
+/** An app to measure, on its own port of IPv4 and IPv6. */
 export type AppStart = () => Promise<Server>
 
 /** The names of a framework's apps. */
@@ -91,7 +91,7 @@ function optionsOfHono(standardHeaders: Fields) {
   } as const
 }
 
-function expressApp(...middleware: RequestHandler[]): Promise<Server> {
+export function expressApp(...middleware: RequestHandler[]): Promise<Server> {
   const app = express().post('/', ...middleware, (_req, res) => {
     res.json({ ok: true })
   })
@@ -105,15 +105,15 @@ function quotaOfFastify(standardHeaders: Fields): (app: FastifyInstance) => Prom
   }
 }
 
-async function fastifyApp(limit: (app: FastifyInstance) => Promise<void>): Promise<Server> {
+export async function fastifyApp(limit: (app: FastifyInstance) => Promise<void>): Promise<Server> {
   const app = fastify()
   await limit(app)
   app.post('/', async () => ({ ok: true }))
-  await app.listen({ port: 0, host: '127.0.0.1' })
+  await app.listen({ port: 0, host: '::' })
   return app.server
 }
 
-function honoApp(...middleware: MiddlewareHandler[]): Promise<Server> {
+export function honoApp(...middleware: MiddlewareHandler[]): Promise<Server> {
   const app = new Hono()
   for (const each of middleware) app.use('/', each)
   app.post('/', (c) => c.json({ ok: true }))
@@ -121,6 +121,6 @@ function honoApp(...middleware: MiddlewareHandler[]): Promise<Server> {
 }
 
 async function listening(server: Server): Promise<Server> {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await once(server.listen(0, '::'), 'listening')
   return server
 }

@@ -1,5 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
+import { Child } from '../processes/child.ts'
 import { progress } from '../progress.ts'
 import { garbageCollector } from '../rounds.ts'
 import { Connections, type Load } from './connections.ts'
@@ -71,19 +70,17 @@ const collectGarbage = garbageCollector()
 
 /** An app in a separate process, and the connections to it. */
 class Served {
-  readonly #child: ChildProcess
+  readonly #child: Child
   readonly #connections: Connections
 
-  private constructor(child: ChildProcess, connections: Connections) {
+  private constructor(child: Child, connections: Connections) {
     this.#child = child
     this.#connections = connections
   }
 
   static async start(suite: string, framework: string, { name, load }: Measured): Promise<Served> {
-    const child = fork(new URL('../http-process.ts', import.meta.url), [suite, framework, name], {
-      execArgv: process.execArgv,
-    })
-    const [port] = (await once(child, 'message')) as [number]
+    const child = new Child('http-process.ts', [suite, framework, name])
+    const port = await child.next<number>()
     return new Served(child, await Connections.to(port, CONNECTIONS, load))
   }
 
@@ -101,13 +98,10 @@ class Served {
 
   stop(): void {
     this.#connections.close()
-    this.#child.disconnect()
+    this.#child.stop()
   }
 
-  async #cpuUs(): Promise<number> {
-    const answer = once(this.#child, 'message')
-    this.#child.send('cpu')
-    const [cpuUs] = (await answer) as [number]
-    return cpuUs
+  #cpuUs(): Promise<number> {
+    return this.#child.answerTo('cpu')
   }
 }

@@ -1,5 +1,5 @@
 import { atLeast, type Findings, type Rate, resultOf, type Target } from '../report.ts'
-import { quantile } from '../rounds.ts'
+import { median, ratioOf } from '../rounds.ts'
 import { CONTESTANTS, type ContestantName, FRAMEWORKS } from './apps.ts'
 import { BECAUSE } from './because.ts'
 import { CONNECTIONS, cpuOfRounds, type Size } from './served.ts'
@@ -33,13 +33,7 @@ async function measured(framework: string, names: readonly ContestantName[], siz
   return names.map((name, index) => {
     const own = cpuUs[index] ?? []
     const ratios = own.map((us, round) => (cpuUs[0]?.[round] ?? Number.NaN) / us)
-    const spread = [quantile(ratios, 0.1), quantile(ratios, 0.9)] as const
-    return {
-      name: nameOf(framework, name),
-      perSecond: 1_000_000 / quantile(own, 0.5),
-      ratio: quantile(ratios, 0.5),
-      spread,
-    }
+    return { name: nameOf(framework, name), perSecond: 1_000_000 / median(own), ...ratioOf(ratios) }
   })
 }
 

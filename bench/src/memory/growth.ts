@@ -1,5 +1,4 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
+import { resultFrom } from '../processes/child.ts'
 import type { Growth } from '../report.ts'
 import { NAMES } from './heap.ts'
 
@@ -7,9 +6,8 @@ import { NAMES } from './heap.ts'
 export async function growths(users: number): Promise<Growth[]> {
   const found: Growth[] = []
   for (const keeper of ['quota', 'array'] as const) {
-    const execArgv = [...process.execArgv, '--max-old-space-size=8192']
-    const child = fork(new URL('../growth-process.ts', import.meta.url), [keeper, String(users)], { execArgv })
-    const [growth] = (await once(child, 'message')) as [Omit<Growth, 'name'>]
+    const flags = ['--max-old-space-size=8192']
+    const growth = await resultFrom<Omit<Growth, 'name'>>('growth-process.ts', [keeper, String(users)], flags)
     found.push({ name: NAMES[keeper], ...growth })
   }
   return found

@@ -1,5 +1,4 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
+import { resultFrom } from '../processes/child.ts'
 import type { HeapUse } from '../report.ts'
 import { KEEPERS, type Keeper } from './keepers.ts'
 
@@ -16,16 +15,9 @@ export async function heapUses(users: number): Promise<HeapUse[]> {
   let keyBytes = 0
   const uses: HeapUse[] = []
   for (const keeper of KEEPERS) {
-    const bytesPerUser = await bytesPerUserOf(keeper, users)
+    const bytesPerUser = (await resultFrom<number>('heap-process.ts', [keeper, String(users)], ['--expose-gc'])) / users
     if (keeper === 'keys') keyBytes = bytesPerUser
     else uses.push({ name: NAMES[keeper], bytesPerUser, keyBytes, besideKeyBytes: bytesPerUser - keyBytes })
   }
   return uses
-}
-
-async function bytesPerUserOf(keeper: Keeper, users: number): Promise<number> {
-  const execArgv = [...process.execArgv, '--expose-gc']
-  const child = fork(new URL('../heap-process.ts', import.meta.url), [keeper, String(users)], { execArgv })
-  const [bytes] = (await once(child, 'message')) as [number]
-  return bytes / users
 }

@@ -1,8 +1,7 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
+import { resultFrom } from '../processes/child.ts'
 import { progress } from '../progress.ts'
 import { atLeast, atMost, type Findings, type Rate, resultOf } from '../report.ts'
-import { quantile } from '../rounds.ts'
+import { median, ratioOf } from '../rounds.ts'
 import { HOLDS, ORDINARY, USUAL } from '../traffic/ordinary.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import { growths } from './growth.ts'
@@ -46,12 +45,8 @@ export async function memory(quick: boolean): Promise<Findings> {
 type Size = readonly [rounds: number, roundMs: number, warmUpMs: number]
 
 /** Rates of a separate process. Each process inlines calls differently, which changes the figures. */
-async function ratesOfAProcess(size: Size, ...traffic: readonly string[]): Promise<Rate[]> {
-  const child = fork(new URL('../memory-process.ts', import.meta.url), [...size.map(String), ...traffic], {
-    execArgv: process.execArgv,
-  })
-  const [rates] = (await once(child, 'message')) as [Rate[]]
-  return rates
+function ratesOfAProcess(size: Size, ...traffic: readonly string[]): Promise<Rate[]> {
+  return resultFrom('memory-process.ts', [...size.map(String), ...traffic])
 }
 
 /** The floor and one ordinary policy per process, since most services have only one. */
@@ -69,12 +64,8 @@ function overProcesses(processes: readonly (readonly Rate[])[]): Rate[] {
   const names = processes[0]?.map(({ name }) => name) ?? []
   return names.map((name) => {
     const rates = processes.map((process) => resultOf(process, name))
-    const ratios = rates.map(({ ratio }) => ratio)
-    const perSecond = quantile(
-      rates.map((rate) => rate.perSecond),
-      0.5,
-    )
-    return { name, perSecond, ratio: quantile(ratios, 0.5), spread: [quantile(ratios, 0.1), quantile(ratios, 0.9)] }
+    const perSecond = median(rates.map((rate) => rate.perSecond))
+    return { name, perSecond, ...ratioOf(rates.map(({ ratio }) => ratio)) }
   })
 }
 

@@ -1,7 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import type { Rate } from '../report.ts'
 import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
+import { Child } from './child.ts'
 
 /** How many processes share one server. */
 const PROCESSES = 4
@@ -26,14 +25,14 @@ export type TurnAnswer = { readonly perSecond: number } | { readonly error: stri
 
 /** Several processes on one server. All use the same contestant at the same time, and their rates are added. */
 export async function fleetOf(options: FleetOptions, rounds: RoundOptions): Promise<Rate[]> {
-  const members = Array.from({ length: PROCESSES }, () => new Member(options))
+  const members = Array.from({ length: PROCESSES }, () => new Child('fleet-process.ts', [JSON.stringify(options)]))
   try {
     const [names = []] = await Promise.all(members.map((member) => member.next<readonly string[]>()))
     const contestants = names.map(
       (name, contestant): Contestant => ({
         name: `${name}, ${PROCESSES} x ${options.callers} callers`,
         async perSecondOver(durationMs) {
-          const rates = await Promise.all(members.map((member) => member.turn({ contestant, durationMs })))
+          const rates = await Promise.all(members.map((member) => rateOf(member, { contestant, durationMs })))
           return rates.reduce((sum, rate) => sum + rate, 0)
         },
       }),
@@ -44,36 +43,8 @@ export async function fleetOf(options: FleetOptions, rounds: RoundOptions): Prom
   }
 }
 
-class Member {
-  readonly #process: ChildProcess
-  readonly #ended: Promise<never>
-
-  constructor(options: FleetOptions) {
-    this.#process = fork(new URL('../fleet-process.ts', import.meta.url), [JSON.stringify(options)], {
-      execArgv: process.execArgv,
-    })
-    this.#ended = once(this.#process, 'exit').then(([code]) => {
-      throw new Error(`a process of the fleet ended with ${code}`)
-    })
-    this.#ended.catch(() => undefined)
-  }
-
-  /** Resolves to the process's next message. */
-  async next<T>(): Promise<T> {
-    const [message] = (await Promise.race([once(this.#process, 'message'), this.#ended])) as [T]
-    return message
-  }
-
-  /** Resolves to the rate of a turn. */
-  async turn(turn: Turn): Promise<number> {
-    const answered = this.next<TurnAnswer>()
-    this.#process.send(turn)
-    const answer = await answered
-    if ('error' in answer) throw new Error(answer.error)
-    return answer.perSecond
-  }
-
-  stop(): void {
-    if (this.#process.connected) this.#process.disconnect()
-  }
+async function rateOf(member: Child, turn: Turn): Promise<number> {
+  const answer = await member.answerTo<TurnAnswer>(turn)
+  if ('error' in answer) throw new Error(answer.error)
+  return answer.perSecond
 }

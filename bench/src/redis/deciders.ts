@@ -1,36 +1,30 @@
 import { redisStore } from '@scoregw/quota-redis'
 import { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
-import { RateLimiterRedis, RateLimiterUnion } from 'rate-limiter-flexible'
+import { RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Decider } from '../deciders/decider.ts'
+import { COST, type LimiterOptions, oneLimit, sixLimits, WINDOWS_MS } from '../deciders/flexible.ts'
 import { USUAL } from '../traffic/ordinary.ts'
 import { deciderFor, type Traffic } from '../traffic/traffic.ts'
 
-/** Tokens per decision. */
-const COST = 15
-const WINDOWS_MS = [3_600_000, 18_000_000, 86_400_000]
-
-type Make = (client: Redis) => Decider['admit']
+type Make = (client: Redis) => Decider['admit'] | Promise<Decider['admit']>
 
 const INCRBY = 'INCRBY of one counter'
 export const OURS = 'quota: six counters'
 
 const peers: Readonly<Record<string, Make>> = {
-  'rate-limiter-flexible: one limit': (client) => {
-    const limiter = flexible(client, 'one', WINDOWS_MS[0] as number)
-    return async (user) => (await limiter.consume(user, COST)).remainingPoints > 0
-  },
-  'rate-limiter-flexible: six limits, two unions': flexibleSix,
+  'rate-limiter-flexible: one limit': async (client) => (await oneLimit(flexibleOn(client))).admit,
+  'rate-limiter-flexible: six limits, two unions': async (client) => (await sixLimits(flexibleOn(client))).admit,
   'rate-limit-redis: six stores': expressSix,
 }
 
 /** All deciders; the others are compared with the first. Each has a separate auto-pipelining connection. */
 export async function deciders(port: number): Promise<Decider[]> {
   const others = Object.entries(peers).map(([name, make]) => connected(port, name, make))
-  return [floor(port), await quotaOn(port, USUAL, 'q', OURS), ...others]
+  return [await floor(port), await quotaOn(port, USUAL, 'q', OURS), ...(await Promise.all(others))]
 }
 
-export function floor(port: number): Decider {
+export function floor(port: number): Promise<Decider> {
   return connected(port, INCRBY, (client) => async () => (await client.incrby('counter', COST)) > 0)
 }
 
@@ -55,23 +49,13 @@ async function quotaOn(port: number, traffic: Traffic, prefix: string, name: str
   }
 }
 
-function connected(port: number, name: string, make: Make): Decider {
+async function connected(port: number, name: string, make: Make): Promise<Decider> {
   const client = new Redis({ port, enableAutoPipelining: true })
-  return { name, admit: make(client), stop: () => client.disconnect() }
+  return { name, admit: await make(client), stop: () => client.disconnect() }
 }
 
-function flexible(storeClient: Redis, layer: string, ms: number): RateLimiterRedis {
-  return new RateLimiterRedis({ storeClient, keyPrefix: `${layer}${ms}`, points: 10 ** 11, duration: ms / 1000 })
-}
-
-function flexibleSix(client: Redis): ReturnType<Make> {
-  const [personal, site] = ['personal', 'site'].map(
-    (layer) => new RateLimiterUnion(...WINDOWS_MS.map((ms) => flexible(client, layer, ms))),
-  ) as [RateLimiterUnion, RateLimiterUnion]
-  return async (user) => {
-    await Promise.all([personal.consume(user, COST), site.consume('site', COST)])
-    return true
-  }
+function flexibleOn(storeClient: Redis): (options: LimiterOptions) => Promise<RateLimiterRedis> {
+  return async (options) => new RateLimiterRedis({ storeClient, ...options })
 }
 
 /** Its stores count requests, not tokens. */

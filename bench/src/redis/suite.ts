@@ -1,11 +1,11 @@
 import { startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
-import { contestantOf, type Decider, decide, named } from '../deciders/decider.ts'
+import { contestantOf, type Decider, decide, named, ratesOf } from '../deciders/decider.ts'
 import { description, names as USERS } from '../memory/users.ts'
 import { fleetOf } from '../processes/fleet.ts'
 import { progress } from '../progress.ts'
 import { atLeast, atMost, type CallCost, type Findings, type Rate, resultOf, type ServerUse } from '../report.ts'
-import { interleave, type RoundOptions } from '../rounds.ts'
+import { cpuUs, interleave, type RoundOptions } from '../rounds.ts'
 import { ATTACKS } from '../traffic/attacks.ts'
 import { ORDINARY, THREE_PRICES } from '../traffic/ordinary.ts'
 import { deciders, floor, OURS, quotasOn } from './deciders.ts'
@@ -46,17 +46,7 @@ export async function redis(quick: boolean): Promise<Findings> {
     // Creates every user's counters before the measurement.
     for (const decider of all) await decide(decider, 64, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
     const options = quick ? { rounds: 1, roundMs: 20, warmUpMs: 20 } : { rounds: 11, roundMs: 250, warmUpMs: 500 }
-    const results: Rate[] = []
-    for (const callers of CALLERS) {
-      progress(`${callers} callers`)
-      results.push(
-        ...(await interleave(
-          all.map((decider) => contestantOf(decider, callers)),
-          options,
-        )),
-      )
-    }
-    results.push(...(await attacked(server.port, options)))
+    const results = [...(await ratesOf(all, CALLERS, options)), ...(await attacked(server.port, options))]
     const ordinary = await ordinarily(server.port, options)
     const use: ServerUse[] = []
     for (const decider of all) use.push(await serverUse(admin, decider, quick))
@@ -102,18 +92,10 @@ async function attacked(port: number, options: RoundOptions): Promise<Rate[]> {
 
 /** Each ordinary policy compared with an `INCRBY`, in one process and in several. */
 async function ordinarily(port: number, options: RoundOptions): Promise<Rate[]> {
-  const engines = [floor(port), ...(await quotasOn(port, ORDINARY, 'o'))]
+  const engines = [await floor(port), ...(await quotasOn(port, ORDINARY, 'o'))]
   const rates: Rate[] = []
   try {
-    for (const callers of ORDINARY_CALLERS) {
-      progress(`ordinary policies, ${callers} callers`)
-      rates.push(
-        ...(await interleave(
-          engines.map((decider) => contestantOf(decider, callers)),
-          options,
-        )),
-      )
-    }
+    rates.push(...(await ratesOf(engines, ORDINARY_CALLERS, options)))
   } finally {
     for (const engine of engines) await engine.stop()
   }
@@ -126,9 +108,9 @@ async function serverUse(admin: Redis, decider: Decider, quick: boolean): Promis
   const [durationMs, users] = quick ? [50, 500] : [1_500, 50_000]
   // The previous measurement emptied the server. Every user's counters must exist again.
   await decide(decider, 64, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
-  const [before, own] = [await redisCpuUs(admin), process.cpuUsage()]
+  const [before, own] = [await redisCpuUs(admin), cpuUs()]
   const { decisions } = await decide(decider, CPU_CALLERS, { durationMs })
-  const { user, system } = process.cpuUsage(own)
+  const nodeUs = cpuUs() - own
   const redisUs = (await redisCpuUs(admin)) - before
   await admin.flushdb()
   const empty = await usedBytes(admin)
@@ -137,7 +119,7 @@ async function serverUse(admin: Redis, decider: Decider, quick: boolean): Promis
   await decide(decider, CPU_CALLERS, { users: added })
   const bytesPerUser = ((await usedBytes(admin)) - empty) / added.size
   await admin.flushdb()
-  return { name: decider.name, redisUs: redisUs / decisions, nodeUs: (user + system) / decisions, bytesPerUser }
+  return { name: decider.name, redisUs: redisUs / decisions, nodeUs: nodeUs / decisions, bytesPerUser }
 }
 
 function ours(all: readonly Decider[]): Decider {
@@ -147,16 +129,16 @@ function ours(all: readonly Decider[]): Decider {
 /** The cost of a script call on both processors and the network, with so many callers. */
 async function callCost(admin: Redis, decider: Decider, callers: number, quick: boolean): Promise<CallCost> {
   await decide(decider, callers, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
-  const [before, own] = [await serverCounts(admin), process.cpuUsage()]
+  const [before, own] = [await serverCounts(admin), cpuUs()]
   const { decisions } = await decide(decider, callers, { durationMs: quick ? 50 : 1_500 })
-  const { user, system } = process.cpuUsage(own)
+  const nodeUs = cpuUs() - own
   const after = await serverCounts(admin)
   const calls = after.scripts - before.scripts
   return {
     callers,
     decisions: decisions / calls,
     serverUs: (after.cpuUs - before.cpuUs) / calls,
-    nodeUs: (user + system) / calls,
+    nodeUs: nodeUs / calls,
     sentBytes: (after.received - before.received) / decisions,
     receivedBytes: (after.sent - before.sent) / decisions,
   }

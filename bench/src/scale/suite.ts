@@ -1,11 +1,10 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
+import { Child } from '../processes/child.ts'
 import { progress } from '../progress.ts'
 import { atLeast, atMost, type CallCost, type Findings, resultOf, type SimulatedLoad } from '../report.ts'
 import { read } from '../results.ts'
 
 /** It is with the store's tests, because it runs internal parts of the store. */
-const SIMULATION = new URL('../../../packages/quota-redis/test/scale/report.ts', import.meta.url)
+const SIMULATION = '../../packages/quota-redis/test/scale/report.ts'
 
 /** The site server's cost of a grant, and per process with leases, in microseconds, measured on a cluster. */
 const GRANT = { grantUs: 375, grantProcessUs: 16 }
@@ -41,20 +40,14 @@ export async function scale(quick: boolean): Promise<Findings> {
   }
 }
 
-async function simulated({
-  costs,
-  quick,
-}: {
-  readonly costs: object
-  readonly quick: boolean
-}): Promise<readonly SimulatedLoad[]> {
-  const child = fork(SIMULATION, { execArgv: process.execArgv })
-  child.send({ costs, seconds: quick ? 0.01 : 2 })
-  for (;;) {
-    const [message] = (await once(child, 'message')) as [Message]
-    if ('loads' in message) return message.loads
+async function simulated(order: { costs: object; quick: boolean }): Promise<readonly SimulatedLoad[]> {
+  const child = new Child(SIMULATION)
+  let message = await child.answerTo<Message>({ costs: order.costs, seconds: order.quick ? 0.01 : 2 })
+  while (!('loads' in message)) {
     progress(message.progress)
+    message = await child.next()
   }
+  return message.loads
 }
 
 /** The fixed cost of a call and the cost per decision: the line through the measured loads. */

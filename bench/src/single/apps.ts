@@ -1,18 +1,17 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import rateLimitOfFastify from '@fastify/rate-limit'
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import type { HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { simpleQuota } from '@scoregw/quota'
 import { quotaMiddleware } from '@scoregw/quota-express'
 import { quotaFastify } from '@scoregw/quota-fastify'
 import { quotaMiddleware as quotaOfHono } from '@scoregw/quota-fetch/hono'
-import express, { type Request, type RequestHandler } from 'express'
+import type { Request, RequestHandler } from 'express'
 import { rateLimit } from 'express-rate-limit'
-import fastify, { type FastifyInstance } from 'fastify'
-import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import type { FastifyInstance } from 'fastify'
+import type { Context, MiddlewareHandler } from 'hono'
 import { rateLimiter } from 'hono-rate-limiter'
-import { type AppStart, USER_HEADER } from '../http/apps.ts'
+import { type AppStart, expressApp, fastifyApp, honoApp, USER_HEADER } from '../http/apps.ts'
 
 /** By what callers are distinguished, and whether they are let through. */
 export const CASES = ['by address', 'by key', 'by address, refused'] as const
@@ -29,7 +28,7 @@ function oneLimit(is: Case) {
   return { quota: simpleQuota({ limit: limitOf(is), per: '1h' }), standardHeaders: 'draft-10' } as const
 }
 
-/** The apps by framework, starting with the bare one: `POST /` with the same few bytes, on IPv4 and IPv6 sockets. */
+/** The apps by framework, starting with the bare one: `POST /` with the same few bytes. */
 export const FRAMEWORKS: Readonly<Record<string, Readonly<Record<string, AppStart>>>> = {
   Express: {
     bare: () => expressApp(),
@@ -79,13 +78,6 @@ function limiterOfExpress(is: Case): RequestHandler {
   })
 }
 
-function expressApp(...middleware: RequestHandler[]): Promise<Server> {
-  const app = express().post('/', ...middleware, (_req, res) => {
-    res.json({ ok: true })
-  })
-  return listening(createServer(app as RequestListener))
-}
-
 type Headers = NodeJS.Dict<string | string[]>
 
 async function registerQuota(app: FastifyInstance, is: Case): Promise<void> {
@@ -97,14 +89,6 @@ async function registerLimiter(app: FastifyInstance, is: Case): Promise<void> {
   const keyGenerator = ({ headers }: { headers: Headers }): string => String(headers[USER_HEADER])
   const max = limitOf(is)
   await app.register(rateLimitOfFastify, { max, timeWindow: HOUR_MS, ...(is === 'by key' ? { keyGenerator } : {}) })
-}
-
-async function fastifyApp(limit: (app: FastifyInstance) => Promise<void>): Promise<Server> {
-  const app = fastify()
-  await limit(app)
-  app.post('/', async () => ({ ok: true }))
-  await app.listen({ port: 0, host: '::' })
-  return app.server
 }
 
 const addressOf = (c: Context<{ Bindings: HttpBindings }>): string => getConnInfo(c).remote.address ?? 'none'
@@ -121,16 +105,4 @@ function limiterOfHono(is: Case): MiddlewareHandler {
     standardHeaders: 'draft-7',
     keyGenerator: is === 'by key' ? (c) => c.req.header(USER_HEADER) ?? 'none' : addressOf,
   }) as MiddlewareHandler
-}
-
-function honoApp(...middleware: MiddlewareHandler[]): Promise<Server> {
-  const app = new Hono()
-  for (const each of middleware) app.use('/', each)
-  app.post('/', (c) => c.json({ ok: true }))
-  return listening(createServer(getRequestListener(app.fetch)))
-}
-
-async function listening(server: Server): Promise<Server> {
-  await once(server.listen(0, '::'), 'listening')
-  return server
 }

@@ -1,12 +1,10 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { startRedis } from '@scoregw/redis-server'
 import { cpuOfRounds, type Size } from '../http/served.ts'
+import { resultFrom } from '../processes/child.ts'
 import { progress } from '../progress.ts'
 import { atLeast, atMost, type Comparison, type Findings } from '../report.ts'
-import { quantile } from '../rounds.ts'
+import { median, ratioOf } from '../rounds.ts'
+import { versioned } from '../versions.ts'
 import { CASES, LIMITERS, nameOf } from './apps.ts'
 import { MEMORY, REDIS } from './limiters.ts'
 
@@ -55,12 +53,7 @@ async function spentBy(
     for (let place = 0; place < names.length; place++) {
       const name = names[(round + place) % names.length] as string
       const args = [where, name, String(limit), quick ? '20' : '700', String(port)]
-      const child = fork(new URL('../single-process.ts', import.meta.url), args, { execArgv: process.execArgv })
-      const ended = once(child, 'exit').then(([code]) => {
-        throw new Error(`${name} ended with ${code}`)
-      })
-      const [found] = (await Promise.race([once(child, 'message'), ended])) as [Spent]
-      await ended.catch(() => undefined)
+      const found = await resultFrom<Spent>('single-process.ts', args)
       spent.get(name)?.push(found)
     }
   }
@@ -111,7 +104,7 @@ async function inFramework(framework: keyof typeof LIMITERS, size: Size): Promis
   return CASES.map((is) => ({
     what: `${framework}, ${is}`,
     other: versioned(other),
-    bareUs: quantile(usOf('bare'), 0.5),
+    bareUs: median(usOf('bare')),
     ...compared(usOf(nameOf(other, is)), usOf(nameOf('quota', is))),
   }))
 }
@@ -119,11 +112,7 @@ async function inFramework(framework: keyof typeof LIMITERS, size: Size): Promis
 function pairOf(what: string, spent: ReadonlyMap<string, readonly Spent[]>, ours: string, other: string): Comparison {
   const [own = [], others = []] = [spent.get(ours), spent.get(other)]
   const node = (each: readonly Spent[]): number[] => each.map(({ nodeUs }) => nodeUs)
-  const redis = (each: readonly Spent[]): number =>
-    quantile(
-      each.map(({ redisUs }) => redisUs),
-      0.5,
-    )
+  const redis = (each: readonly Spent[]): number => median(each.map(({ redisUs }) => redisUs))
   return {
     what,
     other: versioned(other),
@@ -134,17 +123,7 @@ function pairOf(what: string, spent: ReadonlyMap<string, readonly Spent[]>, ours
 
 function compared(other: readonly number[], ours: readonly number[]) {
   const ratios = other.map((us, round) => us / (ours[round] ?? Number.NaN))
-  const spread = [quantile(ratios, 0.1), quantile(ratios, 0.9)] as const
-  return { otherUs: quantile(other, 0.5), oursUs: quantile(ours, 0.5), ratio: quantile(ratios, 0.5), spread }
-}
-
-/** A library's name with its installed version. Other names stay unchanged. */
-export function versioned(name: string): string {
-  const [library = '', ...rest] = name.split(':')
-  if (library.includes(' ')) return name
-  const file = join(import.meta.dirname, '../../node_modules', library, 'package.json')
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }
-  return [`${library} ${version}`, ...rest].join(':')
+  return { otherUs: median(other), oursUs: median(ours), ...ratioOf(ratios) }
 }
 
 /** Our target speed, as a multiple of each framework's usual limiter. */

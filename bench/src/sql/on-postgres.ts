@@ -2,9 +2,10 @@ import { postgresStore, quotaSchemaSql } from '@scoregw/quota-sql'
 import pg from 'pg'
 import { type RateLimiterAbstract, RateLimiterPostgres } from 'rate-limiter-flexible'
 import type { Decider } from '../deciders/decider.ts'
+import { COST, type LimiterOptions, oneLimit, sixLimits } from '../deciders/flexible.ts'
 import { USUAL } from '../traffic/ordinary.ts'
 import type { Traffic } from '../traffic/traffic.ts'
-import { COST, type LimiterOptions, oneLimit, quotasFor, sixLimits } from './decider.ts'
+import { quotasFor } from './decider.ts'
 
 export const ON_POSTGRES = 'quota on PostgreSQL: six counters'
 

@@ -5,9 +5,10 @@ import { quotaSchemaSql, sqliteStore, syncSqliteStore } from '@scoregw/quota-sql
 import Database from 'libsql'
 import { type RateLimiterAbstract, RateLimiterSQLite } from 'rate-limiter-flexible'
 import type { Decider } from '../deciders/decider.ts'
+import { COST, type LimiterOptions, oneLimit, sixLimits } from '../deciders/flexible.ts'
 import { USUAL } from '../traffic/ordinary.ts'
 import { deciderFor, type Traffic } from '../traffic/traffic.ts'
-import { COST, type LimiterOptions, oneLimit, quotasFor, sixLimits } from './decider.ts'
+import { quotasFor } from './decider.ts'
 
 export const ON_SQLITE = 'quota on SQLite: six counters'
 

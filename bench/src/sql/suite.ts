@@ -1,10 +1,10 @@
 import { type PostgresServer, startPostgres } from '@scoregw/postgres-server'
-import { contestantOf, type Decider, decide, named } from '../deciders/decider.ts'
+import { type Decider, decide, named, ratesOf } from '../deciders/decider.ts'
 import { description } from '../memory/users.ts'
 import { fleetOf } from '../processes/fleet.ts'
 import { progress } from '../progress.ts'
 import { atLeast, type Findings, type Rate, resultOf } from '../report.ts'
-import { interleave, type RoundOptions } from '../rounds.ts'
+import type { RoundOptions } from '../rounds.ts'
 import { TRAFFIC } from './decider.ts'
 import * as postgres from './on-postgres.ts'
 import * as sqlite from './on-sqlite.ts'
@@ -78,19 +78,13 @@ async function measured(
   callers: readonly number[],
   options: RoundOptions,
 ): Promise<Rate[]> {
-  progress(deciders[0]?.name ?? '')
-  const rates: Rate[] = []
   try {
     // Creates every user's counters before the measurement.
     for (const decider of deciders) await decide(decider, 64, { durationMs: 3 * options.warmUpMs })
-    for (const count of callers) {
-      const contestants = deciders.map((decider) => contestantOf(decider, count))
-      rates.push(...(await interleave(contestants, options)))
-    }
+    return await ratesOf(deciders, callers, options)
   } finally {
     for (const decider of deciders) await decider.stop()
   }
-  return rates
 }
 
 async function ordinaryOnPostgres(server: PostgresServer): Promise<Decider[]> {

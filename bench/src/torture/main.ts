@@ -1,9 +1,8 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { TORTURE_CASES, type TortureFinding } from '@scoregw/quota-testkit/torture'
+import { resultFrom } from '../processes/child.ts'
+import { versionOf } from '../versions.ts'
 import { type Contestant, MEMORY, ON_REDIS } from './contestants.ts'
 import { PAGE, pageOf, RESULTS, type TortureResult, tortureResults } from './page.ts'
 
@@ -15,24 +14,9 @@ const usage = `usage: npm run torture                                plays all c
 names: ${ALL.map(({ name }) => name).join('; ')}
 cases: ${TORTURE_CASES.join('; ')}`
 
-async function play({ name }: Contestant, cases: readonly string[]): Promise<readonly TortureFinding[]> {
-  const player = fork(new URL('play.ts', import.meta.url), [name, ...cases], { execArgv: process.execArgv })
-  const ended = once(player, 'exit').then(([code]) => {
-    throw new Error(`${name}: the process ended with ${code}`)
-  })
-  const [findings] = (await Promise.race([once(player, 'message'), ended])) as [readonly TortureFinding[]]
-  await ended.catch(() => undefined)
-  return findings
-}
-
-function versionOf(name: string): string {
-  const file = join(import.meta.dirname, '../../node_modules', name, 'package.json')
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }
-  return name.startsWith('@scoregw/') ? 'this repository' : version
-}
-
 function resultOf({ name, packages }: Contestant, findings: readonly TortureFinding[]): TortureResult {
-  return { name, versions: Object.fromEntries(packages.map((each) => [each, versionOf(each)])), findings }
+  const versions = packages.map((each) => [each, each.startsWith('@scoregw/') ? 'this repository' : versionOf(each)])
+  return { name, versions: Object.fromEntries(versions), findings }
 }
 
 async function main(): Promise<void> {
@@ -46,7 +30,7 @@ async function main(): Promise<void> {
   const kept = new Map(tortureResults().map((result) => [result.name, result]))
   for (const contestant of values.page ? [] : chosen) {
     console.error(`${contestant.name} ...`)
-    const findings = await play(contestant, cases)
+    const findings = await resultFrom<readonly TortureFinding[]>('torture/play.ts', [contestant.name, ...cases])
     for (const { case: name, verdict, found } of findings)
       console.log(`  ${verdict}: ${name}${found ? `\n    ${found}` : ''}`)
     kept.set(contestant.name, resultOf(contestant, findings))

@@ -1,11 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
+import { Child } from '../processes/child.ts'
 import { progress } from '../progress.ts'
 import { atLeast, atMost, type Findings, type QueueUse } from '../report.ts'
-import { quantile } from '../rounds.ts'
-import { versioned as versionOf } from '../single/suite.ts'
+import { median, quantile } from '../rounds.ts'
+import { versioned } from '../versions.ts'
 import { MEMORY, OF_SLOTS, PER_SECOND, REDIS, SLOTS, WORK_MS } from './queues.ts'
 
 const CALLERS = 1_000
@@ -42,7 +41,7 @@ async function inMemory(quick: boolean): Promise<QueueUse[]> {
   )
   return seen.map(([name, runs]) => ({
     where: 'memory',
-    name: versioned(name),
+    name: named(name),
     cpuUs: median(runs.map(({ cpuUs, starts }) => cpuUs / starts.length)),
     lateP99Ms: median(runs.map(({ starts }) => lateP99Ms(starts))),
   }))
@@ -70,7 +69,7 @@ async function onRedis(where: 'redis' | 'slots', names: readonly string[], quick
     })
     return seen.map(([name, runs]) => ({
       where,
-      name: versioned(name),
+      name: named(name),
       cpuUs: median(runs.map(({ cpuUs, starts }) => cpuUs / starts.length)),
       use: median(runs.map(({ starts }) => (where === 'slots' ? useOfSlots(starts, seconds) : useOfLimit(starts)))),
       scripts: median(runs.map(({ scripts, starts }) => scripts / starts.length)),
@@ -129,43 +128,24 @@ interface Load {
 async function seenBy(where: string, name: string, load: Load, begins?: () => Promise<unknown>): Promise<Seen> {
   const { processes, callers, seconds, port } = load
   const args = [where, name, String(callers), String(seconds), String(port)]
-  const children = Array.from({ length: processes }, () =>
-    fork(new URL('../waiting-process.ts', import.meta.url), args, { execArgv: process.execArgv }),
-  )
+  const children = Array.from({ length: processes }, () => new Child('waiting-process.ts', args))
   try {
-    await Promise.all(children.map((child) => messageOf(child, name)))
+    await Promise.all(children.map((child) => child.next()))
     await begins?.()
-    const seen = children.map((child) => messageOf(child, name) as Promise<Seen>)
-    for (const child of children) child.send('begin')
-    const all = await Promise.all(seen)
+    const all = await Promise.all(children.map((child) => child.answerTo<Seen>('begin')))
     return {
       starts: all.flatMap(({ starts }) => starts),
       waits: all.flatMap(({ waits }) => waits),
       cpuUs: all.reduce((sum, { cpuUs }) => sum + cpuUs, 0),
     }
   } finally {
-    for (const child of children) child.kill()
+    for (const child of children) child.stop()
   }
 }
 
-async function messageOf(child: ChildProcess, name: string): Promise<unknown> {
-  const ended = new AbortController()
-  const exit = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
-    throw new Error(`${name} ended with ${code}`)
-  })
-  exit.catch(() => undefined)
-  const [message] = await Promise.race([once(child, 'message'), exit])
-  ended.abort()
-  return message
-}
-
 /** A library's name with its version. Ours is from this repository. */
-function versioned(name: string): string {
-  return name === 'quota' ? name : versionOf(name)
-}
-
-function median(values: readonly number[]): number {
-  return quantile(values, 0.5)
+function named(name: string): string {
+  return name === 'quota' ? name : versioned(name)
 }
 
 function targetsOf(queues: readonly QueueUse[]): Findings['targets'] {
