@@ -42,7 +42,7 @@ interface Totals {
   readonly refused: Counting['amount']
 }
 
-export interface LimitResult extends LimitName {
+interface LimitResult extends LimitName {
   readonly limit: number
   readonly refusals: number
   readonly subjects: number

@@ -1,6 +1,5 @@
 import {
   Deadlines,
-  isNotDone,
   notDone,
   type ReadReply,
   type ReadRequest,
@@ -16,7 +15,7 @@ import { atLeastOne } from './amounts.ts'
 import { LeasedHolds } from './leased-holds.ts'
 import { Places, type PlacesDeps, withoutIdle } from './places.ts'
 import { isHoldTake } from './shard.ts'
-import type { SharedAnswer } from './shared-answer.ts'
+import { type SharedAnswer, stale } from './shared-answer.ts'
 import { startsOf, without } from './shared-cells.ts'
 import { rowsOf, type SplitQuotas, splitLayers, splitPeriods } from './split.ts'
 
@@ -174,17 +173,9 @@ export class LeasedCounters implements RedisCounters {
    */
   async #takeOwnAfter(request: TakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
     const { costs, category } = request
-    const putBack = () => this.#places.putBack(category, split, shared.states, costs)
-    let own: TakeReply
-    try {
-      own = await this.#takeOwn(request, split)
-    } catch (error) {
-      if (isNotDone(error)) await putBack()
-      else this.#places.strand(costs)
-      throw error
-    }
+    const own = await this.#places.orPutBack(request, split, shared, this.#takeOwn(request, split))
     if (own.outcome === 'admitted') return { ...own, states: this.#places.joined(split, own.states, shared.states) }
-    await putBack()
+    await this.#places.putBack(category, split, shared.states, costs)
     if (own.outcome !== 'refused') return { ...own, states: [] }
     return {
       ...own,
@@ -197,14 +188,7 @@ export class LeasedCounters implements RedisCounters {
     const own = await this.#takeOwn(request, split)
     if (own.outcome === 'refused') return this.#refusedByOwn(request, split, own)
     if (own.outcome !== 'admitted') return own
-    let shared: SharedAnswer
-    try {
-      shared = await this.#places.takeShared(request, split, true)
-    } catch (error) {
-      // Nothing was charged at the shared layers, or that is unknown. The caller is rejected either way.
-      await this.#undo(request, split, own).catch(() => undefined)
-      throw error
-    }
+    const shared = await this.#places.takeSharedLast(request, split, () => this.#undo(request, split, own))
     if (shared.outcome === 'charged') return { ...own, states: this.#places.joined(split, own.states, shared.states) }
     await this.#undo(request, split, own)
     if (shared.outcome === 'refused') return this.#refusedByShared(request, split, shared)
@@ -246,10 +230,6 @@ export class LeasedCounters implements RedisCounters {
       this.#places.strand(costs)
     })
   }
-}
-
-function stale({ now, settingsRevision }: SharedAnswer): TakeReply {
-  return { outcome: 'stale', now, states: [], settingsRevision }
 }
 
 function closed(): Error {

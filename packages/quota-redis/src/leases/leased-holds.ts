@@ -1,17 +1,16 @@
-import {
-  type EndedHold,
-  type ExtendRequest,
-  type GrowRequest,
-  type HoldOutcome,
-  type HoldReply,
-  isNotDone,
-  type ListHoldsReply,
-  type ListHoldsRequest,
-  type SettleHoldReply,
-  type SettleHoldRequest,
-  type SweepReply,
-  type TakeReply,
-  type WindowStates,
+import type {
+  EndedHold,
+  ExtendRequest,
+  GrowRequest,
+  HoldOutcome,
+  HoldReply,
+  ListHoldsReply,
+  ListHoldsRequest,
+  SettleHoldReply,
+  SettleHoldRequest,
+  SweepReply,
+  TakeReply,
+  WindowStates,
 } from '@scoregw/quota/store'
 import { newMark } from '../counters/record.ts'
 import { atLeastOne, isNothing, type UnitAmounts } from './amounts.ts'
@@ -19,7 +18,7 @@ import type { SharedCharge } from './hold-records.ts'
 import type { Places } from './places.ts'
 import type { Grown, HoldTaken, HoldTakeRequest } from './shard.ts'
 import { chargeOf, UNSAID } from './shared-amounts.ts'
-import type { SharedAnswer } from './shared-answer.ts'
+import { type SharedAnswer, stale } from './shared-answer.ts'
 import { without } from './shared-cells.ts'
 import type { SplitQuotas } from './split.ts'
 
@@ -115,7 +114,7 @@ export class LeasedHolds {
   async #takeOwnAfter(request: HoldTakeRequest, split: SplitQuotas, shared: SharedAnswer): Promise<TakeReply> {
     const { costs, category } = request
     const charge = chargeOf(this.#places, split, category, shared.states, costs)
-    const own = await this.#orPutBack(category, split, shared, costs, this.#takeOwn(request, split, charge))
+    const own = await this.#places.orPutBack(request, split, shared, this.#takeOwn(request, split, charge))
     // Also if the hold has ended since: the process that ended it received them. An earlier attempt may lack them.
     if (own.mark === charge.mark) return this.#answer(split, own, shared.states)
     if (own.isPartial === true) {
@@ -131,18 +130,13 @@ export class LeasedHolds {
     const own = await this.#takeOwn(request, split, { mark: newMark(), ...UNSAID })
     // An earlier attempt without its shared part is completed; anything else stays as it is.
     if (own.isPartial !== true) return this.#answerBy(request, split, own)
-    let shared: SharedAnswer
-    try {
-      shared = await this.#places.takeShared(request, split, true)
-    } catch (error) {
-      await this.#undo(request, own.now, undefined).catch(() => undefined)
-      throw error
-    }
+    const undo = () => this.#undo(request, own.now, undefined)
+    const shared = await this.#places.takeSharedLast(request, split, undo)
     if (shared.outcome === 'charged') {
       await this.#attach(request, split, shared, request.costs)
       return this.#answer(split, own, shared.states)
     }
-    await this.#undo(request, own.now, undefined)
+    await undo()
     if (shared.outcome === 'refused') return this.#refusedByShared(request, split, shared)
     return stale(shared)
   }
@@ -187,13 +181,8 @@ export class LeasedHolds {
   async #growOwnAfter(request: GrowRequest, split: SplitQuotas, shared: SharedAnswer): Promise<HoldReply> {
     const { category, costs } = request
     const charge = chargeOf(this.#places, split, category, shared.states, costs)
-    const grown = await this.#orPutBack(
-      category,
-      split,
-      shared,
-      costs,
-      this.#growOwn(request, split, charge.mark, charge),
-    )
+    const growing = this.#growOwn(request, split, charge.mark, charge)
+    const grown = await this.#places.orPutBack(request, split, shared, growing)
     const { hasGrown, isInDoubt, ...own } = grown
     if (own.outcome === 'held') return { ...own, states: this.#grownStates(split, own, shared.states) }
     if (hasGrown !== true) await this.#putBack(category, split, shared, costs, { isInDoubt })
@@ -213,18 +202,13 @@ export class LeasedHolds {
       return { ...own, states: this.#places.joined(split, own.states, shared.states) }
     }
     if (own.outcome !== 'held') return own
-    let shared: SharedAnswer
-    try {
-      shared = await this.#places.takeShared(request, split, true)
-    } catch (error) {
-      await this.#undo(request, own.now, mark).catch(() => undefined)
-      throw error
-    }
+    const undo = () => this.#undo(request, own.now, mark)
+    const shared = await this.#places.takeSharedLast(request, split, undo)
     if (shared.outcome === 'charged') {
       await this.#attach(request, split, shared, request.costs)
       return { ...own, states: this.#grownStates(split, own, shared.states) }
     }
-    const isUndone = (await this.#undo(request, own.now, mark)) === 'held'
+    const isUndone = (await undo()) === 'held'
     if (shared.outcome !== 'refused' || !isUndone) return stale(shared)
     const { subject, category } = request
     const [layers, periods] = [split.own, split.periodsOf(request.periods).own]
@@ -253,23 +237,6 @@ export class LeasedHolds {
   }
 
   // What both need ---------------------------------------------------------------------------------------------------
-
-  /** Waits for the own part. If it was not carried out, the shared tokens are returned. */
-  async #orPutBack<T>(
-    category: number,
-    split: SplitQuotas,
-    { states }: SharedAnswer,
-    costs: UnitAmounts,
-    own: Promise<T>,
-  ): Promise<T> {
-    try {
-      return await own
-    } catch (error) {
-      if (isNotDone(error)) await this.#places.putBack(category, split, states, costs)
-      else this.#places.strand(costs)
-      throw error
-    }
-  }
 
   /** Returns what the own part did not take, unless an attempt may still be carried out. */
   async #putBack(
@@ -335,10 +302,6 @@ export class LeasedHolds {
 }
 
 const NO_QUOTAS = { layers: [], limits: [] } as const
-
-function stale({ now, settingsRevision }: Pick<SharedAnswer, 'now' | 'settingsRevision'>) {
-  return { outcome: 'stale', now, states: [], settingsRevision } as const
-}
 
 /** Removes the members that only leases use. */
 function plain({ mark: _, isPartial: __, isInDoubt: ___, ...reply }: HoldTaken): TakeReply {

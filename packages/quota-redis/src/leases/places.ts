@@ -1,4 +1,13 @@
-import type { Layout, Quotas, ReadReply, StoreSchema, Subject, TakeRequest, WindowStates } from '@scoregw/quota/store'
+import {
+  isNotDone,
+  type Layout,
+  type Quotas,
+  type ReadReply,
+  type StoreSchema,
+  type Subject,
+  type TakeRequest,
+  type WindowStates,
+} from '@scoregw/quota/store'
 import { total, type UnitAmounts } from './amounts.ts'
 import { GROUPS, groupOf } from './groups.ts'
 import type { FreedAmounts } from './hold-records.ts'
@@ -112,6 +121,33 @@ export class Places {
   ): SharedAnswer | Promise<SharedAnswer> {
     const periods = periodsOf(both).shared
     return this.pool(category, shared).take({ costs, limits, rates, settingsRevision, periods, mayOpen })
+  }
+
+  /** Charges the shared layers once the own rows are charged. If that fails, the own part is undone. */
+  async takeSharedLast(request: SharedTake, split: SplitQuotas, undo: () => Promise<unknown>): Promise<SharedAnswer> {
+    try {
+      return await this.takeShared(request, split, true)
+    } catch (error) {
+      // Nothing was charged at the shared layers, or that is unknown. The caller is rejected either way.
+      await undo().catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** Waits for the own part of a request. If it was not carried out, the shared tokens are returned. */
+  async orPutBack<T>(
+    { category, costs }: SharedTake,
+    split: SplitQuotas,
+    { states }: SharedAnswer,
+    own: Promise<T>,
+  ): Promise<T> {
+    try {
+      return await own
+    } catch (error) {
+      if (isNotDone(error)) await this.putBack(category, split, states, costs)
+      else this.strand(costs)
+      throw error
+    }
   }
 
   /** The shared rows of one category, without this process's unspent leases. */

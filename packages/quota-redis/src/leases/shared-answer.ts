@@ -51,6 +51,16 @@ export interface SharedAnswer {
   readonly settingsRevision?: string | undefined
 }
 
+/** The reply to a request that the shared layers called stale. */
+export function stale({ now, settingsRevision }: Pick<SharedAnswer, 'now' | 'settingsRevision'>): {
+  readonly outcome: 'stale'
+  readonly now: number
+  readonly states: readonly number[]
+  readonly settingsRevision: string | undefined
+} {
+  return { outcome: 'stale', now, states: [], settingsRevision }
+}
+
 /** Outcomes by the statuses of `grant.lua`. */
 export const OUTCOMES: Readonly<Record<string, SharedAnswer['outcome']>> = {
   a: 'charged',
