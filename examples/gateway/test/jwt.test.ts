@@ -332,7 +332,7 @@ describe('the gateway with JWTs', () => {
       5,
       '5',
     ])
-    expect(body.msg).toContain('The credential cannot be checked right now')
+    expect(body.msg).toContain("The credential can't be checked right now")
     expect(log.join('')).toContain('the server of the keys answered 500')
     expect((await send('GET', '/me/quota', { token: USER_TOKEN })).status).toBe(200)
     expect((await send('GET', '/me/quota', { token: 'x.y.z' })).status).toBe(401)

@@ -31,8 +31,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the stores answer
-         * @description For load balancers: 503 while a store does not answer, and while the service is stopping.
+         * Whether the stores are available
+         * @description For load balancers: 503 while a store is unavailable, and while the service is stopping.
          *
          *     Free.
          */
@@ -114,7 +114,7 @@ export interface paths {
         };
         /**
          * This document
-         * @description OpenAPI 3.1, for reference pages and for generators of clients.
+         * @description OpenAPI 3.1, for reference pages and client generators.
          *
          *     Free.
          */
@@ -215,9 +215,9 @@ export interface components {
             };
         };
         /**
-         * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
+         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
          *
-         *     `shutting_down`: The service is stopping; another process may be there soon.
+         *     `shutting_down`: The service is stopping. Another process may be available soon.
          */
         QuotaUnavailableOrShuttingDown: {
             headers: {
@@ -229,7 +229,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `shutting_down`: The service is stopping; another process may be there soon. */
+        /** @description `shutting_down`: The service is stopping. Another process may be available soon. */
         ShuttingDown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -256,7 +256,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `unauthorized`: The credential is missing or not valid. */
+        /** @description `unauthorized`: The credential is missing or invalid. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -267,7 +267,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `validation_failed`: The content is not valid; `details` names every fault. */
+        /** @description `validation_failed`: The content is invalid. `details` lists all faults. */
         ValidationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -292,7 +292,7 @@ export interface components {
          */
         "WWW-Authenticate": string;
         /**
-         * @description Names the request in our log: the id that the client sent, or a new one.
+         * @description The request's id in our log: the one that the client sent, or a new one.
          * @example 0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11
          */
         "X-Request-Id": string;

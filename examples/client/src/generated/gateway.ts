@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * Whether the gateway is up, and its version
-         * @description For clients, in the form of their other answers.
+         * @description For clients, in the form of other responses.
          *
          *     Free.
          */
@@ -53,8 +53,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the stores answer
-         * @description For load balancers: 503 while a store does not answer, and while the service is stopping.
+         * Whether the stores are available
+         * @description For load balancers: 503 while a store is unavailable, and while the service is stopping.
          *
          *     Free.
          */
@@ -78,7 +78,7 @@ export interface paths {
         put?: never;
         /**
          * Write or overwrite scores
-         * @description Writes 1 to 20 scores over existing ones, all of them or none. A chart must not be in the list twice. With `sessionId` they are kept for an upload in parts: their tokens are held, and charged only by `/v1/upsert/check`.
+         * @description Writes 1 to 20 scores over existing ones, all or none. The list must not contain a chart twice. With `sessionId`, they are kept for an upload in parts. Their tokens are held, and only charged by `/v1/upsert/check`.
          *
          *     Costs 15 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -100,7 +100,7 @@ export interface paths {
         put?: never;
         /**
          * Delete scores
-         * @description Deletes the scores of 1 to 20 charts; one chart may be given without the list.
+         * @description Deletes the scores of 1 to 20 charts. For one chart, you can omit the list.
          *
          *     Costs 10 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -122,7 +122,7 @@ export interface paths {
         put?: never;
         /**
          * Read all scores
-         * @description All of the caller's scores, with what their charts add. It writes nothing.
+         * @description All of your scores, with facts of their charts. Writes nothing.
          *
          *     Costs 4 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -144,7 +144,7 @@ export interface paths {
         put?: never;
         /**
          * Delete all scores
-         * @description Deletes all of the caller's scores for good.
+         * @description Deletes all of your scores permanently.
          *
          *     Costs 20 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -165,8 +165,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read the user's own data
-         * @description Name, rating and how often the player played.
+         * Read your account data
+         * @description Name, rating and number of plays.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -187,8 +187,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read who the user is
-         * @description Name, rating, and when the player played last.
+         * Read your public data
+         * @description Name, rating, and when you last played.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -209,8 +209,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List the regions that the user played in
-         * @description Regions are unknown here: the list is empty.
+         * List the regions you played in
+         * @description Regions are unknown, so the list is empty.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -232,7 +232,7 @@ export interface paths {
         put?: never;
         /**
          * Buy a ticket
-         * @description The kinds 2, 3 and 5 cost 1, 2 and 3 credits of the balance, and each its own tokens. A ticket is valid for 90 days.
+         * @description Kinds 2, 3 and 5 cost 1, 2 and 3 credits, and each has its own price in tokens. A ticket is valid for 90 days.
          *
          *     Costs 10 or 15 or 25 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -253,8 +253,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List the tickets held
-         * @description The tickets that are still valid, with the number of each.
+         * List your tickets
+         * @description Valid tickets, with the number of each kind.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -275,8 +275,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Clear the tickets held
-         * @description Removes all of them; credits are not refunded.
+         * Clear your tickets
+         * @description Removes all tickets. Credits aren't refunded.
          *
          *     Costs 5 **write** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -296,7 +296,7 @@ export interface paths {
         };
         /**
          * List pending purchases
-         * @description Always empty: a purchase is complete when it is answered.
+         * @description Always empty, because purchases complete immediately.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -342,7 +342,7 @@ export interface paths {
         put?: never;
         /**
          * List all gates, 1 to 10
-         * @description The player's progress with each gate.
+         * @description The player's progress at each gate.
          *
          *     Costs 2 **read** tokens, unless the administrators set other prices; nothing if it fails.
          */
@@ -363,7 +363,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read scores from LXNS and keep the best
+         * Import scores from LXNS, keeping the best
          * @description Reads the player's scores from LXNS and keeps the best of each field. A request is also charged when the source refuses the player's credential.
          *
          *     Costs 5 **read** tokens, unless the administrators set other prices; nothing if it fails.
@@ -385,7 +385,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read scores from Diving-Fish and keep the best
+         * Import scores from Diving-Fish, keeping the best
          * @description Reads the player's scores from Diving-Fish and keeps the best of each field. A request is also charged when the source refuses the player's credential.
          *
          *     Costs 5 **read** tokens, unless the administrators set other prices; nothing if it fails.
@@ -450,7 +450,7 @@ export interface paths {
         };
         /**
          * The limits that exist
-         * @description The windows, categories, layers and operations that settings, overrides and statuses are made of.
+         * @description The windows, categories, layers and operations in settings, overrides and statuses.
          *
          *     Free.
          */
@@ -471,15 +471,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The settings of everybody
-         * @description Mode, base values, shared layers, prices, limits that are not enforced, plans and thresholds. Send the `ETag` as `If-Match` of a change.
+         * The settings of all users
+         * @description Mode, base values, shared layers, prices, shadowed limits, plans and thresholds. Send the `ETag` as `If-Match` of a change.
          *
          *     Free.
          */
         get: operations["readSettings"];
         /**
-         * Replace the settings of everybody
-         * @description Takes the whole document, without `version`, or refuses it, naming every fault. It is in force at once.
+         * Replace the settings of all users
+         * @description Send the whole document, without `version`. An invalid one is rejected with all faults. Changes apply immediately.
          *
          *     Free.
          */
@@ -489,7 +489,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a part of the settings of everybody
+         * Change a part of the settings of all users
          * @description A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes, lists are replaced. The result is validated as a whole document.
          *
          *     Free.
@@ -513,7 +513,7 @@ export interface paths {
         get: operations["readUserQuota"];
         /**
          * Replace a user's overrides
-         * @description Absent members follow the default again. `If-Match` is optional.
+         * @description Absent members get their default. `If-Match` is optional.
          *
          *     Free.
          */
@@ -521,7 +521,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a user's overrides
-         * @description The user follows the default again, in everything.
+         * @description The defaults apply to the user again.
          *
          *     Free.
          */
@@ -540,7 +540,7 @@ export interface paths {
         };
         /**
          * A user's usage
-         * @description What the user sees at `/me/quota`, the name of each layer, and the limits that are not enforced.
+         * @description The user's `/me/quota`, the name of each layer, and shadowed limits.
          *
          *     Free.
          */
@@ -564,7 +564,7 @@ export interface paths {
         put?: never;
         /**
          * Reset a user's usage
-         * @description Closes the user's windows: of one category or all, of the user's own layers or of the named one. The windows of a shared layer are those of all users.
+         * @description Resets the user's windows in one category or all, in the user's own layers or the named layer. The windows of a shared layer belong to all users.
          *
          *     Free.
          */
@@ -583,8 +583,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Users in the order of their ids
-         * @description Page by page: `nextCursor` of one is the `cursor` of the next.
+         * Users by id
+         * @description Pass a page's `nextCursor` as the `cursor` of the next page.
          *
          *     Free.
          */
@@ -613,15 +613,15 @@ export interface paths {
         get: operations["findUser"];
         /**
          * Create or change a user
-         * @description Absent members stay as they are. 201: the user is new. `If-Match` is optional; `If-None-Match: *` creates and never changes.
+         * @description Absent members stay unchanged. 201: the user is new. `If-Match` is optional. `If-None-Match: *` only creates users.
          *
          *     Free.
          */
         put: operations["putUser"];
         post?: never;
         /**
-         * Delete a user and everything that is the user's
-         * @description Tokens, scores, tickets, credits, records of usage, overrides and open holds are gone for good. What was charged to shared limits stays charged, and the audit trail stays. A valid JWT makes a new user of the id: disable a user to keep somebody out. `If-Match` is optional.
+         * Delete a user and all of the user's data
+         * @description Permanently deletes tokens, scores, tickets, credits, usage records, overrides and open holds. Charges to shared limits and the audit trail stay. A valid JWT creates a new user with the id, so disable a user to keep someone out. `If-Match` is optional.
          *
          *     Free.
          */
@@ -642,7 +642,7 @@ export interface paths {
         put?: never;
         /**
          * Change a user's balance of ticket credits
-         * @description Either `add`, which may be negative, or `set`; with `from` it is set only if the balance still is `from`.
+         * @description Send `add`, which may be negative, or `set`. With `from`, it is only set if the balance is still `from`.
          *
          *     Free.
          */
@@ -662,15 +662,15 @@ export interface paths {
         };
         /**
          * A user's tokens
-         * @description Ids and labels. A token itself is shown only once, when it is issued.
+         * @description Ids and labels. A token itself is only shown when it is issued.
          *
          *     Free.
          */
         get: operations["listTokens"];
         put?: never;
         /**
-         * Issue a token, which is shown only this once
-         * @description Creates the user if there is none.
+         * Issue a token, which is only shown this time
+         * @description Creates the user if necessary.
          *
          *     Free.
          */
@@ -693,7 +693,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a token
-         * @description It stops working at once.
+         * @description It stops working immediately.
          *
          *     Free.
          */
@@ -712,15 +712,15 @@ export interface paths {
         };
         /**
          * Bots of score sync
-         * @description Ids and names. A credential itself is shown only once, when it is issued.
+         * @description Ids and names. A credential itself is only shown when it is issued.
          *
          *     Free.
          */
         get: operations["listBots"];
         put?: never;
         /**
-         * Issue a bot's token, which is shown only this once
-         * @description Only its hash is stored: a lost one cannot be recovered.
+         * Issue a bot's token, which is only shown this time
+         * @description Only its hash is stored, so a lost one can't be recovered.
          *
          *     Free.
          */
@@ -743,7 +743,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a bot's token
-         * @description It stops working at once.
+         * @description It stops working immediately.
          *
          *     Free.
          */
@@ -762,15 +762,15 @@ export interface paths {
         };
         /**
          * Keys of the chart preview
-         * @description Ids and names. A credential itself is shown only once, when it is issued.
+         * @description Ids and names. A credential itself is only shown when it is issued.
          *
          *     Free.
          */
         get: operations["listChartKeys"];
         put?: never;
         /**
-         * Issue a chart key, which is shown only this once
-         * @description Only its hash is stored: a lost one cannot be recovered.
+         * Issue a chart key, which is only shown this time
+         * @description Only its hash is stored, so a lost one can't be recovered.
          *
          *     Free.
          */
@@ -793,7 +793,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a chart key
-         * @description It stops working at once.
+         * @description It stops working immediately.
          *
          *     Free.
          */
@@ -812,7 +812,7 @@ export interface paths {
         };
         /**
          * The audit trail of changes, the newest first
-         * @description Follow `nextCursor` until it is `null`. No page repeats or lacks an entry while others are written.
+         * @description Follow `nextCursor` until it is `null`. While entries are written, no page repeats or skips one.
          *
          *     Free.
          */
@@ -834,7 +834,7 @@ export interface paths {
         };
         /**
          * The factor of mode adaptive, and the reason for its value
-         * @description It follows the server internal errors of the last 30 minutes, between 0.75 and 1.5.
+         * @description It follows the server errors of the last 30 minutes, between 0.75 and 1.5.
          *
          *     Free.
          */
@@ -856,7 +856,7 @@ export interface paths {
         };
         /**
          * Outcomes of requests over the last days
-         * @description Buckets are aligned to the half hour (UTC); those without calls are included, with zeros.
+         * @description Buckets are aligned to the half hour (UTC). Those without calls are included.
          *
          *     Free.
          */
@@ -878,7 +878,7 @@ export interface paths {
         };
         /**
          * The extras that this gateway runs
-         * @description Names of the parts beyond the specification, as `EXTRAS` takes them.
+         * @description The names of features beyond the specification, as in `EXTRAS`.
          *
          *     Free.
          */
@@ -929,7 +929,7 @@ export interface paths {
         get: operations["readWebhook"];
         /**
          * Set where alerts are sent
-         * @description The first time creates a secret, which is shown only this once. Thresholds of the layers named here raise alerts. `If-Match` is optional.
+         * @description The first time creates a secret, which is only shown this time. Thresholds of the layers named here raise alerts. `If-Match` is optional.
          *
          *     Free.
          */
@@ -957,7 +957,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create another secret, which is shown only this once
+         * Create another secret, which is only shown this time
          * @description For a day messages are signed with both secrets.
          *
          *     Free.
@@ -1000,7 +1000,7 @@ export interface paths {
         };
         /**
          * A user's open holds
-         * @description Tokens and slots of requests in progress, the earliest end first.
+         * @description Tokens and slots of requests in progress, by expiry.
          *
          *     Free.
          */
@@ -1025,7 +1025,7 @@ export interface paths {
         post?: never;
         /**
          * Release a hold
-         * @description Its tokens go back and its slot is freed at once; the work itself is not stopped.
+         * @description Refunds its tokens and frees its slot immediately. Doesn't stop the work.
          *
          *     Free.
          */
@@ -1044,7 +1044,7 @@ export interface paths {
         };
         /**
          * Overview of the service
-         * @description Requests and their outcomes, refusals, the rest of shared limits, and the users who spend and are refused most. Each member says whether it covers one process or all.
+         * @description Requests and their outcomes, refusals, what remains of shared limits, and the users who spend and are refused the most. Each member says whether it covers one process or all.
          *
          *     Free.
          */
@@ -1066,7 +1066,7 @@ export interface paths {
         };
         /**
          * Requests and their outcomes over the last day or week
-         * @description Of all processes, in steps of 10 minutes or of an hour; those without requests are included.
+         * @description All processes, in steps of 10 minutes or an hour. Steps without requests are included.
          *
          *     Free.
          */
@@ -1087,8 +1087,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Overview of the service, each second
-         * @description Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, when the credential is revoked, and when the service stops; reconnect with the credential.
+         * Overview of the service, every second
+         * @description Server-sent events `overview` with the JSON of `/admin/overview`, immediately and then every second. The stream ends after a minute, when the credential is revoked, and when the service stops. Reconnect with the credential.
          *
          *     Free.
          */
@@ -1112,7 +1112,7 @@ export interface paths {
         put?: never;
         /**
          * Forget what mode adaptive has learned
-         * @description Forgets the wall, which rises are to blame, and how slowly errors pass. Factor and history stay, and the factor rises freely. Works in every mode.
+         * @description Forgets the wall, the suspected rises, and how slowly errors pass. Factor and history stay, and the factor can rise freely. Works in every mode.
          *
          *     Free.
          */
@@ -1133,8 +1133,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin an upload in parts
-         * @description Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then call `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.
+         * Start an upload in parts
+         * @description Send up to 2,000 scores to `/v1/music/upsert` with its `sessionId`, then call `/v1/upsert/check`. A session expires after 10 minutes without a call. Nothing is then stored or charged. A user may have 5 open sessions.
          *
          *     Free.
          */
@@ -1155,8 +1155,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End an upload in parts
-         * @description If all scores have arrived they are stored, all or nothing, and charged once: the price of one upsert for each 20 scores or part of them. A repeat gets the same answer. A session that is over is 409 `session_expired` at once, with and without `sync=1`.
+         * Finish an upload in parts
+         * @description If all scores have arrived, they are stored, all or none, and charged once: the price of an upsert per 20 scores or part of 20. A repeat gets the same response. An expired session gets 409 `session_expired` immediately, with or without `sync=1`.
          *
          *     Free.
          */
@@ -1176,7 +1176,7 @@ export interface paths {
         };
         /**
          * The caller's last requests, the newest first
-         * @description Metered requests of the last 30 days, 1,000 at most: when, what, how it ended, what it was charged, and which limit refused it. Follow `nextCursor` until it is `null`.
+         * @description Metered requests of the last 30 days, at most 1,000: time, operation, outcome, charge, and the limit that refused. Follow `nextCursor` until it is `null`.
          *
          *     Free.
          */
@@ -1198,7 +1198,7 @@ export interface paths {
         };
         /**
          * Outcomes of the caller's requests, day by day
-         * @description Metered requests, tokens and failures of each day in Beijing; days without requests have zeros.
+         * @description Metered requests, tokens and failures per day in Beijing. Days without requests have zeros.
          *
          *     Free.
          */
@@ -1219,8 +1219,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who was refused lately, by which limit
-         * @description Refusals of the last hour, of all processes, grouped by user, operation and limit, the newest first. At most the newest 1,000 refusals are counted.
+         * Recent refusals by user and limit
+         * @description Refusals of the last hour in all processes, by user, operation and limit, the newest first. Counts at most the newest 1,000.
          *
          *     Free.
          */
@@ -1244,7 +1244,7 @@ export interface paths {
         put?: never;
         /**
          * Why a user is refused, and what another limit would change
-         * @description What a request would be answered now, which limit binds, and until when; the user's last refusals; and the last days decided again under a proposal. Changes nothing.
+         * @description The decision about a request now, the binding limit and its end; the user's last refusals; and the last days decided again with a proposal. Changes nothing.
          *
          *     Free.
          */
@@ -1286,7 +1286,7 @@ export interface paths {
         };
         /**
          * This document
-         * @description OpenAPI 3.1, for reference pages and for generators of clients.
+         * @description OpenAPI 3.1, for reference pages and client generators.
          *
          *     Free.
          */
@@ -1306,17 +1306,17 @@ export interface components {
         AdaptiveFactorAnswer: {
             /** @enum {string} */
             mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
-            /** @description whether the mode is adaptive: the factor moves and counts only then */
+            /** @description whether the mode is adaptive; otherwise the factor doesn't move or apply */
             isActive: boolean;
             factor: number;
-            /** @description counts the ticks; apart from the version of the settings */
+            /** @description counts ticks; independent of the version of the settings */
             version: number;
-            /** @description what the last tick did; null before the first */
+            /** @description the last tick; null before the first */
             lastTick: {
                 /** Format: date-time */
                 at: string;
                 /**
-                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @description `other`: unknown to this version of the gateway; `msg` names it
                  * @enum {string}
                  */
                 code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
@@ -1324,7 +1324,7 @@ export interface components {
                 msg: string;
                 from: number;
                 to: number;
-                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                /** @description of the last 30 complete minutes, and of the last 5 */
                 counts: {
                     calls: number;
                     errors: number;
@@ -1337,23 +1337,23 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description what no rise goes above, except a short test of the wall */
+                /** @description the highest level of a rise, except for a short test of the wall */
                 cap: number | null;
-                /** @description the levels at which errors began; null: none is known */
+                /** @description the levels at which errors started; null: unknown */
                 wall: {
-                    /** @description the lowest level at which errors may begin */
+                    /** @description the lowest level at which errors may start */
                     low: number;
                     /** @description the level at which there were errors */
                     high: number;
                     /**
                      * Format: date-time
-                     * @description the level `low` is not tested before
+                     * @description when `low` can be tested again
                      */
                     retryAt: string;
                 } | null;
-                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                /** @description no counts can lower the factor before; null: it is at its lowest */
                 nextFallAt: string | null;
-                /** @description before this instant no counts can raise the factor; null: it is highest */
+                /** @description no counts can raise the factor before; null: it is at its highest */
                 nextRiseAt: string | null;
             } | null;
             /** @description what a tick would do now */
@@ -1361,7 +1361,7 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /**
-                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @description `other`: unknown to this version of the gateway; `msg` names it
                  * @enum {string}
                  */
                 code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
@@ -1369,7 +1369,7 @@ export interface components {
                 msg: string;
                 from: number;
                 to: number;
-                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                /** @description of the last 30 complete minutes, and of the last 5 */
                 counts: {
                     calls: number;
                     errors: number;
@@ -1382,23 +1382,23 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description what no rise goes above, except a short test of the wall */
+                /** @description the highest level of a rise, except for a short test of the wall */
                 cap: number | null;
-                /** @description the levels at which errors began; null: none is known */
+                /** @description the levels at which errors started; null: unknown */
                 wall: {
-                    /** @description the lowest level at which errors may begin */
+                    /** @description the lowest level at which errors may start */
                     low: number;
                     /** @description the level at which there were errors */
                     high: number;
                     /**
                      * Format: date-time
-                     * @description the level `low` is not tested before
+                     * @description when `low` can be tested again
                      */
                     retryAt: string;
                 } | null;
-                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                /** @description no counts can lower the factor before; null: it is at its lowest */
                 nextFallAt: string | null;
-                /** @description before this instant no counts can raise the factor; null: it is highest */
+                /** @description no counts can raise the factor before; null: it is at its highest */
                 nextRiseAt: string | null;
             };
             /** @description the last moves, newest first */
@@ -1406,7 +1406,7 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /**
-                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @description `other`: unknown to this version of the gateway; `msg` names it
                  * @enum {string}
                  */
                 code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
@@ -1414,7 +1414,7 @@ export interface components {
                 msg: string;
                 from: number;
                 to: number;
-                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                /** @description of the last 30 complete minutes, and of the last 5 */
                 counts: {
                     calls: number;
                     errors: number;
@@ -1427,23 +1427,23 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description what no rise goes above, except a short test of the wall */
+                /** @description the highest level of a rise, except for a short test of the wall */
                 cap: number | null;
-                /** @description the levels at which errors began; null: none is known */
+                /** @description the levels at which errors started; null: unknown */
                 wall: {
-                    /** @description the lowest level at which errors may begin */
+                    /** @description the lowest level at which errors may start */
                     low: number;
                     /** @description the level at which there were errors */
                     high: number;
                     /**
                      * Format: date-time
-                     * @description the level `low` is not tested before
+                     * @description when `low` can be tested again
                      */
                     retryAt: string;
                 } | null;
-                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                /** @description no counts can lower the factor before; null: it is at its lowest */
                 nextFallAt: string | null;
-                /** @description before this instant no counts can raise the factor; null: it is highest */
+                /** @description no counts can raise the factor before; null: it is at its highest */
                 nextRiseAt: string | null;
             }[];
         };
@@ -1458,16 +1458,16 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description `kept`: there was nowhere to send it. `given_up`: the receiver never took it.
+             * @description `kept`: there was no webhook. `given_up`: the receiver never accepted it.
              * @enum {string}
              */
             state: "pending" | "sent" | "given_up" | "kept";
             attempts: number;
-            /** @description When it is sent again; `null`: it is not. */
+            /** @description When it will be sent again; `null`: never. */
             nextAt: string | null;
-            /** @description What the last attempt was answered. */
+            /** @description The status of the last attempt. */
             lastStatus: number | null;
-            /** @description Why it was not answered. */
+            /** @description Why the last attempt got no response. */
             lastFault: string | null;
             sentAt: string | null;
         };
@@ -1508,7 +1508,7 @@ export interface components {
         ChangeBalanceBody: {
             add?: number;
             set?: number;
-            /** @description With `set`: only if the balance is this. */
+            /** @description With `set`: only set it if the balance is this. */
             from?: number;
         };
         CheckUploadSessionAnswer: {
@@ -1523,27 +1523,27 @@ export interface components {
                 /** Format: uuid */
                 sessionId: string;
                 /**
-                 * @description `open`: not everything has come; `storing`: ask again; `done`: stored and charged.
+                 * @description `open`: not complete; `storing`: check again; `done`: stored and charged.
                  * @enum {string}
                  */
                 status: "open" | "storing" | "done";
-                /** @description When an open one ends; `null`: it does not any more. */
+                /** @description When an open session expires; `null`: it doesn't. */
                 expiresAt: string | null;
                 expected: number | null;
-                /** @description Scores that have come, of different charts. */
+                /** @description Scores received, of different charts. */
                 receivedMusicCount: number;
                 /** @description Scores that were created or updated; `null`: not known yet. */
                 uploadedMusicCount: number | null;
-                /** @description Scores that were there already, just so. */
+                /** @description Scores that already existed and are equal. */
                 skippedMusicCount: number | null;
-                /** @description What all of it was charged; `null`: nothing yet. */
+                /** @description The charge for all scores; `null`: not charged yet. */
                 tokensCharged: number | null;
             };
         };
         CheckUploadSessionBody: {
             /**
              * Format: uuid
-             * @description As `POST /v1/upsert/session` answered it.
+             * @description The id from `POST /v1/upsert/session`.
              */
             sessionId: string;
         };
@@ -1593,7 +1593,7 @@ export interface components {
             };
         };
         CreateUploadSessionBody: {
-            /** @description How many scores will come; absent: the check says that these were all. */
+            /** @description How many scores you will send. Absent: the check ends the upload. */
             expected?: number | null;
         };
         DeleteMusicAnswer: {
@@ -1605,7 +1605,7 @@ export interface components {
             /** @description The same as `msg`. */
             returnMessage: string;
             businessData: {
-                /** @description Scores that are gone now. */
+                /** @description Scores that were deleted. */
                 deletedMusicCount: number;
                 results: {
                     musicId: number;
@@ -1643,19 +1643,19 @@ export interface components {
             error: "bad_request" | "unauthorized" | "forbidden" | "user_disabled" | "insufficient_balance" | "not_found" | "score_not_found" | "method_not_allowed" | "conflict" | "sync_in_progress" | "chunk_conflict" | "snapshot_open" | "snapshot_incomplete" | "snapshot_expired" | "session_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "idempotency_key_reused" | "unknown_chart" | "dx_score_too_high" | "source_credential_rejected" | "source_privacy" | "snapshot_empty" | "checksum_mismatch" | "precondition_required" | "player_busy" | "quota_exceeded" | "too_many_failures" | "internal_error" | "source_unreachable" | "source_bad_response" | "source_error" | "source_rate_limited" | "quota_unavailable" | "overloaded" | "shutting_down" | "source_timeout";
             /** @description What went wrong, for people. */
             msg: string;
-            /** @description Names the request in our log. */
+            /** @description The request's id in our log. */
             requestId: string;
-            /** @description Everything that is wrong with the request, by dotted path, for example `musicList.0.level`. */
+            /** @description All faults of the request, by dotted path, for example `musicList.0.level`. */
             details?: {
                 path: string;
                 msg: string;
             }[];
             /**
-             * @description The score service that was asked.
+             * @description The score service.
              * @enum {string}
              */
             source?: "lx" | "fish";
-            /** @description The HTTP status that it answered with. */
+            /** @description Its HTTP status. */
             upstreamStatus?: number;
             /** @description Whole seconds to wait before retrying. */
             retryAfterSeconds?: number;
@@ -1675,12 +1675,12 @@ export interface components {
                 /** @description the same, in seconds since the epoch */
                 bucketUnix: number;
                 calls: number;
-                /** @description server internal errors without an answer to pass on (httpStatus 0) */
+                /** @description server errors without a response to pass on (httpStatus 0) */
                 codeZero: number;
-                /** @description all server internal errors: httpStatus 0, or 500 and above */
+                /** @description all server errors: httpStatus 0, or 500 and above */
                 serverError: number;
                 clientError: number;
-                /** @description answers below 400 whose returnCode is not 1 */
+                /** @description responses below 400 whose returnCode is not 1 */
                 businessFail: number;
                 successRate: number;
                 /** @description (businessFail + serverError) / calls; 0 without calls */
@@ -1688,12 +1688,12 @@ export interface components {
             }[];
             summary: {
                 calls: number;
-                /** @description server internal errors without an answer to pass on (httpStatus 0) */
+                /** @description server errors without a response to pass on (httpStatus 0) */
                 codeZero: number;
-                /** @description all server internal errors: httpStatus 0, or 500 and above */
+                /** @description all server errors: httpStatus 0, or 500 and above */
                 serverError: number;
                 clientError: number;
-                /** @description answers below 400 whose returnCode is not 1 */
+                /** @description responses below 400 whose returnCode is not 1 */
                 businessFail: number;
                 successRate: number;
                 /** @description (businessFail + serverError) / calls; 0 without calls */
@@ -1705,9 +1705,9 @@ export interface components {
             name: string;
             /** @enum {string} */
             role: "player" | "admin";
-            /** @description Whether every credential of the user is refused. */
+            /** @description Whether all credentials of the user are rejected. */
             disabled: boolean;
-            /** @description The account of score sync. */
+            /** @description The score sync account. */
             qq: number | null;
             /** @description In credits. */
             balance: number;
@@ -1729,13 +1729,13 @@ export interface components {
             };
         };
         Hold: {
-            /** @description Names the hold in a request that releases it. */
+            /** @description Identifies the hold when you release it. */
             ref: string;
             operation: string;
             category: string;
-            /** @description Tokens that it has, in every window. */
+            /** @description Its tokens in every window. */
             tokens: number;
-            /** @description `true`: it has a slot of the work that may be under way at once. */
+            /** @description `true`: it has a concurrency slot. */
             slot: boolean;
             /**
              * Format: date-time
@@ -1744,7 +1744,7 @@ export interface components {
             takenAt: string;
             /**
              * Format: date-time
-             * @description When what it has goes back by itself, unless it is extended.
+             * @description When it expires and is refunded, unless it is extended.
              */
             endsAt: string;
         };
@@ -1784,7 +1784,7 @@ export interface components {
                 lastAt: string;
                 /**
                  * Format: date-time
-                 * @description When the limit that refused last had room again.
+                 * @description When the last refusing limit had room again.
                  */
                 resetAt: string;
             }[];
@@ -1802,7 +1802,7 @@ export interface components {
                 by: string | null;
                 /** @enum {string} */
                 action: "settings.change" | "user-quota.change" | "quota.reset" | "factor.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
-                /** @description The id of what was changed; `null`: the settings of everybody. */
+                /** @description The id of what was changed; `null`: the settings of all users. */
                 subject: string | null;
                 before: {
                     [key: string]: unknown;
@@ -1884,9 +1884,9 @@ export interface components {
                 name: string;
                 /** @enum {string} */
                 role: "player" | "admin";
-                /** @description Whether every credential of the user is refused. */
+                /** @description Whether all credentials of the user are rejected. */
                 disabled: boolean;
-                /** @description The account of score sync. */
+                /** @description The score sync account. */
                 qq: number | null;
                 /** @description In credits. */
                 balance: number;
@@ -1897,7 +1897,7 @@ export interface components {
         };
         MetricsAnswer: string;
         NamedQuotaStatus: {
-            /** @description By category: the windows of each layer in turn; those of a shared layer only where it applies. */
+            /** @description By category: the windows of each layer that applies, in order. */
             windows: {
                 readonly read: components["schemas"]["NamedWindowStatus"][];
                 readonly write: components["schemas"]["NamedWindowStatus"][];
@@ -1917,24 +1917,24 @@ export interface components {
             window: string;
             /** @description Tokens. */
             limit: number | "unlimited";
-            /** @description Of a bucket: how many tokens can be saved up. */
+            /** @description For a bucket: the most tokens that it can hold. */
             burst?: number | "unlimited";
-            /** @description Tokens; of a bucket those that have not come back. */
+            /** @description Tokens; for a bucket, those that have not returned. */
             used: number;
-            /** @description How much of `used` open holds have and may still give back; absent: none. */
+            /** @description The part of `used` that open holds may still refund. Absent: none. */
             held?: number;
-            /** @description Tokens, never below 0; of a bucket what is left of its burst. */
+            /** @description Tokens, never below 0; for a bucket, what remains of its burst. */
             remaining: number | "unlimited";
-            /** @description ISO 8601 UTC; `null`: nothing was charged in the window yet. */
+            /** @description ISO 8601 UTC; `null`: the window isn't open. */
             startedAt: string | null;
-            /** @description When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it is not open, or full. */
+            /** @description When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it isn't open, or is full. */
             resetAt: string | null;
             /**
-             * @description What ends its count: its length, the next period of the calendar, or the end of the work that has slots; the tokens of a bucket come back one by one.
+             * @description What ends its count: its length, the next calendar period, or the end of the work with the slots. A bucket refills token by token.
              * @enum {string}
              */
             kind: "rolling" | "calendar" | "bucket" | "concurrency";
-            /** @description `false`: it is charged and refuses nobody; users do not see it. */
+            /** @description `false`: it is shadowed. It is charged but refuses nothing, and users don't see it. */
             enforced: boolean;
         };
         OpenApiAnswer: {
@@ -1945,26 +1945,26 @@ export interface components {
         Overview: {
             /** Format: date-time */
             at: string;
-            /** @description Which of the processes answered; it has a new id with each start. */
+            /** @description The process that responded. It gets a new id with each start. */
             process: {
                 id: string;
                 /** Format: date-time */
                 since: string;
             };
             requests: {
-                /** @description Of this process, over the last ten seconds. */
+                /** @description This process, over the last ten seconds. */
                 perSecond: number;
-                /** @description Of this process: the last 60 whole seconds, the oldest first. */
+                /** @description This process: the last 60 whole seconds, the oldest first. */
                 seconds: {
                     succeeded: number;
                     /** @description By a limit. */
                     refused: number;
-                    /** @description By other faults of the caller's. */
+                    /** @description By other client errors. */
                     clientError: number;
-                    /** @description By ours, or those of whom we asked. */
+                    /** @description Server errors, ours or those of a source. */
                     serverError: number;
                 }[];
-                /** @description Of all processes: the last 60 minutes, the last one under way; `null`: the database is away. */
+                /** @description All processes: the last 60 minutes, including the current one; `null`: the database is unavailable. */
                 minutes: {
                     /** Format: date-time */
                     ts: string;
@@ -1972,13 +1972,13 @@ export interface components {
                     succeeded: number;
                     /** @description By a limit. */
                     refused: number;
-                    /** @description By other faults of the caller's. */
+                    /** @description By other client errors. */
                     clientError: number;
-                    /** @description By ours, or those of whom we asked. */
+                    /** @description Server errors, ours or those of a source. */
                     serverError: number;
                 }[] | null;
             };
-            /** @description Of this process. `degraded`: decisions by the failure policy, since the counters did not answer. */
+            /** @description This process. `degraded`: decisions by the failure policy, because the counters were unavailable. */
             refusals: {
                 /** Format: date-time */
                 since: string;
@@ -1991,7 +1991,7 @@ export interface components {
                 }[];
                 degraded: number;
             };
-            /** @description What everybody shares, over all processes; `null`: the counters are away. */
+            /** @description Shared limits, of all processes; `null`: the counters are unavailable. */
             shared: {
                 layer: string;
                 scope: string;
@@ -2008,7 +2008,7 @@ export interface components {
             }[] | null;
             /** @description Shared layers that are switched off, by name. */
             disabled: string[];
-            /** @description Of all processes, as this one has heard of it. */
+            /** @description The last known factor of all processes. */
             adaptive: {
                 /** @enum {string} */
                 mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
@@ -2017,7 +2017,7 @@ export interface components {
                 min: number;
                 max: number;
             };
-            /** @description Of this process: who spent and who was refused most, by category. */
+            /** @description This process: the users who spent the most and were refused the most, by category. */
             top: {
                 /** Format: date-time */
                 since: string;
@@ -2026,7 +2026,7 @@ export interface components {
                         userId: string;
                         /** @description Tokens, or refusals. */
                         amount: number;
-                        /** @description As much as that for certain. */
+                        /** @description The certain part of it. */
                         atLeast: number;
                     }[];
                 };
@@ -2035,16 +2035,16 @@ export interface components {
                         userId: string;
                         /** @description Tokens, or refusals. */
                         amount: number;
-                        /** @description As much as that for certain. */
+                        /** @description The certain part of it. */
                         atLeast: number;
                     }[];
                 };
             };
-            /** @description The last ones, of all processes; `null`: the database is away. */
+            /** @description The last alerts of all processes; `null`: the database is unavailable. */
             alerts: components["schemas"]["Alert"][] | null;
             settings: {
                 version: number;
-                /** @description Stored values that are not in force; `null`: the database is unavailable. */
+                /** @description Stored values without effect; `null`: the database is unavailable. */
                 faults: {
                     path: string;
                     msg: string;
@@ -2069,13 +2069,13 @@ export interface components {
                     at: string;
                     operation: string;
                     category: string;
-                    /** @description What it was charged in the end. */
+                    /** @description The final charge. */
                     tokens: number;
-                    /** @description The HTTP status; 499 where the caller went away before there was one. */
+                    /** @description The HTTP status; 499: the client disconnected before the response. */
                     status: number;
-                    /** @description The answer's `error`; `null`: it had none. */
+                    /** @description The response's `error`; `null`: none. */
                     error: string | null;
-                    /** @description The limit that refused it; `null`: none did. */
+                    /** @description The limit that refused it; `null`: none. */
                     refusal: {
                         scope: string;
                         window: string;
@@ -2107,19 +2107,19 @@ export interface components {
                     date: string;
                     requests: number;
                     tokens: number;
-                    /** @description Answers from 400 on. */
+                    /** @description Responses with status 400 and above. */
                     failures: number;
                 }[];
                 summary: {
                     requests: number;
                     tokens: number;
-                    /** @description Answers from 400 on. */
+                    /** @description Responses with status 400 and above. */
                     failures: number;
                 };
             };
         };
         PatchSettingsAnswer: {
-            /** @description Counts the changes, for people. */
+            /** @description Counts changes. */
             version: number;
             /**
              * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
@@ -2127,16 +2127,16 @@ export interface components {
              */
             mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
             base: components["schemas"]["QuotaTable"];
-            /** @description Taken as it is; needed in mode `custom`. */
+            /** @description Not scaled. Required in mode `custom`. */
             custom: components["schemas"]["QuotaTable"] | null;
-            /** @description The layer `Site`, which everybody shares. */
+            /** @description The layer `Site`, which all users share. */
             site: {
                 /** @description `false`: its windows are neither checked, charged nor shown. */
                 enabled: boolean;
                 /** @description Factor on the layer's limits in every mode; at most two decimals. */
                 multiplier: number;
             };
-            /** @description Tokens that operations cost, where that differs from the default. */
+            /** @description Prices in tokens that differ from the default. */
             prices: {
                 "user.data"?: number;
                 "user.charge"?: number;
@@ -2153,12 +2153,12 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
-            /** @description By layer: limits that are charged and refuse nobody, `all` or by label. A layer that is not named has none. */
+            /** @description By layer: shadowed limits, which are charged but refuse nothing. `all`, or labels. Layers that are missing have none. */
             shadow: {
                 personal?: "all" | ("1h" | "5h" | "1d")[];
                 site?: "all" | ("1h" | "5h" | "1d")[];
             };
-            /** @description By plan: the limits of the users' own layers that differ for those who have it. Modes scale them as they scale the base values. */
+            /** @description By plan: the limits that differ from the base, in layers that aren't shared. Modes scale them like base values. */
             plans: {
                 [key: string]: {
                     personal?: {
@@ -2183,18 +2183,18 @@ export interface components {
             };
             /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
             thresholds: ({
-                /** @description From this share of a limit on; at most two decimals. */
+                /** @description From this share of a limit on. At most two decimals. */
                 share: number;
             } | {
-                /** @description As soon as no more than so many tokens are left. */
+                /** @description When at most this many tokens remain. */
                 left: number;
             })[] | null;
-            /** @description What of the stored settings is not in force, since the policy has it not or not so; absent: nothing. */
+            /** @description Stored settings that have no effect, because the policy doesn't know them or they are invalid. Absent: none. */
             faults?: {
                 path: string;
                 msg: string;
             }[];
-            /** @description What makes an operation impossible, such as a limit below a price. */
+            /** @description Reasons why an operation is impossible, such as a limit below its price. */
             warnings: {
                 path: string;
                 msg: string;
@@ -2216,11 +2216,11 @@ export interface components {
                 userName: string;
                 playerRating: number;
                 /**
-                 * @description Nobody plays through this service.
+                 * @description Always false: no one plays through this service.
                  * @constant
                  */
                 isLogin: false;
-                /** @description Of the scores whose time is known; `null`: of none. */
+                /** @description According to scores with a known time; `null`: unknown. */
                 lastPlayDate: string | null;
             };
         };
@@ -2230,9 +2230,9 @@ export interface components {
             name: string;
             /** @enum {string} */
             role: "player" | "admin";
-            /** @description Whether every credential of the user is refused. */
+            /** @description Whether all credentials of the user are rejected. */
             disabled: boolean;
-            /** @description The account of score sync. */
+            /** @description The score sync account. */
             qq: number | null;
             /** @description In credits. */
             balance: number;
@@ -2243,18 +2243,18 @@ export interface components {
             name?: string;
             /** @enum {string} */
             role?: "player" | "admin";
-            /** @description `true`: every credential is refused with a 403. */
+            /** @description `true`: all credentials are rejected with a 403. */
             disabled?: boolean;
             qq?: number | null;
         };
         /** @description A window has too few tokens left. Nothing was charged. */
         QuotaExceeded: {
             /**
-             * @description The same in every refusal by a quota.
+             * @description The same in all refusals by a quota.
              * @constant
              */
             error: "quota_exceeded";
-            /** @description For people, by `Accept-Language` in English or Chinese: scope, window, category, until when in Beijing time (UTC+8), and where to ask for more. */
+            /** @description For people, in English or Chinese by `Accept-Language`: scope, window, category, when it resets in Beijing time (UTC+8), and where to request more. */
             msg: string;
             /** @description Whole seconds to wait before retrying. */
             retryAfterSeconds: number;
@@ -2288,12 +2288,12 @@ export interface components {
                 retryAt: string;
                 /** @description The window for people, in the language of `msg`: `1-Hour`, `1 小时`. */
                 windowLabel: string;
-                /** @description Of a bucket: how many tokens can be saved up. */
+                /** @description For a bucket: the most tokens that it can hold. */
                 burst?: number;
             };
         };
         QuotaStatus: {
-            /** @description By category: the windows of each layer in turn; those of a shared layer only where it applies. */
+            /** @description By category: the windows of each layer that applies, in order. */
             windows: {
                 readonly read: components["schemas"]["WindowStatus"][];
                 readonly write: components["schemas"]["WindowStatus"][];
@@ -2378,17 +2378,17 @@ export interface components {
                     level: 0 | 1 | 2 | 3 | 4 | 10;
                     /** @enum {string} */
                     type: "standard" | "dx" | "utage";
-                    /** @description Absent where the chart is not known. */
+                    /** @description Absent if the chart is unknown. */
                     title?: string;
                     /** @description Percent x 10000: 1005000 is 100.5 %. */
                     achievement: number;
                     dxScore: number;
-                    /** @description Three times the notes; `null` where nobody has counted them. */
+                    /** @description Three times the notes; `null`: the notes are unknown. */
                     dxScoreMax: number | null;
                     /** @description Stars of the DX score; `null` without a maximum. */
                     dxStar: number | null;
                     /**
-                     * @description `fuzzy`: worked out from stars.
+                     * @description `fuzzy`: computed from stars.
                      * @enum {string}
                      */
                     dxScoreSource: "exact" | "fuzzy" | "unknown";
@@ -2398,18 +2398,18 @@ export interface components {
                     syncStatus: number;
                     /** @description 0 d, 1 c, 2 b, 3 bb, 4 bbb, 5 a, 6 aa, 7 aaa, 8 s to 13 sssp. */
                     scoreRank: number;
-                    /** @description `null`: not known. */
+                    /** @description `null`: unknown. */
                     playCount: number | null;
                     /**
-                     * @description Who brought the score last.
+                     * @description The last source of the score.
                      * @enum {string}
                      */
                     source: "api" | "lx" | "fish" | "bot";
-                    /** @description ISO 8601 UTC; `null`: not known. */
+                    /** @description ISO 8601 UTC; `null`: unknown. */
                     playedAt: string | null;
                     /**
                      * Format: date-time
-                     * @description When it last changed here, ISO 8601 UTC.
+                     * @description When it last changed, ISO 8601 UTC.
                      */
                     updatedAt: string;
                     /** @description The same as `dxScoreMax`. */
@@ -2419,19 +2419,19 @@ export interface components {
         };
         ReadMusicBody: Record<string, never>;
         ReadPolicyAnswer: {
-            /** @description In the order of statuses. */
+            /** @description In the order of a status. */
             readonly windows: {
                 label: string;
-                /** @description Milliseconds; `null`: it is a period of the calendar. */
+                /** @description Milliseconds; `null`: a calendar period. */
                 lengthMs: number | null;
                 /**
-                 * @description Of the calendar: its period.
+                 * @description For a calendar window: its period.
                  * @enum {string}
                  */
                 every?: "hour" | "day" | "week" | "month" | "year";
-                /** @description Of the calendar: whose, by the zone's IANA name. */
+                /** @description For a calendar window: the IANA time zone. */
                 timeZone?: string;
-                /** @description Of a bucket: how many tokens can be saved up. Its limit comes back evenly, each `lengthMs`. */
+                /** @description For a bucket: the most tokens that it can hold. It refills by its limit per `lengthMs`. */
                 burst?: number | {
                     /** @description Of the limit, 0.01 to 1. */
                     share: number;
@@ -2439,20 +2439,20 @@ export interface components {
             }[];
             readonly categories: string[];
             readonly layers: {
-                /** @description As settings name it. */
+                /** @description The name in settings. */
                 name: string;
-                /** @description As people read it. */
+                /** @description The name for people. */
                 scope: string;
-                /** @description `true`: everybody shares its windows, and it has a member of its name in the settings. */
+                /** @description `true`: all users share its windows, and the settings have a member with its name. */
                 shared: boolean;
-                /** @description Of a shared layer: the member of a user's document that takes it away. */
+                /** @description For a shared layer: the member of a user's document that exempts the user. */
                 bypass?: string;
-                /** @description By category: labels of the limits that it has, in the order of statuses. */
+                /** @description By category: the labels of its limits, in the order of a status. */
                 limits: {
                     [key: string]: string[];
                 };
             }[];
-            /** @description With the prices that hold until others are set. */
+            /** @description With their default prices. */
             operations: {
                 [key: string]: {
                     category: string;
@@ -2460,22 +2460,22 @@ export interface components {
                     cost: number;
                 };
             };
-            /** @description The limit of how much may be under way at once, and which operations take a slot of it. */
+            /** @description The concurrency limit, and the operations that take a slot. */
             concurrency?: {
                 label: string;
                 operations: string[];
             };
-            /** @description Plans that there are without settings. */
+            /** @description Plans of the policy. */
             plans: string[];
             /** @description The highest limit that can be set. */
             maxTokens: number;
-            /** @description The settings as they are where nothing was set. */
+            /** @description The settings if nothing is stored. */
             defaults: {
                 [key: string]: unknown;
             };
         };
         ReadSettingsAnswer: {
-            /** @description Counts the changes, for people. */
+            /** @description Counts changes. */
             version: number;
             /**
              * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
@@ -2483,16 +2483,16 @@ export interface components {
              */
             mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
             base: components["schemas"]["QuotaTable"];
-            /** @description Taken as it is; needed in mode `custom`. */
+            /** @description Not scaled. Required in mode `custom`. */
             custom: components["schemas"]["QuotaTable"] | null;
-            /** @description The layer `Site`, which everybody shares. */
+            /** @description The layer `Site`, which all users share. */
             site: {
                 /** @description `false`: its windows are neither checked, charged nor shown. */
                 enabled: boolean;
                 /** @description Factor on the layer's limits in every mode; at most two decimals. */
                 multiplier: number;
             };
-            /** @description Tokens that operations cost, where that differs from the default. */
+            /** @description Prices in tokens that differ from the default. */
             prices: {
                 "user.data"?: number;
                 "user.charge"?: number;
@@ -2509,12 +2509,12 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
-            /** @description By layer: limits that are charged and refuse nobody, `all` or by label. A layer that is not named has none. */
+            /** @description By layer: shadowed limits, which are charged but refuse nothing. `all`, or labels. Layers that are missing have none. */
             shadow: {
                 personal?: "all" | ("1h" | "5h" | "1d")[];
                 site?: "all" | ("1h" | "5h" | "1d")[];
             };
-            /** @description By plan: the limits of the users' own layers that differ for those who have it. Modes scale them as they scale the base values. */
+            /** @description By plan: the limits that differ from the base, in layers that aren't shared. Modes scale them like base values. */
             plans: {
                 [key: string]: {
                     personal?: {
@@ -2539,13 +2539,13 @@ export interface components {
             };
             /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
             thresholds: ({
-                /** @description From this share of a limit on; at most two decimals. */
+                /** @description From this share of a limit on. At most two decimals. */
                 share: number;
             } | {
-                /** @description As soon as no more than so many tokens are left. */
+                /** @description When at most this many tokens remain. */
                 left: number;
             })[] | null;
-            /** @description What of the stored settings is not in force, since the policy has it not or not so; absent: nothing. */
+            /** @description Stored settings that have no effect, because the policy doesn't know them or they are invalid. Absent: none. */
             faults?: {
                 path: string;
                 msg: string;
@@ -2594,27 +2594,27 @@ export interface components {
         ReadUserQuotaAnswer: {
             overrides: {
                 read: {
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1h": number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "5h": number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1d": number | null;
                 };
                 write: {
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1h": number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "5h": number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1d": number | null;
                 };
             };
             /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` always do. */
             bypassSite: boolean;
-            /** @description The user's plan: its limits hold where there is no override. `null`: none, or that of the user's token. */
+            /** @description The user's plan. Its limits apply unless there is an override. `null`: none, or that of the user's token. */
             plan: string | null;
-            /** @description Until when overrides and plan are in force, ISO 8601 UTC; `null`: without an end. */
+            /** @description When overrides and plan end, ISO 8601 UTC; `null`: never. */
             until: {
                 overrides: string | null;
                 plan: string | null;
@@ -2623,13 +2623,13 @@ export interface components {
             anchor: {
                 /** @description Of a year. */
                 month?: number;
-                /** @description Of a month; in a shorter one its last day. */
+                /** @description Of a month. In a shorter month, its last day. */
                 day?: number;
                 time?: string;
             } | null;
         };
         ReadWebhookAnswer: {
-            /** @description `null`: alerts are kept, and not sent. */
+            /** @description `null`: alerts are kept but not sent. */
             url: string | null;
             /** @description Names of the layers whose limits raise alerts. */
             layers: string[];
@@ -2641,7 +2641,7 @@ export interface components {
             status: "ready";
         };
         ReplaceSettingsAnswer: {
-            /** @description Counts the changes, for people. */
+            /** @description Counts changes. */
             version: number;
             /**
              * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
@@ -2649,16 +2649,16 @@ export interface components {
              */
             mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
             base: components["schemas"]["QuotaTable"];
-            /** @description Taken as it is; needed in mode `custom`. */
+            /** @description Not scaled. Required in mode `custom`. */
             custom: components["schemas"]["QuotaTable"] | null;
-            /** @description The layer `Site`, which everybody shares. */
+            /** @description The layer `Site`, which all users share. */
             site: {
                 /** @description `false`: its windows are neither checked, charged nor shown. */
                 enabled: boolean;
                 /** @description Factor on the layer's limits in every mode; at most two decimals. */
                 multiplier: number;
             };
-            /** @description Tokens that operations cost, where that differs from the default. */
+            /** @description Prices in tokens that differ from the default. */
             prices: {
                 "user.data"?: number;
                 "user.charge"?: number;
@@ -2675,12 +2675,12 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
-            /** @description By layer: limits that are charged and refuse nobody, `all` or by label. A layer that is not named has none. */
+            /** @description By layer: shadowed limits, which are charged but refuse nothing. `all`, or labels. Layers that are missing have none. */
             shadow: {
                 personal?: "all" | ("1h" | "5h" | "1d")[];
                 site?: "all" | ("1h" | "5h" | "1d")[];
             };
-            /** @description By plan: the limits of the users' own layers that differ for those who have it. Modes scale them as they scale the base values. */
+            /** @description By plan: the limits that differ from the base, in layers that aren't shared. Modes scale them like base values. */
             plans: {
                 [key: string]: {
                     personal?: {
@@ -2705,18 +2705,18 @@ export interface components {
             };
             /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
             thresholds: ({
-                /** @description From this share of a limit on; at most two decimals. */
+                /** @description From this share of a limit on. At most two decimals. */
                 share: number;
             } | {
-                /** @description As soon as no more than so many tokens are left. */
+                /** @description When at most this many tokens remain. */
                 left: number;
             })[] | null;
-            /** @description What of the stored settings is not in force, since the policy has it not or not so; absent: nothing. */
+            /** @description Stored settings that have no effect, because the policy doesn't know them or they are invalid. Absent: none. */
             faults?: {
                 path: string;
                 msg: string;
             }[];
-            /** @description What makes an operation impossible, such as a limit below a price. */
+            /** @description Reasons why an operation is impossible, such as a limit below its price. */
             warnings: {
                 path: string;
                 msg: string;
@@ -2729,16 +2729,16 @@ export interface components {
              */
             mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
             base: components["schemas"]["QuotaTable"];
-            /** @description Taken as it is; needed in mode `custom`. */
+            /** @description Not scaled. Required in mode `custom`. */
             custom: components["schemas"]["QuotaTable"] | null;
-            /** @description The layer `Site`, which everybody shares. */
+            /** @description The layer `Site`, which all users share. */
             site: {
                 /** @description `false`: its windows are neither checked, charged nor shown. */
                 enabled: boolean;
                 /** @description Factor on the layer's limits in every mode; at most two decimals. */
                 multiplier: number;
             };
-            /** @description Tokens that operations cost, where that differs from the default. */
+            /** @description Prices in tokens that differ from the default. */
             prices: {
                 "user.data"?: number;
                 "user.charge"?: number;
@@ -2756,7 +2756,7 @@ export interface components {
                 "charge.5"?: number;
             };
             /**
-             * @description By layer: limits that are charged and refuse nobody, `all` or by label. A layer that is not named has none.
+             * @description By layer: shadowed limits, which are charged but refuse nothing. `all`, or labels. Layers that are missing have none.
              * @default {}
              */
             shadow?: {
@@ -2764,7 +2764,7 @@ export interface components {
                 site?: "all" | ("1h" | "5h" | "1d")[];
             };
             /**
-             * @description By plan: the limits of the users' own layers that differ for those who have it. Modes scale them as they scale the base values.
+             * @description By plan: the limits that differ from the base, in layers that aren't shared. Modes scale them like base values.
              * @default {}
              */
             plans?: {
@@ -2794,39 +2794,39 @@ export interface components {
              * @default null
              */
             thresholds?: ({
-                /** @description From this share of a limit on; at most two decimals. */
+                /** @description From this share of a limit on. At most two decimals. */
                 share: number;
             } | {
-                /** @description As soon as no more than so many tokens are left. */
+                /** @description When at most this many tokens remain. */
                 left: number;
             })[] | null;
-            /** @description Not looked at: a document may come back with it. */
+            /** @description Ignored, so that you can send back a document with it. */
             faults?: unknown[];
         };
         ReplaceUserQuotaAnswer: {
             overrides: {
                 read: {
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1h": number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "5h": number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1d": number | null;
                 };
                 write: {
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1h": number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "5h": number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1d": number | null;
                 };
             };
             /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` always do. */
             bypassSite: boolean;
-            /** @description The user's plan: its limits hold where there is no override. `null`: none, or that of the user's token. */
+            /** @description The user's plan. Its limits apply unless there is an override. `null`: none, or that of the user's token. */
             plan: string | null;
-            /** @description Until when overrides and plan are in force, ISO 8601 UTC; `null`: without an end. */
+            /** @description When overrides and plan end, ISO 8601 UTC; `null`: never. */
             until: {
                 overrides: string | null;
                 plan: string | null;
@@ -2835,11 +2835,11 @@ export interface components {
             anchor: {
                 /** @description Of a year. */
                 month?: number;
-                /** @description Of a month; in a shorter one its last day. */
+                /** @description Of a month. In a shorter month, its last day. */
                 day?: number;
                 time?: string;
             } | null;
-            /** @description What makes an operation impossible, such as a limit below a price. */
+            /** @description Reasons why an operation is impossible, such as a limit below its price. */
             warnings: {
                 path: string;
                 msg: string;
@@ -2848,19 +2848,19 @@ export interface components {
         ReplaceUserQuotaBody: {
             overrides?: {
                 read?: {
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1h"?: number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "5h"?: number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1d"?: number | null;
                 };
                 write?: {
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1h"?: number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "5h"?: number | null;
-                    /** @description Tokens that no mode scales; `null` follows the default, 0 blocks. */
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
                     "1d"?: number | null;
                 };
             };
@@ -2870,7 +2870,7 @@ export interface components {
              */
             bypassSite?: boolean;
             /**
-             * @description The user's plan: its limits hold where there is no override. `null`: none, or that of the user's token.
+             * @description The user's plan. Its limits apply unless there is an override. `null`: none, or that of the user's token.
              * @default null
              */
             plan?: string | null;
@@ -2899,13 +2899,13 @@ export interface components {
             anchor?: {
                 /** @description Of a year. */
                 month?: number;
-                /** @description Of a month; in a shorter one its last day. */
+                /** @description Of a month. In a shorter month, its last day. */
                 day?: number;
                 time?: string;
             } | null;
         };
         ReplaceWebhookAnswer: {
-            /** @description `null`: alerts are kept, and not sent. */
+            /** @description `null`: alerts are kept but not sent. */
             url: string | null;
             /** @description Names of the layers whose limits raise alerts. */
             layers: string[];
@@ -2929,26 +2929,26 @@ export interface components {
                 succeeded: number;
                 /** @description By a limit. */
                 refused: number;
-                /** @description By other faults of the caller's. */
+                /** @description By other client errors. */
                 clientError: number;
-                /** @description By ours, or those of whom we asked. */
+                /** @description Server errors, ours or those of a source. */
                 serverError: number;
             }[];
         };
         ResetAdaptiveAnswer: {
             /** @enum {string} */
             mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
-            /** @description whether the mode is adaptive: the factor moves and counts only then */
+            /** @description whether the mode is adaptive; otherwise the factor doesn't move or apply */
             isActive: boolean;
             factor: number;
-            /** @description counts the ticks; apart from the version of the settings */
+            /** @description counts ticks; independent of the version of the settings */
             version: number;
-            /** @description what the last tick did; null before the first */
+            /** @description the last tick; null before the first */
             lastTick: {
                 /** Format: date-time */
                 at: string;
                 /**
-                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @description `other`: unknown to this version of the gateway; `msg` names it
                  * @enum {string}
                  */
                 code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
@@ -2956,7 +2956,7 @@ export interface components {
                 msg: string;
                 from: number;
                 to: number;
-                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                /** @description of the last 30 complete minutes, and of the last 5 */
                 counts: {
                     calls: number;
                     errors: number;
@@ -2969,23 +2969,23 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description what no rise goes above, except a short test of the wall */
+                /** @description the highest level of a rise, except for a short test of the wall */
                 cap: number | null;
-                /** @description the levels at which errors began; null: none is known */
+                /** @description the levels at which errors started; null: unknown */
                 wall: {
-                    /** @description the lowest level at which errors may begin */
+                    /** @description the lowest level at which errors may start */
                     low: number;
                     /** @description the level at which there were errors */
                     high: number;
                     /**
                      * Format: date-time
-                     * @description the level `low` is not tested before
+                     * @description when `low` can be tested again
                      */
                     retryAt: string;
                 } | null;
-                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                /** @description no counts can lower the factor before; null: it is at its lowest */
                 nextFallAt: string | null;
-                /** @description before this instant no counts can raise the factor; null: it is highest */
+                /** @description no counts can raise the factor before; null: it is at its highest */
                 nextRiseAt: string | null;
             } | null;
             /** @description what a tick would do now */
@@ -2993,7 +2993,7 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /**
-                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @description `other`: unknown to this version of the gateway; `msg` names it
                  * @enum {string}
                  */
                 code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
@@ -3001,7 +3001,7 @@ export interface components {
                 msg: string;
                 from: number;
                 to: number;
-                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                /** @description of the last 30 complete minutes, and of the last 5 */
                 counts: {
                     calls: number;
                     errors: number;
@@ -3014,23 +3014,23 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description what no rise goes above, except a short test of the wall */
+                /** @description the highest level of a rise, except for a short test of the wall */
                 cap: number | null;
-                /** @description the levels at which errors began; null: none is known */
+                /** @description the levels at which errors started; null: unknown */
                 wall: {
-                    /** @description the lowest level at which errors may begin */
+                    /** @description the lowest level at which errors may start */
                     low: number;
                     /** @description the level at which there were errors */
                     high: number;
                     /**
                      * Format: date-time
-                     * @description the level `low` is not tested before
+                     * @description when `low` can be tested again
                      */
                     retryAt: string;
                 } | null;
-                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                /** @description no counts can lower the factor before; null: it is at its lowest */
                 nextFallAt: string | null;
-                /** @description before this instant no counts can raise the factor; null: it is highest */
+                /** @description no counts can raise the factor before; null: it is at its highest */
                 nextRiseAt: string | null;
             };
             /** @description the last moves, newest first */
@@ -3038,7 +3038,7 @@ export interface components {
                 /** Format: date-time */
                 at: string;
                 /**
-                 * @description `other`: one that this version of the gateway does not know; `msg` names it
+                 * @description `other`: unknown to this version of the gateway; `msg` names it
                  * @enum {string}
                  */
                 code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
@@ -3046,7 +3046,7 @@ export interface components {
                 msg: string;
                 from: number;
                 to: number;
-                /** @description of the last 30 closed minutes, and of the last 5 of them */
+                /** @description of the last 30 complete minutes, and of the last 5 */
                 counts: {
                     calls: number;
                     errors: number;
@@ -3059,52 +3059,52 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description what no rise goes above, except a short test of the wall */
+                /** @description the highest level of a rise, except for a short test of the wall */
                 cap: number | null;
-                /** @description the levels at which errors began; null: none is known */
+                /** @description the levels at which errors started; null: unknown */
                 wall: {
-                    /** @description the lowest level at which errors may begin */
+                    /** @description the lowest level at which errors may start */
                     low: number;
                     /** @description the level at which there were errors */
                     high: number;
                     /**
                      * Format: date-time
-                     * @description the level `low` is not tested before
+                     * @description when `low` can be tested again
                      */
                     retryAt: string;
                 } | null;
-                /** @description before this instant no counts can lower the factor; null: it is lowest */
+                /** @description no counts can lower the factor before; null: it is at its lowest */
                 nextFallAt: string | null;
-                /** @description before this instant no counts can raise the factor; null: it is highest */
+                /** @description no counts can raise the factor before; null: it is at its highest */
                 nextRiseAt: string | null;
             }[];
             /** @description what the law had learned; null: nothing */
             forgotten: {
                 wall: {
-                    /** @description the lowest level at which errors may begin */
+                    /** @description the lowest level at which errors may start */
                     low: number;
                     /** @description the level at which there were errors */
                     high: number;
                     /**
                      * Format: date-time
-                     * @description the level `low` is not tested before
+                     * @description when `low` can be tested again
                      */
                     retryAt: string;
                 } | null;
-                /** @description how long the last trouble took to pass; 0: not known */
+                /** @description how long the last errors took to pass; 0: unknown */
                 responseMinutes: number;
-                /** @description rises that would have been blamed for errors */
+                /** @description rises that were suspected of causing errors */
                 rises: number;
             } | null;
         };
         ResetUserQuotaBody: {
             /**
-             * @description Left out: every layer that is not shared.
+             * @description Default: all layers that aren't shared.
              * @enum {string}
              */
             layer?: "personal" | "site";
             /**
-             * @description Left out: all of them.
+             * @description Default: all.
              * @enum {string}
              */
             category?: "read" | "write";
@@ -3122,17 +3122,17 @@ export interface components {
             level: 0 | 1 | 2 | 3 | 4 | 10;
             /** @enum {string} */
             type: "standard" | "dx" | "utage";
-            /** @description Absent where the chart is not known. */
+            /** @description Absent if the chart is unknown. */
             title?: string;
             /** @description Percent x 10000: 1005000 is 100.5 %. */
             achievement: number;
             dxScore: number;
-            /** @description Three times the notes; `null` where nobody has counted them. */
+            /** @description Three times the notes; `null`: the notes are unknown. */
             dxScoreMax: number | null;
             /** @description Stars of the DX score; `null` without a maximum. */
             dxStar: number | null;
             /**
-             * @description `fuzzy`: worked out from stars.
+             * @description `fuzzy`: computed from stars.
              * @enum {string}
              */
             dxScoreSource: "exact" | "fuzzy" | "unknown";
@@ -3142,18 +3142,18 @@ export interface components {
             syncStatus: number;
             /** @description 0 d, 1 c, 2 b, 3 bb, 4 bbb, 5 a, 6 aa, 7 aaa, 8 s to 13 sssp. */
             scoreRank: number;
-            /** @description `null`: not known. */
+            /** @description `null`: unknown. */
             playCount: number | null;
             /**
-             * @description Who brought the score last.
+             * @description The last source of the score.
              * @enum {string}
              */
             source: "api" | "lx" | "fish" | "bot";
-            /** @description ISO 8601 UTC; `null`: not known. */
+            /** @description ISO 8601 UTC; `null`: unknown. */
             playedAt: string | null;
             /**
              * Format: date-time
-             * @description When it last changed here, ISO 8601 UTC.
+             * @description When it last changed, ISO 8601 UTC.
              */
             updatedAt: string;
         };
@@ -3233,7 +3233,7 @@ export interface components {
             businessData: {
                 /** @description Scores that were created or updated. */
                 uploadedMusicCount: number;
-                /** @description Scores that were there already, just so. */
+                /** @description Scores that already existed and are equal. */
                 skippedMusicCount: number;
                 results: {
                     musicId: number;
@@ -3242,22 +3242,22 @@ export interface components {
                     status: "created" | "updated" | "unchanged";
                     score: components["schemas"]["Score"];
                 }[];
-                /** @description There with `sessionId`: what has come so far. Nothing is stored before `POST /v1/upsert/check`. */
+                /** @description Present with `sessionId`: what was received so far. Nothing is stored before `POST /v1/upsert/check`. */
                 session?: {
                     /** Format: uuid */
                     sessionId: string;
                     /** Format: date-time */
                     expiresAt: string;
                     expected: number | null;
-                    /** @description Scores that have come, of different charts. */
+                    /** @description Scores received, of different charts. */
                     receivedMusicCount: number;
-                    /** @description What all of them are going to be charged. */
+                    /** @description The charge for all of them. */
                     tokensHeld: number;
                 };
             };
         };
         UpsertMusicBody: {
-            /** @description Of an upload in parts: the scores are kept for it, and neither stored nor charged yet. */
+            /** @description For an upload in parts: its scores are kept, but not stored or charged yet. */
             sessionId?: string | null;
             musicList: {
                 /** @description Id of the music; with `level` it names a chart. */
@@ -3269,7 +3269,7 @@ export interface components {
                 level: 0 | 1 | 2 | 3 | 4 | 10;
                 /** @description A percentage from 0 to 101 (`100.5`), or percent x 10000 as a whole number above 10000 (`1005000`); either as a number or as text. */
                 achievement: number | string;
-                /** @description The DX score itself; with `fuzzy` a number of stars, 0 to 5, for the least such score. */
+                /** @description The DX score. With `fuzzy`, a number of stars, 0 to 5, which means the lowest score with them. */
                 dxScore: number;
                 /**
                  * @description A name or its number: 0 none, 1 fc, 2 fcp, 3 ap, 4 app.
@@ -3292,11 +3292,11 @@ export interface components {
             userId: string;
             operation: string;
             category: string;
-            /** @description What a request would be answered at this moment. */
+            /** @description The decision about a request now. */
             now: {
                 allowed: boolean;
                 cost: number;
-                /** @description The limit named in the answer; `null`: none refuses. */
+                /** @description The limit named in the response; `null`: none refuses. */
                 binding: {
                     layer: string;
                     scope: string;
@@ -3310,13 +3310,13 @@ export interface components {
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends, or its bucket has enough.
+                     * @description When its window ends, or its bucket has enough tokens.
                      */
                     resetAt: string;
-                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
                     retryable: boolean;
                 } | null;
-                /** @description Every limit that refuses. */
+                /** @description All limits that refuse. */
                 violations: {
                     layer: string;
                     scope: string;
@@ -3330,10 +3330,10 @@ export interface components {
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends, or its bucket has enough.
+                     * @description When its window ends, or its bucket has enough tokens.
                      */
                     resetAt: string;
-                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
                     retryable: boolean;
                 }[];
                 /** @description Limits that would refuse if they were enforced. */
@@ -3350,10 +3350,10 @@ export interface components {
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends, or its bucket has enough.
+                     * @description When its window ends, or its bucket has enough tokens.
                      */
                     resetAt: string;
-                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
                     retryable: boolean;
                 }[];
                 retryAfterSeconds: number | null;
@@ -3371,11 +3371,11 @@ export interface components {
                     enforced: boolean;
                 }[];
             };
-            /** @description The same under the proposal, with the current use. */
+            /** @description The same with the proposal and current usage. */
             proposed: {
                 allowed: boolean;
                 cost: number;
-                /** @description The limit named in the answer; `null`: none refuses. */
+                /** @description The limit named in the response; `null`: none refuses. */
                 binding: {
                     layer: string;
                     scope: string;
@@ -3389,13 +3389,13 @@ export interface components {
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends, or its bucket has enough.
+                     * @description When its window ends, or its bucket has enough tokens.
                      */
                     resetAt: string;
-                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
                     retryable: boolean;
                 } | null;
-                /** @description Every limit that refuses. */
+                /** @description All limits that refuse. */
                 violations: {
                     layer: string;
                     scope: string;
@@ -3409,10 +3409,10 @@ export interface components {
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends, or its bucket has enough.
+                     * @description When its window ends, or its bucket has enough tokens.
                      */
                     resetAt: string;
-                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
                     retryable: boolean;
                 }[];
                 /** @description Limits that would refuse if they were enforced. */
@@ -3429,10 +3429,10 @@ export interface components {
                     requested: number;
                     /**
                      * Format: date-time
-                     * @description When its window ends, or its bucket has enough.
+                     * @description When its window ends, or its bucket has enough tokens.
                      */
                     resetAt: string;
-                    /** @description `false`: the limit is below the cost, so that waiting does not help. */
+                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
                     retryable: boolean;
                 }[];
                 retryAfterSeconds: number | null;
@@ -3450,7 +3450,7 @@ export interface components {
                     enforced: boolean;
                 }[];
             } | null;
-            /** @description The last refusals as they were, the newest first, ten at most. */
+            /** @description The last refusals, the newest first, at most ten. */
             refusals: {
                 /** Format: date-time */
                 at: string;
@@ -3467,17 +3467,17 @@ export interface components {
                 /** Format: date-time */
                 resetAt: string;
             }[];
-            /** @description The days before, decided again by a real engine. Limits that everybody shares are left out. */
+            /** @description The past days, decided again by a real engine, without shared limits. */
             replay: {
                 /** Format: date-time */
                 since: string;
                 /** Format: date-time */
                 until: string;
-                /** @description Recorded in that time. */
+                /** @description All recorded requests of that time. */
                 requests: number;
-                /** @description Of these, what was decided again. */
+                /** @description Those that were decided again. */
                 replayed: number;
-                /** @description As it was at the time. */
+                /** @description The original decisions. */
                 recorded: {
                     refused: number;
                     limits: {
@@ -3488,7 +3488,7 @@ export interface components {
                         count: number;
                     }[];
                 };
-                /** @description Decided again under the rules of today. */
+                /** @description Decided again with the current rules. */
                 present: {
                     refused: number;
                     limits: {
@@ -3499,7 +3499,7 @@ export interface components {
                         count: number;
                     }[];
                 };
-                /** @description Decided again under the proposal. */
+                /** @description Decided again with the proposal. */
                 proposed: {
                     refused: number;
                     limits: {
@@ -3521,7 +3521,7 @@ export interface components {
                     present: number;
                     proposed: number | null;
                 }[];
-                /** @description Requests that would end otherwise than they did, the newest first, fifty at most. */
+                /** @description Requests with a different outcome, the newest first, at most fifty. */
                 changed: {
                     /** Format: date-time */
                     at: string;
@@ -3535,22 +3535,22 @@ export interface components {
                     } | null;
                 }[];
                 unknown: {
-                    /** @description Refused by what everybody shares: what others would have used is not known. */
+                    /** @description Refused by shared limits: what others would have used is unknown. */
                     bySharedLimits: number;
-                    /** @description Refused since too much was under way. */
+                    /** @description Refused by a concurrency limit. */
                     bySlots: number;
                     /** @description Without a decision, or free. */
                     undecided: number;
-                    /** @description Older requests of that time are not kept. */
+                    /** @description Older requests of that time were deleted. */
                     isTruncated: boolean;
-                    /** @description The user's periods begin on days of their own, which was not followed. */
+                    /** @description The user's periods start on other days, which the replay ignores. */
                     hasOwnPeriods: boolean;
                 };
             };
         };
         WhyRefusedBody: {
             /**
-             * @description Left out: that of the user's last refusal.
+             * @description Default: that of the user's last refusal.
              * @enum {string}
              */
             operation?: "user.data" | "user.charge" | "user.items" | "user.gates" | "user.music" | "source.lx" | "source.fish" | "ticket.clear" | "music.delete" | "music.upsert" | "user.clear" | "charge.2" | "charge.3" | "charge.5";
@@ -3558,7 +3558,7 @@ export interface components {
             proposal?: {
                 /** @enum {string} */
                 mode?: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
-                /** @description Another limit of the user's own, in the operation's category. */
+                /** @description A different limit for the user, in the operation's category. */
                 limit?: {
                     /** @enum {string} */
                     layer: "personal";
@@ -3566,7 +3566,7 @@ export interface components {
                     window: "1h" | "5h" | "1d";
                     tokens: number;
                 };
-                /** @description A limit that would be counted and refuse nobody. */
+                /** @description A limit to shadow, so that it refuses nothing. */
                 shadow?: {
                     /** @enum {string} */
                     layer: "personal" | "site";
@@ -3584,17 +3584,17 @@ export interface components {
             window: string;
             /** @description Tokens. */
             limit: number | "unlimited";
-            /** @description Of a bucket: how many tokens can be saved up. */
+            /** @description For a bucket: the most tokens that it can hold. */
             burst?: number | "unlimited";
-            /** @description Tokens; of a bucket those that have not come back. */
+            /** @description Tokens; for a bucket, those that have not returned. */
             used: number;
-            /** @description How much of `used` open holds have and may still give back; absent: none. */
+            /** @description The part of `used` that open holds may still refund. Absent: none. */
             held?: number;
-            /** @description Tokens, never below 0; of a bucket what is left of its burst. */
+            /** @description Tokens, never below 0; for a bucket, what remains of its burst. */
             remaining: number | "unlimited";
-            /** @description ISO 8601 UTC; `null`: nothing was charged in the window yet. */
+            /** @description ISO 8601 UTC; `null`: the window isn't open. */
             startedAt: string | null;
-            /** @description When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it is not open, or full. */
+            /** @description When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it isn't open, or is full. */
             resetAt: string | null;
         };
         /** @description Tokens by window. */
@@ -3642,7 +3642,7 @@ export interface components {
         /**
          * @description `conflict`: The request conflicts with stored data, or with another request in progress.
          *
-         *     `session_expired`: The upload session is over. Nothing is stored, and nothing was charged.
+         *     `session_expired`: The upload session has expired. Nothing was stored or charged.
          */
         ConflictOrSessionExpired: {
             headers: {
@@ -3717,7 +3717,7 @@ export interface components {
                 };
             };
         };
-        /** @description `precondition_failed`: The document has changed in the meantime: read it again. */
+        /** @description `precondition_failed`: The document has changed. Read it again. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3790,11 +3790,11 @@ export interface components {
             };
         };
         /**
-         * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
+         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
          *
          *     `overloaded`: Too many bodies are being received. Nothing was charged.
          *
-         *     `shutting_down`: The service is stopping; another process may be there soon.
+         *     `shutting_down`: The service is stopping. Another process may be available soon.
          */
         QuotaUnavailableOrOverloadedOrShuttingDown: {
             headers: {
@@ -3810,9 +3810,9 @@ export interface components {
             };
         };
         /**
-         * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
+         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
          *
-         *     `shutting_down`: The service is stopping; another process may be there soon.
+         *     `shutting_down`: The service is stopping. Another process may be available soon.
          */
         QuotaUnavailableOrShuttingDown: {
             headers: {
@@ -3827,7 +3827,7 @@ export interface components {
                 };
             };
         };
-        /** @description `score_not_found`: There is no score of these charts. */
+        /** @description `score_not_found`: These charts have no scores. */
         ScoreNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3840,7 +3840,7 @@ export interface components {
                 };
             };
         };
-        /** @description `shutting_down`: The service is stopping; another process may be there soon. */
+        /** @description `shutting_down`: The service is stopping. Another process may be available soon. */
         ShuttingDown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3870,7 +3870,7 @@ export interface components {
         /**
          * @description `source_unreachable`: The score service cannot be reached.
          *
-         *     `source_bad_response`: The answer of the score service could not be read.
+         *     `source_bad_response`: The response of the score service is invalid.
          *
          *     `source_error`: The score service failed.
          *
@@ -3930,7 +3930,7 @@ export interface components {
                 };
             };
         };
-        /** @description `unauthorized`: The credential is missing or not valid. */
+        /** @description `unauthorized`: The credential is missing or invalid. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3944,7 +3944,7 @@ export interface components {
                 };
             };
         };
-        /** @description `unsupported_media_type`: The body is not sent as `application/json`. */
+        /** @description `unsupported_media_type`: The body's type is not `application/json`. */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3987,7 +3987,7 @@ export interface components {
                 };
             };
         };
-        /** @description `validation_failed`: The content is not valid; `details` names every fault. */
+        /** @description `validation_failed`: The content is invalid. `details` lists all faults. */
         ValidationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4001,9 +4001,9 @@ export interface components {
             };
         };
         /**
-         * @description `validation_failed`: The content is not valid; `details` names every fault.
+         * @description `validation_failed`: The content is invalid. `details` lists all faults.
          *
-         *     `idempotency_key_reused`: The key was used for another request.
+         *     `idempotency_key_reused`: The key was used for a different request.
          */
         ValidationFailedOrIdempotencyKeyReused: {
             headers: {
@@ -4018,9 +4018,9 @@ export interface components {
             };
         };
         /**
-         * @description `validation_failed`: The content is not valid; `details` names every fault.
+         * @description `validation_failed`: The content is invalid. `details` lists all faults.
          *
-         *     `source_credential_rejected`: The score service refused the player's credential.
+         *     `source_credential_rejected`: The score service rejected the player's credential.
          */
         ValidationFailedOrSourceCredentialRejected: {
             headers: {
@@ -4035,9 +4035,9 @@ export interface components {
             };
         };
         /**
-         * @description `validation_failed`: The content is not valid; `details` names every fault.
+         * @description `validation_failed`: The content is invalid. `details` lists all faults.
          *
-         *     `source_credential_rejected`: The score service refused the player's credential.
+         *     `source_credential_rejected`: The score service rejected the player's credential.
          *
          *     `source_privacy`: The player's privacy settings hide the scores.
          */
@@ -4054,9 +4054,9 @@ export interface components {
             };
         };
         /**
-         * @description `validation_failed`: The content is not valid; `details` names every fault.
+         * @description `validation_failed`: The content is invalid. `details` lists all faults.
          *
-         *     `unknown_chart`: A chart is not in the table.
+         *     `unknown_chart`: A chart is unknown.
          *
          *     `dx_score_too_high`: A DX score is higher than the chart's maximum.
          */
@@ -4081,10 +4081,10 @@ export interface components {
          * @example "7-pZ0x3kqT5vB1nL8wYc2dRg"
          */
         ETag: string;
-        /** @description `true`: the stored answer to an earlier request with this key. Nothing was repeated. */
+        /** @description `true`: the stored response to an earlier request with this key. Nothing was repeated. */
         "Idempotency-Replayed": string;
         /**
-         * @description The remaining quota: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.
+         * @description The remaining quota: `r` tokens for `t` more seconds. In a 429, only the windows that refuse.
          * @example "personal-1h";r=0;t=1800
          */
         RateLimit: string;
@@ -4109,7 +4109,7 @@ export interface components {
          */
         "X-Quota-Reset": string;
         /**
-         * @description Names the request in our log: the id that the client sent, or a new one.
+         * @description The request's id in our log: the one that the client sent, or a new one.
          * @example 0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11
          */
         "X-Request-Id": string;
@@ -4477,7 +4477,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names this attempt. A repeat with the same key gets the same answer, and nothing is done twice.
+                 * @description Identifies this attempt. A repeat with the same key gets the same response, and nothing is done twice.
                  * @example 7f9c24e8-3b12-4fef-91e0-56a2d3c1b0aa
                  */
                 "Idempotency-Key"?: string;
@@ -4900,7 +4900,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
                  * @example *
                  */
                 "If-Match": string;
@@ -4983,7 +4983,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
                  * @example *
                  */
                 "If-Match": string;
@@ -5029,7 +5029,7 @@ export interface operations {
     readUserQuota: {
         parameters: {
             query?: {
-                /** @description The layer, one of those that each user has. Default: `personal`. */
+                /** @description The layer, one that isn't shared. Default: `personal`. */
                 layer?: "personal";
             };
             header?: never;
@@ -5065,12 +5065,12 @@ export interface operations {
     replaceUserQuota: {
         parameters: {
             query?: {
-                /** @description The layer, one of those that each user has. Default: `personal`. */
+                /** @description The layer, one that isn't shared. Default: `personal`. */
                 layer?: "personal";
             };
             header?: {
                 /**
-                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
                  * @example *
                  */
                 "If-Match"?: string;
@@ -5128,12 +5128,12 @@ export interface operations {
     removeUserQuota: {
         parameters: {
             query?: {
-                /** @description The layer, one of those that each user has. Default: `personal`. */
+                /** @description The layer, one that isn't shared. Default: `personal`. */
                 layer?: "personal";
             };
             header?: {
                 /**
-                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
                  * @example *
                  */
                 "If-Match"?: string;
@@ -5146,7 +5146,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the answer has no body. */
+            /** @description Done. The response has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5313,7 +5313,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
                  * @example *
                  */
                 "If-Match"?: string;
@@ -5348,7 +5348,7 @@ export interface operations {
                     "application/json": components["schemas"]["PutUserAnswer"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5378,7 +5378,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
                  * @example *
                  */
                 "If-Match"?: string;
@@ -5391,7 +5391,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the answer has no body. */
+            /** @description Done. The response has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5509,7 +5509,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5539,14 +5539,14 @@ export interface operations {
             path: {
                 /** @description A user's id. */
                 id: string;
-                /** @description The token's id, not the token. */
+                /** @description The token's id, not the token itself. */
                 tokenId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the answer has no body. */
+            /** @description Done. The response has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5609,7 +5609,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5636,14 +5636,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The credential's id, not the credential. */
+                /** @description The credential's id, not the credential itself. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the answer has no body. */
+            /** @description Done. The response has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5706,7 +5706,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5733,14 +5733,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The credential's id, not the credential. */
+                /** @description The credential's id, not the credential itself. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the answer has no body. */
+            /** @description Done. The response has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5946,7 +5946,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
                  * @example *
                  */
                 "If-Match"?: string;
@@ -5996,7 +5996,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.
+                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
                  * @example *
                  */
                 "If-Match"?: string;
@@ -6006,7 +6006,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the answer has no body. */
+            /** @description Done. The response has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6126,7 +6126,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the answer has no body. */
+            /** @description Done. The response has no body. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6296,7 +6296,7 @@ export interface operations {
     checkUploadSession: {
         parameters: {
             query?: {
-                /** @description `1`: answer when it is done. */
+                /** @description `1`: respond when it is done. */
                 sync?: "0" | "1";
             };
             header?: never;
@@ -6373,7 +6373,7 @@ export interface operations {
     ownUsageStats: {
         parameters: {
             query?: {
-                /** @description How many days, today among them. */
+                /** @description How many days, including today. */
                 days?: string;
             };
             header?: never;

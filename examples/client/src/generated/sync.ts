@@ -31,8 +31,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the stores answer
-         * @description For load balancers: 503 while a store does not answer, and while the service is stopping.
+         * Whether the stores are available
+         * @description For load balancers: 503 while a store is unavailable, and while the service is stopping.
          *
          *     Free.
          */
@@ -55,7 +55,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Bring a player's scores, all at once or in chunks of a snapshot
+         * Report a player's scores, in one request or in the chunks of a snapshot
          * @description Free.
          */
         post: operations["sync"];
@@ -134,7 +134,7 @@ export interface paths {
         };
         /**
          * History of a player's rating
-         * @description One point for each day in Beijing with a sync. Without any the list is empty.
+         * @description One point per day in Beijing with a sync. The list may be empty.
          *
          *     Free.
          */
@@ -156,7 +156,7 @@ export interface paths {
         };
         /**
          * This document
-         * @description OpenAPI 3.1, for reference pages and for generators of clients.
+         * @description OpenAPI 3.1, for reference pages and client generators.
          *
          *     Free.
          */
@@ -188,9 +188,9 @@ export interface components {
             msg: string;
             /** @description The same as `msg`. */
             detail: string;
-            /** @description Names the request in our log. */
+            /** @description The request's id in our log. */
             requestId: string;
-            /** @description Everything that is wrong with the request, by dotted path. */
+            /** @description All faults of the request, by dotted path. */
             details?: {
                 path: string;
                 msg: string;
@@ -208,7 +208,7 @@ export interface components {
         ReadPlayerAnswer: {
             qq: number;
             linked: boolean;
-            /** @description Name of the linked account; `null`: there is none. */
+            /** @description Name of the linked account; `null`: none. */
             username: string | null;
             nickname: string | null;
             source: string | null;
@@ -231,16 +231,16 @@ export interface components {
                 dxScore: number;
                 fc: string;
                 fs: string;
-                /** @description `null`: the chart is not known. */
+                /** @description `null`: the chart is unknown. */
                 title: string | null;
                 /** @description `null` for utage. */
                 type: ("SD" | "DX") | null;
-                /** @description As players write it, such as `13+`; `null`: not known. */
+                /** @description As players write it, such as `13+`; `null`: unknown. */
                 level: string | null;
                 level_label: string;
-                /** @description The exact difficulty; `null`: not known. */
+                /** @description The exact difficulty; `null`: unknown. */
                 ds: number | null;
-                /** @description What it adds to a rating; `null` without `ds`, and for utage. */
+                /** @description Its part of a rating; `null` without `ds`, and for utage. */
                 ra: number | null;
                 /** @description Its rank, `d` to `sssp`. */
                 rate: string;
@@ -274,13 +274,13 @@ export interface components {
                 /** @description The part of the best 15 of the newest version. */
                 new_rating: number | null;
                 record_count: number;
-                /** @description How much the rating grew since the point before; 0 where either is not known. */
+                /** @description The change since the previous point; 0 if either is unknown. */
                 delta: number;
             }[];
             summary: {
                 start_rating: number | null;
                 end_rating: number | null;
-                /** @description From the first point to the last; 0 where either is not known. */
+                /** @description The change from the first point to the last; 0 if either is unknown. */
                 rating_delta: number;
                 days_with_data: number;
             };
@@ -308,7 +308,7 @@ export interface components {
             imported: number;
             updated: number;
             skipped: number;
-            /** @description How many scores the player has now. */
+            /** @description The player's number of scores. */
             stored_records: number;
             errors: {
                 index: number;
@@ -318,10 +318,10 @@ export interface components {
         };
         SyncBody: {
             qq: number;
-            /** @description Longer than 64 characters it is cut; line breaks become spaces. */
+            /** @description Cut to 64 characters. Line breaks become spaces. */
             nickname?: string | null;
             source?: string | null;
-            /** @description The player's total; absent: `old_rating` and `new_rating` together. */
+            /** @description The player's total. Default: the sum of `old_rating` and `new_rating`. */
             rating?: number | null;
             /** @description The part of the best 35 of older versions. */
             old_rating?: number | null;
@@ -336,7 +336,7 @@ export interface components {
             chunk_total?: number | null;
             checksum?: string | null;
         };
-        /** @description A record as Diving-Fish has it; other members are ignored. */
+        /** @description A record in the form of Diving-Fish. Other members are ignored. */
         SyncRecord: {
             song_id?: number;
             level_index?: number;
@@ -365,9 +365,9 @@ export interface components {
          *
          *     `snapshot_open`: Another snapshot of the player is open.
          *
-         *     `snapshot_incomplete`: The final chunk came before others: `missing` names them.
+         *     `snapshot_incomplete`: The final chunk arrived before others: `missing` lists them.
          *
-         *     `snapshot_expired`: The snapshot is over. Send it again under another id.
+         *     `snapshot_expired`: The snapshot has expired. Send it again with a new id.
          */
         ChunkConflictOrSnapshotOpenOrSnapshotIncompleteOrSnapshotExpired: {
             headers: {
@@ -462,11 +462,11 @@ export interface components {
             };
         };
         /**
-         * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
+         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
          *
          *     `overloaded`: Too many bodies are being received. Nothing was charged.
          *
-         *     `shutting_down`: The service is stopping; another process may be there soon.
+         *     `shutting_down`: The service is stopping. Another process may be available soon.
          */
         QuotaUnavailableOrOverloadedOrShuttingDown: {
             headers: {
@@ -482,9 +482,9 @@ export interface components {
             };
         };
         /**
-         * @description `quota_unavailable`: A store that the request needs does not answer. Nothing was charged.
+         * @description `quota_unavailable`: A required store is unavailable. Nothing was charged.
          *
-         *     `shutting_down`: The service is stopping; another process may be there soon.
+         *     `shutting_down`: The service is stopping. Another process may be available soon.
          */
         QuotaUnavailableOrShuttingDown: {
             headers: {
@@ -499,7 +499,7 @@ export interface components {
                 };
             };
         };
-        /** @description `shutting_down`: The service is stopping; another process may be there soon. */
+        /** @description `shutting_down`: The service is stopping. Another process may be available soon. */
         ShuttingDown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -532,7 +532,7 @@ export interface components {
                 };
             };
         };
-        /** @description `unauthorized`: The credential is missing or not valid. */
+        /** @description `unauthorized`: The credential is missing or invalid. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -546,7 +546,7 @@ export interface components {
                 };
             };
         };
-        /** @description `unsupported_media_type`: The body is not sent as `application/json`. */
+        /** @description `unsupported_media_type`: The body's type is not `application/json`. */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -559,7 +559,7 @@ export interface components {
                 };
             };
         };
-        /** @description `validation_failed`: The content is not valid; `details` names every fault. */
+        /** @description `validation_failed`: The content is invalid. `details` lists all faults. */
         ValidationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -573,7 +573,7 @@ export interface components {
             };
         };
         /**
-         * @description `validation_failed`: The content is not valid; `details` names every fault.
+         * @description `validation_failed`: The content is invalid. `details` lists all faults.
          *
          *     `snapshot_empty`: The whole snapshot has no valid record. Nothing was deleted.
          *
@@ -606,7 +606,7 @@ export interface components {
          */
         "WWW-Authenticate": string;
         /**
-         * @description Names the request in our log: the id that the client sent, or a new one.
+         * @description The request's id in our log: the one that the client sent, or a new one.
          * @example 0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11
          */
         "X-Request-Id": string;
@@ -810,7 +810,7 @@ export interface operations {
     readTrend: {
         parameters: {
             query?: {
-                /** @description How many days in Beijing, today among them. */
+                /** @description How many days in Beijing, including today. */
                 days?: string;
             };
             header?: never;

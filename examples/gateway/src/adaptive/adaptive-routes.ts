@@ -23,7 +23,7 @@ export function adaptiveRoutes(options: AdaptiveOptions): Route[] {
         id: 'adaptiveFactor',
         tag: 'Administration',
         summary: 'The factor of mode adaptive, and the reason for its value',
-        description: 'It follows the server internal errors of the last 30 minutes, between 0.75 and 1.5.',
+        description: 'It follows the server errors of the last 30 minutes, between 0.75 and 1.5.',
       },
       access: 'admin',
       answer: adaptiveDocument,

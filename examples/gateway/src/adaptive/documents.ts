@@ -35,35 +35,38 @@ const rate = z.number().min(0).max(1)
 const count = z.int().min(0)
 
 export const wallSchema = z.object({
-  low: z.number().describe('the lowest level at which errors may begin'),
+  low: z.number().describe('the lowest level at which errors may start'),
   high: z.number().describe('the level at which there were errors'),
-  retryAt: isoInstant.describe('the level `low` is not tested before'),
+  retryAt: isoInstant.describe('when `low` can be tested again'),
 })
 
 const reasonSchema = z.object({
   at: isoInstant,
-  code: z
-    .enum([...REASONS, 'other'])
-    .describe('`other`: one that this version of the gateway does not know; `msg` names it'),
+  code: z.enum([...REASONS, 'other']).describe('`other`: unknown to this version of the gateway; `msg` names it'),
   msg: z.string().describe('the same in words'),
   from: factor,
   to: factor,
   counts: z
     .object({ calls: count, errors: count, recentCalls: count, recentErrors: count })
-    .describe('of the last 30 closed minutes, and of the last 5 of them'),
+    .describe('of the last 30 complete minutes, and of the last 5'),
   bounds: z.object({ low: rate, high: rate, recentLow: rate }).describe('Wilson bounds of the error rate'),
-  cap: z.number().min(0.7).max(1.5).nullable().describe('what no rise goes above, except a short test of the wall'),
-  wall: wallSchema.nullable().describe('the levels at which errors began; null: none is known'),
-  nextFallAt: isoInstant.nullable().describe('before this instant no counts can lower the factor; null: it is lowest'),
-  nextRiseAt: isoInstant.nullable().describe('before this instant no counts can raise the factor; null: it is highest'),
+  cap: z
+    .number()
+    .min(0.7)
+    .max(1.5)
+    .nullable()
+    .describe('the highest level of a rise, except for a short test of the wall'),
+  wall: wallSchema.nullable().describe('the levels at which errors started; null: unknown'),
+  nextFallAt: isoInstant.nullable().describe('no counts can lower the factor before; null: it is at its lowest'),
+  nextRiseAt: isoInstant.nullable().describe('no counts can raise the factor before; null: it is at its highest'),
 })
 
 export const adaptiveDocument = z.object({
   mode: z.enum(MODES),
-  isActive: z.boolean().describe('whether the mode is adaptive: the factor moves and counts only then'),
+  isActive: z.boolean().describe("whether the mode is adaptive; otherwise the factor doesn't move or apply"),
   factor,
-  version: z.int().describe('counts the ticks; apart from the version of the settings'),
-  lastTick: reasonSchema.nullable().describe('what the last tick did; null before the first'),
+  version: z.int().describe('counts ticks; independent of the version of the settings'),
+  lastTick: reasonSchema.nullable().describe('the last tick; null before the first'),
   preview: reasonSchema.describe('what a tick would do now'),
   history: z.array(reasonSchema).describe('the last moves, newest first'),
 })

@@ -26,7 +26,7 @@ const entry = z.object({
   at: z.iso.datetime(),
   by: z.string().nullable().describe("A user's id, or `command line`."),
   action: z.enum(AUDIT_ACTIONS),
-  subject: z.string().nullable().describe('The id of what was changed; `null`: the settings of everybody.'),
+  subject: z.string().nullable().describe('The id of what was changed; `null`: the settings of all users.'),
   before: document,
   after: document,
 })
@@ -45,8 +45,7 @@ export function auditRoutes(audit: AuditLog, shown: Shown): Route[] {
         id: 'listAudit',
         tag: 'Administration',
         summary: 'The audit trail of changes, the newest first',
-        description:
-          'Follow `nextCursor` until it is `null`. No page repeats or lacks an entry while others are written.',
+        description: 'Follow `nextCursor` until it is `null`. While entries are written, no page repeats or skips one.',
       },
       access: 'admin',
       query,

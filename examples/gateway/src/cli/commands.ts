@@ -21,13 +21,13 @@ export const USAGE = `Usage:
   npm run gateway -- users role USER admin|player        gives a user a role
   npm run gateway -- tokens create USER [--label TEXT]   prints another token of a user, once
   npm run gateway -- tokens list USER                    lists a user's tokens: id, time, label
-  npm run gateway -- tokens revoke ID                    makes a token nobody's
+  npm run gateway -- tokens revoke ID                    revokes a token
   npm run gateway -- bots create NAME                    prints a token for a bot of score sync, once
   npm run gateway -- bots list                           lists the bots: id, time, name
-  npm run gateway -- bots revoke ID                      makes a bot's token nobody's
+  npm run gateway -- bots revoke ID                      revokes a bot's token
   npm run gateway -- chart-keys create NAME              prints a key of the chart preview, once
   npm run gateway -- chart-keys list                     lists the keys: id, time, name
-  npm run gateway -- chart-keys revoke ID                makes a key nobody's
+  npm run gateway -- chart-keys revoke ID                revokes a key
   npm run gateway -- charts import FILE                  reads music data (JSON) into the table of charts
   npm run gateway -- policy export                       prints the policy (JSON), for other tools such as quota-cli
 `

@@ -79,6 +79,6 @@ function nobody(error: unknown): undefined {
 
 /** It isn't the caller's fault, so it isn't a 401: clients discard their tokens then. */
 function cannotBeChecked(cause: unknown): HttpError {
-  const msg = 'The credential cannot be checked right now, so there is no quota to ask. Try again.'
+  const msg = "The credential can't be checked right now. Try again."
   return new HttpError('quota_unavailable', msg, { retryAfterSeconds: RETRY_SECONDS, cause })
 }

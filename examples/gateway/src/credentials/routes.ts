@@ -43,7 +43,7 @@ function routesOf(credentials: ServiceCredentials, service: Service, path: strin
         id: `list${words.id}s`,
         tag,
         summary: words.many,
-        description: 'Ids and names. A credential itself is shown only once, when it is issued.',
+        description: 'Ids and names. A credential itself is only shown when it is issued.',
       },
       access: 'admin',
       answer: listAnswer,
@@ -60,8 +60,8 @@ function routesOf(credentials: ServiceCredentials, service: Service, path: strin
       docs: {
         id: `issue${words.id}`,
         tag,
-        summary: `Issue ${words.one}, which is shown only this once`,
-        description: 'Only its hash is stored: a lost one cannot be recovered.',
+        summary: `Issue ${words.one}, which is only shown this time`,
+        description: "Only its hash is stored, so a lost one can't be recovered.",
         statuses: [201],
         example: { name: 'nightly' },
         errors: ['conflict'],
@@ -80,11 +80,11 @@ function routesOf(credentials: ServiceCredentials, service: Service, path: strin
         id: `revoke${words.id}`,
         tag,
         summary: `Revoke ${words.one}`,
-        description: 'It stops working at once.',
+        description: 'It stops working immediately.',
         errors: ['not_found'],
       },
       access: 'admin',
-      params: z.object({ id: z.string().describe("The credential's id, not the credential.") }),
+      params: z.object({ id: z.string().describe("The credential's id, not the credential itself.") }),
       answer: z.undefined(),
       async handle({ params: { id }, user }) {
         const isRevoked = await credentials.revoke(service, id, user.id)

@@ -33,7 +33,7 @@ function listRoute(names: readonly string[]): Route {
       id: 'listExtras',
       tag: 'Administration',
       summary: 'The extras that this gateway runs',
-      description: 'Names of the parts beyond the specification, as `EXTRAS` takes them.',
+      description: 'The names of features beyond the specification, as in `EXTRAS`.',
     },
     access: 'admin',
     answer: z.object({ extras: z.array(z.string()) }),

@@ -58,7 +58,7 @@ export function gateRoutes(gates: GateRepository): Route[] {
         id: 'readGates',
         tag: 'User',
         summary: 'List all gates, 1 to 10',
-        description: "The player's progress with each gate.",
+        description: "The player's progress at each gate.",
       },
       access: 'user',
       body: gatesBody,

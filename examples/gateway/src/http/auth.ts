@@ -38,7 +38,7 @@ export function usersOnly(find: Identify<StoredUser>): Authentication {
     admit(req, _res, next) {
       const { user } = contextOf(req)
       if (user === undefined) throw noBearer(bearerOf(req) === undefined)
-      if (user.disabled) throw new HttpError('user_disabled', 'This account is disabled: ask an administrator.')
+      if (user.disabled) throw new HttpError('user_disabled', 'This account is disabled. Contact an administrator.')
       if (isAdminPath(req.path)) requireRole(user, 'admin')
       next()
     },

@@ -66,7 +66,7 @@ export function expectedRevision(expected: Expected, stored: Version): string | 
 export function lostRace(stored?: Version): HttpError {
   const now = stored === undefined ? '' : ` The document is at version ${stored.version}.`
   const headers = stored === undefined ? {} : { ETag: etagOf(stored) }
-  return new HttpError('precondition_failed', `The document has changed in the meantime: read it again.${now}`, {
+  return new HttpError('precondition_failed', `The document has changed. Read it again.${now}`, {
     headers,
   })
 }

@@ -12,7 +12,7 @@ export interface User {
 
 /** A user as stored in the database. */
 export interface StoredUser extends User {
-  /** Whether every credential of the user is refused. */
+  /** Whether all credentials of the user are rejected. */
   readonly disabled: boolean
 }
 

@@ -24,7 +24,7 @@ export function gatewayMetrics(quota: Quota<OperationName>, leases?: () => Lease
   if (leases !== undefined) registerLeaseMetrics(leases, registry)
   const duration = new Histogram({
     name: 'http_server_request_duration_seconds',
-    help: 'How long requests took, by route; those that match no route are one.',
+    help: 'Duration of requests by route. Those without a route share one label.',
     labelNames: ['method', 'route', 'status'],
     buckets: BUCKETS,
     registers: [registry],
@@ -50,7 +50,7 @@ function routeOf(req: Request): string {
 export function registerUsageMetrics(usage: { readonly dropped: number }, registry: Registry): void {
   const counter = new Counter({
     name: 'score_gateway_usage_records_dropped_total',
-    help: 'Metered requests that were not written down, since too many were waiting for the database',
+    help: 'Metered requests that were not recorded because too many were waiting for the database',
     registers: [],
     collect() {
       this.reset()
@@ -65,16 +65,16 @@ const PREFIX = 'scoregw_quota_lease_'
 /** The current leases of a process. */
 const GAUGES = [
   ['held', 'Leases that this process holds', 'outstandingLeases'],
-  ['idle_tokens', 'Tokens of its leases that nobody has spent', 'idleTokens'],
-  ['overshoot_tokens', 'Most tokens that were seen above a limit of the site', 'overshootTokens'],
+  ['idle_tokens', 'Unspent tokens of its leases', 'idleTokens'],
+  ['overshoot_tokens', 'The most tokens seen above a limit of the site', 'overshootTokens'],
 ] as const
 
 /** Totals since the process started. */
 const COUNTERS = [
-  ['grants_total', 'Calls of the script of the site', 'grants'],
-  ['local_decisions_total', 'Requests that were decided without asking the site', 'localDecisions'],
-  ['stranded_tokens_total', 'Tokens that stay debited though nobody spent them', 'strandedTokens'],
-  ['counter_losses_total', 'Times that counters of the site were gone before their windows had ended', 'counterLosses'],
+  ['grants_total', "Calls of the site's script", 'grants'],
+  ['local_decisions_total', "Requests decided without a call to the site's counters", 'localDecisions'],
+  ['stranded_tokens_total', 'Tokens that stay debited but were never spent', 'strandedTokens'],
+  ['counter_losses_total', 'How often counters of the site were lost before their windows ended', 'counterLosses'],
 ] as const satisfies readonly (readonly [string, string, keyof LeaseReport])[]
 
 /** Reads the numbers when Prometheus scrapes. */

@@ -5,7 +5,7 @@ const text = { type: 'string' } as const
 /** Header fields of responses. */
 const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
   'X-Request-Id': {
-    description: 'Names the request in our log: the id that the client sent, or a new one.',
+    description: "The request's id in our log: the one that the client sent, or a new one.",
     schema: text,
     example: '0b6c7f5e-4a9d-4b8e-9a53-5d0f6f0f7c11',
   },
@@ -14,9 +14,9 @@ const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
     schema: text,
     example: '"7-pZ0x3kqT5vB1nL8wYc2dRg"',
   },
-  Location: { description: 'The path of what was made.', schema: text },
+  Location: { description: 'The path of the new resource.', schema: text },
   'Idempotency-Replayed': {
-    description: '`true`: the stored answer to an earlier request with this key. Nothing was repeated.',
+    description: '`true`: the stored response to an earlier request with this key. Nothing was repeated.',
     schema: text,
   },
   'Retry-After': {
@@ -30,7 +30,7 @@ const ANSWER_HEADERS: Readonly<Record<string, Json>> = {
     example: '2026-08-06T15:06:26.000Z',
   },
   RateLimit: {
-    description: 'The remaining quota: `r` tokens, for `t` more seconds. On a 429 only the windows that refuse.',
+    description: 'The remaining quota: `r` tokens for `t` more seconds. In a 429, only the windows that refuse.',
     schema: text,
   },
   'RateLimit-Policy': {
@@ -47,7 +47,7 @@ const AT_TIMES = ['Idempotency-Replayed', 'RateLimit', 'RateLimit-Policy']
 const REQUEST_HEADERS: Readonly<Record<string, Json>> = {
   'If-Match': {
     description:
-      'The `ETag` of the document that was read; `*` for any. The version alone, `"7"`, is any document of it.',
+      'The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.',
     schema: text,
     example: '*',
   },
@@ -56,7 +56,8 @@ const REQUEST_HEADERS: Readonly<Record<string, Json>> = {
     schema: text,
   },
   'Idempotency-Key': {
-    description: 'Names this attempt. A repeat with the same key gets the same answer, and nothing is done twice.',
+    description:
+      'Identifies this attempt. A repeat with the same key gets the same response, and nothing is done twice.',
     schema: text,
     example: '7f9c24e8-3b12-4fef-91e0-56a2d3c1b0aa',
   },

@@ -15,11 +15,11 @@ export function quotaExceededSchema(policy: Policy): z.ZodType<ScoreGatewayBody>
   const { layers, categories } = policy
   return z
     .object({
-      error: z.literal('quota_exceeded').describe('The same in every refusal by a quota.'),
+      error: z.literal('quota_exceeded').describe('The same in all refusals by a quota.'),
       msg: z
         .string()
         .describe(
-          'For people, by `Accept-Language` in English or Chinese: scope, window, category, until when in Beijing time (UTC+8), and where to ask for more.',
+          'For people, in English or Chinese by `Accept-Language`: scope, window, category, when it resets in Beijing time (UTC+8), and where to request more.',
         ),
       retryAfterSeconds: z.int().min(1).describe('Whole seconds to wait before retrying.'),
       quota: z
@@ -38,7 +38,7 @@ export function quotaExceededSchema(policy: Policy): z.ZodType<ScoreGatewayBody>
           timeZone: z.string().describe('Time zone of `retryAtBeijing`: `Asia/Shanghai`.'),
           retryAt: isoInstant.describe('The same as `resetAt`.'),
           windowLabel: z.string().describe('The window for people, in the language of `msg`: `1-Hour`, `1 小时`.'),
-          burst: z.int().optional().describe('Of a bucket: how many tokens can be saved up.'),
+          burst: z.int().optional().describe('For a bucket: the most tokens that it can hold.'),
         })
         .describe('The window that refuses.'),
     })

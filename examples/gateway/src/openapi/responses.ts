@@ -153,9 +153,9 @@ function sorted(named: ReadonlyMap<string, Json>): Record<string, Json> {
 
 const SUCCESSES: Readonly<Record<number, string>> = {
   200: 'Done.',
-  201: 'Made.',
+  201: 'Created.',
   202: 'Accepted, and in progress.',
-  204: 'Done; the answer has no body.',
+  204: 'Done. The response has no body.',
 }
 
 /** The fields that belong to every one of the codes, or to some. */

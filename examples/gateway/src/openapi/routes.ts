@@ -33,7 +33,7 @@ function documentRoute(document: () => Promise<{ readonly openapi: string }>): R
       id: 'openApi',
       tag: 'Reference',
       summary: 'This document',
-      description: 'OpenAPI 3.1, for reference pages and for generators of clients.',
+      description: 'OpenAPI 3.1, for reference pages and client generators.',
     },
     access: 'public',
     answer: z.looseObject({ openapi: z.string() }),
@@ -56,8 +56,8 @@ of ${windows.map(windowText).join(', ')}.
 **Credential.** \`Authorization: Bearer\` with a JWT or a gateway token, which begins with \`gw_\`. Credentials of the
 other services do not work here.
 
-**Quota.** An operation costs tokens of its category, ${listOf(categories)}; one request has one price, whatever the length
-of its list. Too few tokens left: 429 with \`Retry-After\`. Wait as long as it says; do not poll. A request that fails
+**Quota.** An operation costs tokens of its category, ${listOf(categories)}; a request has one price for a list of any
+length. Too few tokens left: 429 with \`Retry-After\`. Wait as long as it says; do not poll. A request that fails
 costs nothing. \`GET /me/quota\` is free.
 
 **Order of checks.** Credential (401, 403), path and method (404, 405), body (413, 415, 400), content (422), quota (429),

@@ -12,8 +12,8 @@ const previewAnswer = envelope(
     userId: z.string(),
     userName: z.string(),
     playerRating: z.int(),
-    isLogin: z.literal(false).describe('Nobody plays through this service.'),
-    lastPlayDate: isoInstant.nullable().describe('Of the scores whose time is known; `null`: of none.'),
+    isLogin: z.literal(false).describe('Always false: no one plays through this service.'),
+    lastPlayDate: isoInstant.nullable().describe('According to scores with a known time; `null`: unknown.'),
   }),
 )
 
@@ -44,8 +44,8 @@ export function playerRoutes(players: PlayerRepository): Route[] {
       docs: {
         id: 'readUser',
         tag: 'User',
-        summary: "Read the user's own data",
-        description: 'Name, rating and how often the player played.',
+        summary: 'Read your account data',
+        description: 'Name, rating and number of plays.',
         errors: ['not_found'],
       },
       access: 'user',
@@ -63,8 +63,8 @@ export function playerRoutes(players: PlayerRepository): Route[] {
       docs: {
         id: 'previewUser',
         tag: 'User',
-        summary: 'Read who the user is',
-        description: 'Name, rating, and when the player played last.',
+        summary: 'Read your public data',
+        description: 'Name, rating, and when you last played.',
         errors: ['not_found'],
       },
       access: 'user',
@@ -84,8 +84,8 @@ export function playerRoutes(players: PlayerRepository): Route[] {
       docs: {
         id: 'listRegions',
         tag: 'User',
-        summary: 'List the regions that the user played in',
-        description: 'Regions are unknown here: the list is empty.',
+        summary: 'List the regions you played in',
+        description: 'Regions are unknown, so the list is empty.',
       },
       access: 'user',
       body: playerBody,

@@ -26,11 +26,11 @@ function policyRoute(admin: AdminQuota, policy: GatewayPolicy): Route {
       id: 'readPolicy',
       tag: 'Administration',
       summary: 'The limits that exist',
-      description: 'The windows, categories, layers and operations that settings, overrides and statuses are made of.',
+      description: 'The windows, categories, layers and operations in settings, overrides and statuses.',
     },
     access: 'admin',
     answer: policyDocument.extend({
-      defaults: z.record(z.string(), z.unknown()).describe('The settings as they are where nothing was set.'),
+      defaults: z.record(z.string(), z.unknown()).describe('The settings if nothing is stored.'),
     }),
     handle: () => ({ body: { ...describedPolicy(policy), defaults } }),
   })
@@ -51,9 +51,9 @@ function settingsRoutes(admin: AdminQuota): Route[] {
       docs: {
         id: 'readSettings',
         tag: 'Administration',
-        summary: 'The settings of everybody',
+        summary: 'The settings of all users',
         description:
-          'Mode, base values, shared layers, prices, limits that are not enforced, plans and thresholds. Send the `ETag` as `If-Match` of a change.',
+          'Mode, base values, shared layers, prices, shadowed limits, plans and thresholds. Send the `ETag` as `If-Match` of a change.',
         errors: ['quota_unavailable'],
       },
       access: 'admin',
@@ -70,9 +70,9 @@ function settingsRoutes(admin: AdminQuota): Route[] {
       docs: {
         id: 'replaceSettings',
         tag: 'Administration',
-        summary: 'Replace the settings of everybody',
+        summary: 'Replace the settings of all users',
         description:
-          'Takes the whole document, without `version`, or refuses it, naming every fault. It is in force at once.',
+          'Send the whole document, without `version`. An invalid one is rejected with all faults. Changes apply immediately.',
         errors: ['precondition_required', 'quota_unavailable'],
         example,
       },
@@ -93,7 +93,7 @@ function settingsRoutes(admin: AdminQuota): Route[] {
       docs: {
         id: 'patchSettings',
         tag: 'Administration',
-        summary: 'Change a part of the settings of everybody',
+        summary: 'Change a part of the settings of all users',
         description:
           'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes, lists are replaced. The result is validated as a whole document.',
         errors: ['precondition_required', 'quota_unavailable'],
@@ -119,8 +119,8 @@ function usageRoutes(admin: AdminQuota, { layers, categories }: GatewayPolicy): 
     layer: z
       .enum(layers.map(({ name }) => name))
       .optional()
-      .describe('Left out: every layer that is not shared.'),
-    category: z.enum(categories).optional().describe('Left out: all of them.'),
+      .describe("Default: all layers that aren't shared."),
+    category: z.enum(categories).optional().describe('Default: all.'),
   })
   return [
     route({
@@ -130,7 +130,7 @@ function usageRoutes(admin: AdminQuota, { layers, categories }: GatewayPolicy): 
         id: 'userQuotaStatus',
         tag: 'Administration',
         summary: "A user's usage",
-        description: 'What the user sees at `/me/quota`, the name of each layer, and the limits that are not enforced.',
+        description: "The user's `/me/quota`, the name of each layer, and shadowed limits.",
         errors: ['quota_unavailable'],
       },
       params: userParams,
@@ -148,7 +148,7 @@ function usageRoutes(admin: AdminQuota, { layers, categories }: GatewayPolicy): 
         tag: 'Administration',
         summary: "Reset a user's usage",
         description:
-          "Closes the user's windows: of one category or all, of the user's own layers or of the named one. The windows of a shared layer are those of all users.",
+          "Resets the user's windows in one category or all, in the user's own layers or the named layer. The windows of a shared layer belong to all users.",
         errors: ['quota_unavailable'],
         example: { category: categories.at(-1) },
       },

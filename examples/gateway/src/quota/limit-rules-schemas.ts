@@ -23,7 +23,7 @@ export function shadowSchema(policy: Policy): z.ZodType<Settings['shadow']> {
   return z
     .strictObject(Object.fromEntries(members))
     .describe(
-      'By layer: limits that are charged and refuse nobody, `all` or by label. A layer that is not named has none.',
+      'By layer: shadowed limits, which are charged but refuse nothing. `all`, or labels. Layers that are missing have none.',
     ) as unknown as z.ZodType<Settings['shadow']>
 }
 
@@ -41,7 +41,7 @@ export function plansSchema(policy: Policy): z.ZodType<PlanTables> {
   return z
     .record(planName, table)
     .describe(
-      "By plan: the limits of the users' own layers that differ for those who have it. Modes scale them as they scale the base values.",
+      "By plan: the limits that differ from the base, in layers that aren't shared. Modes scale them like base values.",
     ) as unknown as z.ZodType<PlanTables>
 }
 
@@ -55,12 +55,12 @@ const SHARE_ERROR = 'expected a share above 0 and up to 1 with at most two decim
 const share = z
   .number(SHARE_ERROR)
   .refine((value) => value > 0 && value <= 1 && Math.round(value * 100) / 100 === value, SHARE_ERROR)
-  .meta({ exclusiveMinimum: 0, maximum: 1, description: 'From this share of a limit on; at most two decimals.' })
+  .meta({ exclusiveMinimum: 0, maximum: 1, description: 'From this share of a limit on. At most two decimals.' })
 const left = z
   .int(`expected a whole number of tokens from 0 to ${MAX_LIMIT}`)
   .min(0)
   .max(MAX_LIMIT)
-  .describe('As soon as no more than so many tokens are left.')
+  .describe('When at most this many tokens remain.')
 
 /** When limits count as near. */
 export const thresholdsSchema: z.ZodType<Settings['thresholds']> = z

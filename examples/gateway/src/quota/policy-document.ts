@@ -13,44 +13,44 @@ export const policyDocument = z.object({
     .array(
       z.object({
         label: z.string(),
-        lengthMs: z.int().nullable().describe('Milliseconds; `null`: it is a period of the calendar.'),
-        every: z.enum(PERIODS).optional().describe('Of the calendar: its period.'),
-        timeZone: z.string().optional().describe("Of the calendar: whose, by the zone's IANA name."),
+        lengthMs: z.int().nullable().describe('Milliseconds; `null`: a calendar period.'),
+        every: z.enum(PERIODS).optional().describe('For a calendar window: its period.'),
+        timeZone: z.string().optional().describe('For a calendar window: the IANA time zone.'),
         burst: z
           .union([z.int().min(1), z.object({ share: z.number().describe('Of the limit, 0.01 to 1.') })])
           .optional()
-          .describe('Of a bucket: how many tokens can be saved up. Its limit comes back evenly, each `lengthMs`.'),
+          .describe('For a bucket: the most tokens that it can hold. It refills by its limit per `lengthMs`.'),
       }),
     )
     .readonly()
-    .describe('In the order of statuses.'),
+    .describe('In the order of a status.'),
   categories: z.array(z.string()).readonly(),
   layers: z
     .array(
       z.object({
-        name: z.string().describe('As settings name it.'),
-        scope: z.string().describe('As people read it.'),
+        name: z.string().describe('The name in settings.'),
+        scope: z.string().describe('The name for people.'),
         shared: z
           .boolean()
-          .describe('`true`: everybody shares its windows, and it has a member of its name in the settings.'),
+          .describe('`true`: all users share its windows, and the settings have a member with its name.'),
         bypass: z
           .string()
           .optional()
-          .describe("Of a shared layer: the member of a user's document that takes it away."),
+          .describe("For a shared layer: the member of a user's document that exempts the user."),
         limits: z
           .record(z.string(), z.array(z.string()))
-          .describe('By category: labels of the limits that it has, in the order of statuses.'),
+          .describe('By category: the labels of its limits, in the order of a status.'),
       }),
     )
     .readonly(),
   operations: z
     .record(z.string(), z.object({ category: z.string(), cost: z.int().describe('Tokens.') }))
-    .describe('With the prices that hold until others are set.'),
+    .describe('With their default prices.'),
   concurrency: z
     .object({ label: z.string(), operations: z.array(z.string()) })
     .optional()
-    .describe('The limit of how much may be under way at once, and which operations take a slot of it.'),
-  plans: z.array(z.string()).describe('Plans that there are without settings.'),
+    .describe('The concurrency limit, and the operations that take a slot.'),
+  plans: z.array(z.string()).describe('Plans of the policy.'),
   maxTokens: z.int().describe('The highest limit that can be set.'),
 })
 export type PolicyDocument = z.output<typeof policyDocument>

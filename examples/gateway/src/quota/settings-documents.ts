@@ -25,8 +25,12 @@ const multiplier = z
 const remarks = z.array(z.object({ path: z.string(), msg: z.string() }))
 const faultsSchema = remarks
   .optional()
-  .describe('What of the stored settings is not in force, since the policy has it not or not so; absent: nothing.')
-export const warningsSchema = remarks.describe('What makes an operation impossible, such as a limit below a price.')
+  .describe(
+    "Stored settings that have no effect, because the policy doesn't know them or they are invalid. Absent: none.",
+  )
+export const warningsSchema = remarks.describe(
+  'Reasons why an operation is impossible, such as a limit below its price.',
+)
 
 interface SharedLayer {
   readonly enabled: boolean
@@ -75,7 +79,7 @@ export function settingsDocuments(policy: Policy): SettingsDocuments {
     thresholds: null,
   }
   const document = z.strictObject({
-    version: z.int().describe('Counts the changes, for people.'),
+    version: z.int().describe('Counts changes.'),
     ...shape,
     shadow: shadowSchema(policy),
     plans: plansSchema(policy),
@@ -89,7 +93,7 @@ export function settingsDocuments(policy: Policy): SettingsDocuments {
       shadow: shadowSchema(policy).default({}),
       plans: plansSchema(policy).default({}),
       thresholds: thresholdsSchema.default(null),
-      faults: z.array(z.unknown()).describe('Not looked at: a document may come back with it.').optional(),
+      faults: z.array(z.unknown()).describe('Ignored, so that you can send back a document with it.').optional(),
     })
     .refine(hasItsTable, {
       path: ['custom'],
@@ -129,7 +133,7 @@ function shapeOf(policy: Policy): z.ZodRawShape {
         enabled: z.boolean().describe('`false`: its windows are neither checked, charged nor shown.'),
         multiplier,
       })
-      .describe(`The layer \`${scope}\`, which everybody shares.`)
+      .describe(`The layer \`${scope}\`, which all users share.`)
   }
   return {
     mode: z
@@ -138,11 +142,11 @@ function shapeOf(policy: Policy): z.ZodRawShape {
         'What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.',
       ),
     base: table,
-    custom: table.nullable().describe('Taken as it is; needed in mode `custom`.'),
+    custom: table.nullable().describe('Not scaled. Required in mode `custom`.'),
     ...Object.fromEntries(sharedLayers(policy).map((name) => [name, layerOf(name)])),
     prices: z
       .strictObject(Object.fromEntries(operations.map((name) => [name, price.optional()])))
-      .describe('Tokens that operations cost, where that differs from the default.'),
+      .describe('Prices in tokens that differ from the default.'),
   }
 }
 

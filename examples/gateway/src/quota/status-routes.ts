@@ -19,17 +19,13 @@ function windowShape(policy: Policy) {
     scope: z.string().describe(`${listOf(layers.map(({ scope }) => scope))}.`),
     window: z.string().describe(`${listOf(limitLabels(policy))}.`),
     limit: amount.describe('Tokens.'),
-    burst: amount.optional().describe('Of a bucket: how many tokens can be saved up.'),
-    used: z.int().describe('Tokens; of a bucket those that have not come back.'),
-    held: z
-      .int()
-      .min(1)
-      .optional()
-      .describe('How much of `used` open holds have and may still give back; absent: none.'),
-    remaining: amount.describe('Tokens, never below 0; of a bucket what is left of its burst.'),
-    startedAt: instant.describe('ISO 8601 UTC; `null`: nothing was charged in the window yet.'),
+    burst: amount.optional().describe('For a bucket: the most tokens that it can hold.'),
+    used: z.int().describe('Tokens; for a bucket, those that have not returned.'),
+    held: z.int().min(1).optional().describe('The part of `used` that open holds may still refund. Absent: none.'),
+    remaining: amount.describe('Tokens, never below 0; for a bucket, what remains of its burst.'),
+    startedAt: instant.describe("ISO 8601 UTC; `null`: the window isn't open."),
     resetAt: instant.describe(
-      'When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it is not open, or full.',
+      "When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it isn't open, or is full.",
     ),
   }
 }
@@ -39,7 +35,7 @@ function statusOf(policy: Policy, window: z.ZodType): z.ZodObject {
   return z.object({
     windows: z
       .object(Object.fromEntries(policy.categories.map((category) => [category, list])))
-      .describe('By category: the windows of each layer in turn; those of a shared layer only where it applies.'),
+      .describe('By category: the windows of each layer that applies, in order.'),
     timeZone: z.string().describe('Time zone of local times in texts.'),
   })
 }
@@ -62,9 +58,11 @@ export function namedStatusSchema(policy: Policy): z.ZodType<NamedStatusBody> {
   const kind = z
     .enum(['rolling', 'calendar', 'bucket', 'concurrency'])
     .describe(
-      'What ends its count: its length, the next period of the calendar, or the end of the work that has slots; the tokens of a bucket come back one by one.',
+      'What ends its count: its length, the next calendar period, or the end of the work with the slots. A bucket refills token by token.',
     )
-  const enforced = z.boolean().describe('`false`: it is charged and refuses nobody; users do not see it.')
+  const enforced = z
+    .boolean()
+    .describe("`false`: it is shadowed. It is charged but refuses nothing, and users don't see it.")
   const window = z.object({ layer, ...windowShape(policy), kind, enforced }).meta({ id: 'NamedWindowStatus' })
   return statusOf(policy, window).meta({ id: 'NamedQuotaStatus' }) as unknown as z.ZodType<NamedStatusBody>
 }

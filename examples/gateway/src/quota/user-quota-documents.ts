@@ -39,7 +39,7 @@ const ANCHOR_TEXT =
 const anchor = z
   .strictObject({
     month: z.int().min(1).max(12).optional().describe('Of a year.'),
-    day: z.int().min(1).max(31).optional().describe('Of a month; in a shorter one its last day.'),
+    day: z.int().min(1).max(31).optional().describe('Of a month. In a shorter month, its last day.'),
     time: z
       .string()
       .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'expected a time of day from 00:00 to 23:59')
@@ -50,7 +50,7 @@ const anchor = z
 
 const plan = planName
   .nullable()
-  .describe("The user's plan: its limits hold where there is no override. `null`: none, or that of the user's token.")
+  .describe("The user's plan. Its limits apply unless there is an override. `null`: none, or that of the user's token.")
 
 /** The default of `until`. */
 const NO_END = { overrides: null, plan: null }
@@ -58,7 +58,7 @@ const NO_END = { overrides: null, plan: null }
 export function userQuotaDocuments(policy: Policy): UserQuotaDocuments {
   const { categories } = policy
   const shared = sharedLayers(policy)
-  const override = tokensSchema.nullable().describe('Tokens that no mode scales; `null` follows the default, 0 blocks.')
+  const override = tokensSchema.nullable().describe("Tokens, which modes don't scale; `null`: the default, 0 blocks.")
   const bypasses = Object.fromEntries(shared.map((name) => [bypassMember(name), bypassSchema(policy, name)]))
   const limitsOf = (category: string): z.ZodObject => {
     const { all, some } = overrideLabels(policy, category)
@@ -71,7 +71,7 @@ export function userQuotaDocuments(policy: Policy): UserQuotaDocuments {
     plan,
     until: z
       .strictObject({ overrides: isoInstant.nullable(), plan: isoInstant.nullable() })
-      .describe('Until when overrides and plan are in force, ISO 8601 UTC; `null`: without an end.'),
+      .describe('When overrides and plan end, ISO 8601 UTC; `null`: never.'),
     anchor,
   })
   const end = until.nullable().default(null).describe(untilTexts)

@@ -18,7 +18,7 @@ export function userQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route
     layer: z
       .enum(own)
       .optional()
-      .describe(`The layer, one of those that each user has. Default: ${listOf(own.slice(0, 1))}.`),
+      .describe(`The layer, one that isn't shared. Default: ${listOf(own.slice(0, 1))}.`),
   })
   const { body, document: answer, stored, example, limits } = admin.documents.userQuota
   return [
@@ -52,7 +52,7 @@ export function userQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route
         id: 'replaceUserQuota',
         tag: 'Administration',
         summary: "Replace a user's overrides",
-        description: 'Absent members follow the default again. `If-Match` is optional.',
+        description: 'Absent members get their default. `If-Match` is optional.',
         errors: ['quota_unavailable'],
         example,
       },
@@ -76,7 +76,7 @@ export function userQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route
         id: 'removeUserQuota',
         tag: 'Administration',
         summary: "Remove a user's overrides",
-        description: 'The user follows the default again, in everything.',
+        description: 'The defaults apply to the user again.',
         errors: ['quota_unavailable'],
       },
       requestHeaders: ['If-Match'],

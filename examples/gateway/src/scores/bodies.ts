@@ -114,7 +114,7 @@ export const upsertBody = z.object({
         .int('expected a whole number')
         .min(0)
         .max(MAX_INTEGER)
-        .describe('The DX score itself; with `fuzzy` a number of stars, 0 to 5, for the least such score.'),
+        .describe('The DX score. With `fuzzy`, a number of stars, 0 to 5, which means the lowest score with them.'),
       comboStatus: comboStatusSchema.default(0),
       syncStatus: syncStatusSchema.default(0),
       fuzzy: z.boolean().default(false).describe('Whether `dxScore` counts stars.'),
@@ -146,7 +146,7 @@ export const clearBody = z.object({
 export const upsertAnswer = envelope(
   z.object({
     uploadedMusicCount: z.int().describe('Scores that were created or updated.'),
-    skippedMusicCount: z.int().describe('Scores that were there already, just so.'),
+    skippedMusicCount: z.int().describe('Scores that already existed and are equal.'),
     results: z.array(
       z.object({
         musicId: z.int(),
@@ -172,7 +172,7 @@ export function extendedUpsert({ member, body, answer }: UpsertExtension): {
 
 export const deleteAnswer = envelope(
   z.object({
-    deletedMusicCount: z.int().describe('Scores that are gone now.'),
+    deletedMusicCount: z.int().describe('Scores that were deleted.'),
     results: z.array(z.object({ musicId: z.int(), level: z.int(), status: z.enum(['deleted', 'not_found']) })),
   }),
 )

@@ -35,7 +35,7 @@ export function scoreRoutes(service: ScoreService, extension?: UpsertExtension):
         tag: 'Score',
         summary: 'Write or overwrite scores',
         description: [
-          'Writes 1 to 20 scores over existing ones, all of them or none. A chart must not be in the list twice.',
+          'Writes 1 to 20 scores over existing ones, all or none. The list must not contain a chart twice.',
           extension?.description,
         ]
           .join(' ')
@@ -72,7 +72,7 @@ export function scoreRoutes(service: ScoreService, extension?: UpsertExtension):
         id: 'deleteMusic',
         tag: 'Score',
         summary: 'Delete scores',
-        description: 'Deletes the scores of 1 to 20 charts; one chart may be given without the list.',
+        description: 'Deletes the scores of 1 to 20 charts. For one chart, you can omit the list.',
         errors: ['score_not_found'],
         example: { musicId: 101, level: 3 },
         bodyForm: deleteForm,
@@ -95,7 +95,7 @@ export function scoreRoutes(service: ScoreService, extension?: UpsertExtension):
         id: 'readMusic',
         tag: 'Score',
         summary: 'Read all scores',
-        description: "All of the caller's scores, with what their charts add. It writes nothing.",
+        description: 'All of your scores, with facts of their charts. Writes nothing.',
       },
       access: 'user',
       body: listBody,
@@ -114,7 +114,7 @@ export function scoreRoutes(service: ScoreService, extension?: UpsertExtension):
         id: 'clearMusic',
         tag: 'Score',
         summary: 'Delete all scores',
-        description: "Deletes all of the caller's scores for good.",
+        description: 'Deletes all of your scores permanently.',
         example: { confirm: true },
       },
       access: 'user',

@@ -94,7 +94,7 @@ export class ScoreService {
         results.push({ musicId, level, status: isRemoved ? 'deleted' : 'not_found' })
       }
       if (results.some(({ status }) => status === 'deleted')) return results
-      throw new HttpError('score_not_found', 'There is no score of these charts.')
+      throw new HttpError('score_not_found', 'These charts have no scores.')
     }
     return this.#scores.change(userId, work, charge)
   }

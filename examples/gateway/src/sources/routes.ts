@@ -86,7 +86,7 @@ export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
       docs: {
         id: 'updateLx',
         tag: 'Source',
-        summary: 'Read scores from LXNS and keep the best',
+        summary: 'Import scores from LXNS, keeping the best',
         description: `Reads the player's scores from LXNS and keeps the best of each field. ${PRICE}`,
         example: { key: '<LXNS_TOKEN>' },
         bodyForm: lxBody.form,
@@ -106,7 +106,7 @@ export function sourceRoutes({ imports, lxns, fish }: Sources): Route[] {
       docs: {
         id: 'updateFish',
         tag: 'Source',
-        summary: 'Read scores from Diving-Fish and keep the best',
+        summary: 'Import scores from Diving-Fish, keeping the best',
         description: `Reads the player's scores from Diving-Fish and keeps the best of each field. ${PRICE}`,
         example: { token: '<IMPORT_TOKEN>' },
         bodyForm: fishBody.form,

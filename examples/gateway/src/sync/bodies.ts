@@ -42,7 +42,7 @@ const recordForm = z
     fs: z.string(),
   })
   .partial()
-  .meta({ id: 'SyncRecord', description: 'A record as Diving-Fish has it; other members are ignored.' })
+  .meta({ id: 'SyncRecord', description: 'A record in the form of Diving-Fish. Other members are ignored.' })
 
 const members = {
   qq,
@@ -50,9 +50,9 @@ const members = {
     .string('expected a text')
     .nullish()
     .transform((name) => (typeof name === 'string' ? cleanNickname(name) : undefined))
-    .describe('Longer than 64 characters it is cut; line breaks become spaces.'),
+    .describe('Cut to 64 characters. Line breaks become spaces.'),
   source: text.nullish(),
-  rating: rating.describe("The player's total; absent: `old_rating` and `new_rating` together."),
+  rating: rating.describe("The player's total. Default: the sum of `old_rating` and `new_rating`."),
   old_rating: rating.describe('The part of the best 35 of older versions.'),
   new_rating: rating.describe('The part of the best 15 of the newest version.'),
   play_count: z.int(COUNT_ERROR).min(0, COUNT_ERROR).max(1_000_000_000, COUNT_ERROR).nullish(),
@@ -93,7 +93,7 @@ export const syncAnswer = z.object({
   imported: z.int(),
   updated: z.int(),
   skipped: z.int(),
-  stored_records: z.int().describe('How many scores the player has now.'),
+  stored_records: z.int().describe("The player's number of scores."),
   errors: z.array(z.object({ index: z.int(), path: z.string(), msg: z.string() })),
 })
 export type SyncAnswer = z.output<typeof syncAnswer>

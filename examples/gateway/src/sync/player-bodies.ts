@@ -14,12 +14,12 @@ const playerRecord = z.object({
   dxScore: z.int(),
   fc: z.string(),
   fs: z.string(),
-  title: z.string().nullable().describe('`null`: the chart is not known.'),
+  title: z.string().nullable().describe('`null`: the chart is unknown.'),
   type: z.enum(['SD', 'DX']).nullable().describe('`null` for utage.'),
-  level: z.string().nullable().describe('As players write it, such as `13+`; `null`: not known.'),
+  level: z.string().nullable().describe('As players write it, such as `13+`; `null`: unknown.'),
   level_label: z.string(),
-  ds: z.number().nullable().describe('The exact difficulty; `null`: not known.'),
-  ra: z.int().nullable().describe('What it adds to a rating; `null` without `ds`, and for utage.'),
+  ds: z.number().nullable().describe('The exact difficulty; `null`: unknown.'),
+  ra: z.int().nullable().describe('Its part of a rating; `null` without `ds`, and for utage.'),
   rate: z.string().describe('Its rank, `d` to `sssp`.'),
 })
 
@@ -63,7 +63,7 @@ const ratings = {
 export const playerAnswer = z.object({
   qq: z.int(),
   linked: z.boolean(),
-  username: z.string().nullable().describe('Name of the linked account; `null`: there is none.'),
+  username: z.string().nullable().describe('Name of the linked account; `null`: none.'),
   nickname: z.string().nullable(),
   source: z.string().nullable(),
   ...ratings,
@@ -94,7 +94,7 @@ export const trendQuery = z.object({
     .transform(Number)
     .refine((value) => value >= 1 && value <= MOST_DAYS, DAYS_ERROR)
     .prefault('30')
-    .describe('How many days in Beijing, today among them.'),
+    .describe('How many days in Beijing, including today.'),
 })
 
 export const trendAnswer = z.object({
@@ -106,13 +106,13 @@ export const trendAnswer = z.object({
       date: z.iso.date(),
       ...ratings,
       record_count: z.int(),
-      delta: z.int().describe('How much the rating grew since the point before; 0 where either is not known.'),
+      delta: z.int().describe('The change since the previous point; 0 if either is unknown.'),
     }),
   ),
   summary: z.object({
     start_rating: z.int().nullable(),
     end_rating: z.int().nullable(),
-    rating_delta: z.int().describe('From the first point to the last; 0 where either is not known.'),
+    rating_delta: z.int().describe('The change from the first point to the last; 0 if either is unknown.'),
     days_with_data: z.int(),
   }),
 })

@@ -35,7 +35,7 @@ export function syncRoutes(service: SyncService, status: SyncStatus, players: Pl
       docs: {
         id: 'sync',
         tag: 'Sync',
-        summary: "Bring a player's scores, all at once or in chunks of a snapshot",
+        summary: "Report a player's scores, in one request or in the chunks of a snapshot",
         example: EXAMPLE,
         bodyForm: syncBodyForm,
         errors: ERRORS,
@@ -93,7 +93,7 @@ export function syncRoutes(service: SyncService, status: SyncStatus, players: Pl
         id: 'readTrend',
         tag: 'Sync',
         summary: "History of a player's rating",
-        description: 'One point for each day in Beijing with a sync. Without any the list is empty.',
+        description: 'One point per day in Beijing with a sync. The list may be empty.',
       },
       access: 'holder',
       params: playerParams,

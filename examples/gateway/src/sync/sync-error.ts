@@ -41,11 +41,11 @@ const syncErrorSchema: z.ZodType = z
     error: z.enum(ERROR_CODES).describe('What went wrong, for programs.'),
     msg: z.string().describe('What went wrong, for people.'),
     detail: z.string().describe('The same as `msg`.'),
-    requestId: z.string().describe('Names the request in our log.'),
+    requestId: z.string().describe("The request's id in our log."),
     details: z
       .array(z.object({ path: z.string(), msg: z.string() }))
       .optional()
-      .describe('Everything that is wrong with the request, by dotted path.'),
+      .describe('All faults of the request, by dotted path.'),
     missing: z.array(z.int()).optional().describe('With `snapshot_incomplete`: the chunks that have not arrived.'),
     retryAfterSeconds: z.int().optional().describe('Whole seconds to wait before retrying.'),
   })

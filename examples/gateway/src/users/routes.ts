@@ -32,7 +32,7 @@ const roleSchema = z.enum(ROLES, { error: `expected one of ${ROLES.join(', ')}` 
 const userBody = z.strictObject({
   name: nameSchema.optional(),
   role: roleSchema.optional(),
-  disabled: z.boolean('expected true or false').optional().describe('`true`: every credential is refused with a 403.'),
+  disabled: z.boolean('expected true or false').optional().describe('`true`: all credentials are rejected with a 403.'),
   qq: qq.optional(),
 })
 
@@ -46,7 +46,7 @@ const balanceBody = z
   .strictObject({
     add: credits.optional(),
     set: notNegative.optional(),
-    from: notNegative.optional().describe('With `set`: only if the balance is this.'),
+    from: notNegative.optional().describe('With `set`: only set it if the balance is this.'),
   })
   .refine((body) => (body?.add === undefined) !== (body?.set === undefined), {
     error: 'expected one of add and set',
@@ -64,8 +64,8 @@ const userAnswer = z.object({
   id: z.string(),
   name: z.string(),
   role: z.enum(ROLES),
-  disabled: z.boolean().describe('Whether every credential of the user is refused.'),
-  qq: z.int().nullable().describe('The account of score sync.'),
+  disabled: z.boolean().describe('Whether all credentials of the user are rejected.'),
+  qq: z.int().nullable().describe('The score sync account.'),
   balance: z.int().describe('In credits.'),
   createdAt: z.iso.datetime(),
 })
@@ -79,8 +79,8 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
       docs: {
         id: 'listUsers',
         tag: 'Administration',
-        summary: 'Users in the order of their ids',
-        description: 'Page by page: `nextCursor` of one is the `cursor` of the next.',
+        summary: 'Users by id',
+        description: "Pass a page's `nextCursor` as the `cursor` of the next page.",
       },
       access: 'admin',
       query,
@@ -117,7 +117,7 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
         tag: 'Administration',
         summary: 'Create or change a user',
         description:
-          'Absent members stay as they are. 201: the user is new. `If-Match` is optional; `If-None-Match: *` creates and never changes.',
+          'Absent members stay unchanged. 201: the user is new. `If-Match` is optional. `If-None-Match: *` only creates users.',
         statuses: [200, 201],
         example: { name: 'Demo' },
         errors: ['conflict'],
@@ -139,9 +139,9 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
       docs: {
         id: 'deleteUser',
         tag: 'Administration',
-        summary: "Delete a user and everything that is the user's",
+        summary: "Delete a user and all of the user's data",
         description:
-          'Tokens, scores, tickets, credits, records of usage, overrides and open holds are gone for good. What was charged to shared limits stays charged, and the audit trail stays. A valid JWT makes a new user of the id: disable a user to keep somebody out. `If-Match` is optional.',
+          'Permanently deletes tokens, scores, tickets, credits, usage records, overrides and open holds. Charges to shared limits and the audit trail stay. A valid JWT creates a new user with the id, so disable a user to keep someone out. `If-Match` is optional.',
         errors: ['not_found', 'conflict'],
       },
       access: 'admin',
@@ -161,7 +161,7 @@ export function adminUserRoutes(users: AdminUsers): Route[] {
         tag: 'Administration',
         summary: "Change a user's balance of ticket credits",
         description:
-          'Either `add`, which may be negative, or `set`; with `from` it is set only if the balance still is `from`.',
+          'Send `add`, which may be negative, or `set`. With `from`, it is only set if the balance is still `from`.',
         example: { add: 5 },
         errors: ['not_found', 'conflict', 'precondition_failed'],
       },

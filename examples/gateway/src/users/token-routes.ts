@@ -18,7 +18,7 @@ const listAnswer = z.object({
 
 /** Any text. An id that isn't valid isn't found, like any unknown one. */
 const anyId = z.string().meta({ description: "A user's id.", example: 'demo' })
-const tokenId = z.string().describe("The token's id, not the token.")
+const tokenId = z.string().describe("The token's id, not the token itself.")
 
 /** Routes for administrators to manage tokens. */
 export function tokenRoutes(tokens: GatewayTokens): Route[] {
@@ -30,7 +30,7 @@ export function tokenRoutes(tokens: GatewayTokens): Route[] {
         id: 'listTokens',
         tag: 'Administration',
         summary: "A user's tokens",
-        description: 'Ids and labels. A token itself is shown only once, when it is issued.',
+        description: 'Ids and labels. A token itself is only shown when it is issued.',
         errors: ['not_found'],
       },
       access: 'admin',
@@ -49,8 +49,8 @@ export function tokenRoutes(tokens: GatewayTokens): Route[] {
       docs: {
         id: 'issueToken',
         tag: 'Administration',
-        summary: 'Issue a token, which is shown only this once',
-        description: 'Creates the user if there is none.',
+        summary: 'Issue a token, which is only shown this time',
+        description: 'Creates the user if necessary.',
         statuses: [201],
         example: { label: 'phone' },
         errors: ['conflict'],
@@ -71,7 +71,7 @@ export function tokenRoutes(tokens: GatewayTokens): Route[] {
         id: 'revokeToken',
         tag: 'Administration',
         summary: 'Revoke a token',
-        description: 'It stops working at once.',
+        description: 'It stops working immediately.',
         errors: ['not_found'],
       },
       access: 'admin',

@@ -129,7 +129,7 @@ export class UserRepository {
 }
 
 export function noSuchUser(): HttpError {
-  return new HttpError('not_found', 'There is no such user.')
+  return new HttpError('not_found', 'Unknown user.')
 }
 
 /** The tables with users' rows. Scores of upload sessions are deleted with their sessions. */

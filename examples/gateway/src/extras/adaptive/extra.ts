@@ -12,8 +12,8 @@ const MINUTE_MS = 60_000
 
 const forgottenDocument = z.object({
   wall: wallSchema.nullable(),
-  responseMinutes: z.number().min(0).describe('how long the last trouble took to pass; 0: not known'),
-  rises: z.int().min(0).describe('rises that would have been blamed for errors'),
+  responseMinutes: z.number().min(0).describe('how long the last errors took to pass; 0: unknown'),
+  rises: z.int().min(0).describe('rises that were suspected of causing errors'),
 })
 
 type Forgotten = z.input<typeof forgottenDocument>
@@ -30,7 +30,7 @@ export const reset: Extra = {
           tag: 'Administration',
           summary: 'Forget what mode adaptive has learned',
           description:
-            'Forgets the wall, which rises are to blame, and how slowly errors pass. Factor and history stay, and the factor rises freely. Works in every mode.',
+            'Forgets the wall, the suspected rises, and how slowly errors pass. Factor and history stay, and the factor can rise freely. Works in every mode.',
         },
         access: 'admin',
         answer: adaptiveDocument.extend({

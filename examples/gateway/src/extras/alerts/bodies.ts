@@ -8,7 +8,7 @@ import { ALERT_TYPES, type AlertType } from './alert.ts'
 const URL_ERROR = 'expected an address with https, without a user name, of 2,048 characters at most'
 
 export const webhookDocument = z.object({
-  url: z.string().nullable().describe('`null`: alerts are kept, and not sent.'),
+  url: z.string().nullable().describe('`null`: alerts are kept but not sent.'),
   layers: z.array(z.string()).describe('Names of the layers whose limits raise alerts.'),
   rotatedUntil: isoInstant.nullable().describe('Until when the previous secret stays valid.'),
 })
@@ -50,11 +50,11 @@ export const alertDocument = z
     data: z.record(z.string(), z.unknown()),
     state: z
       .enum(['pending', 'sent', 'given_up', 'kept'])
-      .describe('`kept`: there was nowhere to send it. `given_up`: the receiver never took it.'),
+      .describe('`kept`: there was no webhook. `given_up`: the receiver never accepted it.'),
     attempts: z.int(),
-    nextAt: isoInstant.nullable().describe('When it is sent again; `null`: it is not.'),
-    lastStatus: z.int().nullable().describe('What the last attempt was answered.'),
-    lastFault: z.string().nullable().describe('Why it was not answered.'),
+    nextAt: isoInstant.nullable().describe('When it will be sent again; `null`: never.'),
+    lastStatus: z.int().nullable().describe('The status of the last attempt.'),
+    lastFault: z.string().nullable().describe('Why the last attempt got no response.'),
     sentAt: isoInstant.nullable(),
   })
   .meta({ id: 'Alert' })

@@ -21,7 +21,7 @@ export const alerts: Extra = {
         schema: z
           .array(alertDocument)
           .nullable()
-          .describe('The last ones, of all processes; `null`: the database is away.'),
+          .describe('The last alerts of all processes; `null`: the database is unavailable.'),
         read: async () => (await alerts.book.page(undefined, SHOWN)).map(alertBody),
       },
       refuse: () => alerts.refuse(),

@@ -83,7 +83,7 @@ function webhookRoutes({ alerts, policy, allowPrivate }: AlertRouteDeps): Route[
         tag,
         summary: 'Set where alerts are sent',
         description:
-          'The first time creates a secret, which is shown only this once. Thresholds of the layers named here raise alerts. `If-Match` is optional.',
+          'The first time creates a secret, which is only shown this time. Thresholds of the layers named here raise alerts. `If-Match` is optional.',
         example: { url: 'https://hooks.example.com/quota', layers: sharedLayers(policy) },
       },
       access: 'admin',
@@ -128,7 +128,7 @@ function secretRoutes({ alerts: { webhooks, book }, clock }: AlertRouteDeps): Ro
       docs: {
         id: 'rotateWebhookSecret',
         tag,
-        summary: 'Create another secret, which is shown only this once',
+        summary: 'Create another secret, which is only shown this time',
         description: 'For a day messages are signed with both secrets.',
         errors: ['not_found'],
       },

@@ -11,13 +11,13 @@ const PATH = '/admin/users/:id/quota/holds'
 
 const holdDocument = z
   .object({
-    ref: z.string().describe('Names the hold in a request that releases it.'),
+    ref: z.string().describe('Identifies the hold when you release it.'),
     operation: z.string(),
     category: z.string(),
-    tokens: z.int().describe('Tokens that it has, in every window.'),
-    slot: z.boolean().describe('`true`: it has a slot of the work that may be under way at once.'),
+    tokens: z.int().describe('Its tokens in every window.'),
+    slot: z.boolean().describe('`true`: it has a concurrency slot.'),
     takenAt: isoInstant.describe('ISO 8601 UTC.'),
-    endsAt: isoInstant.describe('When what it has goes back by itself, unless it is extended.'),
+    endsAt: isoInstant.describe('When it expires and is refunded, unless it is extended.'),
   })
   .meta({ id: 'Hold' })
 
@@ -32,7 +32,7 @@ export const holds: Extra = {
           id: 'listHolds',
           tag: 'Administration',
           summary: "A user's open holds",
-          description: 'Tokens and slots of requests in progress, the earliest end first.',
+          description: 'Tokens and slots of requests in progress, by expiry.',
           errors: ['quota_unavailable'],
         },
         access: 'admin',
@@ -49,7 +49,7 @@ export const holds: Extra = {
           id: 'releaseHold',
           tag: 'Administration',
           summary: 'Release a hold',
-          description: 'Its tokens go back and its slot is freed at once; the work itself is not stopped.',
+          description: "Refunds its tokens and frees its slot immediately. Doesn't stop the work.",
           errors: ['not_found', 'quota_unavailable'],
         },
         access: 'admin',

@@ -8,8 +8,8 @@ const count = z.int().min(0)
 const endings = {
   succeeded: count,
   refused: count.describe('By a limit.'),
-  clientError: count.describe("By other faults of the caller's."),
-  serverError: count.describe('By ours, or those of whom we asked.'),
+  clientError: count.describe('By other client errors.'),
+  serverError: count.describe('Server errors, ours or those of a source.'),
 }
 
 const ofLimit = { layer: z.string(), scope: z.string(), category: z.string(), window: z.string() }
@@ -30,7 +30,7 @@ const sharedLimit = z.object({
 const topSubject = z.object({
   userId: z.string(),
   amount: count.describe('Tokens, or refusals.'),
-  atLeast: count.describe('As much as that for certain.'),
+  atLeast: count.describe('The certain part of it.'),
 })
 
 const byCategory = z.record(z.string(), z.array(topSubject))
@@ -45,29 +45,29 @@ const figures = {
   at: isoInstant,
   process: z
     .object({ id: z.string(), since: isoInstant })
-    .describe('Which of the processes answered; it has a new id with each start.'),
+    .describe('The process that responded. It gets a new id with each start.'),
   requests: z.object({
-    perSecond: z.number().min(0).describe('Of this process, over the last ten seconds.'),
-    seconds: z.array(z.object(endings)).describe('Of this process: the last 60 whole seconds, the oldest first.'),
+    perSecond: z.number().min(0).describe('This process, over the last ten seconds.'),
+    seconds: z.array(z.object(endings)).describe('This process: the last 60 whole seconds, the oldest first.'),
     minutes: z
       .array(requestStep)
       .nullable()
-      .describe('Of all processes: the last 60 minutes, the last one under way; `null`: the database is away.'),
+      .describe('All processes: the last 60 minutes, including the current one; `null`: the database is unavailable.'),
   }),
   refusals: z
     .object({ since: isoInstant, limits: z.array(z.object({ ...ofLimit, count })), degraded: count })
-    .describe('Of this process. `degraded`: decisions by the failure policy, since the counters did not answer.'),
+    .describe('This process. `degraded`: decisions by the failure policy, because the counters were unavailable.'),
   shared: z
     .array(sharedLimit)
     .nullable()
-    .describe('What everybody shares, over all processes; `null`: the counters are away.'),
+    .describe('Shared limits, of all processes; `null`: the counters are unavailable.'),
   disabled: z.array(z.string()).describe('Shared layers that are switched off, by name.'),
   adaptive: z
     .object({ mode: z.enum(MODES), isActive: z.boolean(), factor: z.number(), min: z.number(), max: z.number() })
-    .describe('Of all processes, as this one has heard of it.'),
+    .describe('The last known factor of all processes.'),
   top: z
     .object({ since: isoInstant, spent: byCategory, refused: byCategory })
-    .describe('Of this process: who spent and who was refused most, by category.'),
+    .describe('This process: the users who spent the most and were refused the most, by category.'),
 }
 
 const settings = z.object({
@@ -75,7 +75,7 @@ const settings = z.object({
   faults: z
     .array(z.object({ path: z.string(), msg: z.string() }))
     .nullable()
-    .describe('Stored values that are not in force; `null`: the database is unavailable.'),
+    .describe('Stored values without effect; `null`: the database is unavailable.'),
 })
 
 const document = z.object({ ...figures, settings })

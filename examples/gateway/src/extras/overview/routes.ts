@@ -23,7 +23,7 @@ export function overviewRoutes(overview: Overview, live: LiveOverview, members: 
         tag,
         summary: 'Overview of the service',
         description:
-          'Requests and their outcomes, refusals, the rest of shared limits, and the users who spend and are refused most. Each member says whether it covers one process or all.',
+          'Requests and their outcomes, refusals, what remains of shared limits, and the users who spend and are refused the most. Each member says whether it covers one process or all.',
       },
       access: 'admin',
       answer: overviewDocument(members),
@@ -38,7 +38,7 @@ export function overviewRoutes(overview: Overview, live: LiveOverview, members: 
         id: 'requestHistory',
         tag,
         summary: 'Requests and their outcomes over the last day or week',
-        description: 'Of all processes, in steps of 10 minutes or of an hour; those without requests are included.',
+        description: 'All processes, in steps of 10 minutes or an hour. Steps without requests are included.',
       },
       access: 'admin',
       query: historyQuery,
@@ -54,9 +54,9 @@ export function overviewRoutes(overview: Overview, live: LiveOverview, members: 
       docs: {
         id: 'overviewEvents',
         tag,
-        summary: 'Overview of the service, each second',
+        summary: 'Overview of the service, every second',
         description:
-          'Server-sent events `overview`, whose data is the JSON of `/admin/overview`: at once, and then each second. The stream ends after a minute, when the credential is revoked, and when the service stops; reconnect with the credential.',
+          'Server-sent events `overview` with the JSON of `/admin/overview`, immediately and then every second. The stream ends after a minute, when the credential is revoked, and when the service stops. Reconnect with the credential.',
         errors: ['conflict'],
       },
       access: 'admin',

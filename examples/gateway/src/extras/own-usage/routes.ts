@@ -31,7 +31,7 @@ const statsQuery = z.object({
     .transform(Number)
     .refine((value) => value >= 1 && value <= MAX_DAYS, DAYS_ERROR)
     .prefault('7')
-    .describe('How many days, today among them.'),
+    .describe('How many days, including today.'),
 })
 
 const tokens = z.int().min(0)
@@ -40,9 +40,9 @@ const ownRequest = z.object({
   at: isoInstant.describe('When it was decided.'),
   operation: z.string(),
   category: z.string(),
-  tokens: tokens.describe('What it was charged in the end.'),
-  status: z.int().describe('The HTTP status; 499 where the caller went away before there was one.'),
-  error: z.string().nullable().describe("The answer's `error`; `null`: it had none."),
+  tokens: tokens.describe('The final charge.'),
+  status: z.int().describe('The HTTP status; 499: the client disconnected before the response.'),
+  error: z.string().nullable().describe("The response's `error`; `null`: none."),
   refusal: z
     .object({
       scope: z.string(),
@@ -53,10 +53,14 @@ const ownRequest = z.object({
       resetAt: isoInstant,
     })
     .nullable()
-    .describe('The limit that refused it; `null`: none did.'),
+    .describe('The limit that refused it; `null`: none.'),
 })
 
-const sums = { requests: z.int().min(0), tokens, failures: z.int().min(0).describe('Answers from 400 on.') }
+const sums = {
+  requests: z.int().min(0),
+  tokens,
+  failures: z.int().min(0).describe('Responses with status 400 and above.'),
+}
 
 const stats = z.object({
   days: z.int(),
@@ -82,7 +86,7 @@ export function ownUsageRoutes({ records, recorder, clock }: OwnUsageOptions): R
         tag: 'Quota',
         summary: "The caller's last requests, the newest first",
         description:
-          'Metered requests of the last 30 days, 1,000 at most: when, what, how it ended, what it was charged, and which limit refused it. Follow `nextCursor` until it is `null`.',
+          'Metered requests of the last 30 days, at most 1,000: time, operation, outcome, charge, and the limit that refused. Follow `nextCursor` until it is `null`.',
       },
       access: 'user',
       query: pageQuery,
@@ -102,7 +106,7 @@ export function ownUsageRoutes({ records, recorder, clock }: OwnUsageOptions): R
         id: 'ownUsageStats',
         tag: 'Quota',
         summary: "Outcomes of the caller's requests, day by day",
-        description: 'Metered requests, tokens and failures of each day in Beijing; days without requests have zeros.',
+        description: 'Metered requests, tokens and failures per day in Beijing. Days without requests have zeros.',
       },
       access: 'user',
       query: statsQuery,

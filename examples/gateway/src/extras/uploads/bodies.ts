@@ -8,7 +8,7 @@ const EXPECTED_ERROR = `expected a whole number from 1 to ${MOST_SCORES}`
 
 const sessionId = z
   .uuid('expected the sessionId of an upload session')
-  .describe('As `POST /v1/upsert/session` answered it.')
+  .describe('The id from `POST /v1/upsert/session`.')
 
 export const createBody = z.object({
   expected: z
@@ -16,7 +16,7 @@ export const createBody = z.object({
     .min(1, EXPECTED_ERROR)
     .max(MOST_SCORES, EXPECTED_ERROR)
     .nullish()
-    .describe('How many scores will come; absent: the check says that these were all.'),
+    .describe('How many scores you will send. Absent: the check ends the upload.'),
 })
 
 export const createAnswer = envelope(
@@ -26,7 +26,7 @@ export const createAnswer = envelope(
 export const checkBody = z.object({ sessionId })
 
 export const checkQuery = z.object({
-  sync: z.enum(['0', '1'], 'expected 0 or 1').default('0').describe('`1`: answer when it is done.'),
+  sync: z.enum(['0', '1'], 'expected 0 or 1').default('0').describe('`1`: respond when it is done.'),
 })
 
 const count = z.int().min(0)
@@ -36,13 +36,13 @@ export const checkAnswer = envelope(
     sessionId: z.uuid(),
     status: z
       .enum(['open', 'storing', 'done'])
-      .describe('`open`: not everything has come; `storing`: ask again; `done`: stored and charged.'),
-    expiresAt: isoInstant.nullable().describe('When an open one ends; `null`: it does not any more.'),
+      .describe('`open`: not complete; `storing`: check again; `done`: stored and charged.'),
+    expiresAt: isoInstant.nullable().describe("When an open session expires; `null`: it doesn't."),
     expected: z.int().nullable(),
-    receivedMusicCount: count.describe('Scores that have come, of different charts.'),
+    receivedMusicCount: count.describe('Scores received, of different charts.'),
     uploadedMusicCount: count.nullable().describe('Scores that were created or updated; `null`: not known yet.'),
-    skippedMusicCount: count.nullable().describe('Scores that were there already, just so.'),
-    tokensCharged: count.nullable().describe('What all of it was charged; `null`: nothing yet.'),
+    skippedMusicCount: count.nullable().describe('Scores that already existed and are equal.'),
+    tokensCharged: count.nullable().describe('The charge for all scores; `null`: not charged yet.'),
   }),
 )
 

@@ -11,9 +11,9 @@ export function uploadRoutes(uploads: UploadService): Route[] {
       docs: {
         id: 'createUploadSession',
         tag: 'Score',
-        summary: 'Begin an upload in parts',
+        summary: 'Start an upload in parts',
         description:
-          'Send the scores to `/v1/music/upsert` with its `sessionId`, 2,000 at most, and then call `/v1/upsert/check`. A session ends after 10 minutes without a call; one that ends costs nothing and stores nothing. A user may have 5 of them open.',
+          'Send up to 2,000 scores to `/v1/music/upsert` with its `sessionId`, then call `/v1/upsert/check`. A session expires after 10 minutes without a call. Nothing is then stored or charged. A user may have 5 open sessions.',
         errors: ['conflict'],
       },
       access: 'user',
@@ -29,9 +29,9 @@ export function uploadRoutes(uploads: UploadService): Route[] {
       docs: {
         id: 'checkUploadSession',
         tag: 'Score',
-        summary: 'End an upload in parts',
+        summary: 'Finish an upload in parts',
         description:
-          'If all scores have arrived they are stored, all or nothing, and charged once: the price of one upsert for each 20 scores or part of them. A repeat gets the same answer. A session that is over is 409 `session_expired` at once, with and without `sync=1`.',
+          'If all scores have arrived, they are stored, all or none, and charged once: the price of an upsert per 20 scores or part of 20. A repeat gets the same response. An expired session gets 409 `session_expired` immediately, with or without `sync=1`.',
         errors: ['not_found', 'conflict', 'session_expired'],
         example: { sessionId: '3b17827f-ce92-497f-8624-a8eb28cc72b4' },
       },

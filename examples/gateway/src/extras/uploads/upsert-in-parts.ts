@@ -12,21 +12,23 @@ export function upsertInParts(uploads: UploadService, supportForumUrl: string): 
     body: z
       .uuid('expected the sessionId of an upload session')
       .nullish()
-      .describe('Of an upload in parts: the scores are kept for it, and neither stored nor charged yet.'),
+      .describe('For an upload in parts: its scores are kept, but not stored or charged yet.'),
     answer: {
       session: z
         .object({
           sessionId: z.uuid(),
           expiresAt: isoInstant,
           expected: z.int().nullable(),
-          receivedMusicCount: z.int().describe('Scores that have come, of different charts.'),
-          tokensHeld: z.int().describe('What all of them are going to be charged.'),
+          receivedMusicCount: z.int().describe('Scores received, of different charts.'),
+          tokensHeld: z.int().describe('The charge for all of them.'),
         })
         .optional()
-        .describe('There with `sessionId`: what has come so far. Nothing is stored before `POST /v1/upsert/check`.'),
+        .describe(
+          'Present with `sessionId`: what was received so far. Nothing is stored before `POST /v1/upsert/check`.',
+        ),
     },
     description:
-      'With `sessionId` they are kept for an upload in parts: their tokens are held, and charged only by `/v1/upsert/check`.',
+      'With `sessionId`, they are kept for an upload in parts. Their tokens are held, and only charged by `/v1/upsert/check`.',
     errors: ['not_found', 'conflict', 'session_expired'],
     async take(req, userId, id, plays) {
       const added = await uploads.add(userId, id, plays)

@@ -27,18 +27,18 @@ export function whyBody(policy: Policy) {
           tokens: z.int().min(0).max(MAX_LIMIT),
         })
         .optional()
-        .describe("Another limit of the user's own, in the operation's category."),
+        .describe("A different limit for the user, in the operation's category."),
       shadow: z
         .strictObject({ layer: names(policy.layers.map(({ name }) => name)), window: names(limitLabels(policy)) })
         .optional()
-        .describe('A limit that would be counted and refuse nobody.'),
+        .describe('A limit to shadow, so that it refuses nothing.'),
     })
     .describe('The change to try; absent: only the current limits.')
   return z.strictObject({
     operation: z
       .enum(OPERATION_NAMES, { error: `expected one of ${OPERATION_NAMES.join(', ')}` })
       .optional()
-      .describe("Left out: that of the user's last refusal."),
+      .describe("Default: that of the user's last refusal."),
     proposal: proposal.optional(),
     days: z.int(`expected a whole number from 1 to ${MAX_DAYS}`).min(1).max(MAX_DAYS).default(7),
   })
@@ -56,8 +56,8 @@ const violation = z.object({
   burst: count.optional(),
   used: count,
   requested: count,
-  resetAt: isoInstant.describe('When its window ends, or its bucket has enough.'),
-  retryable: z.boolean().describe('`false`: the limit is below the cost, so that waiting does not help.'),
+  resetAt: isoInstant.describe('When its window ends, or its bucket has enough tokens.'),
+  retryable: z.boolean().describe("`false`: the limit is below the cost, so waiting doesn't help."),
 })
 
 const limit = z.union([z.int(), z.literal('unlimited')])
@@ -65,8 +65,8 @@ const limit = z.union([z.int(), z.literal('unlimited')])
 const decision = z.object({
   allowed: z.boolean(),
   cost: count,
-  binding: violation.nullable().describe('The limit named in the answer; `null`: none refuses.'),
-  violations: z.array(violation).describe('Every limit that refuses.'),
+  binding: violation.nullable().describe('The limit named in the response; `null`: none refuses.'),
+  violations: z.array(violation).describe('All limits that refuse.'),
   shadowed: z.array(violation).describe('Limits that would refuse if they were enforced.'),
   retryAfterSeconds: count.nullable(),
   windows: z.array(
@@ -92,8 +92,8 @@ export const whyAnswer = z
     userId: z.string(),
     operation: z.string(),
     category: z.string(),
-    now: decision.describe('What a request would be answered at this moment.'),
-    proposed: decision.nullable().describe('The same under the proposal, with the current use.'),
+    now: decision.describe('The decision about a request now.'),
+    proposed: decision.nullable().describe('The same with the proposal and current usage.'),
     refusals: z
       .array(
         z.object({
@@ -108,16 +108,16 @@ export const whyAnswer = z
           resetAt: isoInstant,
         }),
       )
-      .describe('The last refusals as they were, the newest first, ten at most.'),
+      .describe('The last refusals, the newest first, at most ten.'),
     replay: z
       .object({
         since: isoInstant,
         until: isoInstant,
-        requests: count.describe('Recorded in that time.'),
-        replayed: count.describe('Of these, what was decided again.'),
-        recorded: judged.describe('As it was at the time.'),
-        present: judged.describe('Decided again under the rules of today.'),
-        proposed: judged.nullable().describe('Decided again under the proposal.'),
+        requests: count.describe('All recorded requests of that time.'),
+        replayed: count.describe('Those that were decided again.'),
+        recorded: judged.describe('The original decisions.'),
+        present: judged.describe('Decided again with the current rules.'),
+        proposed: judged.nullable().describe('Decided again with the proposal.'),
         days: z.array(
           z.object({
             date: z.iso.date().describe('In Beijing.'),
@@ -137,16 +137,16 @@ export const whyAnswer = z
               binding: z.object(ofLimit).nullable(),
             }),
           )
-          .describe('Requests that would end otherwise than they did, the newest first, fifty at most.'),
+          .describe('Requests with a different outcome, the newest first, at most fifty.'),
         unknown: z.object({
-          bySharedLimits: count.describe('Refused by what everybody shares: what others would have used is not known.'),
-          bySlots: count.describe('Refused since too much was under way.'),
+          bySharedLimits: count.describe('Refused by shared limits: what others would have used is unknown.'),
+          bySlots: count.describe('Refused by a concurrency limit.'),
           undecided: count.describe('Without a decision, or free.'),
-          isTruncated: z.boolean().describe('Older requests of that time are not kept.'),
-          hasOwnPeriods: z.boolean().describe("The user's periods begin on days of their own, which was not followed."),
+          isTruncated: z.boolean().describe('Older requests of that time were deleted.'),
+          hasOwnPeriods: z.boolean().describe("The user's periods start on other days, which the replay ignores."),
         }),
       })
-      .describe('The days before, decided again by a real engine. Limits that everybody shares are left out.'),
+      .describe('The past days, decided again by a real engine, without shared limits.'),
   })
   .meta({ id: 'Why' })
 

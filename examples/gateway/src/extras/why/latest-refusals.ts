@@ -19,7 +19,7 @@ const refusalGroup = z.object({
   window: z.string(),
   count: z.int().min(1),
   lastAt: isoInstant,
-  resetAt: isoInstant.describe('When the limit that refused last had room again.'),
+  resetAt: isoInstant.describe('When the last refusing limit had room again.'),
 })
 
 export const latestRefusals = z.object({ since: isoInstant, refusals: z.array(refusalGroup) })

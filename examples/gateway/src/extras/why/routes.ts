@@ -17,9 +17,9 @@ export function whyRoutes(why: Why, latest: LatestRefusals, policy: GatewayPolic
       docs: {
         id: 'latestRefusals',
         tag: 'Administration',
-        summary: 'Who was refused lately, by which limit',
+        summary: 'Recent refusals by user and limit',
         description:
-          'Refusals of the last hour, of all processes, grouped by user, operation and limit, the newest first. At most the newest 1,000 refusals are counted.',
+          'Refusals of the last hour in all processes, by user, operation and limit, the newest first. Counts at most the newest 1,000.',
       },
       access: 'admin',
       answer: latestRefusals,
@@ -35,7 +35,7 @@ export function whyRoutes(why: Why, latest: LatestRefusals, policy: GatewayPolic
         tag: 'Administration',
         summary: 'Why a user is refused, and what another limit would change',
         description:
-          "What a request would be answered now, which limit binds, and until when; the user's last refusals; and the last days decided again under a proposal. Changes nothing.",
+          "The decision about a request now, the binding limit and its end; the user's last refusals; and the last days decided again with a proposal. Changes nothing.",
         errors: ['quota_unavailable'],
         example: { operation: 'music.upsert', proposal: { mode: 'lenient' } },
       },
