@@ -100,7 +100,7 @@ const mistakes: readonly Mistake[] = [
     written: 'sqliteStore({ database }), before the migrations',
     make: sqlite({ database: empty }),
     code: 'store_error',
-    says: ['run the migrations', 'quotaMigrations()'],
+    says: ['run the migrations', 'migrateQuota()'],
   },
   {
     written: 'sqliteStore({ database }), tables of a newer version',
@@ -150,6 +150,11 @@ const mistakes: readonly Mistake[] = [
     "quotaSchemaSql({ dialect: 'mysql' })",
     () => quotaSchemaSql({ dialect: 'mysql' } as Anything),
     'dialect: expected',
+  ),
+  invalid(
+    "migrateQuota(pool, { dialect: 'postgres' })",
+    () => migrateQuota({ query: () => undefined } as Anything, { dialect: 'postgres' }),
+    'db: expected a Kysely, new Kysely({ dialect }), got an object',
   ),
   invalid(
     "migrateQuota(db, { dialect: 'sqlite' }), a Kysely on PostgreSQL",

@@ -46,7 +46,7 @@ export const NO_RIGHTS = 'The role may not read and write the tables: grant it s
 
 /** SQLSTATE: a column does not exist. */
 const NO_COLUMN = '42703'
-const OTHER_VERSION = 'the tables are of another version: run the migrations, see quotaMigrations()'
+const OTHER_VERSION = 'the tables are of another version: run the migrations, see migrateQuota()'
 const WRONG_LOGIN = 'Correct the user and password of your pool.'
 
 /** Fixes, by the SQLSTATE of the server's error. */
@@ -54,7 +54,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '28P01': WRONG_LOGIN,
   '28000': 'Correct the user, password and TLS of your pool, or pg_hba.conf of the server.',
   '3D000': 'Create the database, or correct the database of your pool.',
-  '42P01': 'The tables are not there: run the migrations, see quotaMigrations().',
+  '42P01': 'The tables are not there: run the migrations, see migrateQuota().',
   '42501': NO_RIGHTS,
   '25006': READ_ONLY,
   '53300': 'Lower max of your pools, or raise max_connections of the server.',

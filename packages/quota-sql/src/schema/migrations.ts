@@ -1,4 +1,4 @@
-import { refusedOptions } from '@scoregw/quota/options'
+import { kindOf, refusedOptions } from '@scoregw/quota/options'
 import {
   DummyDriver,
   Kysely,
@@ -50,6 +50,10 @@ export function quotaMigrations(options: SchemaOptions): Record<string, Migratio
  */
 export async function migrateQuota<Tables>(db: Kysely<Tables>, options: SchemaOptions): Promise<void> {
   const { prefix, dialect } = parseSchemaOptions(options)
+  if (typeof db?.getExecutor !== 'function') {
+    const message = `expected a Kysely, new Kysely({ dialect }), got ${kindOf(db)}`
+    throw refusedOptions('migrateQuota()', [{ path: 'db', message }])
+  }
   const spoken = dialectOf(db)
   if (spoken !== dialect) {
     const message = `the Kysely is one on ${spoken ?? 'another database'}`

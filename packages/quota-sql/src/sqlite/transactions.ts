@@ -135,6 +135,6 @@ export function failureOf(error: unknown): QuotaError {
   if (error instanceof QuotaError) return error
   if (isBusy(error)) return storeError('another process is writing the SQLite file', error)
   const text = error instanceof Error ? error.message : ''
-  const remedy = /no such (?:table|column)/i.test(text) ? ': run the migrations, see quotaMigrations()' : ''
+  const remedy = /no such (?:table|column)/i.test(text) ? ': run the migrations, see migrateQuota()' : ''
   return storeError(`SQLite refused the work${remedy}`, error)
 }
