@@ -23,7 +23,7 @@ const thousands = (perSecond: number): string => `${Math.round(perSecond / 1_000
 describe.each(['README.md', 'docs/index.md'])('the first screen of %s', (page) => {
   const text = readPage(page).replaceAll(/\s+/g, ' ').replaceAll('**', '')
 
-  it('has the speeds of the recorded benchmarks', () => {
+  it('the first screen has the speeds of the recorded benchmarks', () => {
     const inMemory = (speedOf('memory', 'quota: await consume') / 1e6).toFixed(1)
     expect(text).toContain(`${inMemory} million decisions per CPU second in memory`)
     expect(text).toContain(`${thousands(speedOf('redis', 'quota: six counters, 64 callers'))} per second on Redis`)
@@ -32,7 +32,7 @@ describe.each(['README.md', 'docs/index.md'])('the first screen of %s', (page) =
     )
   })
 
-  it('names the machine that was measured', () => {
+  it('the first screen names the measured machine', () => {
     for (const suite of ['memory', 'redis', 'sql']) {
       const { cpu, cores } = reportOf(suite).machine
       expect(text, suite).toContain(`an ${cpu} with ${cores} cores`)

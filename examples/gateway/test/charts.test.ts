@@ -179,7 +179,7 @@ describe('music data', () => {
   it.each([
     ['{', 'not valid JSON'],
     ['null', 'expected a list of music'],
-  ])('of the text %s is refused', async (text, message) => {
+  ])('music data with the text %s is rejected', async (text, message) => {
     const file = join(tempDir(), 'music.json')
     writeFileSync(file, text)
     const result = await runCommand(['charts', 'import', file], { DATA_DIR: tempDir() })
