@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { accessibilityFaults } from './support/accessibility.ts'
 import { field, goTo, openTab, save, section, settled, signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, ENTRY, type TestGateway, testGateway } from './support/gateway.ts'
+import { shared } from './support/shared.ts'
 import { sourceGateway } from './support/source-gateway.ts'
 import { held, lxScores } from './support/source-server.ts'
 
@@ -20,77 +21,101 @@ async function faultsOf(page: Page): Promise<string[]> {
 }
 
 describe.runIf(browserTests)('limits of every kind in the console', () => {
-  it('the console shows and sets shadowed limits, plans, thresholds, months, slots and holds', async () => {
-    const env = { QUOTA_MONTHLY_LIMIT: 'read=2000,write=800', QUOTA_MAX_CONCURRENT_IMPORTS: '1' }
-    const gateway = await sourceGateway({ env })
-    const { page, faults } = await signedIn(gateway)
-    const rows = page.locator('.limits tbody').first().locator('tr:not(.group) th')
-    await expect
-      .poll(() => rows.allTextContents())
-      .toEqual([...['1 hour', '5 hours', '1 day'], ...['calendar month', 'concurrent imports']])
-
-    await openTab(page, 'Shadow')
-    await page.getByRole('switch', { name: 'Personal, 1 hour: not enforced' }).check()
-    await page.getByRole('switch', { name: 'Site-wide: no limit is enforced' }).check()
-    await openTab(page, 'Base values')
-    await expect.poll(async () => (await rows.allTextContents())[0]).toBe('1 hournot enforced')
-    await openTab(page, 'Plans')
-    await field(page, 'New plan name').fill('pro')
-    await field(page, 'New plan name').press('Enter')
-    await field(page, 'Plan pro: Personal, write, 1 hour').fill('600')
-    await field(page, 'Plan pro: Personal, read, concurrent imports').fill('5')
-    await field(page, 'New plan name').fill('team')
-    await page.getByRole('button', { name: 'Add plan' }).click()
-    await openTab(page, 'Thresholds')
-    await field(page, 'Alert thresholds').fill('80 %, 95%，100')
-    await save(page)
-    const settings = await read(gateway, 'quota/settings')
-    expect(settings).toMatchObject({
-      shadow: { personal: ['1h'], site: 'all' },
-      plans: { pro: { personal: { write: { '1h': 600 }, read: { imports: 5 } } }, team: {} },
-      thresholds: [{ share: 0.8 }, { share: 0.95 }, { left: 100 }],
+  describe('shadowed limits, plans, thresholds, months, slots and holds', () => {
+    const opened = shared(async () => {
+      const env = { QUOTA_MONTHLY_LIMIT: 'read=2000,write=800', QUOTA_MAX_CONCURRENT_IMPORTS: '1' }
+      const gateway = await sourceGateway({ env })
+      return { gateway, ...(await signedIn(gateway)) }
     })
-    await openTab(page, 'Plans')
-    await page.getByRole('button', { name: 'Remove plan team' }).click()
-    await openTab(page, 'Thresholds')
-    await field(page, 'Alert thresholds').fill('soon')
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await expect.poll(() => page.locator('[aria-invalid=true]').count()).toBe(1)
-    await field(page, 'Alert thresholds').fill('')
-    await save(page)
-    expect(await read(gateway, 'quota/settings')).toMatchObject({ plans: { pro: {} }, thresholds: null })
-    expect(await read(gateway, 'quota/settings')).not.toHaveProperty('plans.team')
 
-    expect(await faultsOf(page)).toEqual([])
-
-    await goTo(page, '#/users/demo')
-    const quota = section(page, 'This user’s limits')
-    await quota.getByLabel('Plan', { exact: true }).selectOption('pro')
-    await quota.getByLabel('The plan applies until').fill('2030-01-02T03:04')
-    await save(quota)
-    const at = await page.evaluate<string>('new Date("2030-01-02T03:04").toISOString()')
-    expect(await read(gateway, 'users/demo/quota')).toMatchObject({
-      plan: 'pro',
-      until: { overrides: null, plan: at },
+    it('the settings list calendar and concurrency limits', async () => {
+      const { page } = opened()
+      const rows = page.locator('.limits tbody').first().locator('tr:not(.group) th')
+      await expect
+        .poll(() => rows.allTextContents())
+        .toEqual([...['1 hour', '5 hours', '1 day'], ...['calendar month', 'concurrent imports']])
     })
-    await settled(page)
-    const usage = section(page, 'Current usage')
-    await expect.poll(() => usage.locator('.not-enforced').count()).toBe(2 + 8)
 
-    const waiting = held(lxScores())
-    gateway.lx.answer(waiting.answer)
-    const importing = gateway.updateLx()
-    const holds = section(page, 'Open holds')
-    await holds.getByText('source.lx: 5 tokens and a slot').waitFor({ timeout: 20_000 })
-    await usage.getByText('including 5 held').first().waitFor({ timeout: 20_000 })
-    expect(await faultsOf(page)).toEqual([])
-    await holds.getByRole('button', { name: 'Release the hold for source.lx' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Release', exact: true }).click()
-    await holds.getByText('No open holds.').waitFor()
-    expect(await read(gateway, 'users/demo/quota/holds')).toEqual({ items: [] })
-    waiting.release()
-    await importing
-    expect(faults).toEqual([])
+    it('a shadowed limit is marked in the base values', async () => {
+      const { page } = opened()
+      const rows = page.locator('.limits tbody').first().locator('tr:not(.group) th')
+      await openTab(page, 'Shadow')
+      await page.getByRole('switch', { name: 'Personal, 1 hour: not enforced' }).check()
+      await page.getByRole('switch', { name: 'Site-wide: no limit is enforced' }).check()
+      await openTab(page, 'Base values')
+      await expect.poll(async () => (await rows.allTextContents())[0]).toBe('1 hournot enforced')
+    })
+
+    it('shadowed limits, plans and thresholds are saved', async () => {
+      const { gateway, page } = opened()
+      await openTab(page, 'Plans')
+      await field(page, 'New plan name').fill('pro')
+      await field(page, 'New plan name').press('Enter')
+      await field(page, 'Plan pro: Personal, write, 1 hour').fill('600')
+      await field(page, 'Plan pro: Personal, read, concurrent imports').fill('5')
+      await field(page, 'New plan name').fill('team')
+      await page.getByRole('button', { name: 'Add plan' }).click()
+      await openTab(page, 'Thresholds')
+      await field(page, 'Alert thresholds').fill('80 %, 95%，100')
+      await save(page)
+      const settings = await read(gateway, 'quota/settings')
+      expect(settings).toMatchObject({
+        shadow: { personal: ['1h'], site: 'all' },
+        plans: { pro: { personal: { write: { '1h': 600 }, read: { imports: 5 } } }, team: {} },
+        thresholds: [{ share: 0.8 }, { share: 0.95 }, { left: 100 }],
+      })
+    })
+
+    it('a plan can be removed, and an invalid threshold is marked', async () => {
+      const { gateway, page } = opened()
+      await openTab(page, 'Plans')
+      await page.getByRole('button', { name: 'Remove plan team' }).click()
+      await openTab(page, 'Thresholds')
+      await field(page, 'Alert thresholds').fill('soon')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await expect.poll(() => page.locator('[aria-invalid=true]').count()).toBe(1)
+      await field(page, 'Alert thresholds').fill('')
+      await save(page)
+      expect(await read(gateway, 'quota/settings')).toMatchObject({ plans: { pro: {} }, thresholds: null })
+      expect(await read(gateway, 'quota/settings')).not.toHaveProperty('plans.team')
+      expect(await faultsOf(page)).toEqual([])
+    })
+
+    it('a user’s page sets a plan with its end and marks shadowed limits', async () => {
+      const { gateway, page } = opened()
+      await goTo(page, '#/users/demo')
+      const quota = section(page, 'This user’s limits')
+      await quota.getByLabel('Plan', { exact: true }).selectOption('pro')
+      await quota.getByLabel('The plan applies until').fill('2030-01-02T03:04')
+      await save(quota)
+      const at = await page.evaluate<string>('new Date("2030-01-02T03:04").toISOString()')
+      expect(await read(gateway, 'users/demo/quota')).toMatchObject({
+        plan: 'pro',
+        until: { overrides: null, plan: at },
+      })
+      await settled(page)
+      const usage = section(page, 'Current usage')
+      await expect.poll(() => usage.locator('.not-enforced').count()).toBe(2 + 8)
+    })
+
+    it('a user’s page shows an open hold and releases it', async () => {
+      const { gateway, page, faults } = opened()
+      const usage = section(page, 'Current usage')
+      const waiting = held(lxScores())
+      gateway.lx.answer(waiting.answer)
+      const importing = gateway.updateLx()
+      const holds = section(page, 'Open holds')
+      await holds.getByText('source.lx: 5 tokens and a slot').waitFor({ timeout: 20_000 })
+      await usage.getByText('including 5 held').first().waitFor({ timeout: 20_000 })
+      expect(await faultsOf(page)).toEqual([])
+      await holds.getByRole('button', { name: 'Release the hold for source.lx' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Release', exact: true }).click()
+      await holds.getByText('No open holds.').waitFor()
+      expect(await read(gateway, 'users/demo/quota/holds')).toEqual({ items: [] })
+      waiting.release()
+      await importing
+      expect(faults).toEqual([])
+    })
   })
 
   it('the console shows a bucket’s burst, its rest, and when it is full, in both languages', async () => {

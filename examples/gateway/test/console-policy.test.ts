@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { gatewayPolicyOf, LAYERS, WINDOWS } from '../src/quota/policy.ts'
 import { field, goTo, save, section, settled, signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
+import { shared } from './support/shared.ts'
 
 const policy = gatewayPolicyOf(
   [
@@ -21,9 +22,13 @@ const read = async ({ send }: TestGateway, path: string): Promise<unknown> =>
   (await send('GET', `/admin/${path}`, { token: ADMIN_TOKEN })).body
 
 describe.runIf(browserTests)('the console under a custom policy', () => {
-  it('the console shows and sets custom windows and layers', async () => {
+  const opened = shared(async () => {
     const gateway = await testGateway({ policy })
-    const { page, faults } = await signedIn(gateway)
+    return { gateway, ...(await signedIn(gateway)) }
+  })
+
+  it('the settings list custom windows and layers', async () => {
+    const { page } = opened()
     const groups = ['Personal', 'Site-wide', 'Device', 'Campus'].flatMap((layer) => [
       `${layer} · Read`,
       `${layer} · Write`,
@@ -34,7 +39,10 @@ describe.runIf(browserTests)('the console under a custom policy', () => {
       .poll(() => rows.allTextContents())
       .toEqual(['burst (90 seconds)', '1 hour', '5 hours', '1 day', '7 days'])
     await page.getByText('A user, in burst (90 seconds): 45 read, 30 write').waitFor()
+  })
 
+  it('the settings store limits, multipliers and switches of custom layers', async () => {
+    const { gateway, page } = opened()
     await field(page, 'Base value: Campus, read, 7 days').fill('12345')
     await page.getByLabel('Multiplier of the campus limits').fill('0.5')
     await page.getByRole('switch', { name: 'Site-wide limits apply' }).uncheck()
@@ -45,7 +53,10 @@ describe.runIf(browserTests)('the console under a custom policy', () => {
       campus: { enabled: true, multiplier: 0.5 },
       site: { enabled: false },
     })
+  })
 
+  it('a user’s page stores overrides and bypasses of custom layers', async () => {
+    const { gateway, page } = opened()
     await goTo(page, '#/users/demo')
     const device = section(page, 'This user’s limits: Device')
     await field(device, 'Write, 7 days').fill('77')
@@ -58,6 +69,11 @@ describe.runIf(browserTests)('the console under a custom policy', () => {
       bypassCampus: false,
     })
     expect(await read(gateway, 'users/demo/quota')).toMatchObject({ bypassCampus: true, bypassSite: false })
+  })
+
+  it('a user’s page shows the usage of custom windows and offers custom layers for a reset', async () => {
+    const { page } = opened()
+    await goTo(page, '#/users/demo')
     await settled(page)
     const usage = section(page, 'Current usage')
     const meters = usage.getByRole('meter')
@@ -74,7 +90,10 @@ describe.runIf(browserTests)('the console under a custom policy', () => {
         'Campus: shared by everyone',
       ])
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  })
 
+  it('the Chinese console shows names without a translation as the policy writes them', async () => {
+    const { page, faults } = opened()
     // Names that nobody has put into Chinese are read as the policy writes them.
     await page.getByLabel('Language').selectOption('zh-CN')
     await goTo(page, '#/settings')
