@@ -106,6 +106,22 @@ describe.runIf(redisTests)('leases', () => {
     expect(store.leases().strandedTokens).toBe(0)
   })
 
+  it('leased tokens are put back when the subject’s own row cannot be read', async () => {
+    const redis = await server()
+    const { quota, store } = on(redis.port, { policy: sitePolicy(100_000) })
+    const client = new Redis({ port: redis.port })
+    later(() => client.disconnect())
+    const damaged = { subject: 'damaged', operation: 'take' } as const
+    await quota.consume(damaged)
+    const [key] = await client.keys('*:damaged')
+    await client.set(key!, 'not a row')
+    for (let call = 0; call < 50; call++) {
+      await expect(quota.consume(damaged)).rejects.toMatchObject({ code: 'quota_unavailable' })
+    }
+    expect(await siteUsed(quota)).toBe(1)
+    expect(store.leases().strandedTokens).toBe(0)
+  })
+
   it('a refusal by the site leaves the subject’s rows unchanged, even if they were charged first', async () => {
     const redis = await server()
     const policy = sitePolicy(3)
