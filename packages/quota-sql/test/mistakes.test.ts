@@ -83,6 +83,7 @@ const mistakes: readonly Mistake[] = [
   ),
   invalid('sqliteStore({})', sqlite({}), 'database: missing'),
   invalid("sqliteStore({ filename: 'app.sqlite' })", sqlite({ filename: 'app.sqlite' }), 'new Database(filename)'),
+  invalid("sqliteStore({ path: 'app.sqlite' })", sqlite({ path: 'app.sqlite' }), 'new Database(path)'),
   invalid("sqliteStore({ database: 'app.sqlite' })", sqlite({ database: 'app.sqlite' }), 'database: expected'),
   invalid('sqliteStore({ database: db }), a Kysely', sqlite({ database: sqliteDb }), 'database: expected'),
   invalid('sqliteStore({ database, db: database })', sqlite({ database, db: database }), 'db: expected a Kysely'),

@@ -490,6 +490,12 @@ const settings: readonly Mistake[] = [
     says: ['thresholds.0.share: expected a share above 0 and up to 1 with at most two decimals, got 80'],
   },
   {
+    written: "quota.subjects.set('u42', { limits: { write: { '1h': 5 } } })",
+    make: () => quota.subjects.set('u42', { limits: { write: { '1h': 5 } } } as Anything),
+    code: 'invalid_settings',
+    says: ['limits: unknown key; use `overrides`, by category and window'],
+  },
+  {
     written: "quota.subjects.set('u42', { plan: 'pro' }), where there is no plan",
     make: () => quota.subjects.set('u42', { plan: 'pro' }),
     code: 'invalid_settings',

@@ -64,6 +64,7 @@ const WORDS: Readonly<Record<string, string>> = {
   storeClient: 'use `database`',
   client: 'use `database`',
   filename: 'pass `database`: new Database(filename)',
+  path: 'pass `database`: new Database(path)',
   tableName: 'use `prefix`, the beginning of every name',
   timeout: 'use `deadlineMs`',
 }

@@ -123,7 +123,7 @@ export function subjectSettingsFaults(
     until: group({ overrides: until, plan: until }),
     anchor: v.nullable(anchorCheck()),
   })
-  return faultsOf(schema, document)
+  return faultsOf(schema, document, { limits: 'use `overrides`, by category and window' })
 }
 
 function sharedNames(policy: Policy): readonly string[] {
