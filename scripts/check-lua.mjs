@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { root } from './workspace.mjs'
 
-/** What Redis gives to scripts. */
+/** The globals that Redis provides to scripts. */
 const OPTIONS = [
   ...['--std', 'lua51', '--no-cache', '--formatter', 'plain', '--codes', '--max-line-length', '130'],
   ...['--globals', 'redis', 'struct', 'cmsgpack', 'cjson', 'bit', 'KEYS', 'ARGV'],

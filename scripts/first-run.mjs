@@ -110,7 +110,7 @@ function commandOf(id) {
   }
 }
 
-/** What a command left running. Programs get ten seconds to end by themselves. */
+/** Processes that a command left running. They get ten seconds to end by themselves. */
 async function leftRunning() {
   const isNew = ([id]) => !before.has(id)
   for (let tries = 0; tries < 20; tries++) {

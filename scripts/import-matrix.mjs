@@ -27,7 +27,7 @@ const names = {
   'quota-testkit': 'manualClock',
 }
 
-/** What every one of them has to do: all packages at once, a decision, an error of one class. */
+/** The program for each of them: imports all packages, makes a decision, and checks the class of an error. */
 const body = `
 const clock = manualClock()
 const quota = simpleQuota({ limit: 1, per: '15m', clock })

@@ -9,7 +9,7 @@ export class Refused extends Error {
   }
 }
 
-/** What the services say of an error: the gateway and score sync in `msg`, the chart preview in `message`. */
+/** The body of an error: the gateway and score sync have `msg`, the chart preview has `message`. */
 interface ErrorBody {
   readonly msg?: string
   readonly message?: string

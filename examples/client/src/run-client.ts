@@ -13,7 +13,7 @@ import { chartText, scoreText } from './text.ts'
 import { uploadAtOnce } from './upload-session.ts'
 import { USAGE, UsageError } from './usage.ts'
 
-/** What a run of the client has to do with the world. */
+/** The environment of a run: what the client reads and writes. */
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>
   /** One line of the result. */

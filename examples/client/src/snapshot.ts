@@ -18,7 +18,7 @@ export interface Synced {
   readonly imported: number
   readonly updated: number
   readonly skipped: number
-  /** What the player has now. */
+  /** The player's current number of scores. */
   readonly stored: number
   /** Records that were left out, and why. */
   readonly faults: readonly string[]

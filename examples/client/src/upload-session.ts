@@ -3,7 +3,7 @@ import type { paths } from './generated/gateway.ts'
 import { dataOf } from './refused.ts'
 import { MAX_LIST, type NewScore, type Uploaded } from './scores.ts'
 
-/** What an upload at once came to. */
+/** The result of an upload in parts. */
 export interface UploadedAtOnce extends Uploaded {
   readonly tokens: number
 }

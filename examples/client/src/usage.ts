@@ -1,4 +1,4 @@
-/** What `--help` says. */
+/** The text of `--help`. */
 export const USAGE = `A client of the score gateway and of the two services beside it.
 
 Usage: npx tsx examples/client/src/main.ts COMMAND

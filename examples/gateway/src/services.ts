@@ -52,7 +52,7 @@ import { adminUserRoutes } from './users/routes.ts'
 import { tokenRoutes } from './users/token-routes.ts'
 import type { UserRepository } from './users/user-repository.ts'
 
-/** What the services need. */
+/** The dependencies of the services. */
 export interface Parts {
   readonly config: Config
   readonly clock: Clock

@@ -9,7 +9,7 @@ export const HOLD_MS = 2_000
 
 /** The cost of a token of an answer, in millionths of a dollar. */
 const MICROUSD_A_TOKEN = 60
-/** What a chat is expected to say; the truth is known when it is over. */
+/** The expected length of a chat's answer. The real one is known at the end. */
 const ESTIMATE = 75
 
 /** Requests and tokens a minute, dollars a month: for each user, for each team, and for the whole service. */

@@ -21,9 +21,9 @@ export interface Story {
   readonly inTheEnd: Usage
   /** Tokens charged for an answer whose reader hung up. */
   readonly brokenOff: number
-  /** What a bill that came after its hold had ended was charged. */
+  /** The charge of a commit after its hold had expired. */
   readonly lateBill: { readonly charged: Readonly<Record<string, number>> }
-  /** What the user has spent in the end: requests, tokens, millionths of a dollar. */
+  /** The user's final usage: requests, tokens, millionths of a dollar. */
   readonly spent: readonly number[]
 }
 

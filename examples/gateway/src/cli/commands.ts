@@ -37,7 +37,7 @@ export interface Options {
   readonly label?: string | undefined
 }
 
-/** What commands use. */
+/** The dependencies of commands. */
 export interface Tools {
   readonly users: UserRepository
   readonly admin: AdminUsers

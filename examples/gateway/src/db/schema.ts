@@ -80,7 +80,7 @@ export interface AuditEntryTable {
   at: number
   by: string | null
   action: string
-  /** What was changed; `null` for things that exist once. */
+  /** The id of the changed thing; `null` for things that exist once. */
   subject: string | null
   /** JSON; `null`: it did not exist before, or does not exist any more. */
   before: string | null

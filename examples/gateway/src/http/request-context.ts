@@ -31,7 +31,7 @@ interface RequestContext {
   holder: Holder | undefined
   /** Identifies the caller again, for responses that take long: the credential may have been revoked. */
   identifyAgain: () => Promise<User | undefined>
-  /** What the route made from the body, the query and the path. */
+  /** The route's input, made from body, query and path. */
   input: unknown
   query: unknown
   params: unknown

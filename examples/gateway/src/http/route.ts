@@ -16,7 +16,7 @@ interface RouteDocs {
   readonly tag: string
   /** One line, without a full stop. */
   readonly summary: string
-  /** What it is for. Price and category are added from the policy. */
+  /** Its purpose. Price and category are added from the policy. */
   readonly description?: string | undefined
   /** Statuses of a success. @default 200, or 204 where the answer has no body */
   readonly statuses?: readonly number[] | undefined
@@ -39,7 +39,7 @@ interface RouteDocs {
 /** The arguments of a handler. */
 export interface Call<Input, Query = unknown, Params = unknown> {
   readonly req: Request
-  /** What the route made from the body. */
+  /** The input that the route made from the body. */
   readonly input: Input
   readonly query: Query
   readonly params: Params

@@ -10,7 +10,7 @@ import { type Json, Schemas } from './schemas.ts'
 export interface DocumentOptions {
   readonly title: string
   readonly version: string
-  /** What the service does, as Markdown. */
+  /** The purpose of the service, as Markdown. */
   readonly description: string
   /** The service's URL, without a trailing slash. */
   readonly serverUrl: string

@@ -6,7 +6,7 @@ import type { PlayerData, PlayerRepository } from './player-repository.ts'
 
 const playerBody = z.object({})
 
-/** What other clients may see. */
+/** The part that other clients may see. */
 const previewAnswer = envelope(
   z.object({
     userId: z.string(),

@@ -32,7 +32,7 @@ export interface QuotaBackend {
   readonly leases?: (() => LeaseReport) | undefined
   /** Rejects if the counters are unavailable. Absent if they can't be. */
   readonly check?: (() => Promise<void>) | undefined
-  /** What is checked, for people. Present with {@link check}. */
+  /** The checked part, for people. Present with {@link check}. */
   readonly checked?: string | undefined
   /**
    * Call it after an engine was made with the backend.

@@ -40,7 +40,7 @@ export function codeOf(step: StepName): number {
   return 1 + STEPS.indexOf(step)
 }
 
-/** What became of an operation. */
+/** The outcome of an operation. */
 export type Status =
   | 'done'
   /** A take that doesn't fit. */

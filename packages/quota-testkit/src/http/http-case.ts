@@ -22,7 +22,7 @@ export interface HttpCase {
   /** The case needs all of these. See {@link without} if one is missing. */
   readonly needs?: HttpCapability | readonly HttpCapability[]
   run(client: HttpClient): Promise<void>
-  /** What to test if a capability is missing. If absent, the case is skipped. */
+  /** The test if a capability is missing. If absent, the case is skipped. */
   without?(client: HttpClient): Promise<void>
 }
 

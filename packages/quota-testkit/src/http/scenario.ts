@@ -4,7 +4,7 @@
  */
 export type HttpOperation = 'look' | 'save' | 'huge' | 'free' | 'chat' | 'work'
 
-/** What a handler does, as data. */
+/** The script of a handler, as data. */
 export interface HttpReply {
   /** @default 200 */
   readonly status?: number

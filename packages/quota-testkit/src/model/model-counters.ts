@@ -70,7 +70,7 @@ export interface ModelSettle {
 
 export type ModelSettled = Partial<ModelSettlement> & {
   readonly outcome: 'settled' | 'above' | 'expired' | 'cancelled' | 'unknown'
-  /** What the commit charged above the hold. Only the commit that settled has it. */
+  /** The charge of the commit above the hold. Only the commit that settled has it. */
   readonly added?: ModelCosts
 }
 

@@ -9,7 +9,7 @@ export type ModelDecision = ReturnType<Decision['toJSON']>
 /** A refusal for slots names one second from now, because no one knows when a slot is freed. */
 const SLOT_RETRY_MS = 1_000
 
-/** What a request needs. */
+/** The needs of a request. */
 export interface Needed {
   readonly cost: number
   readonly slot: boolean

@@ -20,13 +20,13 @@ export interface ModelRecord {
   state: 'reserved' | 'committed' | 'cancelled' | 'expired'
   /** Who reserved with it. */
   readonly holder: string
-  /** What the id was used for. Another use is a conflict. */
+  /** The use of the id. Another use is a conflict. */
   readonly use: string
   /** How long it is remembered after its last use, in milliseconds. */
   readonly ttlMs: number
   /** `null`: until its hold ends. */
   keptUntil: number | null
-  /** What it has now, without refunds. */
+  /** Its current amounts, without refunds. */
   costs: ModelCosts
   /** By window: what was charged to its latest opening. */
   charged: Record<string, ModelCharge>

@@ -97,7 +97,7 @@ export type ConformanceCase =
   | (AnyCase & {
       /** The case needs all of these capabilities and abilities. */
       readonly needs: Need | readonly Need[]
-      /** What to test if one of them is missing. */
+      /** The test if one of them is missing. */
       without(context: CaseContext): Promise<void>
     })
 

@@ -129,7 +129,7 @@ export type SettingsCase =
   | (AnySettingsCase & { readonly needs?: undefined })
   | (AnySettingsCase & {
       readonly needs: SettingsCapability
-      /** What to test if the capability is missing. */
+      /** The test if the capability is missing. */
       without(context: SettingsContext): Promise<void>
     })
 

@@ -42,7 +42,7 @@ export type QuotaErrorCode =
 export interface Fault {
   /** Dotted path from the document's root, for example `base.personal.read.1h`; empty for the root. */
   readonly path: string
-  /** What is wrong, and which values are allowed. */
+  /** The problem, and the allowed values. */
   readonly message: string
 }
 

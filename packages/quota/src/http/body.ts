@@ -37,7 +37,7 @@ export function refusalMessage(decision: RefusedDecision, options: QuotaExceeded
 export interface WindowStatusBody {
   readonly scope: string
   readonly window: string
-  /** What the limit counts. Present if the policy names its units. */
+  /** The counted unit. Present if the policy names its units. */
   readonly unit?: string
   readonly limit: Limit
   /** The most tokens that a bucket can hold. Present for buckets. */

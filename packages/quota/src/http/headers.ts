@@ -69,7 +69,7 @@ function refuses({ violations }: RefusedDecision, { layer, window }: WindowStatu
   return violations.some((violation) => violation.layer === layer && violation.window === window)
 }
 
-/** What remains of a window after `more` tokens. Concurrency slots don't change. */
+/** Returns the rest of a window after `more` tokens. Concurrency slots don't change. */
 function remainingOf({ kind, unit, limit, burst = limit, used, remaining }: WindowStatus, more: Amount): number {
   const added = ofUnit(more, unit)
   if (added === 0 || kind === 'concurrency') return remaining as number

@@ -30,7 +30,7 @@ export type MaybeAsync<T> = T | PromiseLike<T>
  */
 export type SettleMode = 'outcome' | 'end' | 'failures' | 'charge-first'
 
-/** What happens to a request without a subject: a 401, no metering, or metering by network address. */
+/** Decides about a request without a subject: a 401, no metering, or metering by network address. */
 export type AnonymousMode = 'reject' | 'skip' | 'ip'
 
 /** Options of a single route. `Request` is the framework's request type. */

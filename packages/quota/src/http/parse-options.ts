@@ -44,7 +44,7 @@ export type ParsedMeterOptions<Request> = Omit<HttpMeterOptions<Request>, Defaul
   readonly [K in Defaulted]: NonNullable<HttpMeterOptions<Request>[K]>
 }
 
-/** What to use instead of options of other libraries. The options parser knows more such names. */
+/** Advice for options of other libraries. The options parser knows more such names. */
 const WORDS: Readonly<Record<string, string>> = {
   keyGenerator: 'use subject(request)',
   key: 'use subject(request)',

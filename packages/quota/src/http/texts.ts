@@ -68,7 +68,7 @@ export interface QuotaExceededBody {
     readonly category?: string
     /** The limit's label, for example `1h`. */
     readonly window: string
-    /** What the limit counts. Present if the policy names its units. */
+    /** The counted unit. Present if the policy names its units. */
     readonly unit?: string
     /** In the limit's unit, else in tokens; for concurrency, in slots. So are `used` and `requested`. */
     readonly limit: number
@@ -81,7 +81,7 @@ export interface QuotaExceededBody {
   }
 }
 
-/** What the body of a refusal may depend on, apart from the decision. */
+/** The context of a refusal's body, apart from the decision. */
 export interface AnswerContext {
   readonly locale: Locale
   /** The policy that decided; `undefined` if unknown. */

@@ -39,7 +39,7 @@ export interface HoldFacts {
   readonly answer?: Settled<Amounts> | undefined
 }
 
-/** What a hold has in a row. */
+/** The part of a hold in one row. */
 export interface HoldRow {
   /** The layer's name. */
   readonly layer: string

@@ -282,7 +282,7 @@ export class Sweeper<V> {
 
   /** Checks the next `most` entries. */
   sweep(now: number, lifeMs: number, most: number): void {
-    for (let looked = 0; looked < most; looked++) {
+    for (let checked = 0; checked < most; checked++) {
       this.#pass ??= this.#entries.entries()
       const next = this.#pass.next()
       if (next.done) {

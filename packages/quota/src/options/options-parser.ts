@@ -5,7 +5,7 @@ import { checked, fits } from './faults.ts'
 
 /** Further options of an {@link optionsParser}. */
 export interface ParserDetails<T extends object> {
-  /** What to use instead of other libraries' options, for unknown keys. */
+  /** Advice for options of other libraries, when a key is unknown. */
   readonly words?: Readonly<Record<string, string>>
   /** Faults between options that are valid separately. */
   readonly between?: (options: T) => readonly Fault[]

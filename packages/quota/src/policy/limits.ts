@@ -231,7 +231,7 @@ export function ownPeriodWindows({ windows }: Pick<Policy, 'windows'>): readonly
   return windows.flatMap((window) => (window.every !== undefined && window.anchor === 'subject' ? [window] : []))
 }
 
-/** What determines an anchor's periods: the calendar, and the windows that use it. */
+/** Determines an anchor's periods: the calendar, and the windows that use it. */
 export interface AnchorContext {
   readonly windows: readonly CalendarWindow[]
   readonly calendar: Calendar | undefined

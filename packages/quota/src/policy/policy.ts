@@ -3,7 +3,7 @@ import { noSuchName } from '../options/faults.ts'
 import type { WindowDefinition } from '../windows/kinds.ts'
 import type { Counting, Some, UnitDefinition } from './units.ts'
 
-/** What happens to an actual cost above what a hold reserved. */
+/** Decides about an actual cost above what a hold reserved. */
 export type OverrunPolicy = 'refuse' | 'charge' | 'fit'
 
 /** A limit: whole tokens, 0 to 10^11 (0 blocks), or unlimited. */

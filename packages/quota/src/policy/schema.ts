@@ -20,7 +20,7 @@ import { eachKey, limitCheck, MAX_LIMIT, nameCheck, wrongOperation } from './val
 const BURST = 'use `burst` for how many tokens a bucket can save up'
 const REFILL = 'use `per`: a bucket refills its whole limit, evenly, within it'
 
-/** What to use instead of other libraries' names. */
+/** Advice for names from other libraries. */
 const WORDS: Readonly<Record<string, string>> = {
   windowMs: 'use `per`, for example "15m"',
   length: 'use `lengthMs`',

@@ -22,7 +22,7 @@ export type Cost = number | { readonly [unit: string]: number | undefined }
 /** An amount in a decision: a number if the policy has one unit, else amounts by unit. */
 export type Amount = number | { readonly [unit: string]: number }
 
-/** What an engine's types know about a policy's units and names. By default, nothing. */
+/** A policy's units and names, as far as its engine's types know them. By default, any. */
 export interface Counting {
   readonly unit: string
   readonly cost: Cost

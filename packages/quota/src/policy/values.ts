@@ -44,7 +44,7 @@ export function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 8.64e15
 }
 
-/** What a limit must be, for messages. */
+/** Describes a valid limit, for messages. */
 export function aLimit(unit: string = TOKENS): string {
   return `a whole number of ${unit} from 0 to ${MAX_LIMIT}`
 }

@@ -107,19 +107,19 @@ function english({ decision, timeZone, supportForumUrl }: TextFacts): string {
   const { scope, category, kind, limit, burst, requested } = decision.binding
   const requests = `${capitalized(category)} requests`
   const when = `${retryAt} ${timeZone === BEIJING_TIME_ZONE ? 'Beijing Time (UTC+8)' : `(${timeZone})`}`
-  const ask = `For a higher quota, ask at ${supportForumUrl ?? 'the support forum'}.`
+  const contact = `For a higher quota, ask at ${supportForumUrl ?? 'the support forum'}.`
   if (kind === 'concurrency') {
     const most = `${scope} Limit of ${limit} ${requests} at once`
-    if (!decision.retryable) return `This request is above the ${most}: waiting will not help. ${ask}`
-    return `Reached ${most}. You may continue when one of them has ended. ${ask}`
+    if (!decision.retryable) return `This request is above the ${most}: waiting will not help. ${contact}`
+    return `Reached ${most}. You may continue when one of them has ended. ${contact}`
   }
   const what = `${scope} ${windowText(decision.binding, '-', ENGLISH_UNITS)} Quota Limit`
   if (!decision.retryable) {
     const most = burst === undefined ? limit : `${burst} in a burst`
-    return `This request needs ${requested} tokens, more than the ${what} of ${most} for ${requests}: waiting will not help. ${ask}`
+    return `This request needs ${requested} tokens, more than the ${what} of ${most} for ${requests}: waiting will not help. ${contact}`
   }
   const bursts = burst === undefined ? '' : ` (${limit}, in bursts of ${burst})`
-  return `Reached ${what}${bursts} for ${requests}. You may continue after ${when}. ${ask}`
+  return `Reached ${what}${bursts} for ${requests}. You may continue after ${when}. ${contact}`
 }
 
 function chinese({ decision, timeZone, supportForumUrl }: TextFacts): string {
@@ -127,21 +127,21 @@ function chinese({ decision, timeZone, supportForumUrl }: TextFacts): string {
   const { scope, category, kind, limit, burst, requested } = decision.binding
   const whose = CHINESE[scope] ?? scope
   const requests = CHINESE[category] ?? ` ${category} `
-  const ask = `如需更高配额，请前往${supportForumUrl === undefined ? '支持论坛' : ` ${supportForumUrl} `}申请。`
+  const contact = `如需更高配额，请前往${supportForumUrl === undefined ? '支持论坛' : ` ${supportForumUrl} `}申请。`
   const when = timeZone === BEIJING_TIME_ZONE ? `北京时间（UTC+8）${retryAt} ` : ` ${retryAt}（${timeZone}）`
   if (kind === 'concurrency') {
     const most = `${whose}同时进行的${requests}请求数上限（${limit}）`
     return decision.retryable
-      ? `已达到${most}。其中一个结束后即可继续请求。${ask}`
-      : `本次请求超过${most}，等待无法解决。${ask}`
+      ? `已达到${most}。其中一个结束后即可继续请求。${contact}`
+      : `本次请求超过${most}，等待无法解决。${contact}`
   }
   const what = `${whose} ${windowText(decision.binding, ' ', CHINESE_UNITS)}${requests}配额上限`
   if (!decision.retryable) {
     const most = burst === undefined ? limit : `单次突发 ${burst}`
-    return `本次请求需要 ${requested} 个令牌，超过${what}（${most}），等待无法解决。${ask}`
+    return `本次请求需要 ${requested} 个令牌，超过${what}（${most}），等待无法解决。${contact}`
   }
   const bursts = burst === undefined ? '' : `（${limit}，突发最多 ${burst}）`
-  return `已达到${what}${bursts}。您可以在${when}之后继续请求。${ask}`
+  return `已达到${what}${bursts}。您可以在${when}之后继续请求。${contact}`
 }
 
 const CHINESE: Readonly<Record<string, string>> = {

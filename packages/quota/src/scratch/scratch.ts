@@ -12,7 +12,7 @@ import { GRACE_MS, lastEnd, NOT_OPEN } from '../windows/row.ts'
 /** A limit's counter by its identity: when it started, and what was used or charged since. */
 export type NamedCell = readonly [identity: string, startedAt: number, used: number]
 
-/** What a hold has in a row. */
+/** The part of a hold in one row. */
 export interface NamedHoldRow {
   readonly layer: string
   readonly key: string

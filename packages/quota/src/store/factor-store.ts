@@ -145,7 +145,7 @@ export interface FactorState {
 
 /** The memory of the adaptive law, at most 2 kB of JSON. Times are epoch milliseconds. */
 export interface Learned {
-  /** What the law is doing. */
+  /** The current activity of the law. */
   readonly phase:
     | { readonly kind: 'free' }
     /** Returning to a level that was good. */

@@ -57,7 +57,7 @@ export interface HoldReply {
   readonly settingsRevision?: string | undefined
 }
 
-/** What happens to an actual cost above the reserved amount. */
+/** Decides about an actual cost above the reserved amount. */
 export type Overrun = 'refuse' | 'charge' | 'fit'
 
 /** Settles a hold for its holder. */
@@ -98,7 +98,7 @@ export interface Settled<A = readonly number[]> {
   readonly charged: A
   /** The part of the actual cost that wasn't charged. */
   readonly uncharged: A
-  /** What the hold had before the commit. */
+  /** The hold's amount before the commit. */
   readonly reserved: A
 }
 

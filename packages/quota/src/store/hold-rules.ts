@@ -75,7 +75,7 @@ export type SettlementPlan =
 /** A commit, by the schema's units. */
 export interface CommitPlan {
   readonly does: 'commit'
-  /** What the hold had. */
+  /** The hold's amounts. */
   readonly reserved: readonly number[]
   /** The actual cost. */
   readonly actual: readonly number[]
@@ -110,13 +110,13 @@ export function planSettlement(
 
 /** Plans a commit of an open hold, or a late one. */
 function planCommit(
-  { actual: asked, overrun, maxOverrun }: Pick<SettleHoldRequest, 'actual' | 'overrun' | 'maxOverrun'>,
+  { actual: given, overrun, maxOverrun }: Pick<SettleHoldRequest, 'actual' | 'overrun' | 'maxOverrun'>,
   { costs }: HoldFactsOf,
   isLate: boolean,
   units: readonly string[],
 ): SettlementPlan {
   const reserved = amountsIn(units, costs)
-  const actual = reserved.map((amount, u) => asked?.[u] ?? amount)
+  const actual = reserved.map((amount, u) => given?.[u] ?? amount)
   const within = isLate ? reserved.map(() => 0) : actual.map((amount, u) => Math.min(amount, reserved[u]!))
   const most = isLate ? maxOverrun.map((amount, u) => reserved[u]! + amount) : maxOverrun
   const isAbove = actual.some((amount, u) => amount > within[u]!)

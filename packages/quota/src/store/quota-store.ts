@@ -152,7 +152,7 @@ export interface AsyncCounters {
   readonly holds?: AsyncHolds | undefined
 }
 
-/** What a store supports besides rolling windows. An engine rejects policies and requests that need more. */
+/** The abilities of a store besides rolling windows. An engine rejects policies and requests that need more. */
 export interface StoreAbilities {
   /** Token buckets. */
   readonly bucket?: boolean | undefined

@@ -55,7 +55,7 @@ export interface ReservationId {
   readonly id: string
   /** Identifies the holder of an id: a new text for each reservation handle in any process. */
   readonly nonce: string
-  /** What the id was used for. Using it for something else is a conflict. */
+  /** The use of the id. Using it for something else is a conflict. */
   readonly fingerprint: string
   /** How long the record is kept after its last write, in milliseconds. */
   readonly ttlMs: number

@@ -1,6 +1,6 @@
 import type { Answer } from './quota-store.ts'
 
-/** What changed in a settings store: the settings, one subject's settings, or unknown. */
+/** A change in a settings store: of the settings, of one subject's settings, or unknown. */
 export type SettingsChange =
   | { readonly kind: 'settings' }
   | { readonly kind: 'subject'; readonly layer: string; readonly key: string }

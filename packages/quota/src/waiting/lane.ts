@@ -44,7 +44,7 @@ export class Lane {
   #last: Flight = NO_FLIGHT
   /** How often something was freed since they were sent. */
   #freed = 0
-  /** What certainly remains if all attempts in flight are admitted. */
+  /** The certain rest if all attempts in flight are admitted. */
   #room = 0
   #emptyTries = 0
 

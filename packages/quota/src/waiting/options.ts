@@ -58,7 +58,7 @@ export interface Waits {
 const MAX_WAIT_MS = 86_400_000
 const MAX_PRIORITY = 10
 
-/** What to use instead of other queues' options. */
+/** Advice for options of other queues. */
 const WORDS: Readonly<Record<string, string>> = {
   concurrency: 'slots are `concurrency` of the policy',
   maxConcurrent: 'slots are `concurrency` of the policy',

@@ -68,7 +68,7 @@ function learnedIn(state: FactorState): Learned {
   return learned
 }
 
-/** What the reset forgets; `null`: only what fades within half an hour without errors. */
+/** Returns what the reset forgets; `null`: only what fades within half an hour without errors. */
 function forgottenOf({ wall, responseMs, rises }: Learned): Forgotten | null {
   if (wall === null && responseMs === 0 && rises.length === 0) return null
   return { wall: shownWall(wall), responseMinutes: responseMs / MINUTE_MS, rises: rises.length }

@@ -101,7 +101,7 @@ interface Share {
   readonly ends: readonly number[]
 }
 
-/** What outages have spent of a window. A window has one share, however many outages there are. */
+/** The spent part of a window's share. All outages together have one share. */
 interface Spent {
   readonly share: number
   /** `[startedAt, used]` of the share. The share of a bucket is itself a bucket. */
@@ -114,11 +114,11 @@ interface Spent {
 interface Spendable {
   readonly unit: number
   readonly spent: Spent
-  /** What remains of the share. */
+  /** The rest of the share. */
   readonly left: number
 }
 
-/** What was spent without the store (negative: refunded). It is posted when the store is back. */
+/** An amount spent without the store (negative: refunded). It is posted when the store is back. */
 export type Posting = Omit<SettleRequest, 'as' | 'id'>
 
 /**

@@ -85,9 +85,9 @@ export class CallDeadline {
 export type StoreName = 'the quota store' | 'the settings store'
 
 /** Converts a store's error to `quota_unavailable`, with its cause. */
-export function unavailable(cause: unknown, asked: StoreName = 'the quota store'): QuotaError {
+export function unavailable(cause: unknown, of: StoreName = 'the quota store'): QuotaError {
   if (cause instanceof QuotaError && cause.code === 'quota_unavailable') return cause
-  const error = new QuotaError('quota_unavailable', `${asked} did not answer${reasonOf(cause)}`, { cause })
+  const error = new QuotaError('quota_unavailable', `${of} did not answer${reasonOf(cause)}`, { cause })
   return isNotDone(cause) ? notDone(error) : error
 }
 
@@ -102,11 +102,11 @@ function reasonOf(cause: unknown): string {
 }
 
 /** Calls an asynchronous store. Errors become `quota_unavailable`. */
-export async function callLater<T>(ask: () => PromiseLike<T> | T, asked?: StoreName): Promise<T> {
+export async function callLater<T>(call: () => PromiseLike<T> | T, of?: StoreName): Promise<T> {
   try {
-    return await ask()
+    return await call()
   } catch (error) {
-    throw unavailable(error, asked)
+    throw unavailable(error, of)
   }
 }
 

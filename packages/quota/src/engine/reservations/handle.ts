@@ -15,7 +15,7 @@ import type {
 /** How to settle a reservation. */
 export type SettleAs = 'committed' | 'cancelled'
 
-/** What a handle settles: a hold, or a charge that only its holder can refund. */
+/** The target of a handle: a hold, or a charge that only its holder can refund. */
 export interface Settleable {
   /** Whether a failed settlement can be repeated: it is a hold, or has an id. */
   readonly isNamed: boolean

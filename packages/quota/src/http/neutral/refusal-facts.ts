@@ -21,7 +21,7 @@ export interface RefusalFacts {
   readonly owner: 'caller' | 'service' | { readonly name: string }
   /** `undefined` if the policy has only one. */
   readonly category: string | undefined
-  /** What the limit counts, in the plural: `requests`, `tokens`. */
+  /** The counted unit in the plural: `requests`, `tokens`. */
   readonly unit: string
   /** Present for amounts of money. */
   readonly format?: MoneyFormat | undefined

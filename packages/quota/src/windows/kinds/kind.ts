@@ -31,7 +31,7 @@ export interface Kind {
   lengthOf(rest: string): number | undefined
 }
 
-/** What identifies a window's counter, apart from kind, label and unit. */
+/** Identifies a window's counter, together with kind, label and unit. */
 export interface WindowRule {
   /** See `CellDefinition.lengthMs`. */
   readonly lengthMs: number

@@ -47,7 +47,7 @@ export function lengthMembers({ label, unit }: Checks<NamedWindow>, window: unkn
   return { label, ...length, unit }
 }
 
-/** What a length must be, for messages. */
+/** Describes a valid length, for messages. */
 export const A_LENGTH = 'a time like "30s", "15m", "12h" or "7d", or milliseconds, from 1 second to 366 days'
 
 /** A length of time, 1 second to 366 days: `30s`, `15m`, `12h`, `7d`, or milliseconds. */
