@@ -66,6 +66,9 @@ async function withoutNeed(context: CaseContext, need: Need | undefined): Promis
   await probe.refused(7)
 }
 
+/** Makes a case of one kind. */
+export type CaseOf<Given> = (name: string, run: (given: Given) => Promise<void>) => ConformanceCase
+
 /** Makes a case for stores with all of these abilities and capabilities. */
 export function abilityCase(
   name: string,

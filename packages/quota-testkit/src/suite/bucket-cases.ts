@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type BucketWindow, inRowOrder, type StoreSchema, windowCell } from '@scoregw/quota/store'
-import { abilityCase } from './abilities.ts'
+import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { HoldProbe } from './hold-probe.ts'
 import { HOUR_MS, ONE_WINDOW, PERSONAL, rollingCells, SITE, tokenCells } from './probe.ts'
@@ -33,12 +33,15 @@ interface Given extends CaseContext {
   readonly begin: number
 }
 
-function bucketCase(name: string, run: (given: Given) => Promise<void>, ...more: readonly Need[]): ConformanceCase {
-  return abilityCase(`bucket: ${name}`, ['bucket', ...more], (context) => {
-    const { store, clock } = context
-    return run({ ...context, probe: new HoldProbe(store, ONE_BUCKET, 10), begin: clock.now() })
-  })
+function bucketCaseWith(...more: readonly Need[]): CaseOf<Given> {
+  return (name, run) =>
+    abilityCase(`bucket: ${name}`, ['bucket', ...more], (context) => {
+      const { store, clock } = context
+      return run({ ...context, probe: new HoldProbe(store, ONE_BUCKET, 10), begin: clock.now() })
+    })
 }
+
+const bucketCase = bucketCaseWith()
 
 /** Cases about token buckets: which tokens return when, and what a cell reports. */
 export const BUCKET_CASES: readonly ConformanceCase[] = [
@@ -196,7 +199,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     assert.deepEqual([...(await probe.admitted(10, TEN)).states], [begin + 1, 10])
     await probe.refused(1, TEN)
   }),
-  bucketCase(
+  bucketCaseWith('clock-steps')(
     'a clock that steps back refills nothing, and one that was far ahead delays no caller',
     async ({ probe, advance, stepClock, begin }) => {
       await probe.admitted(10, TEN)
@@ -211,7 +214,6 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
       await advance(1)
       await probe.admitted(1, TEN)
     },
-    'clock-steps',
   ),
   bucketCase(
     'a bucket and a window are charged together in every layer or in none',
@@ -253,7 +255,7 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
     await probe.admitted(1, TEN)
     assert.deepEqual(await old.used(), [3])
   }),
-  bucketCase(
+  bucketCaseWith('holds')(
     'the end of a hold gives back, and an overrun is a debt that ends with two lengths',
     async ({ probe, advance, begin }) => {
       await probe.held('a', 10, { ...TEN, ttlMs: 6_000 })
@@ -268,26 +270,16 @@ export const BUCKET_CASES: readonly ConformanceCase[] = [
       await advance(1)
       await probe.admitted(10, TEN)
     },
-    'holds',
   ),
-  bucketCase(
-    'an overrun with fit counts what was refilled',
-    async ({ probe, advance }) => {
-      await probe.held('a', 10, { ...TEN, ttlMs: HOUR_MS })
-      await advance(18_000)
-      const fit = { ...TEN, overrun: 'fit', maxOverrun: 100, actual: 20 } as const
-      assert.deepEqual(await probe.committed('a', fit), ['settled', 13, 7, 10])
-      await probe.refused(1, TEN)
-    },
-    'holds',
-    'fit',
-  ),
-  bucketCase(
-    "a row is kept as long as its bucket isn't full",
-    async ({ probe, keptForMs }) => {
-      await probe.admitted(1, TEN)
-      assert.ok((await keptForMs({ layer: 'personal', category: 'read', key: 'u' })) >= 2 * MINUTE_MS)
-    },
-    'expiry',
-  ),
+  bucketCaseWith('holds', 'fit')('an overrun with fit counts what was refilled', async ({ probe, advance }) => {
+    await probe.held('a', 10, { ...TEN, ttlMs: HOUR_MS })
+    await advance(18_000)
+    const fit = { ...TEN, overrun: 'fit', maxOverrun: 100, actual: 20 } as const
+    assert.deepEqual(await probe.committed('a', fit), ['settled', 13, 7, 10])
+    await probe.refused(1, TEN)
+  }),
+  bucketCaseWith('expiry')("a row is kept as long as its bucket isn't full", async ({ probe, keptForMs }) => {
+    await probe.admitted(1, TEN)
+    assert.ok((await keptForMs({ layer: 'personal', category: 'read', key: 'u' })) >= 2 * MINUTE_MS)
+  }),
 ]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type CalendarWindow, cellsIn, inRowOrder, type StoreSchema, windowCell } from '@scoregw/quota/store'
-import { abilityCase } from './abilities.ts'
-import type { CaseContext, ConformanceCase } from './harness.ts'
+import { abilityCase, type CaseOf } from './abilities.ts'
+import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import {
   DAY_MS,
   HOUR_MS,
@@ -37,14 +37,16 @@ interface Given extends CaseContext {
   readonly nextEnd: number
 }
 
-function calendarCase(name: string, run: (given: Given) => Promise<void>, steps = false): ConformanceCase {
-  const needs = steps ? (['calendar', 'clock-steps'] as const) : 'calendar'
-  return abilityCase(`calendar: ${name}`, needs, (context) => {
-    const period = around(context.clock.now())
-    const [start, end, nextEnd] = period
-    return run({ ...context, probe: new Probe(context.store, MONTHLY, 10, period), start, end, nextEnd })
-  })
+function calendarCaseWith(...more: readonly Need[]): CaseOf<Given> {
+  return (name, run) =>
+    abilityCase(`calendar: ${name}`, ['calendar', ...more], (context) => {
+      const period = around(context.clock.now())
+      const [start, end, nextEnd] = period
+      return run({ ...context, probe: new Probe(context.store, MONTHLY, 10, period), start, end, nextEnd })
+    })
 }
+
+const calendarCase = calendarCaseWith()
 
 /** Cases about calendar windows. */
 export const CALENDAR_CASES: readonly ConformanceCase[] = [
@@ -157,7 +159,7 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
     await probe.cancel(early, 6)
     assert.deepEqual(await probe.states(), [start + 1, 7])
   }),
-  calendarCase(
+  calendarCaseWith('clock-steps')(
     'a clock that steps back over a boundary leaves the later period unchanged',
     async ({ probe, advance, stepClock, clock, end }) => {
       await probe.admitted(9)
@@ -171,9 +173,8 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
       await advance(2_000)
       assert.deepEqual(await probe.states(), [end, 7])
     },
-    true,
   ),
-  calendarCase(
+  calendarCaseWith('clock-steps')(
     'a window of a period more than 5 s ahead moves to the present one with its usage',
     async ({ probe, advance, stepClock, clock, end }) => {
       await advance(end - clock.now())
@@ -187,9 +188,8 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
       await advance(1)
       assert.deepEqual(await probe.states(), [-1, 0])
     },
-    true,
   ),
-  calendarCase(
+  calendarCaseWith('clock-steps')(
     "a window of a period at most 5 s ahead isn't moved, even by a refusal",
     async ({ probe, advance, stepClock, clock, end }) => {
       await advance(end - clock.now())
@@ -201,7 +201,6 @@ export const CALENDAR_CASES: readonly ConformanceCase[] = [
       await advance(6_000)
       await probe.admitted(10)
     },
-    true,
   ),
   calendarCase('a calendar and a rolling window of one row end separately', async ({ store, advance, clock }) => {
     const now = clock.now()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { abilityCase } from './abilities.ts'
+import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, SIX_WINDOWS } from './probe.ts'
@@ -10,15 +10,14 @@ export interface HoldGiven extends CaseContext {
 }
 
 /** Makes a case about holds with a window of one hour. */
-export function holdCase(
-  name: string,
-  run: (given: HoldGiven) => Promise<void>,
-  ...more: readonly Need[]
-): ConformanceCase {
-  return abilityCase(`holds: ${name}`, ['holds', ...more], (context) =>
-    run({ ...context, probe: new HoldProbe(context.store, ONE_WINDOW, 10) }),
-  )
+export function holdCaseWith(...more: readonly Need[]): CaseOf<HoldGiven> {
+  return (name, run) =>
+    abilityCase(`holds: ${name}`, ['holds', ...more], (context) =>
+      run({ ...context, probe: new HoldProbe(context.store, ONE_WINDOW, 10) }),
+    )
 }
+
+export const holdCase: CaseOf<HoldGiven> = holdCaseWith()
 
 /** Everything that reports a hold: what it returns while the hold is open, and after it has expired. */
 const LOOKS: Readonly<Record<string, readonly [look: (probe: HoldProbe) => Promise<unknown>, open: string]>> = {
@@ -177,7 +176,7 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
     assert.equal((await probe.sweep()).length, 1)
     assert.deepEqual(await probe.used(), [6])
   }),
-  holdCase(
+  holdCaseWith('clock-steps')(
     'a clock that steps back reopens no ended hold',
     async ({ probe, advance, stepClock }) => {
       await probe.held('a', 4)
@@ -193,9 +192,8 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await probe.sweep(), [])
       assert.deepEqual(await probe.used(), [6])
     },
-    'clock-steps',
   ),
-  holdCase(
+  holdCaseWith('clock-steps')(
     "a clock that steps back doesn't move the ends of open holds",
     async ({ probe, advance, stepClock }) => {
       const { now } = await probe.held('a', 4)
@@ -207,7 +205,6 @@ export const HOLD_CASES: readonly ConformanceCase[] = [
       assert.equal((await probe.sweep()).length, 1)
       assert.deepEqual(await probe.used(), [0])
     },
-    'clock-steps',
   ),
   holdCase(
     'exactly 6 of 20 concurrent holds of 75 are admitted under a limit of 500',

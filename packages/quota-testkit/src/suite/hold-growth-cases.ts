@@ -3,7 +3,7 @@ import { createQuota, type Policy } from '@scoregw/quota'
 import { windowCell } from '@scoregw/quota/store'
 import { abilityCase, ROLLING } from './abilities.ts'
 import type { ConformanceCase } from './harness.ts'
-import { holdCase } from './hold-cases.ts'
+import { holdCase, holdCaseWith } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS } from './hold-probe.ts'
 import { HOUR_MS, ONE_WINDOW, PERSONAL, SITE, SIX_WINDOWS, type TwoPeriods, throwsCode, tokenCells } from './probe.ts'
 
@@ -126,7 +126,7 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.committed('a', { actual: 0 }), ['settled', 0, 0, 9])
     assert.deepEqual(await probe.used(), [0])
   }),
-  holdCase(
+  holdCaseWith('revisions')(
     'a growth under other settings is stale and charges nothing',
     async ({ store, storeRevision }) => {
       // Uses a shared layer, because a store may keep the revision next to its row.
@@ -140,7 +140,6 @@ export const HOLD_GROWTH_CASES: readonly ConformanceCase[] = [
       assert.equal((await probe.hold('b', 1, { settingsRevision: 'one' })).outcome, 'stale')
       assert.deepEqual(await probe.committed('a', { settingsRevision: 'one' }), ['settled', 3, 0, 3])
     },
-    'revisions',
   ),
   abilityCase(
     'holds: a hold of calendar windows grows in the current period',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ConformanceCase } from './harness.ts'
-import { holdCase } from './hold-cases.ts'
+import { holdCase, holdCaseWith } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
 import { HOUR_MS, SIX_WINDOWS } from './probe.ts'
 
@@ -67,7 +67,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.committed('a', { actual: 6, ...CHARGE, ...own }), ['settled', 6, 0, 4])
     assert.deepEqual(await probe.used(), [6, 6, 6, 4, 4, 4])
   }),
-  holdCase(
+  holdCaseWith('fit')(
     'with fit, a commit above the hold is charged as far as every window has room',
     async ({ store }) => {
       const probe = new HoldProbe(store, SIX_WINDOWS, [20, 20, 20, 10, 9, 20])
@@ -77,22 +77,17 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await probe.used(), [9, 9, 9, 9, 9, 9])
       await probe.refused(1)
     },
-    'fit',
   ),
-  holdCase(
-    'with fit, an overrun is at most its maximum, and 0 without room',
-    async ({ probe }) => {
-      await probe.held('a', 2)
-      assert.deepEqual(await probe.committed('a', { actual: 8, ...FIT, maxOverrun: 3 }), ['settled', 5, 3, 2])
-      await probe.held('b', 5)
-      assert.deepEqual(await probe.committed('b', { actual: 6, ...FIT }), ['settled', 5, 1, 5])
-      await probe.held('c', 0)
-      await probe.admitted(5, { limits: [15] })
-      assert.deepEqual(await probe.committed('c', { actual: 1, ...FIT }), ['settled', 0, 1, 0], 'already above')
-      assert.deepEqual(await probe.used(), [15])
-    },
-    'fit',
-  ),
+  holdCaseWith('fit')('with fit, an overrun is at most its maximum, and 0 without room', async ({ probe }) => {
+    await probe.held('a', 2)
+    assert.deepEqual(await probe.committed('a', { actual: 8, ...FIT, maxOverrun: 3 }), ['settled', 5, 3, 2])
+    await probe.held('b', 5)
+    assert.deepEqual(await probe.committed('b', { actual: 6, ...FIT }), ['settled', 5, 1, 5])
+    await probe.held('c', 0)
+    await probe.admitted(5, { limits: [15] })
+    assert.deepEqual(await probe.committed('c', { actual: 1, ...FIT }), ['settled', 0, 1, 0], 'already above')
+    assert.deepEqual(await probe.used(), [15])
+  }),
   holdCase('a repeated commit gets the recorded answer and charges nothing', async ({ probe, peer, advance }) => {
     await probe.held('a', 4)
     const first = await probe.committed('a', { actual: 9, ...CHARGE, maxOverrun: 2 })
@@ -153,7 +148,7 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
     assert.deepEqual(await probe.used(), [8])
   }),
   ...[{ overrun: 'refuse' } as const, FIT].map((options) =>
-    holdCase(
+    holdCaseWith(...(options.overrun === 'fit' ? (['fit'] as const) : []))(
       `a late commit isn’t charged with overrun ${options.overrun}`,
       async ({ probe, advance }) => {
         await probe.held('a', 4)
@@ -164,7 +159,6 @@ export const HOLD_SETTLE_CASES: readonly ConformanceCase[] = [
         }
         assert.deepEqual(await probe.used(), [0])
       },
-      ...(options.overrun === 'fit' ? (['fit'] as const) : []),
     ),
   ),
   holdCase('a cancel after the end does nothing', async ({ probe, advance }) => {

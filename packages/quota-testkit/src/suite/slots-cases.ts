@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { StoreSchema } from '@scoregw/quota/store'
-import { abilityCase } from './abilities.ts'
+import { abilityCase, type CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need, RowName } from './harness.ts'
 import { HOLD_MS, HoldProbe, MINUTE_MS, SHARED_SLOTS, SLOTS, withSlots } from './hold-probe.ts'
 import { DAY_MS, HOUR_MS, ONE_WINDOW, Probe, rollingCells } from './probe.ts'
@@ -10,11 +10,14 @@ interface Given extends CaseContext {
   readonly probe: HoldProbe
 }
 
-function slotsCase(name: string, run: (given: Given) => Promise<void>, ...more: readonly Need[]): ConformanceCase {
-  return abilityCase(`slots: ${name}`, ['holds', 'concurrency', ...more], (context) =>
-    run({ ...context, probe: new HoldProbe(context.store, SLOTS, [100, 2]) }),
-  )
+function slotsCaseWith(...more: readonly Need[]): CaseOf<Given> {
+  return (name, run) =>
+    abilityCase(`slots: ${name}`, ['holds', 'concurrency', ...more], (context) =>
+      run({ ...context, probe: new HoldProbe(context.store, SLOTS, [100, 2]) }),
+    )
 }
+
+const slotsCase = slotsCaseWith()
 
 /** Makes a case with slots in a layer of subjects and in a shared layer. */
 function sharedCase(
@@ -135,7 +138,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     await probe.settleHold('a', 'committed')
     assert.deepEqual(await probe.slots(), [1])
   }),
-  slotsCase(
+  slotsCaseWith('expiry')(
     'a row is kept at least as long as a hold has a slot in it',
     async ({ probe, keptForMs, advance }) => {
       await probe.held('a', 5, { ...SLOT, ttlMs: 20 * HOUR_MS })
@@ -148,9 +151,8 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
       await probe.held('b', 5, SLOT)
       assert.ok((await keptForMs(ROW)) >= DAY_MS, 'and nothing keeps it shorter')
     },
-    'expiry',
   ),
-  slotsCase(
+  slotsCaseWith('damage')(
     "a slot of a lost row isn't freed in the row that replaced it",
     async ({ probe, advance, damage }) => {
       await probe.held('a', 5, SLOT)
@@ -161,7 +163,6 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
       await probe.settleHold('a', 'cancelled')
       assert.deepEqual(await probe.used(), [5, 1])
     },
-    'damage',
   ),
   slotsCase('a lowered limit takes no slot away and refuses until enough are free', async ({ probe }) => {
     for (const id of ['a', 'b']) await probe.held(id, 5, SLOT)
@@ -190,7 +191,7 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
     await probe.settleHold('a', 'committed', { category: 1 })
     assert.deepEqual([await probe.slots(), await probe.slots({ category: 1 })], [[1], [0]])
   }),
-  slotsCase(
+  slotsCaseWith('clock-steps')(
     'a clock that steps back neither frees nor takes a slot twice',
     async ({ probe, advance, stepClock }) => {
       await probe.held('a', 5, SLOT)
@@ -206,7 +207,6 @@ export const SLOTS_CASES: readonly ConformanceCase[] = [
       await probe.sweep()
       assert.deepEqual(await probe.slots(), [2])
     },
-    'clock-steps',
   ),
   slotsCase("a policy without the concurrency limit leaves a row's slots unchanged", async (given) => {
     const { store, peer, advance } = given

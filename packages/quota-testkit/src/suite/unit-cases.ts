@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { cellsIn, type StoreSchema, slotsCell, windowCell } from '@scoregw/quota/store'
+import type { CaseOf } from './abilities.ts'
 import type { CaseContext, ConformanceCase, Need } from './harness.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
 import { HOUR_MS, idOf, ONE_WINDOW, Probe, SECOND_MS, SITE } from './probe.ts'
@@ -26,12 +27,8 @@ const THREE = counting(...UNITS)
 const SHARED: StoreSchema = { ...THREE, layers: [...THREE.layers, SITE] }
 const WITH_SLOTS: StoreSchema = { ...THREE, cells: cellsIn(UNITS, [...Object.values(LIMITS), slotsCell('running')]) }
 
-function unitCase(
-  name: string,
-  run: (context: CaseContext) => Promise<void>,
-  ...needs: readonly Need[]
-): ConformanceCase {
-  return {
+function unitCaseWith(...needs: readonly Need[]): CaseOf<CaseContext> {
+  return (name, run) => ({
     name: `units: ${name}`,
     needs,
     run,
@@ -40,12 +37,17 @@ function unitCase(
       await probe.admitted([1, 2, 3])
       assert.deepEqual(await probe.used(), [1, 2, 3])
     },
-  }
+  })
 }
 
-function holdCase(name: string, run: (probe: HoldProbe, context: CaseContext) => Promise<void>, ...more: Need[]) {
-  return unitCase(name, (context) => run(new HoldProbe(context.store, THREE, 10), context), 'holds', ...more)
+const unitCase = unitCaseWith()
+
+function holdCaseWith(...more: readonly Need[]) {
+  return (name: string, run: (probe: HoldProbe, context: CaseContext) => Promise<void>): ConformanceCase =>
+    unitCaseWith('holds', ...more)(name, (context) => run(new HoldProbe(context.store, THREE, 10), context))
 }
+
+const holdCase = holdCaseWith()
 
 /** An amount of one unit, and 0 of the others. */
 function only(unit: number, amount: number): readonly number[] {
@@ -85,7 +87,7 @@ const TAKE_CASES: readonly ConformanceCase[] = [
     await probe.refused([0, 1, 0], { limits: [10, 0, 0] })
     await probe.refused([0, 0, 1], lowered)
   }),
-  unitCase(
+  unitCaseWith('clock-steps')(
     "a limit of a unit without cost isn't moved to the present",
     async ({ store, stepClock }) => {
       const probe = new Probe(store, THREE, 10)
@@ -96,7 +98,6 @@ const TAKE_CASES: readonly ConformanceCase[] = [
       await stepClock(20 * SECOND_MS)
       assert.deepEqual((await probe.states()).slice(2, 4), [now, 3])
     },
-    'clock-steps',
   ),
   unitCase('concurrent requests are admitted as far as the scarcest unit allows', async ({ store }) => {
     const probe = new Probe(store, THREE, [100, 10, 50])
@@ -164,18 +165,14 @@ const SETTLE_CASES: readonly ConformanceCase[] = [
     await probe.commit(reply, [-3, 2, 0])
     assert.deepEqual(await probe.used(), [12, 7, 9])
   }),
-  unitCase(
-    'an id is charged once and cancelled once in all units',
-    async ({ store, peer }) => {
-      const probe = new Probe(store, THREE, 10)
-      const first = await probe.admitted([1, 2, 3], { id: idOf('a') })
-      const again = await probe.admitted([1, 2, 3], { id: idOf('a'), store: peer })
-      assert.deepEqual([...again.states], [...first.states])
-      for (let times = 0; times < 2; times++) await probe.cancel(first, [1, 2, 3], { id: idOf('a') })
-      assert.deepEqual(await probe.used(), [0, 0, 0])
-    },
-    'ids',
-  ),
+  unitCaseWith('ids')('an id is charged once and cancelled once in all units', async ({ store, peer }) => {
+    const probe = new Probe(store, THREE, 10)
+    const first = await probe.admitted([1, 2, 3], { id: idOf('a') })
+    const again = await probe.admitted([1, 2, 3], { id: idOf('a'), store: peer })
+    assert.deepEqual([...again.states], [...first.states])
+    for (let times = 0; times < 2; times++) await probe.cancel(first, [1, 2, 3], { id: idOf('a') })
+    assert.deepEqual(await probe.used(), [0, 0, 0])
+  }),
 ]
 
 const HOLD_CASES: readonly ConformanceCase[] = [
@@ -217,17 +214,13 @@ const HOLD_CASES: readonly ConformanceCase[] = [
       assert.deepEqual(await probe.used(), [1, 1, 1].with(unit, 6))
     }),
   ),
-  holdCase(
-    'an overrun is fitted unit by unit',
-    async (probe) => {
-      await probe.admitted([0, 7, 5])
-      await probe.held('a', [1, 2, 1])
-      const over = { actual: [3, 9, 4], overrun: 'fit', maxOverrun: [9, 9, 2] } as const
-      assert.deepEqual(await probe.committed('a', over), ['settled', [3, 3, 3], [0, 6, 1], [1, 2, 1]])
-      assert.deepEqual(await probe.used(), [3, 10, 8])
-    },
-    'fit',
-  ),
+  holdCaseWith('fit')('an overrun is fitted unit by unit', async (probe) => {
+    await probe.admitted([0, 7, 5])
+    await probe.held('a', [1, 2, 1])
+    const over = { actual: [3, 9, 4], overrun: 'fit', maxOverrun: [9, 9, 2] } as const
+    assert.deepEqual(await probe.committed('a', over), ['settled', [3, 3, 3], [0, 6, 1], [1, 2, 1]])
+    assert.deepEqual(await probe.used(), [3, 10, 8])
+  }),
   holdCase('a late commit is charged up to its bound in each unit', async (probe, { advance }) => {
     await probe.held('a', [1, 2, 3])
     await advance(HOLD_MS)
@@ -245,21 +238,16 @@ const HOLD_CASES: readonly ConformanceCase[] = [
     assert.equal(await less.released('b'), 'settled')
     assert.deepEqual(await probe.used(), [1, 2, 3])
   }),
-  unitCase(
-    'slots work like a further unit',
-    async ({ store }) => {
-      const probe = new HoldProbe(store, WITH_SLOTS, [10, 10, 10, 1])
-      await probe.held('a', [1, 0, 2], { slot: true })
-      assert.deepEqual(await probe.used(), [1, 0, 2, 1])
-      assert.deepEqual((await probe.list()).holds[0]?.costs, { requests: 1, money: 2, slots: 1 })
-      assert.equal((await probe.hold('b', [0, 1, 0], { slot: true })).outcome, 'refused')
-      await probe.held('c', [0, 1, 0])
-      await probe.committed('a', { actual: [1, 0, 1] })
-      assert.deepEqual(await probe.used(), [1, 1, 1, 0])
-    },
-    'holds',
-    'concurrency',
-  ),
+  unitCaseWith('holds', 'concurrency')('slots work like a further unit', async ({ store }) => {
+    const probe = new HoldProbe(store, WITH_SLOTS, [10, 10, 10, 1])
+    await probe.held('a', [1, 0, 2], { slot: true })
+    assert.deepEqual(await probe.used(), [1, 0, 2, 1])
+    assert.deepEqual((await probe.list()).holds[0]?.costs, { requests: 1, money: 2, slots: 1 })
+    assert.equal((await probe.hold('b', [0, 1, 0], { slot: true })).outcome, 'refused')
+    await probe.held('c', [0, 1, 0])
+    await probe.committed('a', { actual: [1, 0, 1] })
+    assert.deepEqual(await probe.used(), [1, 1, 1, 0])
+  }),
 ]
 
 /** Cases about limits of several units. */
