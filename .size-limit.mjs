@@ -10,9 +10,9 @@ const budget = (name, limit, names, entry = 'index') => ({
 })
 
 export default [
-  budget('@scoregw/quota, everything', '55 kB'),
-  budget('@scoregw/quota, createQuota and defaultPolicy', '50 kB', '{ createQuota, defaultPolicy }'),
-  budget('@scoregw/quota, simpleQuota', '45 kB', '{ simpleQuota }'),
+  budget('@scoregw/quota, everything', '55.7 kB'),
+  budget('@scoregw/quota, createQuota and defaultPolicy', '50.5 kB', '{ createQuota, defaultPolicy }'),
+  budget('@scoregw/quota, simpleQuota', '45.5 kB', '{ simpleQuota }'),
   budget('@scoregw/quota, QuotaError', '0.7 kB', '{ QuotaError }'),
   budget('@scoregw/quota/options', '5.5 kB', undefined, 'options'),
   budget('@scoregw/quota/http', '30.5 kB', undefined, 'http'),

@@ -12,7 +12,6 @@ const THE_SUBJECT = 'use `subject`'
 const THE_ID = 'use `id` of reserve() or run()'
 const TO_WAIT = 'only a queue waits: use waitingQueue(quota)'
 const THE_WAIT = 'use `maxWaitMs` of waitingQueue(quota)'
-const LIMITS = 'limits belong to the policy, not to a request'
 
 /** Names from other libraries, and guesses. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -20,29 +19,14 @@ const WORDS: Readonly<Record<string, string>> = {
   tokens: THE_COST,
   weight: THE_COST,
   amount: THE_COST,
-  count: THE_COST,
-  price: THE_COST,
   key: THE_SUBJECT,
   user: THE_SUBJECT,
   userId: THE_SUBJECT,
-  identifier: THE_SUBJECT,
-  ip: THE_SUBJECT,
-  action: 'use `operation`',
-  category: 'use `operation`, which has a category in the policy',
-  requestId: THE_ID,
   idempotencyKey: THE_ID,
   ttl: 'use `ttlMs`, in milliseconds',
   maxWaitMs: TO_WAIT,
   timeout: THE_WAIT,
-  timeoutMs: THE_WAIT,
-  maxWait: THE_WAIT,
   priority: TO_WAIT,
-  expectGiveBacks: TO_WAIT,
-  limit: LIMITS,
-  per: LIMITS,
-  max: LIMITS,
-  windowMs: LIMITS,
-  duration: LIMITS,
 }
 
 /** The error for a member that requests don't have. */
