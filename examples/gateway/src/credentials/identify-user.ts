@@ -58,7 +58,7 @@ export function jwtVerifier(config: JwtConfig, clock: Clock, options?: RemoteKey
   // One kind of key with its algorithms, never both: otherwise a public key could be used as a secret.
   if (secret !== undefined) {
     const key = new TextEncoder().encode(secret)
-    return (token) => subjectOf(token, async () => key, ['HS256']).catch(nobody)
+    return (token) => subjectOf(token, async () => key, ['HS256']).catch(unidentified)
   }
   if (jwksUrl === undefined) return async () => undefined
   const keys = remoteKeys(jwksUrl, clock, options)
@@ -68,12 +68,12 @@ export function jwtVerifier(config: JwtConfig, clock: Clock, options?: RemoteKey
     } catch (error) {
       const isKeyMissing = error instanceof errors.JWKSNoMatchingKey
       if (error instanceof KeysUnavailable || (isKeyMissing && keys.isFailing())) throw cannotBeChecked(error)
-      return nobody(error)
+      return unidentified(error)
     }
   }
 }
 
-function nobody(error: unknown): undefined {
+function unidentified(error: unknown): undefined {
   if (!(error instanceof errors.JOSEError)) throw error
 }
 

@@ -70,7 +70,7 @@ export class StoreWatch {
    *
    * @returns whether they are available
    */
-  async look(): Promise<boolean> {
+  async check(): Promise<boolean> {
     const error = await this.#check().then(
       () => undefined,
       (reason: unknown) => reason ?? new Error('unknown'),

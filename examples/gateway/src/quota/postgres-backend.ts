@@ -25,9 +25,9 @@ export function postgresBackend({ db, clock, logger, policy, changes, pool }: Po
   const store = postgresStore({ pool, prefix: COUNTERS, deadlineMs: DEADLINE_MS })
   const counters = store.open(storeSchema(policy))
   const ended = { close: () => store.close().then(() => pool.end()) }
-  const nobody = subjectsOf(policy)('nobody')
+  const probe = subjectsOf(policy)('nobody')
   const check = async (): Promise<void> => {
-    await counters.read({ subject: nobody, categories: [0], layers: [0] })
+    await counters.read({ subject: probe, categories: [0], layers: [0] })
   }
   const watch = new StoreWatch('PostgreSQL', check, logger)
   return {
@@ -41,12 +41,16 @@ export function postgresBackend({ db, clock, logger, policy, changes, pool }: Po
     },
     settings: settingsOn(db, clock, changes),
     chores: [
-      { what: 'looking whether the counters answer', everyMs: WATCH_MS, run: async () => void (await watch.look()) },
+      {
+        what: 'checking whether the counters are available',
+        everyMs: WATCH_MS,
+        run: async () => void (await watch.check()),
+      },
     ],
     check,
     checked: 'the counters',
     async begin() {
-      await watch.look()
+      await watch.check()
     },
     finish: () => Promise.resolve(),
   }

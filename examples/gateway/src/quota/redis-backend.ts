@@ -44,20 +44,22 @@ export function redisBackend(given: RedisBackendOptions): QuotaBackend {
     logger,
   )
   const counters = store.open(storeSchema(policy))
-  const nobody = subjectsOf(policy)('nobody')
-  const check = () => ask(counters, nobody)
+  const probe = subjectsOf(policy)('nobody')
+  const check = () => readCounters(counters, probe)
   const watch = new StoreWatch('Redis', check, logger)
   return {
     name: `Redis ${redisAddress(url)}`,
     store,
     ...(leased === undefined ? {} : { leases: () => leased.leases() }),
     settings,
-    chores: [{ what: 'looking whether Redis answers', everyMs: WATCH_MS, run: async () => void (await watch.look()) }],
+    chores: [
+      { what: 'checking whether Redis is available', everyMs: WATCH_MS, run: async () => void (await watch.check()) },
+    ],
     check,
     checked: 'Redis',
     async begin() {
       await refuseUnsafe(store)
-      if (await watch.look()) return
+      if (await watch.check()) return
       logger.warn(`REDIS_URL=${redisAddress(url)}: no Redis answers there; start it, or correct the address`)
     },
     finish: () => Promise.resolve(),
@@ -83,6 +85,6 @@ async function refuseUnsafe(store: RedisStore): Promise<void> {
 }
 
 /** Reads counters as a decision does. Changes nothing. */
-async function ask(counters: AsyncCounters, subject: Subject): Promise<void> {
+async function readCounters(counters: AsyncCounters, subject: Subject): Promise<void> {
   await counters.read({ subject, categories: [0], layers: [0] })
 }

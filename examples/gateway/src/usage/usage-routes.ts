@@ -113,12 +113,12 @@ function perMinute<T>({ clock }: UsageOptions, read: () => Promise<T>): () => Pr
   return () => {
     const minute = Math.floor(clock.now() / 60_000)
     if (known?.minute === minute) return known.value
-    const asked = { minute, value: read() }
-    known = asked
-    asked.value.catch(() => {
-      if (known === asked) known = undefined
+    const reading = { minute, value: read() }
+    known = reading
+    reading.value.catch(() => {
+      if (known === reading) known = undefined
     })
-    return asked.value
+    return reading.value
   }
 }
 

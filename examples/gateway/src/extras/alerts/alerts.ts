@@ -52,7 +52,7 @@ export class Alerts {
       { what: 'writing alerts', everyMs: EVERY_MS, run: () => this.write() },
       { what: 'sending alerts', everyMs: EVERY_MS, run: () => this.#sender.send() },
       {
-        what: 'looking at the factor for alerts',
+        what: 'checking the factor for alerts',
         everyMs: FACTOR_MS,
         run: () => noticeFactor({ quota, book: this.book }, factorStore),
       },

@@ -36,9 +36,9 @@ export function isPublic(address: string): boolean {
  * can't change in between. All addresses of a name must be public. Literal addresses aren't looked up: see {@link
  * checkHost}.
  */
-export function publicLookup(allowPrivate: boolean, ask: Resolve = resolve as unknown as Resolve): LookupFunction {
+export function publicLookup(allowPrivate: boolean, lookUp: Resolve = resolve as unknown as Resolve): LookupFunction {
   return (hostname, options, callback) => {
-    ask(hostname, { all: true, verbatim: true }, (error, found) => {
+    lookUp(hostname, { all: true, verbatim: true }, (error, found) => {
       if (error !== null) return callback(error, '', 0)
       const [first] = found
       const isRefused = !allowPrivate && !found.every(({ address }) => isPublic(address))

@@ -117,9 +117,9 @@ export class UploadHolds {
   }
 }
 
-async function orGone<T>(ask: () => Promise<T>): Promise<T> {
+async function orGone<T>(call: () => Promise<T>): Promise<T> {
   try {
-    return await ask()
+    return await call()
   } catch (error) {
     if (isGone(error)) throw new HoldGone('the tokens of the session are gone', { cause: error })
     throw error

@@ -188,9 +188,9 @@ export class UploadService {
     throw sessionExpired()
   }
 
-  async #orExpired<T>(claimed: ClaimedUpload, ask: () => Promise<T>): Promise<T> {
+  async #orExpired<T>(claimed: ClaimedUpload, call: () => Promise<T>): Promise<T> {
     try {
-      return await ask()
+      return await call()
     } catch (error) {
       if (!(error instanceof HoldGone)) throw error
       await this.#expireOrLater(claimed)

@@ -44,7 +44,7 @@ export function whyRoutes(why: Why, latest: LatestRefusals, policy: GatewayPolic
       body: whyBody(policy),
       answer: whyAnswer,
       async handle({ params: { id }, input }) {
-        const found = await why.ask({ userId: id, ...input })
+        const found = await why.explain({ userId: id, ...input })
         return { body: whyAnswerOf(id, policy.operations[found.operation].category, shared, found) }
       },
     }),

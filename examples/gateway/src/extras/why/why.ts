@@ -56,7 +56,7 @@ export class Why {
   }
 
   /** @throws {HttpError} `not_found` for an unknown user, `validation_failed` for impossible rules */
-  async ask({ userId, operation: asked, proposal, days }: Question): Promise<Findings> {
+  async explain({ userId, operation: given, proposal, days }: Question): Promise<Findings> {
     const { quota, users, usage, factorStore, clock } = this.#deps
     const { policy } = quota
     await users.require(userId)
@@ -66,7 +66,7 @@ export class Why {
     const since = until - days * DAY_MS
     const kept = await usage.records.page(userId, undefined, KEPT_A_USER)
     const records = kept.filter(({ at }) => at >= since).sort(inOrder)
-    const operation = asked ?? lastRefused(records, policy.operations) ?? this.#firstOperation()
+    const operation = given ?? lastRefused(records, policy.operations) ?? this.#firstOperation()
 
     const subject = subjectsOf(policy)(userId)
     const [now, status, rules, stored] = await Promise.all([
