@@ -37,7 +37,7 @@ describe('quota check', () => {
     const { code, ok, findings: found } = await findings(policy)
     expect([code, ok]).toEqual([1, false])
     expect(found.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(['windows.0.lengthMs', 'windows.0.windowMs', 'categories.1']),
+      expect.arrayContaining(['windows.0.per', 'windows.0.windowMs', 'categories.1']),
     )
     for (const { message } of found) expect(message).toMatch(/expected|missing|unknown|did you mean|not a/)
     const { out } = await runCli(['check', fileOf(policy)])
