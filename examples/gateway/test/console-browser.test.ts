@@ -22,6 +22,7 @@ import {
   signIn,
 } from './support/console.ts'
 import { ADMIN_TOKEN, ENTRY, HOUR_MS, START, type TestGateway, testGateway, USER_TOKEN } from './support/gateway.ts'
+import { shared } from './support/shared.ts'
 import { closedInTheEnd } from './support/test-database.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
@@ -216,108 +217,138 @@ describe.runIf(browserTests)('the console in a browser', () => {
     expect([...first.faults, ...second.faults]).toEqual([])
   })
 
-  it('the console finds, creates and changes users with their data', async () => {
-    const gateway = await testGateway()
-    const { page, faults } = await openConsole(gateway, { isAlone: true })
-    await page.clock.install()
-    await signIn(page)
-    await page.getByRole('link', { name: 'Users' }).click()
-    await page.getByRole('button', { name: 'New user' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Id', { exact: true }).fill('demo')
-    await dialog.getByRole('button', { name: 'Create' }).click()
-    await dialog.getByText('A user with this id already exists.').waitFor()
-    await dialog.getByLabel('Id', { exact: true }).fill('eve#1%?')
-    await dialog.getByLabel('Linked QQ').fill('55555')
-    await dialog.getByRole('button', { name: 'Create' }).click()
-    await page.getByRole('heading', { name: 'eve#1%?' }).waitFor()
-    await settled(page)
-    const path = `/admin/users/${encodeURIComponent('eve#1%?')}`
-    const read = async (rest: string): Promise<ReturnType<typeof JSON.parse>> =>
-      (await gateway.send('GET', `${path}${rest}`, { token: ADMIN_TOKEN })).body
+  describe('a user’s page in the console', () => {
+    const opened = shared(async () => {
+      const gateway = await testGateway()
+      const { page, faults } = await openConsole(gateway, { isAlone: true })
+      await page.clock.install()
+      await signIn(page)
+      await page.getByRole('link', { name: 'Users' }).click()
+      await page.getByRole('button', { name: 'New user' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Id', { exact: true }).fill('demo')
+      await dialog.getByRole('button', { name: 'Create' }).click()
+      await dialog.getByText('A user with this id already exists.').waitFor()
+      await dialog.getByLabel('Id', { exact: true }).fill('eve#1%?')
+      await dialog.getByLabel('Linked QQ').fill('55555')
+      await dialog.getByRole('button', { name: 'Create' }).click()
+      await page.getByRole('heading', { name: 'eve#1%?' }).waitFor()
+      await settled(page)
+      const path = `/admin/users/${encodeURIComponent('eve#1%?')}`
+      const read = async (rest: string): Promise<ReturnType<typeof JSON.parse>> =>
+        (await gateway.send('GET', `${path}${rest}`, { token: ADMIN_TOKEN })).body
 
-    const tokens = section(page, 'Tokens')
-    await tokens.getByLabel('Label').fill('phone')
-    await tokens.getByRole('button', { name: 'Issue a token' }).click()
-    const token = await tokens.getByLabel('New credential').inputValue()
-    expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await tokens.getByRole('button', { name: 'Copy' }).click()
-    await tokens.getByRole('button', { name: 'Copied', exact: true }).waitFor()
-    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(token)
-    await tokens.getByRole('button', { name: 'I’ve copied it' }).click()
-    await expect.poll(() => keptBy(page, [token])).toEqual([])
-
-    const limits = section(page, 'This user’s limits')
-    await limits.getByLabel('Read, 1 hour').fill('9')
-    await limits.getByLabel('Write, 1 day').fill('0')
-    await limits.getByRole('switch').check()
-    await save(limits)
-    expect(await read('/quota')).toMatchObject({
-      overrides: { read: { '1h': 9, '5h': null }, write: { '1d': 0 } },
-      bypassSite: true,
+      const tokens = section(page, 'Tokens')
+      await tokens.getByLabel('Label').fill('phone')
+      await tokens.getByRole('button', { name: 'Issue a token' }).click()
+      const token = await tokens.getByLabel('New credential').inputValue()
+      expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
+      return { gateway, page, faults, path, read, tokens, token }
     })
-    await expect.poll(() => limits.getByRole('alert').textContent()).toContain('below the price')
-    expect((await gateway.send('POST', '/v1/ticket/clear', { token, body: {} })).status).toBe(429)
-    expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
 
-    const usage = section(page, 'Current usage')
-    const hour = usage.getByRole('meter', { name: 'Personal, read, 1 hour' })
-    // The bars are requested again by themselves.
-    const full = async (): Promise<number> => Number(await hour.getAttribute('value'))
-    await page.clock.fastForward(5_000)
-    await expect.poll(full).toBeCloseTo(8 / 9, 5)
-    await expect.poll(() => usage.getByRole('meter').count()).toBe(6)
-    await usage.getByRole('button', { name: 'Reset' }).click()
-    await page.getByRole('dialog').getByLabel('Which requests').selectOption('read')
-    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
-    await expect.poll(full).toBe(0)
-    expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
+    it('the page of a new user shows a token once and copies it', async () => {
+      const { page, tokens, token } = opened()
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+      await tokens.getByRole('button', { name: 'Copy' }).click()
+      await tokens.getByRole('button', { name: 'Copied', exact: true }).waitFor()
+      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(token)
+      await tokens.getByRole('button', { name: 'I’ve copied it' }).click()
+      await expect.poll(() => keptBy(page, [token])).toEqual([])
+    })
 
-    await limits.getByRole('button', { name: 'Use defaults' }).click()
-    // Another administrator changes the same user's limits meanwhile.
-    await gateway.send('PUT', `${path}/quota`, { token: ADMIN_TOKEN, body: { overrides: { read: { '1d': 5 } } } })
-    await limits.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Keep all of mine' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Apply to the form' }).click()
-    await save(limits)
-    expect(await read('/quota')).toMatchObject({ overrides: { read: { '1h': null, '1d': null } }, bypassSite: false })
+    it('a user’s limits and bypass are saved, with a warning below a price', async () => {
+      const { gateway, page, read, token } = opened()
+      const limits = section(page, 'This user’s limits')
+      await limits.getByLabel('Read, 1 hour').fill('9')
+      await limits.getByLabel('Write, 1 day').fill('0')
+      await limits.getByRole('switch').check()
+      await save(limits)
+      expect(await read('/quota')).toMatchObject({
+        overrides: { read: { '1h': 9, '5h': null }, write: { '1d': 0 } },
+        bypassSite: true,
+      })
+      await expect.poll(() => limits.getByRole('alert').textContent()).toContain('below the price')
+      expect((await gateway.send('POST', '/v1/ticket/clear', { token, body: {} })).status).toBe(429)
+      expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
+    })
 
-    const profile = section(page, 'Profile')
-    await profile.getByLabel('Name').fill('Eve 伊芙')
-    await profile.getByLabel('Role').selectOption('admin')
-    await profile.getByLabel('Linked QQ').fill('')
-    await profile.getByRole('button', { name: 'Save' }).click()
-    const question = page.getByRole('dialog', { name: 'Make eve#1%? an administrator?' })
-    expect(await read('')).toMatchObject({ name: 'eve#1%?', role: 'player' })
-    await question.getByRole('button', { name: 'Make administrator' }).click()
-    await profile.getByText('Saved.').waitFor()
-    const credits = section(page, 'Ticket credits')
-    await credits.getByLabel('Credits', { exact: true }).fill('-3')
-    await credits.getByRole('button', { name: 'Change' }).click()
-    await credits.getByText('7 credits').waitFor()
-    await credits.getByLabel('Credits', { exact: true }).fill('-8')
-    await credits.getByRole('button', { name: 'Change' }).click()
-    await expect.poll(() => credits.getByRole('alert').textContent()).toContain('The balance is 7')
-    await credits.getByLabel('Action').selectOption('set')
-    await credits.getByLabel('Credits', { exact: true }).fill('1234')
-    await credits.getByRole('button', { name: 'Change' }).click()
-    await credits.getByText('1,234 credits').waitFor()
-    expect((await gateway.send('GET', '/admin/quota/settings', { token })).status).toBe(200)
+    it('a user’s usage updates by itself and can be reset', async () => {
+      const { gateway, page, token } = opened()
+      const usage = section(page, 'Current usage')
+      const hour = usage.getByRole('meter', { name: 'Personal, read, 1 hour' })
+      // The bars are requested again by themselves.
+      const full = async (): Promise<number> => Number(await hour.getAttribute('value'))
+      await page.clock.fastForward(5_000)
+      await expect.poll(full).toBeCloseTo(8 / 9, 5)
+      await expect.poll(() => usage.getByRole('meter').count()).toBe(6)
+      await usage.getByRole('button', { name: 'Reset' }).click()
+      await page.getByRole('dialog').getByLabel('Which requests').selectOption('read')
+      await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
+      await expect.poll(full).toBe(0)
+      expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(200)
+    })
 
-    await tokens.getByRole('button', { name: 'Revoke phone' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-    await tokens.getByText('This user has no tokens.').waitFor()
-    expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(401)
+    it('a user’s limits that another administrator changed meanwhile are merged on request', async () => {
+      const { gateway, page, path, read } = opened()
+      const limits = section(page, 'This user’s limits')
+      await limits.getByRole('button', { name: 'Use defaults' }).click()
+      // Another administrator changes the same user's limits meanwhile.
+      await gateway.send('PUT', `${path}/quota`, { token: ADMIN_TOKEN, body: { overrides: { read: { '1d': 5 } } } })
+      await limits.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Keep all of mine' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Apply to the form' }).click()
+      await save(limits)
+      expect(await read('/quota')).toMatchObject({ overrides: { read: { '1h': null, '1d': null } }, bypassSite: false })
+    })
 
-    await page.getByRole('link', { name: 'All users' }).click()
-    await page.getByRole('searchbox').fill('伊')
-    await expect
-      .poll(() => page.locator('tbody tr').allTextContents())
-      .toEqual([expect.stringMatching(/^eve#1%\?Eve 伊芙Administrator ?none1,234/)])
-    await page.getByRole('searchbox').fill('nobody like this')
-    await page.getByText('No id or name contains “nobody like this”.').waitFor()
-    expect(faults).toEqual([])
+    it('a user’s profile is saved, and a new administrator needs a confirmation', async () => {
+      const { gateway, page, read, token } = opened()
+      const profile = section(page, 'Profile')
+      await profile.getByLabel('Name').fill('Eve 伊芙')
+      await profile.getByLabel('Role').selectOption('admin')
+      await profile.getByLabel('Linked QQ').fill('')
+      await profile.getByRole('button', { name: 'Save' }).click()
+      const question = page.getByRole('dialog', { name: 'Make eve#1%? an administrator?' })
+      expect(await read('')).toMatchObject({ name: 'eve#1%?', role: 'player' })
+      await question.getByRole('button', { name: 'Make administrator' }).click()
+      await profile.getByText('Saved.').waitFor()
+      expect((await gateway.send('GET', '/admin/quota/settings', { token })).status).toBe(200)
+    })
+
+    it('a user’s credits can be changed and set, and not below 0', async () => {
+      const { page } = opened()
+      const credits = section(page, 'Ticket credits')
+      await credits.getByLabel('Credits', { exact: true }).fill('-3')
+      await credits.getByRole('button', { name: 'Change' }).click()
+      await credits.getByText('7 credits').waitFor()
+      await credits.getByLabel('Credits', { exact: true }).fill('-8')
+      await credits.getByRole('button', { name: 'Change' }).click()
+      await expect.poll(() => credits.getByRole('alert').textContent()).toContain('The balance is 7')
+      await credits.getByLabel('Action').selectOption('set')
+      await credits.getByLabel('Credits', { exact: true }).fill('1234')
+      await credits.getByRole('button', { name: 'Change' }).click()
+      await credits.getByText('1,234 credits').waitFor()
+    })
+
+    it('a revoked token disappears and stops working', async () => {
+      const { gateway, page, tokens, token } = opened()
+      await tokens.getByRole('button', { name: 'Revoke phone' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+      await tokens.getByText('This user has no tokens.').waitFor()
+      expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(401)
+    })
+
+    it('the list of users finds parts of names', async () => {
+      const { page, faults } = opened()
+      await page.getByRole('link', { name: 'All users' }).click()
+      await page.getByRole('searchbox').fill('伊')
+      await expect
+        .poll(() => page.locator('tbody tr').allTextContents())
+        .toEqual([expect.stringMatching(/^eve#1%\?Eve 伊芙Administrator ?none1,234/)])
+      await page.getByRole('searchbox').fill('nobody like this')
+      await page.getByText('No id or name contains “nobody like this”.').waitFor()
+      expect(faults).toEqual([])
+    })
   })
 
   it('the console can be used with only a keyboard', async () => {
