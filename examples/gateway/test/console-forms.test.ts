@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { keptBy } from './support/browser.ts'
 import { chooseIn, field, goTo, openConsole, save, section, signedIn, signIn } from './support/console.ts'
 import { ADMIN_TOKEN, type TestGateway, testGateway } from './support/gateway.ts'
+import { shared } from './support/shared.ts'
 
 /** Otherwise one form stands for all. */
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
@@ -117,75 +118,98 @@ describe.runIf(browserTests)('forms of the console', () => {
     expect(faults).toEqual([])
   })
 
-  it('forms overwrite no other change, confirm a new administrator, and report a lost role', async () => {
-    const gateway = await testGateway()
-    const { page, faults } = await signedIn(gateway, '#/users/demo')
-    const put = (id: string, body: object, headers: Record<string, string> = {}): Promise<{ status: number }> =>
-      gateway.send('PUT', `/admin/users/${id}`, { token: ADMIN_TOKEN, body, headers })
-    const profile = section(page, 'Profile')
-    await profile.getByLabel('Name').fill('Mine')
-    await put('demo', { name: 'Theirs', qq: 55_555 })
-    await profile.getByRole('button', { name: 'Save' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Someone else saved first' })
-    await dialog.waitFor()
-    await expect
-      .poll(() => dialog.locator('tbody tr').allTextContents())
-      .toEqual(['NamedemoTheirsMine', 'Linked QQ100015555510001'])
-    await dialog.getByRole('radio', { name: 'Name: Yours, Mine' }).check()
-    await dialog.getByRole('button', { name: 'Apply to the form' }).click()
-    await save(profile)
-    expect(await read(gateway, ADMIN_TOKEN, 'users/demo')).toMatchObject({ name: 'Mine', qq: 55_555 })
-
-    const credits = section(page, 'Ticket credits')
-    await credits.getByLabel('Action').selectOption('set')
-    await credits.getByLabel('Credits', { exact: true }).fill('5')
-    await gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 7 } })
-    await credits.getByRole('button', { name: 'Change' }).click()
-    await credits.getByText('The balance is 17 by now, and not 10.').waitFor()
-    await credits.getByText('17 credits').waitFor()
-    await credits.getByRole('button', { name: 'Change' }).click()
-    await credits.getByText('5 credits').waitFor()
-
-    const receiver = 'https://hooks.example.com'
-    await goTo(page, '#/alerts')
-    await page.getByLabel('Receiver URL').fill(`${receiver}/mine`)
-    await page.getByRole('switch', { name: 'Personal' }).check()
-    const theirs = { url: `${receiver}/theirs`, layers: [] }
-    await gateway.send('PUT', '/admin/alerts/webhook', { token: ADMIN_TOKEN, body: theirs })
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await dialog.getByRole('radio', { name: `Receiver URL: Yours, ${receiver}/mine` }).check()
-    await expect.poll(() => dialog.locator('tbody tr').count()).toBe(3)
-    expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject(theirs)
-    await dialog.getByRole('button', { name: 'Apply to the form' }).click()
-    await save(page)
-    expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject({
-      url: `${receiver}/mine`,
-      layers: ['personal'],
+  describe('forms of several administrators', () => {
+    const opened = shared(async () => {
+      const gateway = await testGateway()
+      const { page, faults } = await signedIn(gateway, '#/users/demo')
+      const put = (id: string, body: object, headers: Record<string, string> = {}): Promise<{ status: number }> =>
+        gateway.send('PUT', `/admin/users/${id}`, { token: ADMIN_TOKEN, body, headers })
+      return { gateway, page, faults, put }
     })
-    await goTo(page, '#/users/demo')
 
-    // Nobody becomes one who is not there any more when it is confirmed, or by a slip.
-    await profile.getByLabel('Role').selectOption('admin')
-    await profile.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-    expect(await read(gateway, ADMIN_TOKEN, 'users/demo')).toMatchObject({ role: 'player' })
+    it('a profile that another administrator changed meanwhile is merged by choice', async () => {
+      const { gateway, page, put } = opened()
+      const profile = section(page, 'Profile')
+      await profile.getByLabel('Name').fill('Mine')
+      await put('demo', { name: 'Theirs', qq: 55_555 })
+      await profile.getByRole('button', { name: 'Save' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Someone else saved first' })
+      await dialog.waitFor()
+      await expect
+        .poll(() => dialog.locator('tbody tr').allTextContents())
+        .toEqual(['NamedemoTheirsMine', 'Linked QQ100015555510001'])
+      await dialog.getByRole('radio', { name: 'Name: Yours, Mine' }).check()
+      await dialog.getByRole('button', { name: 'Apply to the form' }).click()
+      await save(profile)
+      expect(await read(gateway, ADMIN_TOKEN, 'users/demo')).toMatchObject({ name: 'Mine', qq: 55_555 })
+    })
 
-    // The role may go while its holder works; the token is good for a player still.
-    await put('carol', { role: 'admin' })
-    const carol = (await gateway.send('POST', '/admin/users/carol/tokens', { token: ADMIN_TOKEN, body: {} })).body.token
-    const other = await signedIn(gateway, '#/credentials')
-    await other.page.getByLabel('Bot name').fill('half typed')
-    await gateway.send('PUT', '/admin/users/admin', { token: carol, body: { role: 'player' } })
-    await other.page.getByRole('button', { name: 'Issue a bot token' }).click()
-    await other.page.getByRole('dialog', { name: 'Sign in' }).waitFor()
-    await signIn(other.page, ADMIN_TOKEN)
-    await expect
-      .poll(() => other.page.getByRole('alert').allTextContents())
-      .toContain('This token is valid, but its user isn’t an administrator. Use an administrator’s token.')
-    await signIn(other.page, carol)
-    await other.page.getByRole('dialog').waitFor({ state: 'detached' })
-    await expect.poll(() => other.page.getByLabel('Bot name').inputValue()).toBe('half typed')
-    expect([...faults, ...other.faults]).toEqual([])
+    it('a balance that changed meanwhile is shown before it is set', async () => {
+      const { gateway, page } = opened()
+      const credits = section(page, 'Ticket credits')
+      await credits.getByLabel('Action').selectOption('set')
+      await credits.getByLabel('Credits', { exact: true }).fill('5')
+      await gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 7 } })
+      await credits.getByRole('button', { name: 'Change' }).click()
+      await credits.getByText('The balance is 17 by now, and not 10.').waitFor()
+      await credits.getByText('17 credits').waitFor()
+      await credits.getByRole('button', { name: 'Change' }).click()
+      await credits.getByText('5 credits').waitFor()
+    })
+
+    it('a webhook that another administrator changed meanwhile is merged by choice', async () => {
+      const { gateway, page } = opened()
+      const dialog = page.getByRole('dialog', { name: 'Someone else saved first' })
+      const receiver = 'https://hooks.example.com'
+      await goTo(page, '#/alerts')
+      await page.getByLabel('Receiver URL').fill(`${receiver}/mine`)
+      await page.getByRole('switch', { name: 'Personal' }).check()
+      const theirs = { url: `${receiver}/theirs`, layers: [] }
+      await gateway.send('PUT', '/admin/alerts/webhook', { token: ADMIN_TOKEN, body: theirs })
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await dialog.getByRole('radio', { name: `Receiver URL: Yours, ${receiver}/mine` }).check()
+      await expect.poll(() => dialog.locator('tbody tr').count()).toBe(3)
+      expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject(theirs)
+      await dialog.getByRole('button', { name: 'Apply to the form' }).click()
+      await save(page)
+      expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject({
+        url: `${receiver}/mine`,
+        layers: ['personal'],
+      })
+    })
+
+    it('a new administrator isn’t made when the question is cancelled', async () => {
+      const { gateway, page } = opened()
+      await goTo(page, '#/users/demo')
+      const profile = section(page, 'Profile')
+
+      // Nobody becomes one who is not there any more when it is confirmed, or by a slip.
+      await profile.getByLabel('Role').selectOption('admin')
+      await profile.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+      expect(await read(gateway, ADMIN_TOKEN, 'users/demo')).toMatchObject({ role: 'player' })
+    })
+
+    it('an administrator whose role is removed keeps typed input and signs in as another', async () => {
+      const { gateway, faults, put } = opened()
+      // The role may go while its holder works; the token is good for a player still.
+      await put('carol', { role: 'admin' })
+      const carol = (await gateway.send('POST', '/admin/users/carol/tokens', { token: ADMIN_TOKEN, body: {} })).body
+        .token
+      const other = await signedIn(gateway, '#/credentials')
+      await other.page.getByLabel('Bot name').fill('half typed')
+      await gateway.send('PUT', '/admin/users/admin', { token: carol, body: { role: 'player' } })
+      await other.page.getByRole('button', { name: 'Issue a bot token' }).click()
+      await other.page.getByRole('dialog', { name: 'Sign in' }).waitFor()
+      await signIn(other.page, ADMIN_TOKEN)
+      await expect
+        .poll(() => other.page.getByRole('alert').allTextContents())
+        .toContain('This token is valid, but its user isn’t an administrator. Use an administrator’s token.')
+      await signIn(other.page, carol)
+      await other.page.getByRole('dialog').waitFor({ state: 'detached' })
+      await expect.poll(() => other.page.getByLabel('Bot name').inputValue()).toBe('half typed')
+      expect([...faults, ...other.faults]).toEqual([])
+    })
   })
 
   it.runIf(isDeep)('every view has an address and a title', async () => {
