@@ -17,6 +17,7 @@ import {
   tickUntil,
 } from './support/console.ts'
 import { ADMIN_TOKEN, HOUR_MS, START, testGateway } from './support/gateway.ts'
+import { shared } from './support/shared.ts'
 import { closedInTheEnd } from './support/test-database.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
@@ -84,9 +85,8 @@ describe.runIf(browserTests)('pages of the console', () => {
     expect(faults).toEqual([])
   })
 
-  it.runIf(isDeep)(
-    'the errors page shows outcomes and the factor’s moves, also to keyboards and screen readers',
-    async () => {
+  describe.runIf(isDeep)('the errors page', () => {
+    const opened = shared(async () => {
       const badFrom = START - 3 * HOUR_MS
       const gateway = await testGateway({ clock: manualClock(badFrom) })
       await changeSettings(gateway, { mode: 'adaptive' })
@@ -101,28 +101,39 @@ describe.runIf(browserTests)('pages of the console', () => {
       const bad = series.findIndex((bucket: { codeZero: number }) => bucket.codeZero > 50)
       const { calls, codeZero } = series[bad]
       const readout = page.locator('.readout')
-      await expect.poll(() => page.locator('.totals').textContent()).toContain('The last 7 days')
+      const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }).format(codeZero / calls)
+      const shown = `${codeZero} (${share})`
+      return { gateway, page, faults, series, bad, codeZero, shown, readout, slider: page.getByRole('slider') }
+    })
 
+    it('the errors page shows the outcomes of a step beside the pointer', async () => {
+      const { page, series, bad, shown, readout } = opened()
+      await expect.poll(() => page.locator('.totals').textContent()).toContain('The last 7 days')
       // By pointer: the middle of the bar.
       const box = (await page.locator('.u-over').boundingBox())!
       await page.mouse.move(box.x + ((bad + 0.5) / series.length) * box.width, box.y + 20)
-      const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }).format(codeZero / calls)
-      await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
+      await expect.poll(() => readout.textContent()).toContain(shown)
       // Beside the pointer, and on the chart.
       const [label, plot] = [(await readout.boundingBox())!, (await page.locator('.plot').boundingBox())!]
       const pointer = box.x + ((bad + 0.5) / series.length) * box.width
       expect(Math.min(Math.abs(label.x - pointer), Math.abs(label.x + label.width - pointer))).toBeLessThan(24)
       expect([label.x >= plot.x, label.x + label.width <= plot.x + plot.width]).toEqual([true, true])
       await expect.poll(() => page.locator('.of-time').textContent()).toMatch(/^Time in \S+ \(UTC([+-]\d\d:\d\d)?\)/)
+    })
+
+    it('the errors page shows the outcomes of a step by keys', async () => {
+      const { page, series, bad, shown, readout, slider } = opened()
       // By keys, from the end.
       await page.mouse.move(0, 0)
-      const slider = page.getByRole('slider')
       await slider.focus()
       await page.keyboard.press('End')
       for (let step = series.length - 1; step > bad; step--) await page.keyboard.press('ArrowLeft')
-      await expect.poll(() => readout.textContent()).toContain(`${codeZero} (${share})`)
+      await expect.poll(() => readout.textContent()).toContain(shown)
       await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe(String(bad + 1))
+    })
 
+    it('the errors page shows the chart as a table', async () => {
+      const { page, series, codeZero } = opened()
       await page.getByText('Show the chart as a table').click()
       const rows = page.locator('.buckets tbody tr')
       const failed = series.filter((bucket: { failureRate: number }) => bucket.failureRate > 0)
@@ -132,29 +143,41 @@ describe.runIf(browserTests)('pages of the console', () => {
         .toHaveLength(1)
       await page.getByRole('switch', { name: 'Show only steps with failures' }).uncheck()
       await expect.poll(() => rows.count()).toBe(336)
+    })
 
+    it('the errors page lists the factor’s moves with their reasons', async () => {
+      const { gateway, page } = opened()
       const { history } = (await gateway.send('GET', '/admin/quota/adaptive', { token: ADMIN_TOKEN })).body
       const moves = page.locator('.moves tbody tr')
       await expect.poll(() => moves.count()).toBe(history.length)
       await expect
         .poll(() => moves.last().textContent())
         .toMatch(/1\.00 → 0\.90Lowered from 1\.00 to 0\.90: .* requests failed/)
+    })
+
+    it('the last day of errors has an address of its own and smaller steps', async () => {
+      const { page, slider } = opened()
       // The last day has an address of its own, in smaller steps.
       await page.getByRole('button', { name: '24 h' }).click()
       await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('144')
       await expect.poll(() => page.evaluate('location.hash')).toBe('#/errors?range=24h')
       await page.goBack()
       await expect.poll(() => slider.getAttribute('aria-valuemax')).toBe('336')
+    })
+
+    it('the errors page says in another mode what the factor would do, also in Chinese', async () => {
+      const { gateway, page, faults } = opened()
       // Settings that are not in force are not shown as if they were.
       await changeSettings(gateway, { mode: 'normal' })
       await goTo(page, '#/audit')
       await goTo(page, '#/errors')
       await expect.poll(() => page.locator('.reasons dd').last().textContent()).toMatch(/^Would (rise|fall|stay) /)
       await chooseIn(page, 'Language', 'zh-CN')
+      const moves = page.locator('.moves tbody tr')
       await expect.poll(() => moves.last().textContent()).toMatch(/1\.00 → 0\.90由 1\.00 降至 0\.90：/)
       expect(faults).toEqual([])
-    },
-  )
+    })
+  })
 
   it('the console shows the adaptive wall and removes it after a confirmation', async () => {
     const gateway = await testGateway()
@@ -205,71 +228,94 @@ describe.runIf(browserTests)('pages of the console', () => {
     expect(faults).toEqual([])
   })
 
-  it('the history shows earlier limits and undoes only the chosen change', async () => {
-    const gateway = await testGateway()
-    const { page, faults } = await signedIn(gateway, '#/settings/history')
-    await page.getByText('No changes yet').waitFor()
-    const settings = async (): Promise<ReturnType<typeof JSON.parse>> =>
-      (await gateway.send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })).body
-    const before = await settings()
-    const base = structuredClone(before.base)
-    base.personal.read['1h'] = 200
-    const plans = { pro: { personal: { write: { '1h': 600 } } } }
-    await changeSettings(gateway, { mode: 'lenient', base, plans, shadow: { site: 'all' }, prices: { 'user.data': 7 } })
-    for (let count = 0; count < 60; count++)
-      await gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 1 } })
-    await changeSettings(gateway, { mode: 'conservative', thresholds: [{ left: 5 }] })
-
-    await page.getByRole('link', { name: '← Limits' }).click()
-    await page.getByRole('link', { name: 'History' }).click()
-    const entries = page.locator('.versions > li')
-    await expect.poll(() => entries.count()).toBe(2)
-    await expect.poll(() => page.title()).toBe('History of limits · Score gateway')
-    await expect
-      .poll(() => entries.last().locator('.changes li').allTextContents())
-      .toEqual([
-        'Mode: Normal → Lenient',
-        'Base value: Personal, read, 1 hour: 120 → 200',
-        'Price of user.data: default → 7',
-        'Shadow limits: Site-wide: nothing → all',
-        'Plan pro: nothing → Personal, write, 1 hour 600',
-      ])
-    await page.getByRole('button', { name: 'Undo change 1', exact: true }).click()
-    const dialog = page.getByRole('dialog', { name: 'Undo this change' })
-    const mode = dialog.getByRole('checkbox', { name: 'Mode: Conservative → Normal changed again since' })
-    await mode.waitFor()
-    // Later changes by others are not overwritten without confirmation.
-    await expect
-      .poll(async () => [await mode.isChecked(), await dialog.getByRole('checkbox', { checked: true }).count()])
-      .toEqual([false, 4])
-    expect(await screenAndAccessibilityFaults(page)).toEqual([])
-
-    // Another change is faster: nothing is undone on values that were not shown.
-    await changeSettings(gateway, { prices: { 'user.data': 9 } })
-    await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
-    await dialog.getByText('Someone else saved first.').waitFor()
-    expect((await settings()).plans).toEqual(plans)
-    await expect.poll(() => dialog.getByRole('checkbox', { checked: true }).count()).toBe(3)
-    await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
-    await page.getByText('Undone.').waitFor()
-    const now = await settings()
-    expect(now).toMatchObject({
-      mode: 'conservative',
-      prices: { 'user.data': 9 },
-      thresholds: [{ left: 5 }],
-      version: 4,
+  describe('the history of limits', () => {
+    const opened = shared(async () => {
+      const gateway = await testGateway()
+      const { page, faults } = await signedIn(gateway, '#/settings/history')
+      await page.getByText('No changes yet').waitFor()
+      const settings = async (): Promise<ReturnType<typeof JSON.parse>> =>
+        (await gateway.send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })).body
+      const before = await settings()
+      const base = structuredClone(before.base)
+      base.personal.read['1h'] = 200
+      const plans = { pro: { personal: { write: { '1h': 600 } } } }
+      await changeSettings(gateway, {
+        mode: 'lenient',
+        base,
+        plans,
+        shadow: { site: 'all' },
+        prices: { 'user.data': 7 },
+      })
+      for (let count = 0; count < 60; count++)
+        await gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 1 } })
+      await changeSettings(gateway, { mode: 'conservative', thresholds: [{ left: 5 }] })
+      return { page, faults, gateway, settings, before, plans, entries: page.locator('.versions > li') }
     })
-    expect([now.base, now.plans, now.shadow]).toEqual([before.base, {}, {}])
 
-    // An undoing is a change: it is undone as any other.
-    await expect.poll(() => entries.count()).toBe(4)
-    await page.getByRole('button', { name: 'Undo change 64' }).click()
-    await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
-    await expect.poll(async () => (await settings()).plans).toEqual(plans)
-    await page.setViewportSize({ width: 390, height: 844 })
-    await chooseIn(page, 'Language', 'zh-CN')
-    expect(await screenAndAccessibilityFaults(page)).toEqual([])
-    expect(faults).toEqual([])
+    it('the history lists each change of the limits', async () => {
+      const { page, entries } = opened()
+      await page.getByRole('link', { name: '← Limits' }).click()
+      await page.getByRole('link', { name: 'History' }).click()
+      await expect.poll(() => entries.count()).toBe(2)
+      await expect.poll(() => page.title()).toBe('History of limits · Score gateway')
+      await expect
+        .poll(() => entries.last().locator('.changes li').allTextContents())
+        .toEqual([
+          'Mode: Normal → Lenient',
+          'Base value: Personal, read, 1 hour: 120 → 200',
+          'Price of user.data: default → 7',
+          'Shadow limits: Site-wide: nothing → all',
+          'Plan pro: nothing → Personal, write, 1 hour 600',
+        ])
+    })
+
+    it('the dialog to undo a change leaves out what was changed again since', async () => {
+      const { page } = opened()
+      await page.getByRole('button', { name: 'Undo change 1', exact: true }).click()
+      const dialog = page.getByRole('dialog', { name: 'Undo this change' })
+      const mode = dialog.getByRole('checkbox', { name: 'Mode: Conservative → Normal changed again since' })
+      await mode.waitFor()
+      // Later changes by others are not overwritten without confirmation.
+      await expect
+        .poll(async () => [await mode.isChecked(), await dialog.getByRole('checkbox', { checked: true }).count()])
+        .toEqual([false, 4])
+      expect(await screenAndAccessibilityFaults(page)).toEqual([])
+    })
+
+    it('an undo isn’t made on values that changed meanwhile, and then undoes only its change', async () => {
+      const { page, gateway, settings, before, plans } = opened()
+      const dialog = page.getByRole('dialog', { name: 'Undo this change' })
+      // Another change is faster: nothing is undone on values that were not shown.
+      await changeSettings(gateway, { prices: { 'user.data': 9 } })
+      await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
+      await dialog.getByText('Someone else saved first.').waitFor()
+      expect((await settings()).plans).toEqual(plans)
+      await expect.poll(() => dialog.getByRole('checkbox', { checked: true }).count()).toBe(3)
+      await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
+      await page.getByText('Undone.').waitFor()
+      const now = await settings()
+      expect(now).toMatchObject({
+        mode: 'conservative',
+        prices: { 'user.data': 9 },
+        thresholds: [{ left: 5 }],
+        version: 4,
+      })
+      expect([now.base, now.plans, now.shadow]).toEqual([before.base, {}, {}])
+    })
+
+    it('an undone change is a change that can be undone', async () => {
+      const { page, faults, settings, plans, entries } = opened()
+      const dialog = page.getByRole('dialog', { name: 'Undo this change' })
+      // An undoing is a change: it is undone as any other.
+      await expect.poll(() => entries.count()).toBe(4)
+      await page.getByRole('button', { name: 'Undo change 64' }).click()
+      await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
+      await expect.poll(async () => (await settings()).plans).toEqual(plans)
+      await page.setViewportSize({ width: 390, height: 844 })
+      await chooseIn(page, 'Language', 'zh-CN')
+      expect(await screenAndAccessibilityFaults(page)).toEqual([])
+      expect(faults).toEqual([])
+    })
   })
 })
 

@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { whenDone } from './shared.ts'
 
 /** The outcome of a request: handed on; the answer lost on its way; turned away before it arrives. */
 export type Fate = 'pass' | 'lose' | 'away'
@@ -28,7 +28,7 @@ export async function flakyProxy(target: string, fates: readonly Fate[]): Promis
     req.pipe(forwarded)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
+  whenDone(async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })

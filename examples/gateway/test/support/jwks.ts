@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK } from 'jose'
-import { onTestFinished } from 'vitest'
+import { whenDone } from './shared.ts'
 
 export interface SigningKey {
   readonly kid: string
@@ -34,7 +34,7 @@ export async function keyServer(): Promise<KeyServer> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
-  onTestFinished(() => {
+  whenDone(() => {
     server.closeAllConnections()
     server.close()
   })

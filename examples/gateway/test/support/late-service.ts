@@ -1,7 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
 import { createQuota, type MemoryStore, memoryStore, type Quota } from '@scoregw/quota'
 import { type AsyncStore, systemClock } from '@scoregw/quota/store'
-import { onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { failureLimit } from '../../src/http/failure-limit.ts'
 import { listen } from '../../src/http/listener.ts'
@@ -11,6 +10,7 @@ import { createService } from '../../src/http/service.ts'
 import { createLogger } from '../../src/log/logger.ts'
 import { chargeStep } from '../../src/quota/charge-step.ts'
 import { gatewayPolicy, type OperationName } from '../../src/quota/policy.ts'
+import { whenDone } from './shared.ts'
 
 export interface LateService {
   readonly baseUrl: string
@@ -61,7 +61,7 @@ export async function lateService(): Promise<LateService> {
     isClosing: () => false,
   })
   const listener = await listen(app, '127.0.0.1', 0)
-  onTestFinished(async () => {
+  whenDone(async () => {
     allowed.resolve()
     await listener.stop(0)
     await quota.close()

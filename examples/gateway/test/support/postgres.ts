@@ -1,9 +1,9 @@
 import { type PostgresServer, startPostgres } from '@scoregw/postgres-server'
-import { onTestFinished } from 'vitest'
+import { whenDone } from './shared.ts'
 
 /** A PostgreSQL server that ends with the test. */
 export async function postgresServer(options?: Parameters<typeof startPostgres>[0]): Promise<PostgresServer> {
   const postgres = await startPostgres(options)
-  onTestFinished(() => postgres.stop())
+  whenDone(() => postgres.stop())
   return postgres
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '@scoregw/quota'
-import { onTestFinished } from 'vitest'
 import type { Db } from '../../src/db/schema.ts'
 import { openSqlite } from '../../src/db/sqlite.ts'
 import { UserRepository } from '../../src/users/user-repository.ts'
 import { tempDir } from './gateway.ts'
+import { whenDone } from './shared.ts'
 
 /** An empty database that goes with the test. */
 interface TestDatabase {
@@ -28,7 +28,7 @@ export const embeddedDatabase: OpenDatabase = async () => {
 /** Closes a database when the test is over. */
 export async function closedInTheEnd(opening: Promise<Db>): Promise<Db> {
   const db = await opening
-  onTestFinished(() => db.destroy())
+  whenDone(() => db.destroy())
   return db
 }
 
