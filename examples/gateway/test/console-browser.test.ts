@@ -338,7 +338,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
       expect((await gateway.send('POST', '/v1/user/music', { token })).status).toBe(401)
     })
 
-    it('the list of users finds parts of names', async () => {
+    it('the users list finds parts of names', async () => {
       const { page, faults } = opened()
       await page.getByRole('link', { name: 'All users' }).click()
       await page.getByRole('searchbox').fill('伊')

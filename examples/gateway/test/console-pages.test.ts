@@ -106,7 +106,7 @@ describe.runIf(browserTests)('pages of the console', () => {
       return { gateway, page, faults, series, bad, codeZero, shown, readout, slider: page.getByRole('slider') }
     })
 
-    it('the errors page shows the outcomes of a step beside the pointer', async () => {
+    it('the errors page shows the outcomes of a step at the pointer', async () => {
       const { page, series, bad, shown, readout } = opened()
       await expect.poll(() => page.locator('.totals').textContent()).toContain('The last 7 days')
       // By pointer: the middle of the bar.
@@ -155,7 +155,7 @@ describe.runIf(browserTests)('pages of the console', () => {
         .toMatch(/1\.00 → 0\.90Lowered from 1\.00 to 0\.90: .* requests failed/)
     })
 
-    it('the last day of errors has an address of its own and smaller steps', async () => {
+    it('the last day of errors has its own address and smaller steps', async () => {
       const { page, slider } = opened()
       // The last day has an address of its own, in smaller steps.
       await page.getByRole('button', { name: '24 h' }).click()

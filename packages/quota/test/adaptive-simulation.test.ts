@@ -182,7 +182,7 @@ describe('the law on a cliff', () => {
 })
 
 it.runIf(deep)(
-  'the figures of the law and of the one before it',
+  'the law and the one before it in figures',
   () => console.log([byKind, byPlant, comparison].map((each) => each(20)).join('\n\n')),
   300_000,
 )
