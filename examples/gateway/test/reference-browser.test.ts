@@ -145,7 +145,7 @@ describe.runIf(browserTests)('the interactive reference in a browser', { timeout
         }
       }
       const all = await page.locator('.opblock').count()
-      await page.getByRole('searchbox', { name: 'Filter operations' }).fill('put ADMIN user')
+      await page.getByRole('searchbox', { name: 'Filter operations' }).fill('put ADMIN/users')
       await expect.poll(() => page.locator('.opblock').count()).toBe(2)
       await page.getByRole('searchbox').fill('')
       await expect.poll(() => page.locator('.opblock').count()).toBe(all)
