@@ -23,7 +23,7 @@ export function lately(clockMs: number, failed: number, minutes = 30, calls = 20
   }))
 }
 
-export async function run({ gateway }: TestGateway, what: string): Promise<void> {
+async function run({ gateway }: TestGateway, what: string): Promise<void> {
   const chore = gateway.app.chores.find((each) => each.what === what)
   if (chore === undefined) throw new Error(`no chore ${what}`)
   await chore.run()
