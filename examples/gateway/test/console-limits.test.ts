@@ -46,6 +46,29 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
       await expect.poll(async () => (await rows.allTextContents())[0]).toBe('1 hournot enforced')
     })
 
+    it('a plan name typed before the first frame of its tab is added', async () => {
+      const { page } = opened()
+      // The page has unsaved changes, so that no other part of it is drawn again. Microtasks after the field appeared: no frame was painted between.
+      await page.evaluate(`new Promise((resolve) => {
+        const type = async (input) => {
+          input.value = 'early'
+          input.dispatchEvent(new Event('input', { bubbles: true }))
+          for (let turn = 0; turn < 10; turn++) await undefined
+          input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
+          resolve()
+        }
+        const observer = new MutationObserver(() => {
+          const label = [...document.querySelectorAll('label')].find((each) => each.textContent === 'New plan name')
+          if (label === undefined) return
+          observer.disconnect()
+          void type(document.getElementById(label.htmlFor))
+        })
+        observer.observe(document.body, { childList: true, subtree: true })
+        ;[...document.querySelectorAll('nav.tabs a')].find((each) => each.textContent.startsWith('Plans')).click()
+      })`)
+      await page.getByRole('button', { name: 'Remove plan early' }).click()
+    })
+
     it('shadowed limits, plans and thresholds are saved', async () => {
       const { gateway, page } = opened()
       await openTab(page, 'Plans')

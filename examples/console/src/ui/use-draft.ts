@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { draftKey } from '../drafts.ts'
 import { useDrafts } from '../session.ts'
 
@@ -20,7 +20,8 @@ export function useDraft<T>(
   const key = draftKey(href, form)
   const read = (): T => (drafts.get(key) as T | undefined) ?? initial
   const [, render] = useState<unknown>()
-  useEffect(() => {
+  // Before the first frame, so that a key typed until then is noticed.
+  useLayoutEffect(() => {
     const stop = drafts.watch(() => render(drafts.get(key)))
     return () => {
       stop()
