@@ -48,7 +48,7 @@ describe.runIf(browserTests)('limits of every kind in the console', () => {
 
     it('a plan name typed before the first frame of its tab is added', async () => {
       const { page } = opened()
-      // The page has unsaved changes, so that no other part of it is drawn again. Microtasks after the field appeared: no frame was painted between.
+      // The page has unsaved changes, so nothing else is drawn again. Microtasks after the field appeared: no frame was painted between.
       await page.evaluate(`new Promise((resolve) => {
         const type = async (input) => {
           input.value = 'early'
