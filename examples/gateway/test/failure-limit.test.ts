@@ -160,9 +160,10 @@ describe('callers whose requests fail', () => {
     clock.advance(999)
     const { fields, body } = await answered()
     expect([fields['retry-after'], body.retryAfterSeconds]).toEqual(['59', 59])
-    await expect
-      .poll(() => gateway.log.filter((line) => line.includes('requests refused again')).join())
-      .toMatch(/"times":\d/)
+    const timesLogged = (): number[] =>
+      gateway.log.flatMap((line) => Number(/"times":(\d+).*requests refused again/.exec(line)?.[1] ?? []))
+    // Four within that second, and more where the machine was fast.
+    await expect.poll(() => Math.max(...timesLogged())).toBeGreaterThanOrEqual(4)
     // Nobody any more, which is noticed within a second.
     const { body: tokens } = await send('GET', '/admin/users/demo/tokens', { token: ADMIN_TOKEN })
     await send('DELETE', `/admin/users/demo/tokens/${tokens.items[0].id}`, { token: ADMIN_TOKEN })
