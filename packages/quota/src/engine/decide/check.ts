@@ -62,9 +62,10 @@ export class RequestCheck {
     const name = request?.operation
     const operation = name === undefined ? onlyOperation(request, only) : operations.get(name)
     if (operation === undefined) throw noSuchRequest(request, this.#policy)
-    // Inline, because every request passes here.
+    // Inline, because every request passes here. The compiler compares the cases with the list.
     for (const member in request) {
-      switch (member) {
+      const known = member as (typeof MEMBERS)[number]
+      switch (known) {
         case 'subject':
         case 'operation':
         case 'cost':
@@ -74,7 +75,7 @@ export class RequestCheck {
         case 'ttlMs':
           break
         default:
-          throw unknownMember(member)
+          throw unknownMember(known satisfies never)
       }
     }
     checkSubject(request.subject, this.#ownLayers)
@@ -216,7 +217,7 @@ function noSuchRequest(request: unknown, policy: Policy): QuotaError {
   }
   const { operation } = request as Partial<QuotaRequest>
   if (operation === undefined) {
-    const unknown = Object.keys(request).find((member) => !MEMBERS.includes(member))
+    const unknown = Object.keys(request).find((member) => !(MEMBERS as readonly string[]).includes(member))
     if (unknown !== undefined) return unknownMember(unknown)
     return new QuotaError('unknown_operation', `operation: missing; the policy has ${listed(names)}`)
   }

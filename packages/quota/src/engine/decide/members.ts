@@ -5,7 +5,7 @@ import { unknownKey } from '../../options/faults.ts'
 import { refusedOptions } from '../../options/options-parser.ts'
 
 /** The members of a request. */
-export const MEMBERS: readonly string[] = ['subject', 'operation', 'cost', 'plan', 'signal', 'id', 'ttlMs']
+export const MEMBERS = ['subject', 'operation', 'cost', 'plan', 'signal', 'id', 'ttlMs'] as const
 
 const THE_COST = 'use `cost`'
 const THE_SUBJECT = 'use `subject`'
