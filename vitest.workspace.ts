@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { SPECIFICATION } from './examples/gateway/test/support/specification.ts'
-import { processTests } from './internal/server-kit/src/process-tests.ts'
+import { slowTests } from './internal/server-kit/src/slow-tests.ts'
 
 const root = import.meta.dirname
 const conditions = ['@scoregw/source']
@@ -77,9 +77,9 @@ const types: TestProjectInlineConfiguration = {
 
 export default defineConfig({
   test: {
-    projects: [tests, ...(processTests ? [withExtras] : []), types],
-    // Many tests wait for servers and processes of their own, so more of them than there are cores go side by side.
-    maxWorkers: 4,
+    projects: [tests, ...(slowTests ? [withExtras] : []), types],
+    // Each worker imports everything once, which costs more than what a third one gains by waiting less.
+    maxWorkers: 2,
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],

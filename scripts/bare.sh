@@ -19,7 +19,7 @@ set -uo pipefail
 
 PROJECT=/srv/project
 # Environment variables that the system gets: what reaches the network, and what chooses tests.
-KEPT='^((https?|all|no)_proxy|(HTTPS?|ALL|NO)_PROXY|(npm_config|NPM_CONFIG)_(registry|proxy|https_proxy|noproxy|cafile|strict_ssl)|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|NO_COLOR|RUNTIME_TESTS|PROCESS_TESTS)$'
+KEPT='^((https?|all|no)_proxy|(HTTPS?|ALL|NO)_PROXY|(npm_config|NPM_CONFIG)_(registry|proxy|https_proxy|noproxy|cafile|strict_ssl)|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|NO_COLOR|RUNTIME_TESTS|SLOW_TESTS)$'
 
 give_up() { printf 'bare: cannot run here: %s\n' "$*" >&2; exit 2; }
 

@@ -38,7 +38,7 @@ function without(app, name, project) {
     writeFileSync(list, rest.join('\n'))
     run(folder, [join(root, 'node_modules/typescript-7/bin/tsc'), '--noEmit', '-p', copy, '--pretty', 'false'])
     run(folder, [vitest, 'run', '--config', 'vitest.workspace.ts', '--project', project, folder], {
-      PROCESS_TESTS: 'on',
+      SLOW_TESTS: 'on',
     })
     console.log(`ok   ${folder}`)
   } finally {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { manualClock } from '@scoregw/quota-testkit'
 import { TORTURE_CASES, torture } from '@scoregw/quota-testkit/torture'
 import { redisTests, startRedis } from '@scoregw/redis-server'
+import { slowTests } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { MEMORY, ON_REDIS } from '../src/torture/contestants.ts'
@@ -11,7 +12,7 @@ import { PAGE, pageOf, tortureResults } from '../src/torture/page.ts'
 
 const kept = (name: string) => ({ case: name, verdict: 'kept' })
 
-describe('the torture suite on this library', () => {
+describe.runIf(slowTests)('the torture suite on this library', () => {
   it.each(TORTURE_CASES)('this library in memory keeps: %s', async (name) => {
     const clock = manualClock()
     const limiter = oursInMemory(async (ms) => clock.advance(ms), clock)

@@ -5,7 +5,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createQuota } from '@scoregw/quota'
-import { findProgram, freePort, type Program, processTests } from '@scoregw/server-kit'
+import { findProgram, freePort, type Program, slowTests } from '@scoregw/server-kit'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { policy } from '../src/policy.ts'
 import { decisionService } from '../src/service.ts'
@@ -16,7 +16,7 @@ const PORTS = [8181, 8182, 8183, 8184, 8190]
 const NGINX = { names: ['nginx'], debianPackage: 'nginx-light', packagedPath: 'usr/sbin/nginx', help: 'install nginx' }
 const CADDY = { names: ['caddy'], debianPackage: 'caddy', packagedPath: 'usr/bin/caddy', help: 'install caddy' }
 
-describe.runIf(processTests)('the decision service behind proxies', () => {
+describe.runIf(slowTests)('the decision service behind proxies', () => {
   const ports = new Map<number, number>()
   const proxies: ChildProcess[] = []
   let folder: string

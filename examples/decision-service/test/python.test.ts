@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createQuota } from '@scoregw/quota'
-import { isExecutable, pathFolders, processTests } from '@scoregw/server-kit'
+import { isExecutable, pathFolders, slowTests } from '@scoregw/server-kit'
 import { expect, it } from 'vitest'
 import { policy } from '../src/policy.ts'
 import { decisionService } from '../src/service.ts'
@@ -17,7 +17,7 @@ const PYTHON = pathFolders()
   .map((folder) => join(folder, 'python3'))
   .find(isExecutable)
 
-it.runIf(processTests && PYTHON !== undefined)(
+it.runIf(slowTests && PYTHON !== undefined)(
   'the page’s Python client reserves, commits, and prints the time to wait',
   async () => {
     const server = decisionService(createQuota({ policy })).listen(0, '127.0.0.1')

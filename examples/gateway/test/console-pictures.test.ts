@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { browserTests, type Page } from '@scoregw/browser'
 import { manualClock } from '@scoregw/quota-testkit'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { accessibilityFaults } from './support/accessibility.ts'
 import {
@@ -63,7 +64,7 @@ const LAYOUT_SHIFT = `new Promise((resolve) => {
 })`
 const DOCS_PICTURE = join(import.meta.dirname, '../../../docs/gateway/console.png')
 
-describe.runIf(browserTests)('the looks of the console', () => {
+describe.runIf(browserTests && slowTests)('the looks of the console', () => {
   it('every page is accessible and fits every screen, in both languages and themes', async () => {
     const gateway = await busyGateway((isDeep ? 30 : 120) * 60_000)
     const { page, faults } = await openConsole(gateway, { viewport: DESK })

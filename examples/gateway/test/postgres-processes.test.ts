@@ -1,6 +1,6 @@
 import { type PostgresServer, postgresTests } from '@scoregw/postgres-server'
 import { redisTests } from '@scoregw/redis-server'
-import { processTests } from '@scoregw/server-kit'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, type Answer, sender, tempDir, USER_TOKEN } from './support/gateway.ts'
 import { postgresServer } from './support/postgres.ts'
@@ -144,7 +144,7 @@ async function killLosesNothing({ children: [victim], senders, start }: Pair): P
   expect(acknowledged[0]).toBeGreaterThanOrEqual(25)
 }
 
-describe.runIf(postgresTests && redisTests && processTests)('two gateways on one PostgreSQL and one Redis', () => {
+describe.runIf(postgresTests && redisTests && slowTests)('two gateways on one PostgreSQL and one Redis', () => {
   it('two gateways start together on an empty database, lose no update, and keep acknowledged data after a kill', async () => {
     const both = await pair()
     const { postgres, databaseUrl, senders } = both

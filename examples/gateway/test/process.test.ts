@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { processTests } from '@scoregw/server-kit'
+import { slowTests } from '@scoregw/server-kit'
 import { SignJWT } from 'jose'
 import Database from 'libsql'
 import { describe, expect, it, vi } from 'vitest'
@@ -129,7 +129,7 @@ describe('a gateway that is killed during writes', () => {
   })
 })
 
-describe.runIf(processTests)('two gateways on one file', () => {
+describe.runIf(slowTests)('two gateways on one file', () => {
   const story = shared(async () => {
     const dataDir = tempDir()
     const env = { DATA_DIR_SHARED: 'true' }
@@ -179,7 +179,7 @@ describe.runIf(processTests)('two gateways on one file', () => {
   })
 })
 
-describe.runIf(processTests)('a second gateway on an unshared file', () => {
+describe.runIf(slowTests)('a second gateway on an unshared file', () => {
   it('a second gateway is rejected in one line until the first has ended, however that ends', async () => {
     const dataDir = tempDir()
     const first = await runGateway(dataDir, TOKENS)

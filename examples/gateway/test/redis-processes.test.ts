@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { redisTests } from '@scoregw/redis-server'
-import { ownTime, processTests, withinOwnTime } from '@scoregw/server-kit'
+import { ownTime, slowTests, withinOwnTime } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, type Answer, DEADLINE_MS, ENTRY, sender, tempDir, USER_TOKEN, usedOf } from './support/gateway.ts'
 import { run, runGateway } from './support/process.ts'
@@ -20,7 +20,7 @@ const setOwn = async (send: Send, body: object): Promise<void> => {
 const countOf = (statuses: readonly number[], wanted: number): number =>
   statuses.filter((status) => status === wanted).length
 
-describe.runIf(redisTests && processTests)('two gateways on one Redis and one database', () => {
+describe.runIf(redisTests && slowTests)('two gateways on one Redis and one database', () => {
   it('two gateways share usage, scores and settings', async () => {
     const redis = await redisServer()
     const dataDir = tempDir()
@@ -71,7 +71,7 @@ describe.runIf(redisTests && processTests)('two gateways on one Redis and one da
   })
 })
 
-describe.runIf(redisTests && processTests)('a Redis killed under load', () => {
+describe.runIf(redisTests && slowTests)('a Redis killed under load', () => {
   it('the failure policy decides immediately while Redis is down, and Redis is used again within a second', async () => {
     const redis = await redisServer({ aof: true })
     const child = await runGateway(tempDir(), { ...TOKENS, REDIS_URL: redis.url })

@@ -26,7 +26,7 @@ const facts = (records: readonly FishRecord[]): string[] =>
     .map(({ song_id, level_index, achievements, dxScore }) => [song_id, level_index, achievements, dxScore].join())
     .sort()
 
-describe.runIf(processTests)('a sync process killed amid snapshots', { timeout: TIMEOUT_MS }, () => {
+describe.runIf(slowTests)('a sync process killed amid snapshots', { timeout: TIMEOUT_MS }, () => {
   it('a killed process loses and doubles no score if clients retry', async () => {
     const dataDir = tempDir()
     let running = await start(dataDir)
@@ -72,4 +72,4 @@ describe.runIf(processTests)('a sync process killed amid snapshots', { timeout: 
   })
 })
 
-import { processTests } from '@scoregw/server-kit'
+import { slowTests } from '@scoregw/server-kit'

@@ -9,8 +9,8 @@ const HELP =
 let found: Promise<Program> | undefined
 
 /**
- * Finds Chromium: `CHROMIUM_BIN`, else a browser on PATH, else Debian's package unpacked without root. Throws a clear
- * error if all fail.
+ * Finds Chromium: `CHROMIUM_BIN`, else a headless shell on PATH, else Debian's package of it, unpacked without root, else
+ * a whole browser on PATH. Throws a clear error if all fail.
  */
 export function chromiumBinary(): Promise<Program> {
   found ??= find()
@@ -20,8 +20,9 @@ export function chromiumBinary(): Promise<Program> {
 async function find(): Promise<Program> {
   const program = await findProgram({
     variable: 'CHROMIUM_BIN',
-    // The headless shell needs half the CPU time of the whole browser.
-    names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
+    names: ['chromium-headless-shell'],
+    // The headless shell needs half the CPU time of a whole browser.
+    slowerNames: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
     debianPackage: 'chromium-headless-shell',
     // The program itself. The script in `usr/bin` expects it in its installed place.
     packagedPath: 'usr/lib/chromium/chromium-headless-shell',

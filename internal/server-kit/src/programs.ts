@@ -19,12 +19,15 @@ export interface ProgramSource {
   readonly debianPackage: string
   /** The program's path in that package. */
   readonly packagedPath: string
+  /** Names on PATH that are taken only where the package can't be unpacked, because they are slower. */
+  readonly slowerNames?: readonly string[]
   /** The package to install, for the message if nothing is found. */
   readonly help: string
 }
 
 /**
- * Finds a program: the one that the variable names, else on PATH, else in Debian's package, unpacked without root.
+ * Finds a program: the one that the variable names, else on PATH, else in Debian's package, unpacked without root, else a
+ * slower one on PATH.
  *
  * @throws if the variable names no program, or nothing was found
  */
@@ -35,17 +38,25 @@ export async function findProgram(source: ProgramSource): Promise<Program> {
     if (!isExecutable(named)) throw new Error(`${variable} names no program: ${named}. ${source.help}`)
     return { path: named, env: process.env }
   }
-  const folders = pathFolders()
-  for (const name of source.names) {
-    const path = folders.map((folder) => join(folder, name)).find(isExecutable)
-    if (path !== undefined) return { path, env: process.env }
-  }
+  const onPath = findOnPath(source.names)
+  if (onPath !== undefined) return onPath
   try {
     const { root, env } = await unpackDebianPackage(source.debianPackage)
     const path = join(root, source.packagedPath)
     accessSync(path, constants.X_OK)
     return { path, env, root }
   } catch (error) {
+    const slower = findOnPath(source.slowerNames ?? [])
+    if (slower !== undefined) return slower
     throw new Error(source.help, { cause: error })
   }
+}
+
+function findOnPath(names: readonly string[]): Program | undefined {
+  const folders = pathFolders()
+  for (const name of names) {
+    const path = folders.map((folder) => join(folder, name)).find(isExecutable)
+    if (path !== undefined) return { path, env: process.env }
+  }
+  return undefined
 }

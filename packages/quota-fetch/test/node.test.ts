@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import { describeHttpFuzz } from '@scoregw/quota-histories'
 import { describeHttp, HTTP_CASES, HttpApp, type HttpHarness } from '@scoregw/quota-testkit/http'
-import { processTests } from '@scoregw/server-kit'
+import { slowTests } from '@scoregw/server-kit'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { fetchApp, honoApp, type ServedFetch } from './support/apps.ts'
 
@@ -47,7 +47,7 @@ const APPS = [
   ['quotaFetch on Node', harnessOf(fetchApp, false), isDeep ? 10_000 : 300],
   ['Hono on Node', harnessOf(hono, false, HONO_ABILITIES), isDeep ? 10_000 : 100],
   ["Hono on Node with Hono's Response", harnessOf(hono, true, HONO_ABILITIES), isDeep ? 10_000 : 100],
-  ...(processTests ? [["quotaFetch on Node with Hono's Response", harnessOf(fetchApp, true), 100] as const] : []),
+  ...(slowTests ? [["quotaFetch on Node with Hono's Response", harnessOf(fetchApp, true), 100] as const] : []),
 ] as const
 
 // Other files may share this process, and may have changed them.

@@ -1,5 +1,5 @@
 import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
-import { processTests } from '@scoregw/server-kit'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { nodeRedisFactory, redisFactory } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
@@ -8,7 +8,7 @@ import { redisTests } from './support/redis-server.ts'
 const FACTORIES = [
   ['ioredis', redisFactory],
   // Always on: the driver's own tests in `node-redis.test.ts`.
-  ...(processTests ? [['node-redis', nodeRedisFactory] as const] : []),
+  ...(slowTests ? [['node-redis', nodeRedisFactory] as const] : []),
 ] as const
 
 describe.runIf(redisTests).each(FACTORIES)('the conformance suite on %s', (_, factory) => {

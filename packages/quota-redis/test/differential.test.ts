@@ -1,4 +1,5 @@
 import { BUCKET_KINDS, checkPromises, runBucketHistories, runHistories, SEED } from '@scoregw/quota-histories'
+import { randomRuns } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { redisFactory } from './store-harness.ts'
 import { useRedis } from './support/cleanups.ts'
@@ -6,10 +7,10 @@ import { redisTests } from './support/redis-server.ts'
 
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 /** Each has servers' answers to wait for: 1,000 in every run are played on the embedded store. */
-const HISTORIES = { runs: deep ? 100_000 : 40, maxSteps: 30 }
-const PROMISES = { runs: deep ? 20_000 : 30, maxSteps: 30 }
+const HISTORIES = { runs: randomRuns(40, 100_000), maxSteps: 30 }
+const PROMISES = { runs: randomRuns(30, 20_000), maxSteps: 30 }
 /** Requests in histories with buckets, for each kind. */
-const BUCKET_REQUESTS = deep ? 25_000 : 1_000
+const BUCKET_REQUESTS = randomRuns(1_000, 25_000)
 /** Room for a slow machine, in milliseconds. */
 const TIMEOUT_MS = deep ? 7_200_000 : 300_000
 

@@ -1,5 +1,5 @@
 import type { Policy } from '@scoregw/quota'
-import { processTests } from '@scoregw/server-kit'
+import { slowTests } from '@scoregw/server-kit'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newPrefix } from './store-harness.ts'
@@ -53,7 +53,7 @@ function expectSound({ now, shown }: PartyReport): void {
   }
 }
 
-describe.runIf(redisTests && processTests)('processes with different policies on one Redis', () => {
+describe.runIf(redisTests && slowTests)('processes with different policies on one Redis', () => {
   const redis = useRedis()
   let parties: readonly ReturnType<typeof startParty>[]
   beforeAll(() => {

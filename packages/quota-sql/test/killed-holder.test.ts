@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postgresTests } from '@scoregw/postgres-server'
 import { manualClock } from '@scoregw/quota-testkit'
-import { processTests } from '@scoregw/server-kit'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type PostgresStore, postgresStore, quotaSchemaSql, type SqliteStore, sqliteStore } from '../src/index.ts'
 import { TestDatabase } from './support/database.ts'
@@ -43,7 +43,7 @@ async function givesBack(
   expect([await used(), ended]).toEqual([[0, 0, 0, 0, 0, 0], [{ requests: 2, tokens: 30, money: 400 }]])
 }
 
-describe.runIf(postgresTests && processTests)('a killed holder on PostgreSQL', () => {
+describe.runIf(postgresTests && slowTests)('a killed holder on PostgreSQL', () => {
   const database = new TestDatabase()
 
   it('every unit of a killed holder is given back on PostgreSQL when its hold ends', { timeout: 60_000 }, async () => {
@@ -53,7 +53,7 @@ describe.runIf(postgresTests && processTests)('a killed holder on PostgreSQL', (
   })
 })
 
-describe.runIf(processTests)('a killed holder on SQLite', () => {
+describe.runIf(slowTests)('a killed holder on SQLite', () => {
   it('every unit of a killed holder is given back on SQLite when its hold ends', { timeout: 60_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'quota-holder-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { postgresTests } from '@scoregw/postgres-server'
-import { ownTime, processTests } from '@scoregw/server-kit'
+import { ownTime, slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { postgresStore } from '../src/index.ts'
 import { idOf, SCHEMA, take, used } from './support/counting.ts'
@@ -9,7 +9,7 @@ import { TestDatabase } from './support/database.ts'
 
 const ROUNDS = process.env.QUOTA_TEST_DEEP === '1' ? 50 : 1
 
-describe.runIf(postgresTests && processTests)('killed processes in transactions', () => {
+describe.runIf(postgresTests && slowTests)('killed processes in transactions', () => {
   const database = new TestDatabase({ durable: true })
 
   it('a killed server loses no charge and doubles none', async () => {

@@ -1,5 +1,5 @@
 import { CONFORMANCE_CASES, describeStore } from '@scoregw/quota-testkit'
-import { processTests } from '@scoregw/server-kit'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { hasNodeSqlite } from './support/sqlite.ts'
 import { type SqliteKind, sqliteFactory } from './support/sqlite-factory.ts'
@@ -16,7 +16,7 @@ const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 // They do the same in a transaction. CI tries the second way to begin one, the deep profile all of them.
 const all: readonly SqliteKind[] = [
   'shared',
-  ...(processTests ? (['transactions'] as const) : []),
+  ...(slowTests ? (['transactions'] as const) : []),
   ...(isDeep ? (['own', 'sync'] as const) : []),
 ]
 const kinds: readonly SqliteKind[] = hasNodeSqlite ? [...all, 'node'] : all

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { postgresTests } from '@scoregw/postgres-server'
-import { processTests } from '@scoregw/server-kit'
+import { slowTests } from '@scoregw/server-kit'
 import type { Kysely } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStore, quotaSchemaSql, sqliteStore } from '../src/index.ts'
@@ -85,7 +85,7 @@ async function killed(place: Place): Promise<void> {
   }
 }
 
-describe.runIf(postgresTests && processTests)('processes killed within transactions on PostgreSQL', () => {
+describe.runIf(postgresTests && slowTests)('processes killed within transactions on PostgreSQL', () => {
   const database = new TestDatabase()
   const place = async (): Promise<Place> => {
     const pool = database.pool()
@@ -106,7 +106,7 @@ describe.runIf(postgresTests && processTests)('processes killed within transacti
   describeKills(place)
 })
 
-describe.runIf(processTests)('processes killed within transactions on SQLite', () => {
+describe.runIf(slowTests)('processes killed within transactions on SQLite', () => {
   describeKills(async () => {
     const address = join(mkdtempSync(join(tmpdir(), 'quota-kills-')), 'work.sqlite')
     onTestFinished(() => rmSync(dirname(address), { recursive: true, force: true }))

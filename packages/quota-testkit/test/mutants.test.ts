@@ -1,4 +1,5 @@
 import { checkPromises, runHistories, runUnitHistories } from '@scoregw/quota-histories'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { CONFORMANCE_CASES, type ConformanceCase, runCase } from '../src/index.ts'
 import { BOUND_CASES } from '../src/suite/bound-cases.ts'
@@ -53,7 +54,7 @@ async function fails(run: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-describe('mutants and the conformance cases', () => {
+describe.runIf(slowTests)('mutants and the conformance cases', () => {
   it.each(MUTANTS)('a case finds the fault: $fault', async ({ likely, ...mutant }) => {
     const cases = new Set([...likely, ...QUICK, ...CONFORMANCE_CASES])
     let caughtBy: string | undefined
@@ -65,7 +66,7 @@ describe('mutants and the conformance cases', () => {
   })
 })
 
-describe('mutants and random histories', () => {
+describe.runIf(slowTests)('mutants and random histories', () => {
   it.each(MUTANTS.filter(({ unseenByHistories }) => unseenByHistories !== true))(
     'random histories find the fault: $fault',
     async (mutant) => {
@@ -76,7 +77,7 @@ describe('mutants and random histories', () => {
   )
 })
 
-describe('mutants with several units', () => {
+describe.runIf(slowTests)('mutants with several units', () => {
   // Faults in names need two policies, which one engine does not have.
   it.each([
     ...['requests', 'tokens', 'money'].flatMap((unit) => [
@@ -92,7 +93,7 @@ describe('mutants with several units', () => {
   })
 })
 
-describe('mutants and promises', () => {
+describe.runIf(slowTests)('mutants and promises', () => {
   it.each([
     'admits one token more than the limit',
     'a window ends 1 ms too early',

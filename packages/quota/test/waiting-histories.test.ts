@@ -1,5 +1,6 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { randomRuns, slowTests } from '@scoregw/server-kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as engine from '../src/index.ts'
 import * as waiting from '../src/waiting.ts'
@@ -8,7 +9,7 @@ import { FAULTS, type Fault } from './waiting/faults.ts'
 import { type Counts, History, type Library, type StoreKind } from './waiting/history.ts'
 
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
-const RUNS = Number(process.env.QUOTA_TEST_RUNS ?? (isDeep ? 100_000 : 60))
+const RUNS = Number(process.env.QUOTA_TEST_RUNS ?? randomRuns(60, 100_000))
 const SEED = Number(process.env.QUOTA_TEST_SEED ?? 1)
 const SOURCES = join(import.meta.dirname, '../src')
 
@@ -47,7 +48,7 @@ describe.each(['sync', 'late'] as const)('random histories over a %s store', (ki
   })
 })
 
-describe('mutants of the waiting queue', () => {
+describe.runIf(slowTests)('mutants of the waiting queue', () => {
   /** Most histories that a fault may survive. */
   const MOST = 1_500
   let folder: string

@@ -6,7 +6,7 @@ import {
   SETTINGS_STORE_CASES,
 } from '@scoregw/quota-testkit'
 import { type HttpFront, startHttpFront } from '@scoregw/redis-server'
-import { processTests } from '@scoregw/server-kit'
+import { slowTests } from '@scoregw/server-kit'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { redisHttpStore } from '../../src/http.ts'
@@ -17,7 +17,7 @@ import { type RedisServer, redisTests, startRedis } from '../support/redis-serve
 const modes = process.env.QUOTA_TEST_DEEP === undefined ? [true] : [true, false]
 
 // The longest file: each case plays through a server of HTTP before Redis.
-describe.runIf(redisTests && processTests)('the store by HTTP', () => {
+describe.runIf(redisTests && slowTests)('the store by HTTP', () => {
   let redis: RedisServer
   let admin: Redis
   let front: HttpFront

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { checkMachine, counterexamples, type LeftOut, type Proof, timelineOf } from '@scoregw/quota-histories'
+import { slowTests } from '@scoregw/server-kit'
 import { describe, expect, it } from 'vitest'
 import { TIMEOUT_MS } from '../runs.ts'
 import { committedProofs, pagesOf } from './pages.ts'
@@ -17,7 +18,7 @@ const STATES: Readonly<Record<string, number>> = {
   holds: 16_397,
 }
 
-describe.each(PROOFS)('$title', (proof) => {
+describe.runIf(slowTests).each(PROOFS)('$title', (proof) => {
   const depth = deep ? proof.depths.usual : proof.depths.quick
   it(`every history of ${depth} actions keeps the promises`, { timeout: TIMEOUT_MS }, () => {
     expect(checkMachine(proof, depth).states).toBeGreaterThanOrEqual(STATES[proof.slug] ?? Number.NaN)

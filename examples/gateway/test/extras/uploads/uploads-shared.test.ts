@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { postgresTests } from '@scoregw/postgres-server'
 import { redisTests } from '@scoregw/redis-server'
-import { processTests } from '@scoregw/server-kit'
+import { slowTests } from '@scoregw/server-kit'
 import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 import { type Answer, type TestGateway, testGateway } from '../../support/gateway.ts'
@@ -61,7 +61,7 @@ async function goesOn([first, second]: readonly [TestGateway, TestGateway]): Pro
   expect(await one.used()).toEqual({ used: 60, held: 0 })
 }
 
-describe.runIf(postgresTests && processTests)('uploads in parts over several processes', () => {
+describe.runIf(postgresTests && slowTests)('uploads in parts over several processes', () => {
   it('an upload continues in any process, with counters in PostgreSQL', async () => {
     await goesOn(await pair({ QUOTA_STORE: 'postgres' }))
   })
