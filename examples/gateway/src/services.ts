@@ -43,6 +43,7 @@ import { syncErrorBody, syncRoutesWithDocument } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
 import { SyncStatus } from './sync/sync-status.ts'
 import { observeMetered, observeOutcomes } from './usage/observe-metered.ts'
+import { refusalRoutes } from './usage/refusals.ts'
 import type { UsageRecorder } from './usage/usage-recorder.ts'
 import type { UsageRecords } from './usage/usage-records.ts'
 import { usageRoutes } from './usage/usage-routes.ts'
@@ -96,6 +97,7 @@ export function gatewayService(deps: Parts): Express {
       ...adminQuotaRoutes(adminQuota, quota.policy),
       ...administrationRoutes(deps, adminQuota),
       ...adaptiveRoutes({ ...adaptive, quota, clock }),
+      ...refusalRoutes({ ...usage, clock }),
       ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
       ...extras.routes,
       ...metricsRoutes(metrics.registry),

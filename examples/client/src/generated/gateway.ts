@@ -847,6 +847,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Recent refusals by user and limit
+         * @description Refusals of the last 24 hours in all processes, by user, operation and limit, the newest first. Counts at most the newest 1,000.
+         *
+         *     Free.
+         */
+        get: operations["latestRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/usage/failure-rate": {
         parameters: {
             query?: never;
@@ -1203,28 +1225,6 @@ export interface paths {
          *     Free.
          */
         get: operations["ownUsageStats"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/refusals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Recent refusals by user and limit
-         * @description Refusals of the last hour in all processes, by user, operation and limit, the newest first. Counts at most the newest 1,000.
-         *
-         *     Free.
-         */
-        get: operations["latestRefusals"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1779,12 +1779,17 @@ export interface components {
                 layer: string;
                 scope: string;
                 window: string;
+                /** @description The limit at the last refusal, in tokens. So are `used` and `requested`. */
+                limit: number;
+                used: number;
+                /** @description Above `limit`: waiting did not help. */
+                requested: number;
                 count: number;
                 /** Format: date-time */
                 lastAt: string;
                 /**
                  * Format: date-time
-                 * @description When the last refusing limit had room again.
+                 * @description When the limit had room again after the last refusal.
                  */
                 resetAt: string;
             }[];
@@ -5820,6 +5825,37 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
+    latestRefusals: {
+        parameters: {
+            query?: {
+                /** @description Only refusals of this user. */
+                userId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LatestRefusalsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
     failureRate: {
         parameters: {
             query?: {
@@ -6396,33 +6432,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["UserDisabled"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    latestRefusals: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LatestRefusalsAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
             429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];

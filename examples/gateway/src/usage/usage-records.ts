@@ -96,16 +96,16 @@ export class UsageRecords {
     return rows.map(fromRow)
   }
 
-  /** Returns the newest refusals of all users since an instant. */
-  async refusedSince(since: number, limit: number): Promise<UsageRecord[]> {
-    const rows = await this.#db
+  /** Returns the newest refusals since an instant, of all users or of one. */
+  async refusedSince(since: number, limit: number, userId?: string): Promise<UsageRecord[]> {
+    const refused = this.#db
       .selectFrom('usage_records')
       .selectAll()
       .where('at', '>=', since)
       .where('layer', 'is not', null)
       .orderBy('at', 'desc')
       .limit(limit)
-      .execute()
+    const rows = await (userId === undefined ? refused : refused.where('user_id', '=', userId)).execute()
     return rows.map(fromRow)
   }
 

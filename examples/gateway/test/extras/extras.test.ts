@@ -9,7 +9,7 @@ const PATHS: Readonly<Record<string, string>> = {
   holds: '/admin/users/demo/quota/holds',
   overview: '/admin/overview',
   usage: '/me/usage',
-  why: '/admin/refusals',
+  why: '/admin/users/demo/quota/why',
 }
 const UPLOAD = {
   sessionId: '3b17827f-ce92-497f-8624-a8eb28cc72b4',
@@ -27,11 +27,14 @@ describe('extras', () => {
     const { send } = running
     expect((await send('GET', '/admin/extras', { token: ADMIN_TOKEN })).body).toEqual({ extras: ['alerts', 'why'] })
     for (const [name, path] of Object.entries(PATHS)) {
-      const { status } = await send('GET', path, { token: ADMIN_TOKEN })
+      const { status } = await send(name === 'why' ? 'POST' : 'GET', path, {
+        token: ADMIN_TOKEN,
+        ...(name === 'why' ? { body: {} } : {}),
+      })
       expect([name, status]).toEqual([name, name === 'alerts' || name === 'why' ? 200 : 404])
     }
     const paths = await pathsOf(running)
-    expect(paths).toContain('/admin/refusals')
+    expect(paths).toContain('/admin/alerts')
     expect(paths).not.toContain('/admin/overview')
   })
 

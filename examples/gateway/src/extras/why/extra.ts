@@ -1,5 +1,4 @@
 import type { Extra } from '../extra.ts'
-import { LatestRefusals } from './latest-refusals.ts'
 import { whyRoutes } from './routes.ts'
 import { Why } from './why.ts'
 
@@ -7,6 +6,6 @@ import { Why } from './why.ts'
 export const why: Extra = {
   begin({ quota, users, usage, adaptive: { factorStore }, clock }) {
     const why = new Why({ quota, users, usage, factorStore, clock })
-    return { routes: whyRoutes(why, new LatestRefusals({ usage, clock }), quota.policy) }
+    return { routes: whyRoutes(why, quota.policy) }
   },
 }

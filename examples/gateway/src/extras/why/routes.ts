@@ -4,29 +4,12 @@ import type { GatewayPolicy } from '../../quota/policy.ts'
 import { userParams } from '../../quota/user-quota-routes.ts'
 import { whyAnswerOf } from './answer.ts'
 import { whyAnswer, whyBody } from './bodies.ts'
-import { type LatestRefusals, latestRefusals } from './latest-refusals.ts'
 import type { Why } from './why.ts'
 
-/** Routes for administrators: who was refused, why, and the effect of a change. */
-export function whyRoutes(why: Why, latest: LatestRefusals, policy: GatewayPolicy): Route[] {
+/** A route for administrators: why a user is refused, and the effect of a change. */
+export function whyRoutes(why: Why, policy: GatewayPolicy): Route[] {
   const shared = sharedLayers(policy)
   return [
-    route({
-      method: 'get',
-      path: '/admin/refusals',
-      docs: {
-        id: 'latestRefusals',
-        tag: 'Administration',
-        summary: 'Recent refusals by user and limit',
-        description:
-          'Refusals of the last hour in all processes, by user, operation and limit, the newest first. Counts at most the newest 1,000.',
-      },
-      access: 'admin',
-      answer: latestRefusals,
-      async handle() {
-        return { body: await latest.read() }
-      },
-    }),
     route({
       method: 'post',
       path: '/admin/users/:id/quota/why',

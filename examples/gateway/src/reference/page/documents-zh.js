@@ -62,6 +62,7 @@ export const PARAGRAPHS_ZH = {
   'how far back': '回溯多久',
   'how many days back': '回溯的天数',
   'length of a bucket': '每格的长度',
+  'Only refusals of this user.': '只列出此用户的拒绝。',
   'The largest number of requests on the page.': '每页最多多少个请求。',
   'How many days, including today.': '天数，包括今天。',
   'The largest number of alerts on the page.': '每页最多多少条告警。',
@@ -159,8 +160,8 @@ export const PARAGRAPHS_ZH = {
     '服务器推送事件 `overview`，数据即 `/admin/overview` 的 JSON：立即一次，之后每秒一次。一分钟后、凭据吊销时或服务停止时，流结束。请带凭据重新连接。',
   'All processes, in steps of 10 minutes or an hour. Steps without requests are included.':
     '所有进程合计，每格 10 分钟或一小时。没有请求的格也列出。',
-  'Refusals of the last hour in all processes, by user, operation and limit, the newest first. Counts at most the newest 1,000.':
-    '最近一小时所有进程的拒绝，按用户、操作和限额分组，最新的在前。最多统计最近 1,000 次。',
+  'Refusals of the last 24 hours in all processes, by user, operation and limit, the newest first. Counts at most the newest 1,000.':
+    '最近 24 小时所有进程的拒绝，按用户、操作和限额分组，最新的在前。最多统计最近 1,000 次。',
   "The decision about a request now, the binding limit and its end; the user's last refusals; and the last days decided again with a proposal. Changes nothing.":
     '请求现在的判定、起作用的限额、到何时为止；用户最近的拒绝；最近几天按假设重新判定的结果。不做任何更改。',
   'The newest first. Follow `nextCursor` until it is `null`.': '最新的在前。沿 `nextCursor` 逐页读取，直到为 `null`。',

@@ -25,34 +25,6 @@ async function refusedThrice(gateway: TestGateway): Promise<void> {
   }
 }
 
-describe('recently refused users', () => {
-  it('refusals are grouped by user and limit, newest first, for an hour', async () => {
-    const gateway = await testGateway()
-    const { send, clock } = gateway
-    const latest = async (): Promise<ReturnType<typeof JSON.parse>> =>
-      (await send('GET', '/admin/refusals', { token: ADMIN_TOKEN })).body
-    expect(await latest()).toEqual({ since: new Date(START - HOUR_MS).toISOString(), refusals: [] })
-    for (let each = 0; each < 6; each++) await send('POST', '/v1/music/upsert', upsert)
-    clock.advance(60_000)
-    await send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: { overrides: { read: { '1h': 0 } } } })
-    await send('POST', '/v1/user/music')
-    const of = (window: string, count: number): object => ({ userId: 'demo', layer: 'personal', window, count })
-    expect((await latest()).refusals).toEqual([
-      expect.objectContaining({ ...of('1h', 1), category: 'read', operation: 'user.music' }),
-      expect.objectContaining({
-        ...of('1h', 2),
-        category: 'write',
-        operation: 'music.upsert',
-        lastAt: new Date(START).toISOString(),
-        resetAt: new Date(START + HOUR_MS).toISOString(),
-      }),
-    ])
-    clock.advance(HOUR_MS)
-    expect((await latest()).refusals).toHaveLength(1)
-    expect((await send('GET', '/admin/refusals')).status).toBe(403)
-  })
-})
-
 describe('why a user is refused', () => {
   it('the explanation names the limit, its end, and the settings at that time', async () => {
     const gateway = await testGateway()
