@@ -106,6 +106,19 @@ describe.runIf(redisTests).each([...IOREDIS, ['node-redis', configuredNodeRedis]
       await vi.waitFor(() => connection.ready(), { timeout: 15_000 })
     })
 
+    it('a connection that lost its login is replaced by one with the password that the client has by then', async () => {
+      const redis = await server()
+      const client = theirs(redis.port)
+      const connection = own(client)
+      await connection.ready()
+      await connection.send('CONFIG', 'SET', 'requirepass', 'secret')
+      expect(textOf(await connection.send('GET', 'k'))).toBeUndefined()
+      await connection.send('RESET')
+      await expect(connection.send('GET', 'k')).rejects.toThrow(/^NOAUTH/)
+      Object.assign(client.options!, { password: 'secret' })
+      await vi.waitFor(() => connection.send('SET', 'k', 'v'), { timeout: 15_000 })
+    })
+
     it('close() leaves nothing open when connected, reconnecting, or waiting for a silent server', async () => {
       const redis = await server()
       const proxy = await startProxy(redis.port)

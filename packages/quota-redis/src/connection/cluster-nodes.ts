@@ -1,8 +1,8 @@
 import { Deadline } from '@scoregw/quota/store'
-import type { Cluster, ClusterOptions } from 'ioredis'
+import type { Cluster, ClusterOptions, Redis } from 'ioredis'
 import { CONNECT_TIMEOUT_MS, type Connection, type ConnectionOptions } from './connection.ts'
-import type { Place } from './driver.ts'
-import { notConnected } from './errors.ts'
+import { type Place, retryDelayMs } from './driver.ts'
+import { notConnected, withoutCommand } from './errors.ts'
 import { inOnePacket, ServerConnection, Waiters } from './server-connection.ts'
 
 /** How often the slot table is read while a needed server is not usable, in milliseconds. */
@@ -27,18 +27,29 @@ const OPTIONS = {
   slotsRefreshTimeout: LOOK_TIMEOUT_MS,
   slotsRefreshInterval: 0,
   retryDelayOnFailover: 0,
-  clusterRetryStrategy: (attempt: number) => Math.min(20 * 2 ** Math.min(attempt - 1, 10), 2 * REFRESH_EVERY_MS),
-  redisOptions: {
-    connectTimeout: 2 * LOOK_TIMEOUT_MS,
-    maxRetriesPerRequest: 0,
-    keyPrefix: '',
-    commandTimeout: undefined,
-  },
+  // It would use the options of its start. A new one takes the caller's options as they are now.
+  clusterRetryStrategy: () => null,
 } satisfies ClusterOptions
+
+/** Its options for each server. */
+const NODE_OPTIONS = {
+  connectTimeout: 2 * LOOK_TIMEOUT_MS,
+  maxRetriesPerRequest: 0,
+  keyPrefix: '',
+  commandTimeout: undefined,
+  replyMapping: 'legacy',
+} as const
 
 /** The store's own connections to the servers of a cluster that serve the needed slots. */
 export class ClusterNodes {
-  readonly #topology: Cluster
+  readonly #client: Cluster
+  #topology: Cluster
+  /** How often reading the slot table has failed since it was last read. */
+  #failures = 0
+  /** The servers of each slot, as they were last read. */
+  #table: Cluster['slots'] = []
+  /** A client of some server, which shows how to connect. */
+  #pattern: Redis | undefined
   readonly #options: ConnectionOptions
   /** By address, `host:port`. */
   readonly #connections = new Map<string, ServerConnection>()
@@ -51,19 +62,15 @@ export class ClusterNodes {
   readonly #opening: Deadline
   #isRefreshing = false
   #timer: NodeJS.Timeout | undefined
+  #restart: NodeJS.Timeout | undefined
   #lastError: unknown
   #closed = false
 
   constructor(client: Cluster, options: ConnectionOptions) {
+    this.#client = client
     this.#options = options
     this.#opening = new Deadline(options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS)
-    this.#topology = client.duplicate([], OPTIONS)
-    this.#topology.on('refresh', () => this.#refreshed())
-    this.#topology.on('error', (error) => {
-      this.#lastError = error
-      this.#waiters?.reject(notConnected(error))
-      this.#waiters = undefined
-    })
+    this.#topology = this.#newTopology()
   }
 
   /** The server of a slot, which may change. Its `close()` closes all connections. */
@@ -101,11 +108,36 @@ export class ClusterNodes {
     this.#closed = true
     this.#opening.met()
     clearTimeout(this.#timer)
+    clearTimeout(this.#restart)
     this.#topology.disconnect()
     for (const connection of this.#connections.values()) connection.close()
     this.#connections.clear()
     this.#waiters?.reject(notConnected(new Error('closed')))
     this.#waiters = undefined
+  }
+
+  #newTopology(): Cluster {
+    const redisOptions = { ...this.#client.options.redisOptions, ...NODE_OPTIONS }
+    const topology = this.#client.duplicate([], { ...OPTIONS, redisOptions })
+    topology.on('refresh', () => this.#refreshed())
+    topology.on('error', (error: { readonly lastNodeError?: unknown }) => {
+      this.#lastError = withoutCommand(error.lastNodeError ?? error)
+      this.#waiters?.reject(notConnected(this.#lastError))
+      this.#waiters = undefined
+    })
+    topology.on('end', () => this.#startAgain())
+    return topology
+  }
+
+  /** Begins with the servers that the caller named. */
+  #startAgain(): void {
+    if (this.#closed) return
+    this.#restart = setTimeout(
+      () => {
+        this.#topology = this.#newTopology()
+      },
+      retryDelayMs(++this.#failures),
+    )
   }
 
   #at(slot: number): ServerConnection | undefined {
@@ -129,6 +161,8 @@ export class ClusterNodes {
 
   #refreshed(): void {
     if (this.#closed) return
+    this.#failures = 0
+    this.#table = this.#topology.slots
     for (const slot of this.#addresses.keys()) this.#assign(slot)
     this.#dropUnused()
     this.#waiters?.resolve()
@@ -136,7 +170,7 @@ export class ClusterNodes {
   }
 
   #assign(slot: number): void {
-    const address = this.#topology.slots[slot]?.[0]
+    const address = this.#table[slot]?.[0]
     if (address === undefined) this.#addresses.set(slot, undefined)
     else if (this.#addresses.get(slot) !== address) this.#serve(slot, address)
   }
@@ -152,7 +186,14 @@ export class ClusterNodes {
     const known = this.#connections.get(address)
     if (known !== undefined) return known
     const colon = address.lastIndexOf(':')
+    const { options: clusterOptions } = this.#client
+    // Any server of the cluster shows how to connect: with which password, with or without TLS.
+    this.#pattern = this.#topology.nodes()[0] ?? this.#pattern
+    const pattern = this.#pattern!
     const place: Place = {
+      get options() {
+        return { ...pattern.options, ...clusterOptions.redisOptions }
+      },
       host: address.slice(0, colon),
       port: Number(address.slice(colon + 1)),
       onErrorReply: (error) => {
@@ -166,9 +207,7 @@ export class ClusterNodes {
     const onUsable = (server: Connection) => {
       if (this.#isNeeded(address)) this.#options.onUsable?.(server)
     }
-    // Any server of the cluster shows how to connect: with which password, with or without TLS.
-    const [pattern] = this.#topology.nodes()
-    const connection = new ServerConnection(pattern!, { ...this.#options, onUsable }, place)
+    const connection = new ServerConnection(pattern, { ...this.#options, onUsable }, place)
     this.#connections.set(address, connection)
     return connection
   }
@@ -196,8 +235,8 @@ export class ClusterNodes {
     this.#topology.refreshSlotsCache((error) => {
       this.#isRefreshing = false
       if (this.#closed) return
-      // No known server answers, so start again with those that the caller named.
-      if (error !== undefined && error !== null && this.#topology.status === 'ready') this.#topology.disconnect(true)
+      // No known server answers. Its end starts another one.
+      if (error !== undefined && error !== null && this.#topology.status === 'ready') return this.#topology.disconnect()
       if (this.#isWhole()) return
       this.#timer = setTimeout(() => this.#refresh(), REFRESH_EVERY_MS).unref()
     })
@@ -225,7 +264,7 @@ export class ClusterNodes {
 
   /** The address at which the client's options reach a node. */
   #mapped(address: string): string {
-    const { natMap } = this.#topology.options
+    const { natMap } = this.#client.options
     const mapped = typeof natMap === 'function' ? natMap(address) : natMap?.[address]
     return mapped === undefined || mapped === null ? address : `${mapped.host}:${mapped.port}`
   }

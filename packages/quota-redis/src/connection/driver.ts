@@ -1,3 +1,4 @@
+import type { RedisOptions } from 'ioredis'
 import type { Reply, Word } from './connection.ts'
 
 /** A client library's connection to one server. The library reconnects whenever it breaks. */
@@ -31,6 +32,8 @@ export interface DriverEvents {
 export interface Place {
   readonly host: string
   readonly port: number
+  /** Options for connections to any server of the cluster, as they are now. */
+  readonly options: RedisOptions
   onErrorReply(error: Error): void
   onClosed(): void
 }

@@ -2,7 +2,10 @@ import { QuotaError } from '@scoregw/quota'
 import { errorText } from '@scoregw/quota/store'
 
 /** Error replies which say that the script certainly did not run, and that may be over soon. */
-const PASSING = ['LOADING', 'TRYAGAIN', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'MOVED', 'ASK']
+const PASSING = ['LOADING', 'TRYAGAIN', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'MOVED', 'ASK', 'NOAUTH']
+
+/** Error replies that every command on this connection gets: the server became a replica, or wants another password. */
+const NEEDS_NEW_CONNECTION = ['READONLY', 'NOAUTH', 'WRONGPASS']
 
 /** Whether an error is the server's own reply, so that the server is available and wrote nothing. */
 function isReply(error: unknown): error is Error {
@@ -12,6 +15,11 @@ function isReply(error: unknown): error is Error {
 /** Whether a reply is of a kind, by its first word. */
 export function isReplyOf(error: unknown, ...kinds: readonly string[]): error is Error {
   return isReply(error) && kinds.includes(error.message.split(' ', 1)[0]!)
+}
+
+/** Whether only a new connection can help: to another primary, or with today's password. */
+export function needsNewConnection(error: unknown): boolean {
+  return isReplyOf(error, ...NEEDS_NEW_CONNECTION)
 }
 
 /**

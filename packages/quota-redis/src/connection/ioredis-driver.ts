@@ -1,6 +1,7 @@
 import type { Redis, RedisOptions } from 'ioredis'
 import type { Reply, Word } from './connection.ts'
 import { type Driver, type DriverEvents, type Place, retryDelayMs } from './driver.ts'
+import { needsNewConnection } from './errors.ts'
 import { Silence } from './silence.ts'
 
 /**
@@ -14,7 +15,6 @@ const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
   enableOfflineQueue: false,
   enableAutoPipelining: false,
   autoResubscribe: false,
-  retryStrategy: retryDelayMs,
   // After the process was paused, a socket timeout would destroy a connection whose replies arrived but were not read
   // yet.
   socketTimeout: undefined,
@@ -33,21 +33,24 @@ const OPTIONS: RedisOptions & { readonly replyMapping: 'legacy' } = {
   monitor: false,
 }
 
-/** The options for connections to the client's server, or to another one of the same kind. */
-function optionsOf(connectTimeoutMs: number, place: Place | undefined): RedisOptions {
+/** The options that differ from the caller's. */
+function ownOptions(connectTimeoutMs: number, place: Place | undefined): RedisOptions {
   return {
     ...OPTIONS,
     connectTimeout: connectTimeoutMs,
     ...(place === undefined ? {} : { host: place.host, port: place.port }),
     reconnectOnError(error) {
       place?.onErrorReply(error)
-      // A former primary reports that it became a replica: resolve the roles again. `true` does not resend the command.
-      return error.message.startsWith('READONLY')
+      // `true` does not resend the command.
+      return needsNewConnection(error)
     },
   }
 }
 
-/** An ioredis connection, version 5 or 6. */
+/**
+ * An ioredis connection, version 5 or 6. Each attempt to connect uses the caller's options as they are then, because a
+ * program may change them, for example after its password was rotated.
+ */
 export class IoredisDriver implements Driver {
   readonly redis: Redis
   readonly #silence: Silence
@@ -59,8 +62,17 @@ export class IoredisDriver implements Driver {
     connectTimeoutMs: number,
     place: Place | undefined,
   ) {
-    this.redis = client.duplicate(optionsOf(connectTimeoutMs, place))
-    const { redis } = this
+    const options = (): RedisOptions => ({
+      ...(place ?? client).options,
+      ...ownOptions(connectTimeoutMs, place),
+      retryStrategy,
+    })
+    const retryStrategy = (attempt: number): number => {
+      Object.assign(redis.options, options())
+      return retryDelayMs(attempt)
+    }
+    const redis = client.duplicate(options())
+    this.redis = redis
     this.#silence = new Silence({
       inFlight: () => (redis.stream === undefined || redis.stream.destroyed ? 0 : redis.commandQueue.length),
       received: () => redis.stream.bytesRead,

@@ -1,6 +1,6 @@
 import type { NodeRedisClient, Reply, Word } from './connection.ts'
 import { type Driver, type DriverEvents, retryDelayMs } from './driver.ts'
-import { notConnected } from './errors.ts'
+import { needsNewConnection, notConnected } from './errors.ts'
 import { Silence } from './silence.ts'
 
 /** The members of node-redis' client that are used. */
@@ -18,6 +18,8 @@ interface Client {
 
 /** Settings that the caller's client has for its own use, and settings that would delay commands. */
 const OPTIONS = {
+  // The client has read it into its other options, which may have changed since.
+  url: undefined,
   disableOfflineQueue: true,
   commandsQueueMaxLength: undefined,
   RESP: undefined,
@@ -32,7 +34,10 @@ const OPTIONS = {
 /** Simple strings (`+`) and strings (`$`) of a reply as bytes. */
 const AS_BYTES = { typeMapping: { 43: Buffer, 36: Buffer } }
 
-/** A node-redis 5 connection. It never sends a command again, and makes one write per tick. */
+/**
+ * A node-redis connection. It never sends a command again, and makes one write per tick. Each attempt to connect uses
+ * the caller's options as they are then.
+ */
 export class NodeRedisDriver implements Driver {
   readonly #theirs: Client
   readonly #events: DriverEvents
@@ -83,7 +88,11 @@ export class NodeRedisDriver implements Driver {
   }
 
   async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
-    await this.#client.subscribe(channel, onMessage)
+    try {
+      await this.#client.subscribe(channel, onMessage)
+    } catch (error) {
+      throw this.#named(error)
+    }
   }
 
   close(): void {
@@ -161,8 +170,7 @@ export class NodeRedisDriver implements Driver {
   #named(error: unknown): unknown {
     if (!(error instanceof Error) || 'code' in error || !/^[A-Z]{2,}( |$)/.test(error.message)) return error
     error.name = 'ReplyError'
-    // A former primary reports that it became a replica: find the primary again.
-    if (error.message.startsWith('READONLY')) this.#giveUp(error)
+    if (needsNewConnection(error)) this.#giveUp(error)
     return error
   }
 }
