@@ -2,16 +2,12 @@ import type { JSX } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Api } from './api/api.ts'
 import { Drafts } from './drafts.ts'
-import type { Extra } from './extras/extra.ts'
-import * as list from './extras/index.ts'
 import { Header } from './header.tsx'
 import { prefer, preferenceOf } from './preferences.ts'
 import { type Session, SessionContext } from './session.ts'
 import { SignIn, SignInAgain } from './sign-in.tsx'
 import { SignedIn } from './signed-in.tsx'
 import { LANGUAGES, type Language, preferredLanguage, SpeechContext, speechOf } from './words/words.ts'
-
-const EXTRAS: readonly Extra[] = Object.values(list)
 
 export function App(): JSX.Element {
   const [language, setLanguage] = useLanguage()
@@ -29,17 +25,12 @@ export function App(): JSX.Element {
         <Header language={language} onLanguage={setLanguage} isSignedIn={session !== undefined} />
         {session === undefined ? (
           <SignIn
-            onSignedIn={(token, { policy, extras }) =>
-              setSession({
-                api: new Api(token, () => setEnded(true)),
-                policy,
-                extras: EXTRAS.filter(({ name }) => name === undefined || extras?.includes(name) !== false),
-                drafts: new Drafts(),
-              })
+            onSignedIn={(token, policy) =>
+              setSession({ api: new Api(token, () => setEnded(true)), policy, drafts: new Drafts() })
             }
           />
         ) : (
-          <SignedIn known={EXTRAS} />
+          <SignedIn />
         )}
         {session !== undefined && hasEnded && (
           <SignInAgain

@@ -1,18 +1,17 @@
 import type { JSX } from 'preact'
-import type { ConsolePage } from './pages/page.ts'
+import { pages } from './pages/index.ts'
 import { hrefOf } from './route.ts'
 import { Icon } from './ui/icon.tsx'
 import { useSpeech } from './words/words.ts'
 
 interface NavigationProps {
-  readonly pages: readonly ConsolePage[]
   readonly current: string | undefined
   /** The addresses of the pages with unsaved changes. */
   readonly unsaved: readonly string[]
 }
 
 /** Links to all pages with an icon. Pages with unsaved changes are marked. */
-export function Navigation({ pages, current = '', unsaved }: NavigationProps): JSX.Element {
+export function Navigation({ current = '', unsaved }: NavigationProps): JSX.Element {
   const { language, words } = useSpeech()
   return (
     <nav class="pages" aria-label={words.nav.label}>

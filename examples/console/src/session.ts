@@ -3,12 +3,10 @@ import { useContext } from 'preact/hooks'
 import type { Api } from './api/api.ts'
 import type { Policy } from './api/documents.ts'
 import type { Drafts } from './drafts.ts'
-import type { Extra } from './extras/extra.ts'
 
 export interface Session {
   readonly api: Api
   readonly policy: Policy
-  readonly extras: readonly Extra[]
   readonly drafts: Drafts
 }
 
@@ -23,15 +21,6 @@ export function useApi(): Api {
 
 export function usePolicy(): Policy {
   return useSession().policy
-}
-
-export function useExtras(): readonly Extra[] {
-  return useSession().extras
-}
-
-/** Makes the address that explains refusals. `undefined` if the gateway has no such page. */
-export function useRefusalsHref(): Extra['refusalsHref'] {
-  return useExtras().find(({ refusalsHref }) => refusalsHref)?.refusalsHref
 }
 
 export function useDrafts(): Drafts {

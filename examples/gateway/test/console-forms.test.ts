@@ -68,13 +68,6 @@ const FORMS: Readonly<Record<string, Form>> = {
     submit: (page) => page.getByRole('button', { name: 'Issue a chart key' }).click(),
     isDone: async (...by) => JSON.stringify(await read(...by, 'chart-keys')).includes('viewer'),
   },
-  webhook: {
-    hash: '#/alerts',
-    input: (page) => page.getByLabel('Receiver URL'),
-    text: 'https://hooks.example.com/quota',
-    submit: (page) => page.getByRole('button', { name: 'Save', exact: true }).click(),
-    isDone: async (...by) => (await read(...by, 'alerts/webhook')).url === 'https://hooks.example.com/quota',
-  },
 }
 
 describe.runIf(browserTests)('forms of the console', () => {
@@ -88,7 +81,7 @@ describe.runIf(browserTests)('forms of the console', () => {
       await goTo(page, hash)
       await input(page).fill(text)
     }
-    await expect.poll(() => unsaved(page)).toEqual(['Limits', 'Users', 'Alerts', 'Credentials'])
+    await expect.poll(() => unsaved(page)).toEqual(['Limits', 'Users', 'Credentials'])
     await goTo(page, '#/users')
     await expect.poll(() => page.locator('main .notice a').allTextContents()).toEqual(['demo'])
 
@@ -155,27 +148,6 @@ describe.runIf(browserTests)('forms of the console', () => {
       await credits.getByText('17 credits').waitFor()
       await credits.getByRole('button', { name: 'Change' }).click()
       await credits.getByText('5 credits').waitFor()
-    })
-
-    it('a webhook that another administrator changed meanwhile is merged by choice', async () => {
-      const { gateway, page } = opened()
-      const dialog = page.getByRole('dialog', { name: 'Someone else saved first' })
-      const receiver = 'https://hooks.example.com'
-      await goTo(page, '#/alerts')
-      await page.getByLabel('Receiver URL').fill(`${receiver}/mine`)
-      await page.getByRole('switch', { name: 'Personal' }).check()
-      const theirs = { url: `${receiver}/theirs`, layers: [] }
-      await gateway.send('PUT', '/admin/alerts/webhook', { token: ADMIN_TOKEN, body: theirs })
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await dialog.getByRole('radio', { name: `Receiver URL: Yours, ${receiver}/mine` }).check()
-      await expect.poll(() => dialog.locator('tbody tr').count()).toBe(3)
-      expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject(theirs)
-      await dialog.getByRole('button', { name: 'Apply to the form' }).click()
-      await save(page)
-      expect(await read(gateway, ADMIN_TOKEN, 'alerts/webhook')).toMatchObject({
-        url: `${receiver}/mine`,
-        layers: ['personal'],
-      })
     })
 
     it('a new administrator isn’t made when the question is cancelled', async () => {

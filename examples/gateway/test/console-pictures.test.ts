@@ -22,9 +22,7 @@ import { keyboardFaults } from './support/tab-stops.ts'
 /** Each page, and what of it has to be on the first screen of a phone, since people come for it. */
 const PAGES = {
   overview: '.figure:nth-child(4) .figure-value',
-  why: '.refusal',
-  'why/demo': '.verdict',
-  alerts: 'main form input',
+  refusals: '.refusal',
   settings: 'input[name=mode]:checked',
   'settings/history': '.changes li',
   users: '.entries li a',
@@ -36,7 +34,7 @@ const PAGES = {
 /** For people to look at, whatever else is run. */
 const wantsPictures = process.env.CONSOLE_PICTURES === '1'
 const isDeep = process.env.QUOTA_TEST_DEEP === '1'
-const NAMES = (Object.keys(PAGES) as (keyof typeof PAGES)[]).filter((name) => isDeep || name !== 'alerts')
+const NAMES = Object.keys(PAGES) as (keyof typeof PAGES)[]
 const LOOKS = [
   ['en', 'light'],
   ['zh-CN', 'dark'],
@@ -169,17 +167,13 @@ async function busyGateway(stepMs: number): Promise<TestGateway> {
   return gateway
 }
 
-/** Some who spend and are refused, and alerts that nobody has heard of yet. */
-async function makeNoise({ gateway: { app }, send }: TestGateway): Promise<void> {
+/** Some who spend and are refused. */
+async function makeNoise({ gateway: { app } }: TestGateway): Promise<void> {
   for (const subject of ['demo', 'carol', ...Object.keys(NAMED)]) {
     for (let count = 0; count < 5; count++) await app.quota.consume({ subject, operation: 'music.upsert' })
     await app.quota.consume({ subject, operation: 'user.music', cost: 100 })
   }
   await app.quota.consume({ subject: 'carol', operation: 'user.music', cost: 100 })
-  const url = 'https://receiver.invalid/a-long-path/with-parts/and-more-of-them/for-alerts?key=0123456789'
-  await send('PUT', '/admin/alerts/webhook', { token: ADMIN_TOKEN, body: { url, layers: ['site'] } })
-  await app.chores.find(({ what }) => what === 'writing alerts')?.run()
-  await send('POST', '/admin/alerts/webhook/test', { token: ADMIN_TOKEN })
 }
 
 /** The pointer is on the middle of the bad time. */

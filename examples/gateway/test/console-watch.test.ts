@@ -12,7 +12,6 @@ import {
   signIn,
 } from './support/console.ts'
 import { ADMIN_TOKEN, ENTRY, HOUR_MS, type TestGateway, testGateway } from './support/gateway.ts'
-import { receiver } from './support/receiver.ts'
 
 const PHONE = { width: 390, height: 844 }
 const DESK = { width: 1440, height: 900 }
@@ -78,7 +77,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
       .map((request) => new URL(request.url()).pathname)
       .filter((path) => path.startsWith('/admin/'))
     const asked = paths.filter((path) => !path.startsWith('/admin/assets/') && path !== '/admin/')
-    expect([...new Set(asked)].sort()).toEqual(['/admin/extras', '/admin/overview/events', '/admin/quota/policy'])
+    expect([...new Set(asked)].sort()).toEqual(['/admin/overview/events', '/admin/quota/policy'])
     expect(faults).toEqual([])
   })
 
@@ -133,7 +132,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     const { page, requests } = await signedIn(gateway, '#/settings', { isAlone: true })
     await page.clock.install()
     const startedAt = Date.now()
-    const requested = { users: 0, why: 0, credentials: 0, audit: 0, settings: 0, errors: 0, alerts: 0 }
+    const requested = { users: 0, refusals: 0, credentials: 0, audit: 0, settings: 0, errors: 0 }
     for (const name of Object.keys(requested) as (keyof typeof requested)[]) {
       await goTo(page, `#/${name}`)
       const before = requests.length
@@ -143,35 +142,41 @@ describe.runIf(browserTests)('what administrators watch', () => {
       }
       requested[name] = requests.length - before
     }
-    const { errors, alerts, ...still } = requested
-    expect(still).toEqual({ users: 0, why: 0, credentials: 0, audit: 0, settings: 0 })
-    // What happened once a minute, from two addresses; what became of alerts every five seconds. The machine's own time
-    // passes as well.
+    const { errors, ...still } = requested
+    expect(still).toEqual({ users: 0, refusals: 0, credentials: 0, audit: 0, settings: 0 })
+    // What happened once a minute, from two addresses. The machine's own time passes as well.
     const passedMs = Date.now() - startedAt
     expect([errors >= 10, errors <= 10 + (2 * passedMs) / 60_000 + 2]).toEqual([true, true])
-    expect([alerts >= 60, alerts <= 60 + passedMs / 5_000 + 1]).toEqual([true, true])
   })
 
-  it('the refusals page lists recently refused users with their limits and explains each', async () => {
+  it('the refusals page says who was refused, by which limit and why, and leads to the user', async () => {
     const gateway = await testGateway()
-    const { page, faults } = await signedIn(gateway, '#/why', { viewport: PHONE })
-    await page.getByText('No one was refused in the last hour.').waitFor()
+    const { page, faults } = await signedIn(gateway, '#/refusals', { viewport: PHONE })
+    await page.getByText('No one was refused in the last 24 hours.').waitFor()
     await refusedOnce(gateway)
     await gateway.send('POST', '/v1/music/upsert', upsert)
+    const overrides = { read: { '1h': 1 } }
+    await gateway.send('PUT', '/admin/users/demo/quota', { token: ADMIN_TOKEN, body: { overrides } })
+    await gateway.send('POST', '/v1/user/music')
     await page.getByRole('button', { name: 'Reload' }).click()
-    const refusals = page.locator('.refusal')
+    const tooDear = 'user.music needed 4 tokens, more than the limit of 1. Waiting doesn’t help.'
+    const usedUp = 'music.upsert needed 15 tokens, and 60 of 60 were used. Room again at Aug 6, 2026, '
     await expect
-      .poll(() => refusals.allTextContents())
-      .toEqual([expect.stringMatching(/^demoPersonal, write, 1 hourmusic\.upsert2 ×/)])
+      .poll(() => page.locator('.refusal').allTextContents())
+      .toEqual([
+        `demoPersonal, read, 1 hour1 × · now${tooDear}`,
+        expect.stringContaining(`demoPersonal, write, 1 hour2 × · now${usedUp}`),
+      ])
     expect(await screenAndAccessibilityFaults(page)).toEqual([])
     // By keys alone: the first refusal is behind the button.
     await page.getByRole('button', { name: 'Reload' }).focus()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await page.getByText('It would be refused by Personal, write, 1 hour.').waitFor()
-    await expect.poll(() => page.evaluate('location.hash')).toBe('#/why/demo?operation=music.upsert')
-    await page.getByRole('link', { name: '← Refused in the last hour' }).click()
-    await refusals.waitFor()
+    await page.getByRole('heading', { level: 1, name: 'demo' }).waitFor()
+    await page.getByText(tooDear).waitFor()
+    await page.getByText(usedUp).waitFor()
+    await page.getByLabel('Language').selectOption('zh-CN')
+    await page.getByText('user.music 需要 4 点，超过限额 1，等待无济于事。').waitFor()
     expect(faults).toEqual([])
   })
 
@@ -180,54 +185,12 @@ describe.runIf(browserTests)('what administrators watch', () => {
     await refusedOnce(gateway)
     gateway.clock.advance(HOUR_MS / 2)
     const { page, faults } = await signedIn(gateway, '#/users/demo', { viewport: PHONE })
-    await page.getByRole('link', { name: 'Why is demo refused?' }).click()
-    await page.getByText('It would be refused by Personal, write, 1 hour.').waitFor()
-    await expect.poll(() => page.getByText('60 of 60 used, 15 needed.').count()).toBe(2)
-
-    await page.getByLabel('What if').selectOption('limit')
-    await page.getByLabel('Which limit').selectOption({ label: 'Personal, 1 hour' })
-    await page.getByLabel('Tokens', { exact: true }).fill('１,000')
-    await page.getByRole('button', { name: 'Explain' }).click()
-    await page.getByText('It would be admitted for 15 tokens.').waitFor()
-    await expect.poll(() => page.getByRole('row', { name: /^With your change 0/ }).count()).toBe(1)
-
-    // For everybody, so it is asked.
-    await page.getByRole('button', { name: 'Stop enforcing Personal, write, 1 hour' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Stop enforcing' }).click()
-    await page.getByText('If enforced, this limit would refuse it').first().waitFor()
-    expect((await gateway.send('POST', '/v1/music/upsert', upsert)).status).toBe(200)
-    await page.getByRole('button', { name: 'Enforce Personal, write, 1 hour again' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Enforce' }).click()
-    await page.getByText('It would be refused by').first().waitFor()
-
-    await page.getByRole('link', { name: 'Change this user’s limits' }).click()
+    await page.getByText('music.upsert needed 15 tokens, and 60 of 60 were used.').waitFor()
+    await expect.poll(() => page.locator('.refusal time').textContent()).toBe('30 minutes ago')
     await page.getByRole('textbox', { name: 'Write, 1 hour' }).fill('200')
     await page.getByRole('button', { name: 'Save', exact: true }).first().click()
     await page.getByText('Saved.', { exact: true }).waitFor()
     expect((await gateway.send('POST', '/v1/music/upsert', upsert)).status).toBe(200)
-    expect(faults).toEqual([])
-  })
-
-  it('the alerts page shows the webhook, its secret once, and what happened to each alert', async () => {
-    const { url, received } = await receiver()
-    const gateway = await testGateway({ env: { WEBHOOK_ALLOW_PRIVATE: 'true' } })
-    const { page, faults } = await signedIn(gateway, '#/alerts')
-    await page.getByLabel('Receiver URL').fill('ftp://example.com')
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('expected an address with https').waitFor()
-    await page.getByLabel('Receiver URL').fill(url)
-    await page.getByRole('button', { name: 'Save' }).click()
-    const secret = await page.getByLabel('New credential').inputValue()
-    expect(secret).toMatch(/^whsec_/)
-    await page.getByRole('button', { name: 'I’ve copied it' }).click()
-    await page.getByLabel('New credential').waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Send a test' }).click()
-    await page.getByText('1 attempt · HTTP 200').waitFor()
-    expect(received).toHaveLength(1)
-    await page.getByRole('button', { name: 'Stop sending' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Stop sending' }).click()
-    await page.getByRole('button', { name: 'Send a test' }).waitFor({ state: 'detached' })
-    expect((await gateway.send('GET', '/admin/alerts/webhook', { token: ADMIN_TOKEN })).body.url).toBeNull()
     expect(faults).toEqual([])
   })
 
@@ -271,12 +234,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
     }
     await refusedOnce(gateway)
     await app.quota.consume({ subject: 'carol', operation: 'user.music', cost: 100 })
-    // The next read takes 108 of 140 tokens across 80 %.
-    await app.quota.settings.update({ base: { site: { read: { '1h': 140 } } } })
-    await app.quota.consume({ subject: 'demo', operation: 'user.music' })
-    await app.chores.find(({ what }) => what === 'writing alerts')?.run()
     gateway.clock.advance(1_000)
-    const question = `#/why/demo?if=limit&limit=${encodeURIComponent('["personal","1h"]')}&tokens=75`
     for (const [viewport, colorScheme] of [
       [PHONE, 'light'],
       [DESK, 'dark'],
@@ -284,7 +242,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
       const { page, faults } = await signedIn(gateway, '#/overview', { viewport, colorScheme })
       for (const language of ['en', 'zh-CN']) {
         await page.locator('header select').first().selectOption(language)
-        for (const hash of ['#/overview', question, `#/why/${LONG}`, '#/alerts']) {
+        for (const hash of ['#/overview', '#/refusals', `#/users/${LONG}`]) {
           await goTo(page, hash)
           await page.locator('main section h2').first().waitFor()
           const name = `${hash.slice(2, 10).replaceAll('/', '-')}-${viewport.width}-${language}`

@@ -17,6 +17,8 @@ export type AuditPage = Schemas['ListAuditAnswer']
 export type AuditEntry = AuditPage['items'][number]
 export type Overview = Schemas['Overview']
 export type Issued = Schemas['IssueTokenAnswer']
+export type Hold = Schemas['Hold']
+export type Refusals = Schemas['LatestRefusalsAnswer']
 
 /** A document and its version, which a change must name. */
 export interface Versioned<T> {
@@ -132,6 +134,22 @@ export class Api {
     return (await this.write((client) => client.POST('/admin/users/{id}/quota/reset', options))).data
   }
 
+  async holds(id: string): Promise<Hold[]> {
+    const params = { path: { id } }
+    return (await this.read((client) => client.GET('/admin/users/{id}/quota/holds', { params }))).data.items
+  }
+
+  async releaseHold(id: string, ref: string): Promise<void> {
+    const params = { path: { id, ref } }
+    await this.write((client) => client.DELETE('/admin/users/{id}/quota/holds/{ref}', { params }))
+  }
+
+  /** @param userId leave it out for everyone's */
+  async refusals(userId?: string): Promise<Refusals> {
+    const query = userId === undefined ? {} : { userId }
+    return (await this.read((client) => client.GET('/admin/refusals', { params: { query } }))).data
+  }
+
   async users(text: string, cursor: string | null): Promise<UserPage> {
     const search = text === '' ? {} : { query: text }
     const query = { limit: PAGE, ...search, ...(cursor === null ? {} : { cursor }) }
@@ -245,28 +263,14 @@ export class Api {
   }
 }
 
-export interface Administered {
-  readonly policy: Policy
-  /** `undefined` for an older gateway, which has no list and runs all extras it knows. */
-  readonly extras: readonly string[] | undefined
-}
-
 /**
- * Reads the policy and the list of extras.
+ * Reads the policy.
  *
  * @throws {ApiError} `unauthorized` if the token is invalid, `forbidden` if its user isn't an administrator
  */
-export async function administeredWith(token: string): Promise<Administered> {
+export async function policyWith(token: string): Promise<Policy> {
   const client = clientWith(() => token)
-  const { data: policy } = await answerOf(() => client.GET('/admin/quota/policy'))
-  const extras = await answerOf(() => client.GET('/admin/extras')).then(
-    ({ data }) => data.extras,
-    (error: unknown) => {
-      if (error instanceof ApiError && error.code === 'not_found') return undefined
-      throw error
-    },
-  )
-  return { policy, extras }
+  return (await answerOf(() => client.GET('/admin/quota/policy'))).data
 }
 
 function clientWith(token: () => string | undefined): Client<paths> {
@@ -301,7 +305,7 @@ function isRefusal(error: unknown): boolean {
 /**
  * The generated types describe the default policy. Other policies have other names, and the gateway validates requests.
  */
-export function asSent<Name extends keyof Schemas>(document: object): NonNullable<Schemas[Name]> {
+function asSent<Name extends keyof Schemas>(document: object): NonNullable<Schemas[Name]> {
   return document as NonNullable<Schemas[Name]>
 }
 
@@ -309,6 +313,6 @@ function queryOf(layer: string | undefined): UserQuotaQuery {
   return (layer === undefined ? {} : { layer }) as UserQuotaQuery
 }
 
-export function versioned<T>({ data, response }: { data: T; response: Response }): Versioned<T> {
+function versioned<T>({ data, response }: { data: T; response: Response }): Versioned<T> {
   return { etag: response.headers.get('ETag') ?? '', document: data }
 }

@@ -14,7 +14,6 @@ export type FaultCode =
   | 'until'
   | 'name'
   | 'qq'
-  | 'url'
 export type Faults = Readonly<Record<string, FaultCode>>
 
 /** The result of parsing a form. */

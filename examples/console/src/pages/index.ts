@@ -1,12 +1,22 @@
 import { AuditPage } from './audit/audit-page.tsx'
 import { CredentialsPage } from './credentials/credentials-page.tsx'
 import { ErrorsPage } from './errors/errors-page.tsx'
+import { HistoryPage } from './history/history-page.tsx'
+import { texts as historyTexts } from './history/words.ts'
+import { OverviewPage } from './overview/overview-page.tsx'
 import type { ConsolePage } from './page.ts'
+import { RefusalsPage } from './refusals/refusals-page.tsx'
 import { SettingsPage } from './settings/settings-page.tsx'
 import { UsersPages } from './users/users-page.tsx'
 
-/** The pages that need no extra. */
+/** In the order of the navigation. */
 export const pages: readonly ConsolePage[] = [
+  {
+    path: 'overview',
+    labels: { en: 'Overview', 'zh-CN': '概览' },
+    icon: 'M2 13h12M4 13V8m4 5V3m4 10V6',
+    Page: OverviewPage,
+  },
   {
     path: 'settings',
     labels: { en: 'Limits', 'zh-CN': '限额' },
@@ -14,10 +24,21 @@ export const pages: readonly ConsolePage[] = [
     Page: SettingsPage,
   },
   {
+    path: 'settings/history',
+    labels: { en: historyTexts.en.title, 'zh-CN': historyTexts['zh-CN'].title },
+    Page: HistoryPage,
+  },
+  {
     path: 'users',
     labels: { en: 'Users', 'zh-CN': '用户' },
     icon: 'M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14a5.5 5.5 0 0 1 11 0',
     Page: UsersPages,
+  },
+  {
+    path: 'refusals',
+    labels: { en: 'Refusals', 'zh-CN': '拒绝' },
+    icon: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM3.8 3.8l8.4 8.4',
+    Page: RefusalsPage,
   },
   {
     path: 'errors',
@@ -38,3 +59,9 @@ export const pages: readonly ConsolePage[] = [
     Page: AuditPage,
   },
 ]
+
+/** The page of an address. A part that names no page of its own belongs to the page: `users/dave`. */
+export function pageAt(name: string, part: string | undefined): ConsolePage | undefined {
+  const exact = part === undefined ? undefined : pages.find(({ path }) => path === `${name}/${part}`)
+  return exact ?? pages.find(({ path }) => path === name)
+}

@@ -82,6 +82,5 @@ export const settings = {
     until: 'Enter a date and time from 1970 on, or leave empty.',
     name: 'Enter 1 to 64 characters.',
     qq: 'Enter a whole number from 10000 to 999999999999, or leave empty.',
-    url: 'Enter an address.',
   } satisfies Record<FaultCode, string>,
 }

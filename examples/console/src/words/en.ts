@@ -48,7 +48,6 @@ export const en = {
   saved: 'Saved.',
   discard: 'Discard changes',
   cancel: 'Cancel',
-  close: 'Close',
   copy: 'Copy',
   copied: 'Copied',
   none: 'none',
@@ -177,7 +176,6 @@ export const en = {
       },
     },
     all: 'All users',
-    whyRefused: (id: string) => `Why is ${id} refused?`,
     account: 'Account',
     disabled: 'Disabled',
     isEnabled: 'The gateway accepts this user’s credentials.',
@@ -323,8 +321,6 @@ export const en = {
     } satisfies Record<AuditEntry['action'], string>,
   },
   notFound: 'Page not found',
-  notRunning: (page: string) => `The page “${page}” isn’t enabled on this gateway.`,
-  turnOn: (name: string) => `To enable it, restart the gateway with EXTRAS=all, or add “${name}” to EXTRAS.`,
 }
 
 export type Words = typeof en

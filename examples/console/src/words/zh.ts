@@ -37,7 +37,6 @@ export const zh: Words = {
   saved: '已保存。',
   discard: '放弃更改',
   cancel: '取消',
-  close: '关闭',
   copy: '复制',
   copied: '已复制',
   none: '无',
@@ -153,7 +152,6 @@ export const zh: Words = {
       },
     },
     all: '所有用户',
-    whyRefused: (id) => `${id} 为什么被拒绝？`,
     account: '账号',
     disabled: '已停用',
     isEnabled: '网关接受此用户的凭据。',
@@ -296,6 +294,4 @@ export const zh: Words = {
     },
   },
   notFound: '没有这个页面',
-  notRunning: (page) => `此网关未启用“${page}”页面。`,
-  turnOn: (name) => `要启用它，请以 EXTRAS=all 重启网关，或在 EXTRAS 中加上“${name}”。`,
 }

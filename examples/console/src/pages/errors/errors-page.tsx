@@ -18,14 +18,10 @@ import { WallNow } from './wall.tsx'
 /** As often as the gateway reviews the factor. */
 const REFRESH_MS = 60_000
 
-interface ReportData {
+interface ReportProps {
   readonly range: RangeName
   readonly failures: Failures
   readonly adaptive: Adaptive
-}
-
-interface ReportProps extends ReportData {
-  onChanged(adaptive: Adaptive): void
 }
 
 export function ErrorsPage(): JSX.Element {
@@ -34,7 +30,7 @@ export function ErrorsPage(): JSX.Element {
   const api = useApi()
   const range = rangeNamed(useRoute().query.range)
   const { days, bucketMinutes } = RANGES[range]
-  const report = useResource(async (): Promise<ReportData> => {
+  const report = useResource(async (): Promise<ReportProps> => {
     const [failures, adaptive] = await Promise.all([api.failures(days, bucketMinutes), api.adaptive()])
     return { range, failures, adaptive }
   }, [api, range])
@@ -50,13 +46,13 @@ export function ErrorsPage(): JSX.Element {
         onChoose={(name) => goTo(hrefOf('errors', undefined, { range: name }))}
       />
       <Loaded resource={report} lines={24}>
-        {(data) => <Report {...data} onChanged={(adaptive) => report.replace({ ...data, adaptive })} />}
+        {(data) => <Report {...data} />}
       </Loaded>
     </>
   )
 }
 
-function Report({ range, failures, adaptive, onChanged }: ReportProps): JSX.Element {
+function Report({ range, failures, adaptive }: ReportProps): JSX.Element {
   const { failures: words } = useWords()
   const steps = useMemo(() => factorSteps(adaptive, Date.parse(failures.since) / 1_000), [failures, adaptive])
   return (
@@ -65,7 +61,7 @@ function Report({ range, failures, adaptive, onChanged }: ReportProps): JSX.Elem
       <ErrorChart failures={failures} steps={steps} title={words.totals[range]} />
       <BucketTable failures={failures} steps={steps} />
       <FactorNow adaptive={adaptive} />
-      <WallNow wall={adaptive.preview.wall} onForgotten={onChanged} />
+      <WallNow wall={adaptive.preview.wall} />
       <Moves moves={adaptive.history} />
     </>
   )

@@ -11,8 +11,8 @@ import { useApi, usePolicy } from '../../session.ts'
 import { Switch } from '../../ui/choice.tsx'
 import { useResource } from '../../ui/use-resource.ts'
 import { useNames } from '../../words/names.ts'
-import { useWords } from '../../words/words.ts'
-import { LinksOf } from '../links-of.tsx'
+import { useTexts, useWords } from '../../words/words.ts'
+import { texts as historyTexts } from '../history/words.ts'
 import { readSettings, settingsFields } from './fields.ts'
 import { LimitsTable, type PartProps } from './limits-table.tsx'
 import { ModePicker } from './mode-picker.tsx'
@@ -54,7 +54,7 @@ export function SettingsPage(): JSX.Element {
         {stored !== undefined && <span class="tag">{words.settings.version(/\d+/.exec(stored.etag)?.[0] ?? '')}</span>}
       </h1>
       <p class="quiet">
-        {words.settings.about} <LinksOf page="settings" />
+        {words.settings.about} <a href={hrefOf('settings', 'history')}>{useTexts(historyTexts).title}</a>
       </p>
       <EditorForm
         editor={editor}

@@ -2,13 +2,16 @@ import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { ownLayers } from '../../form/axes.ts'
 import { hrefOf } from '../../route.ts'
-import { useApi, useExtras, usePolicy, useRefusalsHref } from '../../session.ts'
+import { useApi, usePolicy } from '../../session.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { useResource } from '../../ui/use-resource.ts'
 import { useWords } from '../../words/words.ts'
 import { CredentialList } from '../credentials/credential-list.tsx'
+import { RefusalList } from '../refusals/refusal-list.tsx'
+import { useRefusalWords } from '../refusals/words.ts'
 import { Account } from './account.tsx'
 import { BalanceForm } from './balance-form.tsx'
+import { Holds } from './holds.tsx'
 import { lastList } from './last-list.ts'
 import { ProfileForm } from './profile-form.tsx'
 import { Usage } from './usage.tsx'
@@ -17,8 +20,6 @@ import { UserQuotaForm } from './user-quota-form.tsx'
 export function UserPage({ id }: { id: string }): JSX.Element {
   const words = useWords()
   const api = useApi()
-  const extras = useExtras()
-  const refusalsHref = useRefusalsHref()
   const layers = ownLayers(usePolicy())
   const user = useResource(() => api.user(id), [api, id])
   const status = useResource(() => api.quotaStatus(id), [api, id])
@@ -41,11 +42,6 @@ export function UserPage({ id }: { id: string }): JSX.Element {
           <span class="tag">{words.users.disabled}</span>
         </p>
       )}
-      {refusalsHref !== undefined && (
-        <p>
-          <a href={refusalsHref(id)}>{words.users.whyRefused(id)}</a>
-        </p>
-      )}
       {user.error?.code === 'not_found' ? (
         <p class="empty">{words.users.notFound(id)}</p>
       ) : (
@@ -54,7 +50,8 @@ export function UserPage({ id }: { id: string }): JSX.Element {
             <div class="cards">
               <div>
                 <Usage id={id} status={status} />
-                {extras.map(({ name, User }) => User && <User key={name} id={id} onChanged={status.reload} />)}
+                <RefusalsOf id={id} />
+                <Holds id={id} onChanged={status.reload} />
                 <CredentialList kind="tokens" of={tokens} isNameOptional href={hrefOf('users', id)} />
               </div>
               <div>
@@ -75,5 +72,20 @@ export function UserPage({ id }: { id: string }): JSX.Element {
         </Loaded>
       )}
     </>
+  )
+}
+
+/** Why the user was refused. */
+function RefusalsOf({ id }: { id: string }): JSX.Element {
+  const words = useRefusalWords()
+  const api = useApi()
+  const refusals = useResource(() => api.refusals(id), [api, id])
+  return (
+    <section aria-labelledby="refusals">
+      <h2 id="refusals">{words.ofUser}</h2>
+      <Loaded resource={refusals} lines={2}>
+        {(list) => <RefusalList of={list} empty={words.notOfUser} />}
+      </Loaded>
+    </section>
   )
 }

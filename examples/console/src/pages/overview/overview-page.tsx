@@ -1,6 +1,6 @@
+import './overview.css'
 import type { JSX } from 'preact'
 import type { Overview } from '../../api/api.ts'
-import { useExtras } from '../../session.ts'
 import { Skeleton } from '../../ui/loaded.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
 import { useNames } from '../../words/names.ts'
@@ -55,7 +55,6 @@ function Line({ live: { data, downSince, error } }: { live: Live }): JSX.Element
 
 function Figures({ of, isLive }: { of: Overview; isLive: boolean }): JSX.Element {
   const overview = useOverviewWords()
-  const extras = useExtras()
   const formats = useFormats()
   return (
     <>
@@ -72,7 +71,6 @@ function Figures({ of, isLive }: { of: Overview; isLive: boolean }): JSX.Element
         </div>
         <div>
           <SharedLimits limits={of.shared} disabled={of.disabled} now={Date.parse(of.at)} />
-          {extras.map(({ name, overview: part }) => part && <part.Card key={name} of={of} now={Date.parse(of.at)} />)}
         </div>
       </div>
       <p class="quiet small process-note">◐ {overview.process(of.process.id, formats.dateTime(of.process.since))}</p>
@@ -82,7 +80,7 @@ function Figures({ of, isLive }: { of: Overview; isLive: boolean }): JSX.Element
 
 function State({ of, isLive }: { of: Overview; isLive: boolean }): JSX.Element {
   const overview = useOverviewWords()
-  const problems = problemsOf(of, useExtras(), useSpeech(), useNames())
+  const problems = problemsOf(of, useSpeech(), useNames())
   const isGood = problems.length === 0 && isLive
   const text = problems.length === 0 ? overview.noProblems : overview.problems(problems.length)
   return (

@@ -1,10 +1,10 @@
-import { changesBetween } from '../../pages/audit/changes.ts'
-import { settingName } from '../../pages/settings/setting-name.ts'
 import { plain } from '../../ui/text.tsx'
 import type { Words } from '../../words/en.ts'
 import type { Formats } from '../../words/formats.ts'
 import { type Names, useNames } from '../../words/names.ts'
 import { type Speech, useSpeech } from '../../words/words.ts'
+import { changesBetween } from '../audit/changes.ts'
+import { settingName } from '../settings/setting-name.ts'
 import type { Part } from './reversal.ts'
 import { texts } from './words.ts'
 

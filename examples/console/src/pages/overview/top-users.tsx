@@ -2,9 +2,9 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Overview } from '../../api/api.ts'
 import { hrefOf } from '../../route.ts'
-import { usePolicy, useRefusalsHref } from '../../session.ts'
+import { usePolicy } from '../../session.ts'
 import { useNames } from '../../words/names.ts'
-import { useFormats, useWords } from '../../words/words.ts'
+import { useFormats } from '../../words/words.ts'
 import { Card } from './card.tsx'
 import { useOverviewWords } from './words.ts'
 
@@ -36,9 +36,6 @@ export function TopUsers({ kind, since, users }: TopUsersProps): JSX.Element {
 }
 
 function List({ kind, users }: Pick<TopUsersProps, 'kind'> & { users: TopUsersProps['users'][string] }): JSX.Element {
-  const words = useWords()
-  const refusalsOf = useRefusalsHref()
-  const refusalsHref = kind === 'refused' ? refusalsOf : undefined
   const overview = useOverviewWords()
   const formats = useFormats()
   const [isAll, setAll] = useState(false)
@@ -54,7 +51,6 @@ function List({ kind, users }: Pick<TopUsersProps, 'kind'> & { users: TopUsersPr
             <th scope="col" class="number">
               {kind === 'spent' ? overview.tokens : overview.count}
             </th>
-            {refusalsHref !== undefined && <td />}
           </tr>
         </thead>
         <tbody>
@@ -66,13 +62,6 @@ function List({ kind, users }: Pick<TopUsersProps, 'kind'> & { users: TopUsersPr
                 </a>
               </th>
               <td class="number">{formats.number(amount)}</td>
-              {refusalsHref !== undefined && (
-                <td>
-                  <a href={refusalsHref(userId)} aria-label={words.users.whyRefused(userId)}>
-                    {overview.why}
-                  </a>
-                </td>
-              )}
             </tr>
           ))}
         </tbody>

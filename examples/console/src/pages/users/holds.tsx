@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { Hold } from '../../api/api.ts'
 import { useApi, usePolicy } from '../../session.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
 import { useInterval } from '../../ui/use-interval.ts'
 import { useResource } from '../../ui/use-resource.ts'
 import { useFormats } from '../../words/words.ts'
-import { type Hold, readHolds, releaseHold } from './holds-api.ts'
-import { useHoldWords } from './words.ts'
+import { useHoldWords } from './hold-words.ts'
 
 const REFRESH_MS = 5_000
 
@@ -21,7 +21,7 @@ export function Holds({ id, onChanged }: HoldsProps): JSX.Element | null {
   const words = useHoldWords()
   const api = useApi()
   const { concurrency } = usePolicy()
-  const holds = useResource(() => readHolds(api, id), [api, id])
+  const holds = useResource(() => api.holds(id), [api, id])
   const [releasing, setReleasing] = useState<Hold>()
   useInterval(holds.reload, REFRESH_MS)
   const open = holds.data ?? []
@@ -46,7 +46,7 @@ export function Holds({ id, onChanged }: HoldsProps): JSX.Element | null {
           about={words.releaseAbout(releasing.operation)}
           yes={words.release}
           act={async () => {
-            await releaseHold(api, id, releasing.ref)
+            await api.releaseHold(id, releasing.ref)
             holds.reload()
             onChanged()
           }}

@@ -2,10 +2,16 @@ import type { Overview } from '../../api/api.ts'
 import { hrefOf } from '../../route.ts'
 import type { Names } from '../../words/names.ts'
 import type { Speech } from '../../words/words.ts'
-import type { Extra, Problem } from '../extra.ts'
 import { shareOf, totalOf } from './endings.tsx'
 import { headroomOf, LAST_MINUTES, tightestOf } from './figures.ts'
 import { texts as textsIn } from './words.ts'
+
+/** A problem that needs attention. */
+interface Problem {
+  readonly text: string
+  /** Where to go; absent if nowhere. */
+  readonly href?: string
+}
 
 /** Server errors above this share are a problem. A few always occur. */
 const MANY_ERRORS = 0.02
@@ -17,7 +23,7 @@ const ENOUGH_REQUESTS = 50
 const LITTLE_LEFT = 0.1
 
 /** The current problems, the worst first. */
-export function problemsOf(data: Overview, extras: readonly Extra[], speech: Speech, names: Names): Problem[] {
+export function problemsOf(data: Overview, speech: Speech, names: Names): Problem[] {
   const { requests, refusals, shared, settings } = data
   const { formats, language } = speech
   const texts = textsIn[language]
@@ -30,8 +36,7 @@ export function problemsOf(data: Overview, extras: readonly Extra[], speech: Spe
   if (errors >= MANY_ERRORS) problems.push({ text: texts.errors(formats.percent(errors)), href: hrefOf('errors') })
   const refused = shareOf(last, 'refused')
   if (totalOf(last) >= ENOUGH_REQUESTS && refused >= MANY_REFUSED) {
-    const href = extras.find(({ refusalsHref }) => refusalsHref)?.refusalsHref?.()
-    problems.push({ text: texts.manyRefused(formats.percent(refused)), href })
+    problems.push({ text: texts.manyRefused(formats.percent(refused)), href: hrefOf('refusals') })
   }
   const tightest = tightestOf(shared)
   if (tightest !== undefined && headroomOf(tightest) < LITTLE_LEFT) {
@@ -43,5 +48,5 @@ export function problemsOf(data: Overview, extras: readonly Extra[], speech: Spe
   else if (settings.faults.length > 0) {
     problems.push({ text: texts.faults(formats.number(settings.faults.length)), href: hrefOf('settings') })
   }
-  return [...problems, ...extras.flatMap(({ overview }) => overview?.problem(data, speech) ?? [])]
+  return problems
 }

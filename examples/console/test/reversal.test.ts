@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { partsOf, patchOf, standingOf } from '../../../src/extras/history/reversal.ts'
+import { partsOf, patchOf, standingOf } from '../src/pages/history/reversal.ts'
 
 type Document = Record<string, unknown>
 
