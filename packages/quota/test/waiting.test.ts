@@ -206,6 +206,60 @@ describe('requests that can’t be served', () => {
   })
 })
 
+describe('requests of several sizes at a bucket', () => {
+  const BUCKET = definePolicy({
+    windows: [{ label: 'pace', lengthMs: 10_000, burst: 10 }],
+    categories: ['api'],
+    layers: [{ name: 'user' }],
+    operations: { call: { category: 'api', cost: 1 } },
+    base: { user: { api: { pace: 10 } } },
+  })
+  const call = { subject: 'ada', operation: 'call' } as const
+
+  describe.each([
+    ['synchronous', () => memoryStore()],
+    ['asynchronous', () => asyncStore(memoryStore())],
+  ])('over a %s store', (_, store) => {
+    async function empty() {
+      const quota = createQuota({ policy: BUCKET, logger: false, store: store() as QuotaStore })
+      const queue = waitingQueue(quota)
+      await queue.reserve({ ...call, cost: 10 })
+      return { quota, queue }
+    }
+
+    it.each([3_000, 30_000])('a later larger request doesn’t delay a smaller one that waits for %d ms', async (ms) => {
+      const { quota, queue } = await empty()
+      const small = queue.reserve({ ...call, maxWaitMs: ms })
+      const large = queue.reserve({ ...call, cost: 10, maxWaitMs: 30_000 })
+      await vi.advanceTimersByTimeAsync(999)
+      expect(await statusOf(small)).toBe('open')
+      await vi.advanceTimersByTimeAsync(1)
+      expect(await statusOf(small)).toBe('reserved')
+      expect(await statusOf(large)).toBe('open')
+      await vi.advanceTimersByTimeAsync(10_000)
+      expect(await statusOf(large)).toBe('reserved')
+      await quota.close()
+    })
+
+    it('a newcomer isn’t refused because of a larger request that waits', async () => {
+      const { quota, queue } = await empty()
+      const small = queue.reserve({ ...call, maxWaitMs: 30_000 })
+      const leave = new AbortController()
+      const large = queue.reserve({ ...call, cost: 10, maxWaitMs: 30_000, signal: leave.signal })
+      await vi.advanceTimersByTimeAsync(0)
+      const next = queue.reserve({ ...call, cost: 2, maxWaitMs: 5_000 })
+      expect(await statusOf(next)).toBe('open')
+      leave.abort(new Error('gone'))
+      await expect(large).rejects.toThrow('gone')
+      await vi.advanceTimersByTimeAsync(1_000)
+      expect(await statusOf(small)).toBe('reserved')
+      await vi.advanceTimersByTimeAsync(2_000)
+      expect(await statusOf(next)).toBe('reserved')
+      await quota.close()
+    })
+  })
+})
+
 describe('wake-ups of the queue', () => {
   async function full() {
     const settingsStore = memorySettings()

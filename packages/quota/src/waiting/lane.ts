@@ -112,8 +112,10 @@ export class Lane {
   }
 
   close({ cost, waitMs }: Closing, now: number): void {
-    this.#refusedCost = now < this.retryAt ? Math.min(this.#refusedCost, cost) : cost
     this.#room = 0
+    // A bucket admits a smaller request earlier, so a larger one says nothing about it.
+    if (now < this.retryAt && cost > this.#refusedCost) return
+    this.#refusedCost = cost
     this.opensAt = waitMs === undefined ? 0 : now + waitMs
     this.retryAt = now + Math.min(waitMs ?? this.#probeMs(), RECHECK_MS)
     this.alarm.due = this.retryAt

@@ -134,4 +134,10 @@ export const FAULTS: readonly Fault[] = [
     from: 'now + (waitMs ?? 0) > deadline && !expectsGiveBacks',
     to: 'now + (waitMs ?? 0) > deadline',
   },
+  {
+    name: 'the reply to a larger request counts for smaller ones',
+    file: 'lane.ts',
+    from: 'if (now < this.retryAt && cost > this.#refusedCost) return\n    this.#refusedCost = cost\n',
+    to: 'this.#refusedCost = now < this.retryAt ? Math.min(this.#refusedCost, cost) : cost\n',
+  },
 ]

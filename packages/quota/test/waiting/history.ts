@@ -16,6 +16,7 @@ const ORDER = [
   'user/1s',
   'user/5s',
   'team/t3s',
+  'team/pace',
   'team/5s',
   'service/running',
   'service/t3s',
@@ -42,6 +43,7 @@ function policyOf({ definePolicy }: Library, isNarrow: boolean) {
       { label: '1s', lengthMs: 1_000, unit: 'requests' },
       { label: '5s', lengthMs: 5_000, unit: 'requests' },
       { label: 't3s', lengthMs: 3_000, unit: 'tokens' },
+      { label: 'pace', lengthMs: 8_000, burst: 35, unit: 'tokens' },
     ],
     categories: ['ai'],
     layers: [{ name: 'user' }, { name: 'team' }, { name: 'service', shared: true }],
@@ -52,9 +54,9 @@ function policyOf({ definePolicy }: Library, isNarrow: boolean) {
     },
     concurrency: { label: 'running', operations: ['chat', 'heavy'] },
     base: {
-      user: { ai: { '1s': 4, '5s': 12, t3s: 60, running: 3 } },
-      team: { ai: { '1s': 'unlimited', '5s': isNarrow ? 4 : 18, t3s: isNarrow ? 20 : 80 } },
-      service: { ai: { '1s': 10, '5s': 'unlimited', t3s: 120, running: 6 } },
+      user: { ai: { '1s': 4, '5s': 12, t3s: 60, pace: 'unlimited', running: 3 } },
+      team: { ai: { '1s': 'unlimited', '5s': isNarrow ? 4 : 18, t3s: isNarrow ? 20 : 80, pace: 160 } },
+      service: { ai: { '1s': 10, '5s': 'unlimited', t3s: 120, pace: 'unlimited', running: 6 } },
     },
   })
 }
@@ -542,7 +544,7 @@ function needsOf(
   const { slots, tokens: price } = PRICES[operation]
   const amountOf = (label: string): number => {
     if (label === 'running') return slots
-    return label === 't3s' ? (tokens ?? price) : requests
+    return label === 't3s' || label === 'pace' ? (tokens ?? price) : requests
   }
   const needs = ORDER.map((limit) => [limitOf(subject, limit), amountOf(limit.split('/')[1]!)] as const)
   return new Map(needs.filter(([, amount]) => amount > 0))
