@@ -25,6 +25,7 @@ const ORDER = [
 
 const PRICES = {
   list: { requests: 1, tokens: 0, slots: 0 },
+  embed: { requests: 1, tokens: 5, slots: 0 },
   chat: { requests: 1, tokens: 5, slots: 1 },
   heavy: { requests: 1, tokens: 20, slots: 1 },
 }
@@ -49,13 +50,14 @@ function policyOf({ definePolicy }: Library, isNarrow: boolean) {
     layers: [{ name: 'user' }, { name: 'team' }, { name: 'service', shared: true }],
     operations: {
       list: { category: 'ai', cost: { requests: 1 } },
+      embed: { category: 'ai', cost: { requests: 1, tokens: 5 } },
       chat: { category: 'ai', cost: { requests: 1, tokens: 5 } },
       heavy: { category: 'ai', cost: { requests: 1, tokens: 20 } },
     },
     concurrency: { label: 'running', operations: ['chat', 'heavy'] },
     base: {
       user: { ai: { '1s': 4, '5s': 12, t3s: 60, pace: 'unlimited', running: 3 } },
-      team: { ai: { '1s': 'unlimited', '5s': isNarrow ? 4 : 18, t3s: isNarrow ? 20 : 80, pace: 160 } },
+      team: { ai: { '1s': 'unlimited', '5s': isNarrow ? 4 : 18, t3s: isNarrow ? 20 : 160, pace: 160 } },
       service: { ai: { '1s': 10, '5s': 'unlimited', t3s: 120, pace: 'unlimited', running: 6 } },
     },
   })
@@ -163,7 +165,8 @@ export class History {
     else if (dice < 0.76) await this.#change()
     else if (dice < 0.78) this.#reset()
     else if (dice < 0.8) await this.#release()
-    else if (dice < 0.85 && this.#isCrowded) this.#crowd()
+    else if (dice < 0.83) await this.#climb()
+    else if (dice < 0.88 && this.#isCrowded) this.#crowd()
     else await this.#pass(Math.floor(this.#random() ** 3 * 4_000))
   }
 
@@ -216,20 +219,36 @@ export class History {
 
   /** Something is given back between two tries in flight that are as large. */
   async #race(): Promise<void> {
-    const operation = (['list', 'chat', 'heavy'] as const)[this.#below(3)]!
-    this.#enter(operation)
+    const operation = (['list', 'embed', 'heavy'] as const)[this.#below(3)]!
+    const subject = this.#newSubject()
+    for (let more = this.#below(5); more > 0; more--) this.#enter(operation, { ...subject })
+    await this.#land()
+    this.#enter(operation, { ...subject })
     await Promise.resolve()
     for (let more = this.#below(4); more > 0; more--) this.#settle()
-    this.#enter(operation)
+    this.#enter(operation, { ...subject })
   }
 
-  #enter(operation = (['list', 'chat', 'chat', 'heavy'] as const)[this.#below(4)]!): void {
+  /** One team's users ask for more and more in one tick, so that a bucket has another wait for each of them. */
+  async #climb(): Promise<void> {
+    const team = `t${this.#below(2)}`
+    for (const [user, tokens] of [10, 20, 25, 30].entries()) this.#enter('embed', { user: `u${user}`, team }, tokens)
+    for (let passes = 4 + this.#below(8); passes > 0; passes--) {
+      await this.#pass(150)
+      await this.#rest()
+    }
+  }
+
+  #enter(
+    operation = (['list', 'embed', 'chat', 'chat', 'heavy'] as const)[this.#below(5)]!,
+    subject = this.#newSubject(),
+    needed?: number,
+  ): void {
     const requests = this.#random() < 0.2 ? 1 + this.#below(3) : 1
-    const tokens = operation !== 'list' && this.#random() < 0.5 ? 1 + this.#below(30) : undefined
+    const tokens = needed ?? (operation !== 'list' && this.#random() < 0.5 ? 1 + this.#below(30) : undefined)
     const priority = this.#random() < 0.8 ? 0 : this.#below(5) - 2
     const maxWaitMs = this.#random() < 0.2 ? this.#below(2_000) : 60_000
     const now = this.#time.now
-    const subject = this.#newSubject()
     const entry: Entry = {
       nr: this.#entries.length,
       subject,
