@@ -111,7 +111,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const usageRecords = new UsageRecords(db)
   const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
 
-  const metrics = gatewayMetrics(quota, backend.leases)
+  const metrics = gatewayMetrics(quota)
   registerUsageMetrics(usage.recorder, metrics.registry)
   const extras = await runExtras(config.extras, {
     config,

@@ -10,7 +10,7 @@ const CALLERS = 6
 /** Of the site, for reads: this many requests of two tokens. */
 const SITE_LIMIT = 16_000
 const COST = 2
-/** Nobody was served for so long: the site has nothing left, and no lease lives. */
+/** Nobody was served for so long: the site has nothing left. */
 const QUIET_MS = 4_000
 
 type Send = ReturnType<typeof sender>
@@ -68,7 +68,7 @@ class Load {
 }
 
 describe.runIf(redisTests && deep)('four gateway processes on a cluster', () => {
-  it('a lost primary and a killed process lead to no request above the site’s limit and no unexplained error', async () => {
+  it('a lost primary and a killed process keep the site’s limit but for charges in flight, without an unexplained error', async () => {
     const cluster = await startCluster({ nodeTimeoutMs: 500 })
     onTestFinished(() => cluster.stop())
     const nodes = cluster.seeds.map(({ host, port }) => `${host}:${port}`)
@@ -101,7 +101,7 @@ describe.runIf(redisTests && deep)('four gateway processes on a cluster', () => 
     await home.kill()
     const lostAt = performance.now()
     const before = load.admitted
-    // Held tokens are still spent; then the failure policy answers until a replica has taken over.
+    // The failure policy answers until a replica has taken over.
     await expect.poll(() => load.answers.get('503 quota_unavailable') ?? 0, { timeout: 10_000 }).toBeGreaterThan(0)
     await expect.poll(() => load.admitted, { timeout: 10_000, interval: 10 }).toBeGreaterThan(before + 300)
     const backMs = performance.now() - lostAt
@@ -112,14 +112,13 @@ describe.runIf(redisTests && deep)('four gateway processes on a cluster', () => 
     await expect.poll(isOver, { timeout: 90_000, interval: 50 }).toBe(true)
     await load.stop()
 
-    const metrics = String((await sends[1]!('GET', '/metrics', { token: ADMIN_TOKEN })).body)
-    const local = Number(/^scoregw_quota_lease_local_decisions_total (\d+)$/m.exec(metrics)?.[1])
-    console.log({ ...Object.fromEntries(load.answers), used: (load.admitted * COST) / SITE_LIMIT, backMs, local })
-    expect(load.admitted * COST).toBeLessThanOrEqual(SITE_LIMIT)
-    // What the killed process held and what the lost primary's clients could not give back stays unused.
-    expect(load.admitted * COST).toBeGreaterThan(SITE_LIMIT * 0.8)
+    console.log({ ...Object.fromEntries(load.answers), used: (load.admitted * COST) / SITE_LIMIT, backMs })
+    // The lost primary's last charges may not have reached its replica: at most one of each caller.
+    const inFlight = PROCESSES * CALLERS * COST
+    expect(load.admitted * COST).toBeLessThanOrEqual(SITE_LIMIT + inFlight)
+    // What was charged without an answer stays charged, once for the primary and once for the killed process.
+    expect(load.admitted * COST).toBeGreaterThanOrEqual(SITE_LIMIT - 2 * inFlight)
     expect([...load.answers.keys()].sort()).toEqual(['200', '429 quota_exceeded', '503 quota_unavailable', 'killed'])
-    expect(local).toBeGreaterThan(100)
     // Seen by the next who asks as well.
     expect((await sends[2]!('POST', '/v1/user/data')).status).toBe(429)
   })

@@ -1,8 +1,7 @@
 import type { Quota } from '@scoregw/quota'
 import { registerQuotaMetrics } from '@scoregw/quota/prometheus'
-import type { LeaseReport } from '@scoregw/quota-redis/leases'
 import type { Request, RequestHandler } from 'express'
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Histogram, Registry } from 'prom-client'
 import type { OperationName } from '../quota/policy.ts'
 
 /** Seconds: from fast responses to slow score services. */
@@ -17,11 +16,10 @@ export interface GatewayMetrics {
   close(): void
 }
 
-/** Makes metrics of requests by method, route and status, of the quota's decisions, and of leases if there are any. */
-export function gatewayMetrics(quota: Quota<OperationName>, leases?: () => LeaseReport): GatewayMetrics {
+/** Makes metrics of requests by method, route and status, and of the quota's decisions. */
+export function gatewayMetrics(quota: Quota<OperationName>): GatewayMetrics {
   const registry = new Registry()
   const close = registerQuotaMetrics({ quota, registry })
-  if (leases !== undefined) registerLeaseMetrics(leases, registry)
   const duration = new Histogram({
     name: 'http_server_request_duration_seconds',
     help: 'Duration of requests by route. Those without a route share one label.',
@@ -58,48 +56,4 @@ export function registerUsageMetrics(usage: { readonly dropped: number }, regist
     },
   })
   registry.registerMetric(counter)
-}
-
-const PREFIX = 'scoregw_quota_lease_'
-
-/** The current leases of a process. */
-const GAUGES = [
-  ['held', 'Leases that this process holds', 'outstandingLeases'],
-  ['idle_tokens', 'Unspent tokens of its leases', 'idleTokens'],
-  ['overshoot_tokens', 'The most tokens seen above a limit of the site', 'overshootTokens'],
-] as const
-
-/** Totals since the process started. */
-const COUNTERS = [
-  ['grants_total', "Calls of the site's script", 'grants'],
-  ['local_decisions_total', "Requests decided without a call to the site's counters", 'localDecisions'],
-  ['stranded_tokens_total', 'Tokens that stay debited but were never spent', 'strandedTokens'],
-  ['counter_losses_total', 'How often counters of the site were lost before their windows ended', 'counterLosses'],
-] as const satisfies readonly (readonly [string, string, keyof LeaseReport])[]
-
-/** Reads the numbers when Prometheus scrapes. */
-function registerLeaseMetrics(leases: () => LeaseReport, registry: Registry): void {
-  for (const [name, help, key] of GAUGES) {
-    const gauge = new Gauge({
-      name: PREFIX + name,
-      help,
-      registers: [],
-      collect() {
-        this.set(leases()[key])
-      },
-    })
-    registry.registerMetric(gauge)
-  }
-  for (const [name, help, key] of COUNTERS) {
-    const counter = new Counter({
-      name: PREFIX + name,
-      help,
-      registers: [],
-      collect() {
-        this.reset()
-        this.inc(leases()[key])
-      },
-    })
-    registry.registerMetric(counter)
-  }
 }

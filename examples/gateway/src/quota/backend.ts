@@ -1,5 +1,4 @@
 import type { Clock, QuotaStore, SettingsStore } from '@scoregw/quota'
-import type { LeaseReport } from '@scoregw/quota-redis/leases'
 import type { ListenPool } from '@scoregw/quota-sql'
 import type { Chore } from '../chores.ts'
 import type { Db } from '../db/schema.ts'
@@ -28,8 +27,6 @@ export interface QuotaBackend {
    */
   readonly chargesWithin?: boolean | undefined
   readonly chores: readonly Chore[]
-  /** Reports leases. Absent if the backend takes none. */
-  readonly leases?: (() => LeaseReport) | undefined
   /** Rejects if the counters are unavailable. Absent if they can't be. */
   readonly check?: (() => Promise<void>) | undefined
   /** The checked part, for people. Present with {@link check}. */

@@ -1,7 +1,6 @@
 import { QuotaError, type Subject } from '@scoregw/quota'
 import { type AsyncCounters, storeSchema } from '@scoregw/quota/store'
 import { type RedisStore, redisBroadcast, redisStore } from '@scoregw/quota-redis'
-import { leasedRedisStore } from '@scoregw/quota-redis/leases'
 import { Cluster, Redis } from 'ioredis'
 import { ConfigError } from '../start/start-error.ts'
 import { type BackendOptions, type QuotaBackend, StoreWatch } from './backend.ts'
@@ -26,7 +25,7 @@ export interface RedisBackendOptions extends BackendOptions {
 
 /**
  * Counters in Redis, shared by all processes with the same one. Settings are in the database, and announced through
- * Redis. On a cluster, users are spread over the servers, and the site's tokens are leased.
+ * Redis. On a cluster, all counters are in one slot, so every limit is exact.
  *
  * @throws {ConfigError} for limits that these counters don't support
  */
@@ -34,9 +33,7 @@ export function redisBackend(given: RedisBackendOptions): QuotaBackend {
   const { db, clock, url, deadlineMs, logger, policy, limits, changes } = given
   // Never connects: the store and the broadcast copy its settings for connections of their own.
   const client = clientOf(url)
-  const options = { client, prefix: PREFIX, deadlineMs, logger }
-  const leased = client.isCluster ? leasedRedisStore(options) : undefined
-  const store = leased ?? redisStore(options)
+  const store = redisStore({ client, prefix: PREFIX, deadlineMs, logger })
   checkConfigured(limits, store)
   const settings = new BroadcastSettings(
     settingsOn(db, clock, changes),
@@ -50,7 +47,6 @@ export function redisBackend(given: RedisBackendOptions): QuotaBackend {
   return {
     name: `Redis ${redisAddress(url)}`,
     store,
-    ...(leased === undefined ? {} : { leases: () => leased.leases() }),
     settings,
     chores: [
       { what: 'checking whether Redis is available', everyMs: WATCH_MS, run: async () => void (await watch.check()) },
