@@ -197,26 +197,6 @@ describe.runIf(redisTests)('a cluster', () => {
     expect(await usedBy(quota, 'u')).toBe(5)
   })
 
-  it('holds give tokens back to the site, whichever server they ended on', async () => {
-    const prefix = newPrefix()
-    const [one, other] = [1, 2].map(() => leasedEngine(clientOf(), later, { policy: sitePolicy(10_000, 100), prefix }))
-    await Promise.all([one!.store.ready(), other!.store.ready()])
-    const subjects = Array.from({ length: 60 }, (_, n) => `u${n}`)
-    const holdAll = async (): Promise<void> => {
-      for (let subject = subjects.pop(); subject !== undefined; subject = subjects.pop()) {
-        const hold = await one!.quota.reserve({ subject, operation: 'take', cost: 50, ttlMs: 5_000 })
-        expect(hold.status).toBe('reserved')
-      }
-    }
-    await Promise.all([1, 2, 3, 4, 5].map(holdAll))
-    expect(await siteUsed(one!.quota)).toBe(3_000)
-    // Nobody settles them any more.
-    await one!.quota.close()
-    await vi.waitFor(async () => expect(await siteUsed(other!.quota)).toBe(0), { timeout: 30_000, interval: 20 })
-    const own = async (n: number) => (await other!.quota.status(`u${n}`)).windows.write![0]!.used
-    for (let n = 0; n < 60; n++) expect(await own(n)).toBe(0)
-  })
-
   it('rows of subjects are spread over the servers when the site is leased', async () => {
     const prefix = newPrefix()
     const { quota, store } = leasedEngine(clientOf(), later, { policy: sitePolicy(1_000_000), prefix })

@@ -1,13 +1,11 @@
 import { cellsIn, type StoreSchema, slotsCell, type TakeRequest, windowCell } from '@scoregw/quota/store'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Keys } from '../src/keys/keys.ts'
-import type { LeasedRedisStore } from '../src/leases.ts'
-import { batchScript, leasedRedisStore, lineTo, Shard, Tick } from './fixtures/version-60fd3be7.js'
+import { batchScript, lineTo, Shard, Tick } from './fixtures/version-60fd3be7.js'
 import { newPrefix, openStore } from './store-harness.ts'
 import { useCleanups, useRedis } from './support/cleanups.ts'
-import { HOURS, Holder, type HolderOptions } from './support/holders.ts'
 import { redisTests } from './support/redis-server.ts'
 
 const { later } = useCleanups()
@@ -182,69 +180,5 @@ describe.runIf(redisTests)('the previous version and this one on one server', ()
     expect(outcomes.map(({ outcome }) => outcome)).toContain('settled')
     expect((await usedOf(counters)).filter((_, cell) => cell % CELLS === CELLS - 1)).toEqual([0, 0])
     expect(await usedOf(counters)).toEqual(all(3, 0))
-  })
-})
-
-describe.runIf(redisTests)('leases of the previous version and of this one on one server', () => {
-  const redis = useRedis()
-  const MANY = 1_000_000
-
-  async function both(siteLimit = MANY) {
-    const [prefix, clock] = [newPrefix(), manualClock()]
-    const options = { port: redis.port, prefix, clock, schema: HOURS, limits: [MANY], siteLimits: [siteLimit] }
-    const started = async (kind: Pick<HolderOptions, 'open' | 'isLeased'>): Promise<Holder> => {
-      const holder = new Holder({ ...options, ...kind })
-      later(() => holder.close())
-      await holder.store.ready()
-      return holder
-    }
-    const again = (): Promise<Holder> => started({ isLeased: true })
-    return { old: await started({ open: leasedRedisStore }), one: await again(), again, clock }
-  }
-
-  it('leases of two versions stay within a shared limit and use nearly all of it', async () => {
-    const LIMIT = 20_000
-    const { old, one } = await both(LIMIT)
-    let admitted = 0
-    for (let wave = 0, isOpen = true; isOpen; wave++) {
-      const takes = [old, one].flatMap((each) => Array.from({ length: 50 }, (_, n) => each.take(4, `u${wave + n}`)))
-      const replies = await Promise.all(takes)
-      const fits = replies.filter(({ outcome }) => outcome === 'admitted').length
-      admitted += 4 * fits
-      isOpen = fits === replies.length
-    }
-    expect(admitted).toBeLessThanOrEqual(LIMIT)
-    expect(admitted).toBeGreaterThan(LIMIT * 0.9)
-  })
-
-  it('a previous-version hold’s part of the site is given back once, whichever version ends it', async () => {
-    // So near its limit the site leases nothing ahead.
-    const { old, one, clock } = await both(500)
-    for (const name of ['a', 'b', 'c']) expect(await old.hold(name, 10)).toMatchObject({ outcome: 'admitted' })
-    expect(await one.grow('a', 5)).toMatchObject({ outcome: 'held' })
-    expect([await one.used(), await one.siteUsed()]).toEqual([[35], [35]])
-    expect(await one.commit('a', 3)).toMatchObject({ outcome: 'settled', charged: 3 })
-    expect(await old.commit('b', 4)).toMatchObject({ outcome: 'settled', charged: 4 })
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([17]), { timeout: 15_000, interval: 5 })
-    clock.advance(60_000)
-    await Promise.all([one.holds.sweep(), old.holds.sweep(), one.holds.sweep()])
-    await vi.waitFor(async () => expect(await one.siteUsed()).toEqual([7]), { timeout: 15_000, interval: 5 })
-    expect([await one.used(), await old.used()]).toEqual([[7], [7]])
-  })
-
-  it('leases of two versions are returned to one ledger', async () => {
-    const { old, one, again } = await both()
-    const takes = async (holder: Holder): Promise<number> => {
-      let taken = 0
-      while ((holder.store as LeasedRedisStore).leases().idleTokens < 100) {
-        await Promise.all(Array.from({ length: 20 }, (_, n) => holder.take(1, `v${n}`)))
-        taken += 20
-      }
-      return taken
-    }
-    const taken = (await takes(old)) + (await takes(one))
-    await Promise.all([old.store.close(), one.store.close()])
-    const last = await again()
-    expect(await last.siteUsed()).toEqual([taken])
   })
 })

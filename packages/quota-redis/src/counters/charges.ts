@@ -47,7 +47,7 @@ export interface Refund {
   readonly identity: string
   readonly startedAt: number
   readonly amount: number
-  /** Whether the cell is closed when nothing is left; only for concurrency slots. */
+  /** Whether the cell is closed when nothing is left: slots, and windows that an undone take opened. */
   readonly closes: boolean
 }
 

@@ -18,7 +18,7 @@ import { Batch, type Operation } from './batch.ts'
 import type { Refund } from './charges.ts'
 import { Holds, type ReadHoldPage } from './holds.ts'
 import { ListBook } from './lists.ts'
-import { AGAIN, type Caller, called, takeReply } from './operation.ts'
+import { AGAIN, called, takeReply } from './operation.ts'
 import { RecordChanges } from './record-changes.ts'
 import {
   encodeReadable,
@@ -44,17 +44,14 @@ export interface CountersDeps {
 }
 
 /** Opens the counters of one policy. Expired holds are refunded once `holds.sweeper` is started. */
-export function openCounters(
-  deps: CountersDeps,
-  changesOf: (keys: Keys, book: ListBook, caller: Caller) => RecordChanges = (...all) => new RecordChanges(...all),
-): Counters {
+export function openCounters(deps: CountersDeps): Counters {
   const { connection, prefix, schema, deadlineMs, testClock, tick } = deps
   const keys = new Keys(prefix, schema)
   const book = new ListBook(keys.layout)
   const instant = new Instant(keys.layout)
   const newBatch = (): Batch => new Batch(keys, book, instant, testClock?.now())
   const caller = new Calls<Operation>({ connection, deadlineMs, script: BATCH_SCRIPT, tick, newBatch })
-  const changes = changesOf(keys, book, caller)
+  const changes = new RecordChanges(keys, book, caller)
   const readPage: ReadHoldPage = (index, which, most) => readHoldPage(deps, index, which, most)
   return new Counters(keys, caller, changes, new Holds(keys, changes, caller, readPage, connection))
 }

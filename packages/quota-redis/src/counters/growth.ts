@@ -3,16 +3,14 @@ import { newMark, withGrowth } from './record.ts'
 import { type Changed, type Decide, type Decided, type HeldRecord, seenAt } from './record-changes.ts'
 
 /** The outcome of a growth, if it is applied. */
-export type GrowthResult = Pick<HoldReply, 'outcome' | 'endsAt'> & { readonly isCharged?: boolean | undefined }
+type GrowthResult = Pick<HoldReply, 'outcome' | 'endsAt'> & { readonly isCharged?: boolean | undefined }
 
-/**
- * Decides on a growth.
- *
- * @param mark identifies this growth. The record keeps it, so that a growth whose reply was lost is not charged again
- */
-export function growthOf(request: GrowRequest, mark: string, units: readonly string[]): Decide<GrowthResult> {
+/** Decides on a growth. */
+export function growthOf(request: GrowRequest, units: readonly string[]): Decide<GrowthResult> {
   const { subject, category, quotas, periods, settingsRevision, costs, id } = request
   const take = { subject, category, quotas, periods, settingsRevision }
+  // The record keeps it, so that a growth whose reply was lost is not charged again.
+  const mark = newMark()
   return (stored, at): Decided<GrowthResult> => {
     const { record, ended } = seenAt(stored, at)
     const outcome = holdOutcome(record, id)

@@ -79,7 +79,7 @@ export class Holds implements RedisHolds {
   }
 
   async grow(request: GrowRequest): Promise<HoldReply> {
-    const decide = growthOf(request, newMark(), this.#keys.schema.units)
+    const decide = growthOf(request, this.#keys.schema.units)
     return growthReply(await this.#changes.change(this.#placeOf(request), decide))
   }
 

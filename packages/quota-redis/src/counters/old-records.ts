@@ -2,7 +2,7 @@ import { decode } from '@msgpack/msgpack'
 import { CLOSED, NOT_OPEN, type Settled } from '@scoregw/quota/store'
 import type { Charge } from './charges.ts'
 import { type ListBook, ROW_VERSION } from './lists.ts'
-import type { Found, HoldOfRecord, IdRecord, SharedPart } from './record.ts'
+import type { Found, HoldOfRecord, IdRecord } from './record.ts'
 import { CELL_BYTES, readCell, sevenBytes, sixBytes } from './row-bytes.ts'
 
 /** The part of a hold's record after its head, packed with cmsgpack; texts are bytes. */
@@ -13,8 +13,6 @@ type OldHold = Readonly<Record<'category' | 'owner' | 'growths', Uint8Array>> &
     readonly rows: readonly Uint8Array[]
     /** Of its commit: charged, uncharged and reserved amounts. */
     readonly answer: false | readonly [Amounts, Amounts, Amounts]
-    /** Of leases: the mark, then alternating rows and their cells. */
-    readonly shared?: readonly Uint8Array[]
   }
 type Amounts = Readonly<Record<string, number>>
 
@@ -73,7 +71,7 @@ function statesIn(cells: Buffer, limits: readonly string[]): number[] {
 }
 
 function holdOf(
-  { category, owner, keep, costs, taken, ends, growths, rows, answer, shared }: OldHold,
+  { category, owner, keep, costs, taken, ends, growths, rows, answer }: OldHold,
   limits: readonly string[],
 ): HoldOfRecord {
   const [charged, uncharged, reserved] = answer === false ? [] : answer
@@ -81,7 +79,6 @@ function holdOf(
   return {
     ...{ category: textOf(category), owner: textOf(owner), costs, takenAt: taken, endsAt: ends, keepMs: keep },
     ...{ charges: chargesIn(rows, limits), growths: textOf(growths).match(/.{8}/g) ?? [], answer: settled },
-    shared: shared && sharedIn(shared),
   }
 }
 
@@ -95,17 +92,6 @@ function chargesIn(rows: readonly Uint8Array[], limits: readonly string[]): Char
     }
   }
   return charges
-}
-
-function sharedIn([mark, ...all]: readonly Uint8Array[]): SharedPart {
-  const rows = Array.from({ length: all.length / 2 }, (_, r) => {
-    const bytes = Buffer.from(all[2 * r + 1]!)
-    const cells = Array.from({ length: bytes.length / CELL_BYTES }, (__, w) => {
-      return [sixBytes(bytes, CELL_BYTES * w), sevenBytes(bytes, CELL_BYTES * w + 6)]
-    })
-    return { of: textOf(all[2 * r]!), cells: cells.flat() }
-  })
-  return { mark: textOf(mark!), rows }
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -22,14 +22,12 @@ export interface OperationForm<T> {
    * The value of an answer, or `AGAIN` to call `encode` again and send the result.
    *
    * @param found the record that was found, for statuses `other_record` and `other_old_record`; the list, for a step `list`
-   * @param isRepeated whether it was repeated without an answer, so that the first attempt may still be carried out
    */
   readonly read: (
     replay: Replay,
     status: Status,
     rows: readonly number[],
     found: Buffer | undefined,
-    isRepeated: boolean,
   ) => T | typeof AGAIN
   /** Whether it contains a step `list`. */
   readonly hasList?: boolean | undefined
@@ -56,9 +54,6 @@ class Call<T> implements Operation {
   readonly #reject: (error: unknown) => void
   #rows: readonly number[] = []
   #isFailed = false
-  /** It was sent, and no answer has arrived. */
-  #isOut = false
-  #isRepeated = false
 
   constructor(caller: Caller, form: OperationForm<T>, resolve: (value: T) => void, reject: (error: unknown) => void) {
     this.repeatable = form.repeatable
@@ -69,13 +64,10 @@ class Call<T> implements Operation {
   }
 
   encode(batch: Batch): void {
-    this.#isRepeated = this.#isOut
-    this.#isOut = true
     this.#rows = this.#form.encode(batch)
   }
 
   answer(replay: Replay, place: number): void {
-    this.#isOut = false
     try {
       const status = replay.statusOf(place)
       // Not carried out: it, or an operation before it, uses a row with an unknown list of limits.
@@ -85,7 +77,7 @@ class Call<T> implements Operation {
       }
       const found =
         status === 'other_record' || status === 'other_old_record' || this.#form.hasList ? replay.found() : undefined
-      const value = this.#form.read(replay, status, this.#rows, found, this.#isRepeated)
+      const value = this.#form.read(replay, status, this.#rows, found)
       if (value === AGAIN) this.#caller.again(this)
       else if (status === 'unreadable') this.fail(replay.damage(this.#rows))
       else if (this.#isFailed) this.#form.late?.(value)

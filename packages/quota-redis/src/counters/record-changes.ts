@@ -27,7 +27,7 @@ interface More {
 }
 
 /** A change to a record. */
-export interface Change {
+interface Change {
   readonly after: IdRecord
   /** How long the record is kept from now on, in milliseconds. An open hold's is kept until it is settled. */
   readonly keepMs: number
@@ -69,8 +69,6 @@ interface Applied {
   readonly states: WindowStates
   readonly added?: readonly number[] | undefined
   readonly settingsRevision: string
-  /** It was repeated without an answer, so the first attempt may still be carried out. */
-  readonly isRepeated: boolean
 }
 
 /** The outcome of a decision. */
@@ -231,9 +229,9 @@ export class RecordChanges {
         })
         return [...charged, ...rows]
       },
-      read: (replay, status, rows, found, isRepeated) => {
+      read: (replay, status, rows, found) => {
         const { now, settingsRevision } = replay
-        const applied = { ...NOTHING, now, status, found, settingsRevision, isRepeated }
+        const applied = { ...NOTHING, now, status, found, settingsRevision }
         if (status === 'unreadable' && skipsDamaged === true) {
           const unread = rows.filter((row) => replay.isDamaged(row))
           damaged = new Set([...damaged, ...unread.map((row) => replay.nameOf(row))])
@@ -292,7 +290,7 @@ export class RecordChanges {
 }
 
 /** The hold that a change ends. */
-export function endedBy(before: IdRecord | undefined, { after }: Change): HoldOfRecord | undefined {
+function endedBy(before: IdRecord | undefined, { after }: Change): HoldOfRecord | undefined {
   return isOpenHold(before) && !isOpenHold(after) ? before!.hold : undefined
 }
 
@@ -347,7 +345,7 @@ export function encodeExpect(
 }
 
 const NO_BYTES: Buffer = Buffer.alloc(0)
-const NOTHING = { status: 'done', states: [], settingsRevision: '', isRepeated: false } as const
+const NOTHING = { status: 'done', states: [], settingsRevision: '' } as const
 
 /** Whether a record belongs to an unsettled hold. */
 export function isOpenHold(record: IdRecord | undefined): boolean {

@@ -33,24 +33,6 @@ export interface HoldOfRecord extends HoldFactsOf {
   readonly charges: readonly Charge[]
   /** Marks of the last growths, so that a growth whose reply was lost is not repeated. */
   readonly growths: readonly string[]
-  /** Set if the hold has charges in rows of another slot. The process that ends the hold refunds them. */
-  readonly shared?: SharedPart | undefined
-}
-
-/** A hold's charges in rows of another slot. */
-export interface SharedPart {
-  /** The take that made the charge, even after the refund. */
-  readonly mark: string
-  /** Empty if the charge is not known yet, or was refunded. */
-  readonly rows: readonly SharedRows[]
-}
-
-/** Charges in one set of rows. A hold has several if its policy changed while it was open. */
-export interface SharedRows {
-  /** Identifies the rows. */
-  readonly of: string
-  /** Per window: when it opened (epoch milliseconds) and the amount charged. */
-  readonly cells: readonly number[]
 }
 
 /** The record of an id. */
@@ -106,7 +88,6 @@ export function recordText(record: IdRecord, behind?: Behind): string {
   const ofHold = hold && [
     ...[hold.category, hold.owner, hold.costs, hold.takenAt, hold.endsAt, hold.keepMs],
     ...[byRow(hold.charges), hold.growths.join(''), hold.answer ?? 0],
-    ...(hold.shared === undefined ? [] : [hold.shared]),
   ]
   const ofFacts = behind && [behind.of, behind.rows ?? 0, behind.periods ?? 0, behind.plan ?? 0]
   const ofStates = states.length > 0 ? [headOf(limits.join('\n')), states] : 0
@@ -134,7 +115,6 @@ type RecordJson = readonly [
         charges: ChargesByRow,
         growths: string,
         answer: 0 | Settled<Amounts>,
-        shared?: SharedPart,
       ],
   facts:
     | 0
@@ -228,7 +208,7 @@ const STATES: Readonly<Record<string, IdRecord['state']>> = {
   E: 'expired',
 }
 
-function holdOf([category, owner, costs, takenAt, endsAt, keepMs, charges, growths, answer, shared]: Exclude<
+function holdOf([category, owner, costs, takenAt, endsAt, keepMs, charges, growths, answer]: Exclude<
   RecordJson[5],
   0
 >): HoldOfRecord {
@@ -236,7 +216,6 @@ function holdOf([category, owner, costs, takenAt, endsAt, keepMs, charges, growt
     ...{ category, owner, costs, takenAt, endsAt, keepMs, charges: fromRows(charges) },
     growths: growths.match(/.{8}/g) ?? [],
     answer: answer === 0 ? undefined : answer,
-    shared,
   }
 }
 

@@ -22,15 +22,6 @@ import { type IdRecord, newMark, recordText, startIn, statesFor } from './record
 import { behindOf, encodeExpect, isOpenHold, type RecordChanges } from './record-changes.ts'
 import { refundsOfStates } from './refunds.ts'
 
-/** The result of a take. */
-export interface Taken {
-  readonly reply: TakeReply
-  /** The record of the id, if there is one. */
-  readonly record?: IdRecord | undefined
-  /** It was repeated without an answer, so the first attempt may still be carried out. */
-  readonly isRepeated: boolean
-}
-
 /** The id was known, and its key has this value. */
 interface FoundKey {
   readonly status: Status
@@ -52,34 +43,30 @@ export class TakesUnderIds {
     this.#holds = holds
   }
 
-  async take(request: TakeRequest, id: ReservationId): Promise<TakeReply> {
-    const { reply } = await this.taken(request, id, this.begun(request, id))
-    return reply
+  take(request: TakeRequest, id: ReservationId): Promise<TakeReply> {
+    return this.#take(request, id, this.#begun(request, id))
   }
 
-  /** @param begun its record, as {@link begun} creates it */
-  async taken(request: TakeRequest, id: ReservationId, begun: IdRecord): Promise<Taken> {
+  async #take(request: TakeRequest, id: ReservationId, begun: IdRecord): Promise<TakeReply> {
     const place = this.#placeOf(request, id)
-    const { known, ...taken } = await called<Taken & { readonly known?: FoundKey }>(this.#caller, {
+    const taken = await called<TakeReply | FoundKey>(this.#caller, {
       repeatable: true,
       encode: (batch) => this.#encode(batch, request, place, begun),
-      read: (replay, status, rows, found, isRepeated) => {
+      read: (replay, status, rows, found) => {
         const { now } = replay
-        const isKnown = status === 'other_record' || status === 'other_old_record'
-        if (isKnown)
-          return { reply: { outcome: 'duplicate', now, states: [] }, isRepeated, known: { status, now, found } }
-        if (status === 'too_many_holds') return { reply: { outcome: 'too_many_holds', now, states: [] }, isRepeated }
+        if (status === 'other_record' || status === 'other_old_record') return { status, now, found }
+        if (status === 'too_many_holds') return { outcome: 'too_many_holds', now, states: [] }
         const reply = takeReply(replay, status, rows, request)
-        if (reply.outcome !== 'admitted') return { reply, isRepeated }
+        if (reply.outcome !== 'admitted') return reply
         const record = this.#asTaken(request, begun, reply)
         this.#changes.remember(place.key, record)
-        return { reply: { ...reply, ...(record.hold && { endsAt: record.hold.endsAt }) }, record, isRepeated }
+        return { ...reply, ...(record.hold && { endsAt: record.hold.endsAt }) }
       },
-      late: ({ reply }) => {
-        if (reply.outcome === 'admitted') this.#cancelLate(request, id, reply)
+      late: (reply) => {
+        if ('outcome' in reply && reply.outcome === 'admitted') this.#cancelLate(request, id, reply)
       },
     })
-    return known === undefined ? taken : this.#repeated(request, id, begun, known)
+    return 'outcome' in taken ? taken : this.#repeated(request, id, begun, taken)
   }
 
   /** Resolves to whether the reservation was open and belonged to this nonce. */
@@ -125,7 +112,7 @@ export class TakesUnderIds {
   }
 
   /** The record of a take, before the time and the charges are known. */
-  begun({ subject, category, costs, hold, quotas }: TakeRequest, id: ReservationId): IdRecord {
+  #begun({ subject, category, costs, hold, quotas }: TakeRequest, id: ReservationId): IdRecord {
     const { nonce, fingerprint, ttlMs } = id
     const { schema } = this.#keys
     const { layers } = schema
@@ -156,18 +143,17 @@ export class TakesUnderIds {
   }
 
   /** The reply to a take under a known id. */
-  async #repeated(request: TakeRequest, id: ReservationId, begun: IdRecord, known: FoundKey): Promise<Taken> {
+  async #repeated(request: TakeRequest, id: ReservationId, begun: IdRecord, known: FoundKey): Promise<TakeReply> {
     const { now } = known
     const { record, isDamaged } = await this.#changes.read(known)
     if (isDamaged) throw notDone(damagedRow(undefined))
-    if (record === undefined) return this.taken(request, id, begun)
+    if (record === undefined) return this.#take(request, id, begun)
     const isDue = isOpenHold(record) && record.hold!.endsAt <= now
     if (isDue) await this.#holds.endAt(this.#placeOf(request, id))
     const { quotas, category } = request
     const tables = quotas.layers.map((layer) => this.#keys.table(layer, category))
     const states = statesFor(record, tables, this.#keys.layout)
-    const seen: IdRecord = { ...record, state: isDue ? 'expired' : record.state }
-    return { reply: repeatedTake({ ...seen, states }, id, now), record: seen, isRepeated: false }
+    return repeatedTake({ ...record, state: isDue ? 'expired' : record.state, states }, id, now)
   }
 
   /** Cancels an admission that arrived after its caller's deadline. */

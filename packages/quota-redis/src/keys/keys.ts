@@ -14,7 +14,7 @@ import { idOwnerKey, Layout, layerKey, type StoreSchema, type Subject } from '@s
  * | `{prefix}TTTTT:<subject>` | row of one layer and category; `!` for `:` where the subject is not well-formed text |
  * | `{prefix}$TTTTT` | book of leases, where the shared layers are leased |
  * | `{prefix}@TTTTT<length>:<subject>..<id>` | record of a reservation's id |
- * | `{prefix}#TTTTT<length>:<subject>..<id>` | the same, as 60fd3be7 and leases write it |
+ * | `{prefix}#TTTTT<length>:<subject>..<id>` | the same, as 60fd3be7 wrote it |
  * | `{prefix}:holds` | the open holds, by their end |
  * | `{prefix}%<subject>` | those of one subject |
  *
@@ -73,7 +73,7 @@ export class Keys {
     return this.#record('@', category, subject, id)
   }
 
-  /** The key of a record in the form of 60fd3be7, which leases also use. */
+  /** The key of a record in the form of 60fd3be7. */
   oldRecord(category: number, subject: Subject, id: string): string {
     return this.#record('#', category, subject, id)
   }

@@ -3,16 +3,15 @@ import { Deadline, type StoreAbilities, type StoreSchema } from '@scoregw/quota/
 import { Tick } from '../calls/calls.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type Connections, connectionsOf, isCluster } from '../connection/connections.ts'
+import { type Counters, openCounters } from '../counters/counters.ts'
 import { type ParsedRedisStoreOptions, parseStoreOptions, type RedisStoreOptions } from '../store/options.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
 import { total } from './amounts.ts'
 import { groupPrefixes } from './groups.ts'
-import type { FreedAmounts } from './hold-records.ts'
 import { LeaseCounts, type LeaseReport } from './lease-report.ts'
 import { LeasedCounters } from './leased-counters.ts'
 import { Pools } from './pools.ts'
 import { ReplicaCount } from './replica-count.ts'
-import { Shard } from './shard.ts'
 
 /** A {@link RedisStore} that spends shared tokens from leases. */
 export interface LeasedRedisStore extends RedisStore {
@@ -23,7 +22,8 @@ export interface LeasedRedisStore extends RedisStore {
 /**
  * Counters in a Redis Cluster, spread over its servers. A subject's rows are in the subject's slot. Shared rows are
  * debited ahead, and this process spends those leases without a call. No limit is exceeded, but a little of a shared
- * limit may stay unused; see the guide. It takes the options of `redisStore()`.
+ * limit may stay unused; see the guide. It takes the options of `redisStore()`, but has no holds, no concurrency limits
+ * and no `overrun: 'fit'`: for these, use `redisStore()`, which is exact on a cluster too.
  *
  * @throws {QuotaError} `invalid_options` naming every fault
  * @example
@@ -39,9 +39,12 @@ const ONE_SLOT =
   'this policy has several layers of their own keys: their counters are in one slot, where those of a policy with one ' +
   'such layer are not, and begin at zero'
 
+/** How to get what leases don't support, in the engine's errors. */
+const REMEDY = 'use redisStore(), which has it on a cluster too, in one slot'
+
 class Store implements LeasedRedisStore {
   readonly sync = false
-  readonly can: StoreAbilities = { calendar: true, holds: true, concurrency: 'own', bucket: true }
+  readonly can: StoreAbilities = { calendar: true, bucket: true, remedy: REMEDY }
   readonly deadlineMs: number
   readonly #options: ParsedRedisStoreOptions
   /** Key prefixes by group. */
@@ -53,7 +56,7 @@ class Store implements LeasedRedisStore {
   readonly #servers: readonly Connection[]
   readonly #counts = new LeaseCounts()
   readonly #pools: Pools
-  /** Shared by all shards: commands to one server become one write. */
+  /** Shared by all counters: commands to one server become one write. */
   readonly #tick: Tick
   readonly #counters: LeasedCounters[] = []
   #closing: Promise<void> | undefined
@@ -89,9 +92,8 @@ class Store implements LeasedRedisStore {
     if (schema.layers.filter(({ shared }) => !shared).length > 1) logger.warn(ONE_SLOT)
     const counters = new LeasedCounters({
       schema,
-      sharedShard: this.#shardAt(prefix, schema),
-      sharedOf: (other) => this.#shardAt(prefix, other),
-      shardOf: (group, refund) => this.#shardAt(this.#groups[group]!, schema, refund),
+      shared: this.#countersAt(prefix, schema),
+      ownOf: (group) => this.#countersAt(this.#groups[group]!, schema),
       pools: this.#pools,
       deadlineMs,
       counts: this.#counts,
@@ -126,14 +128,10 @@ class Store implements LeasedRedisStore {
     this.#sharedConnections.close()
   }
 
-  /** @param refund set if there are holds: refunds of each subject in its own slot */
-  #shardAt(prefix: string, schema: StoreSchema, refund?: (freed: FreedAmounts) => Promise<void>): Shard {
+  /** Counters whose keys begin with a prefix, and so are in its slot. */
+  #countersAt(prefix: string, schema: StoreSchema): Counters {
     const { deadlineMs, testClock } = this.#options
     const connection = this.#connections.to(`{${prefix}}`)
-    const deps = { connection, prefix, schema, deadlineMs, testClock, tick: this.#tick }
-    const shard = new Shard(deps, refund ?? (() => Promise.resolve()))
-    // With a manual clock no timers are used.
-    if (refund !== undefined && testClock === undefined) shard.sweeper.start()
-    return shard
+    return openCounters({ connection, prefix, schema, deadlineMs, testClock, tick: this.#tick })
   }
 }

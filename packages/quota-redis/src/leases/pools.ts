@@ -1,9 +1,9 @@
 import type { Clock } from '@scoregw/quota'
 import type { Connection } from '../connection/connection.ts'
+import type { Counters } from '../counters/counters.ts'
 import type { Keys } from '../keys/keys.ts'
 import { elapsedMs, momentBy } from './lease.ts'
 import type { LeaseCounts } from './lease-report.ts'
-import type { Shard } from './shard.ts'
 import { SharedCalls } from './shared-calls.ts'
 import { SharedPool } from './shared-pool.ts'
 import { statesOf } from './split.ts'
@@ -36,15 +36,15 @@ export class Pools {
     return [...this.#pools.values()]
   }
 
-  /** @param shard of the shared layers, under the calling policy */
-  of(shard: Shard, category: number, layers: readonly number[]): SharedPool {
-    const name = nameOf(shard, category, layers)
+  /** @param shared the shared layers' counters, under the calling policy */
+  of(shared: Counters, category: number, layers: readonly number[]): SharedPool {
+    const name = nameOf(shared, category, layers)
     const known = this.#pools.get(name)
     if (known !== undefined) return known
-    const { keys } = shard
+    const { keys } = shared
     const { testClock, counts, process } = this.#deps
     const pool = new SharedPool({
-      calls: this.#callsOf(shard),
+      calls: this.#callsOf(shared),
       at: { category, layers },
       layout: keys.layout,
       units: keys.schema.units.length,
@@ -54,14 +54,14 @@ export class Pools {
       counts,
       refund: async (starts, refunds) => {
         const states = statesOf(starts)
-        await shard.settle({ subject: '', category, layers, states, refunds, as: 'cancelled' })
+        await shared.settle({ subject: '', category, layers, states, refunds, as: 'cancelled' })
       },
     })
     this.#pools.set(name, pool)
     return pool
   }
 
-  #callsOf({ keys }: Shard): SharedCalls {
+  #callsOf({ keys }: Counters): SharedCalls {
     const known = this.#calls.get(keys)
     if (known !== undefined) return known
     const calls = new SharedCalls({ ...this.#deps, keys })
@@ -70,7 +70,7 @@ export class Pools {
   }
 }
 
-function nameOf({ keys: { schema, layout } }: Shard, category: number, layers: readonly number[]): string {
+function nameOf({ keys: { schema, layout } }: Counters, category: number, layers: readonly number[]): string {
   const names = layers.map((layer) => schema.layers[layer]!.name)
   return JSON.stringify([schema.categories[category], names, layout.list])
 }

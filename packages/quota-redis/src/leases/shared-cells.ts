@@ -52,22 +52,21 @@ export class SharedCells {
   }
 
   charge(costs: UnitAmounts): void {
-    const { size, units, width } = this.#layout
+    const { size, units } = this.#layout
     this.#each((i, at) => {
-      const cost = costs[units[at % size]!] ?? 0
-      if (cost === 0 || at % size >= width) return
+      const cost = costs[units[at % size]!]!
+      if (cost === 0) return
       this.#instant.roll(this.#cells, i, at, this.#rates)
       add(this.#cells, i, cost)
     })
   }
 
-  /** When each cell ends, epoch milliseconds; `Infinity` for slots and for windows that are not open. */
+  /** When each cell ends, epoch milliseconds; `Infinity` if it is not open. */
   ends(): number[] {
-    const { lengthsMs, calendars, size, width } = this.#layout
-    const ends = startsOf(this.states()).map((start, index) => {
-      const isOpen = index % size < width && start >= 0
-      return isOpen ? start + lengthsMs[index % size]! : Number.POSITIVE_INFINITY
-    })
+    const { lengthsMs, calendars, size } = this.#layout
+    const ends = startsOf(this.states()).map((start, index) =>
+      start >= 0 ? start + lengthsMs[index % size]! : Number.POSITIVE_INFINITY,
+    )
     for (let row = 0; row < ends.length / size; row++) {
       for (const [index, window] of calendars.entries()) {
         const at = this.#layout.limitAt(row, window)
@@ -90,11 +89,10 @@ export class SharedCells {
 }
 
 /** States with the given amounts subtracted in each window. */
-export function without({ size, units, width }: Layout, states: readonly number[], amounts: UnitAmounts): number[] {
+export function without({ size, units }: Layout, states: readonly number[], amounts: UnitAmounts): number[] {
   return states.map((value, index) => {
-    const cell = Math.floor(index / 2) % size
-    const isUsed = index % 2 === 1 && cell < width
-    return isUsed ? Math.max(0, value - amounts[units[cell]!]!) : value
+    const isStart = index % 2 === 0
+    return isStart ? value : Math.max(0, value - amounts[units[((index - 1) / 2) % size]!]!)
   })
 }
 

@@ -20,6 +20,7 @@ export function splitLayers(schema: StoreSchema, layers: readonly number[]): Spl
 /** Quotas split into own and shared ones, once for all requests under them. */
 export interface SplitQuotas extends SplitLayers {
   readonly ownQuotas: Quotas
+  /** Rates are set if there are buckets. */
   readonly sharedQuotas: Quotas
   /** Own quotas with limits of 0. */
   readonly nothing: Quotas
@@ -38,6 +39,7 @@ const NO_PERIODS: SplitPeriods = { own: undefined, shared: undefined }
 export function splitQuotas(schema: StoreSchema, layout: Layout, quotas: Quotas): SplitQuotas {
   const split = splitLayers(schema, quotas.layers)
   const ownQuotas = partOf(layout, quotas, split.ownAt)
+  const shared = partOf(layout, quotas, split.sharedAt)
   const nothing = { ...ownQuotas, limits: ownQuotas.limits.map(() => 0) }
   const known = new WeakMap<readonly number[], SplitPeriods>()
   const periodsOf = (periods: readonly number[] | undefined): SplitPeriods => {
@@ -49,7 +51,7 @@ export function splitQuotas(schema: StoreSchema, layout: Layout, quotas: Quotas)
   return {
     ...split,
     ownQuotas,
-    sharedQuotas: windowsOnly(layout, partOf(layout, quotas, split.sharedAt)),
+    sharedQuotas: { ...shared, rates: shared.rates?.some((rate) => rate > 0) ? shared.rates : undefined },
     nothing,
     periodsOf,
   }
@@ -73,12 +75,6 @@ function partOf(layout: Layout, { layers, limits, rates }: Quotas, places: reado
     limits: places.flatMap((at) => layout.limitsOf(limits, at)),
     rates: rates && places.flatMap((at) => layout.limitsOf(rates, at)),
   }
-}
-
-/** Slots are counted in own rows only. Rates are set if there are buckets. */
-function windowsOnly({ size, width }: Layout, { layers, limits, rates }: Quotas): Quotas {
-  const windows = limits.map((limit, cell) => (cell % size < width ? limit : Number.POSITIVE_INFINITY))
-  return { layers, limits: windows, rates: rates?.some((rate) => rate > 0) ? rates : undefined }
 }
 
 /** The states of some of a request's layers. */

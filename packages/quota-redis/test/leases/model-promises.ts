@@ -45,11 +45,6 @@ export function checkPromises(model: Played): void {
       if (sum > limit) throw new Violation(`${sum} of ${limit} tokens in a personal window`)
     }
   }
-  for (const own of model.owns) {
-    for (const { work, shared } of own.records) {
-      if (work.state === 'admitted' && shared === undefined) throw new Violation('held without tokens of the site')
-    }
-  }
   checkBalance(model, (used, known) => used >= known)
 }
 
@@ -69,7 +64,7 @@ export function checkBalance(model: Played, isRight: (used: number, known: numbe
 
 /** When nothing is in flight: each open window must have been opened for some work. */
 export function checkFinish(model: Played): void {
-  const served = model.works.filter(({ state, hasDoubt }) => state !== 'refused' || hasDoubt)
+  const served = model.works.filter(({ state }) => state !== 'refused')
   for (const [w, window] of model.site.windows.entries()) {
     const isForSomebody = served.some(({ starts }) => starts[w] === window.start)
     if (window.isOpen(model.now) && !isForSomebody) {

@@ -23,7 +23,6 @@ export type SiteReply =
       readonly extra: number
       readonly starts: readonly number[]
       readonly limit: number
-      readonly hasOpened: boolean
     }
 
 /** The rows that all subjects share, on a server with a replica that follows later. */
@@ -69,7 +68,7 @@ export class ModelSite {
     this.#leases++
     this.#state.leases.set(this.#leases, cost + extra)
     const starts = windows.map(({ start }) => start)
-    return { says: 'granted', lease: this.#leases, extra, starts, limit: this.limit, hasOpened: hasClosed }
+    return { says: 'granted', lease: this.#leases, extra, starts, limit: this.limit }
   }
 
   /** How many tokens are credited. */

@@ -1,11 +1,8 @@
-import { cellsIn, windowCell } from '@scoregw/quota/store'
-import { CONFORMANCE_CASES, manualClock, runCase } from '@scoregw/quota-testkit'
-import { Redis } from 'ioredis'
+import { CONFORMANCE_CASES, runCase } from '@scoregw/quota-testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { leasedRedisStore } from '../../src/leases.ts'
 import { leasedFactory, newPrefix } from '../store-harness.ts'
 import { useCleanups, useRedis } from '../support/cleanups.ts'
-import { idOf } from '../support/holders.ts'
 import { redisTests } from '../support/redis-server.ts'
 import { unitsEngine } from '../support/units.ts'
 
@@ -43,38 +40,6 @@ describe.runIf(redisTests)('leases of several units', () => {
     await vi.waitFor(async () => expect(await one.used('all')).toEqual(left), { timeout: 15_000 })
     await one.quota.close()
     expect(await other.used('all')).toEqual(left)
-  })
-
-  it('a leased hold stays open if a commit meets ended periods, and nothing is given back twice', async () => {
-    const clock = manualClock()
-    const client = new Redis({ port: redis.port, lazyConnect: true })
-    const store = leasedRedisStore({ client, prefix: newPrefix(), deadlineMs: 1_000, testClock: clock })
-    later(() => store.close())
-    const units = ['requests', 'tokens']
-    const month = windowCell({ label: 'month', every: 'month', timeZone: 'UTC' })
-    const cells = cellsIn(units, [windowCell({ label: '1h', lengthMs: 3_600_000 }, 'requests'), month])
-    const layers = [
-      { name: 'user', shared: false },
-      { name: 'all', shared: true },
-    ]
-    const counters = store.open({ units, cells, categories: ['ask'], layers })
-    const [quotas, now] = [{ layers: [0, 1], limits: [99, 99, 99, 99] }, clock.now()]
-    const periods = [now, now + 1_000, now + 2_000, now, now + 1_000, now + 2_000]
-    const hold = { subject: 'u', category: 0, quotas, id: idOf('a') }
-    /** Of the layer that all share: requests, then tokens. */
-    const used = async () => {
-      const { states } = await counters.read({ subject: 'u', categories: [0], layers: [1], periods })
-      return states[0]!.filter((_, index) => index % 2 === 1)
-    }
-    await counters.take({ ...hold, periods, costs: [5, 10, 0], hold: { ttlMs: 60_000, maxHolds: 9 } })
-    expect(await used()).toEqual([5, 10])
-    // More tokens, of which a period has to be known, and fewer requests.
-    const commit = { as: 'committed', actual: [2, 15], overrun: 'charge', maxOverrun: [9, 9] } as const
-    const over = await counters.holds!.settle({ ...hold, ...commit, periods: [0, 1, 2, 0, 1, 2] })
-    expect(over.outcome).toBe('stale')
-    expect(await used()).toEqual([5, 10])
-    expect(await counters.holds!.settle({ ...hold, ...commit, periods })).toMatchObject({ outcome: 'settled' })
-    expect(await used()).toEqual([2, 15])
   })
 
   const cases = CONFORMANCE_CASES.filter(({ name }) => name.includes('units'))

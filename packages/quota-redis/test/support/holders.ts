@@ -18,7 +18,6 @@ import {
 import { Redis } from 'ioredis'
 import type { RedisHolds } from '../../src/counters/redis-holds.ts'
 import { type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
-import { leasedRedisStore } from '../../src/leases.ts'
 import type { RedisStoreOptions } from '../../src/store/options.ts'
 
 const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })
@@ -42,10 +41,6 @@ export interface HolderOptions {
   readonly schema: StoreSchema
   /** Of each limit of a row in turn. */
   readonly limits: readonly number[]
-  /** The same of the layer that all subjects share; `limits` by default. */
-  readonly siteLimits?: readonly number[] | undefined
-  /** Whether the shared layer is leased. */
-  readonly isLeased?: boolean | undefined
   /** Makes the store, where that is not one of this version. */
   readonly open?: ((options: RedisStoreOptions) => RedisStore) | undefined
   readonly clock?: Clock | undefined
@@ -84,8 +79,7 @@ export class Holder {
     this.#options = options
     const now = new Date(clock?.now() ?? Date.now())
     this.#began = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)
-    const open = options.isLeased === true ? leasedRedisStore : redisStore
-    this.store = (options.open ?? open)({ client, prefix, deadlineMs, testClock: clock })
+    this.store = (options.open ?? redisStore)({ client, prefix, deadlineMs, testClock: clock })
     this.counters = this.store.open(schema)
   }
 
@@ -131,18 +125,9 @@ export class Holder {
   }
 
   /** The used amount of each limit of the first layer. */
-  used(subject = 'u'): Promise<number[]> {
-    return this.#usedIn(0, subject)
-  }
-
-  /** The same of the layer that all subjects share. */
-  siteUsed(): Promise<number[]> {
-    return this.#usedIn(1, 'u')
-  }
-
-  async #usedIn(layer: number, subject: string): Promise<number[]> {
+  async used(subject = 'u'): Promise<number[]> {
     const { periods } = this.#terms()
-    const { states } = await this.counters.read({ subject, categories: [0], layers: [layer], periods })
+    const { states } = await this.counters.read({ subject, categories: [0], layers: [0], periods })
     return states[0]!.filter((_, index) => index % 2 === 1)
   }
 
@@ -151,8 +136,8 @@ export class Holder {
   }
 
   #terms(subject = 'u') {
-    const { schema, limits, siteLimits = limits } = this.#options
-    const quotas = { layers: [0, 1], limits: [...limits, ...siteLimits] }
+    const { schema, limits } = this.#options
+    const quotas = { layers: [0, 1], limits: [...limits, ...limits] }
     const calendars = schema.cells.filter(({ kind }) => kind === 'calendar')
     const period = [this.#began, FAR, 2 * FAR]
     const periods = calendars.length === 0 ? undefined : [...period, ...period]
@@ -160,7 +145,7 @@ export class Holder {
   }
 }
 
-export function idOf(id: string, nonce = 'n'): ReservationId {
+function idOf(id: string, nonce = 'n'): ReservationId {
   return { id, nonce, fingerprint: `f${hash32(id) % 2}`, ttlMs: 600_000 }
 }
 
@@ -169,14 +154,8 @@ export function idOf(id: string, nonce = 'n'): ReservationId {
  *
  * @public The text of the child's program imports it.
  */
-export async function holdAndWait(
-  port: number,
-  prefix: string,
-  tokens: number,
-  ttlMs: number,
-  isLeased = false,
-): Promise<void> {
-  const holder = new Holder({ port, prefix, schema: SLOTS, limits: [500, 2], isLeased })
+export async function holdAndWait(port: number, prefix: string, tokens: number, ttlMs: number): Promise<void> {
+  const holder = new Holder({ port, prefix, schema: SLOTS, limits: [500, 2] })
   await holder.store.ready()
   const { outcome, endsAt } = await holder.hold(randomUUID(), tokens, { ttlMs, slot: true })
   process.stdout.write(`${outcome} ${endsAt}\n`)

@@ -1,8 +1,7 @@
 import { type Clock, createQuota, definePolicy, type Quota, type UnitsOf } from '@scoregw/quota'
 import { manualClock } from '@scoregw/quota-testkit'
 import { Redis } from 'ioredis'
-import { type RedisStore, redisStore } from '../../src/index.ts'
-import { leasedRedisStore } from '../../src/leases.ts'
+import { type RedisStore, type RedisStoreOptions, redisStore } from '../../src/index.ts'
 
 const MANY = 1_000_000
 
@@ -38,7 +37,7 @@ interface UnitsEngine<Store extends RedisStore> {
 
 /** An engine on the server at a port. @param open makes its store */
 export function unitsEngine<Store extends RedisStore>(
-  open: (options: Parameters<typeof leasedRedisStore>[0]) => Store,
+  open: (options: RedisStoreOptions) => Store,
   port: number,
   prefix: string,
   testClock?: Clock,
@@ -60,14 +59,8 @@ export function unitsEngine<Store extends RedisStore>(
  *
  * @public The text of the child's program imports it.
  */
-export async function holdUnitsAndWait(
-  port: number,
-  prefix: string,
-  now: number,
-  ttlMs: number,
-  isLeased: boolean,
-): Promise<void> {
-  const { quota, store } = unitsEngine(isLeased ? leasedRedisStore : redisStore, port, prefix, manualClock(now))
+export async function holdUnitsAndWait(port: number, prefix: string, now: number, ttlMs: number): Promise<void> {
+  const { quota, store } = unitsEngine(redisStore, port, prefix, manualClock(now))
   await store.ready()
   const hold = await quota.reserve({ subject: 'u', operation: 'ask', ttlMs })
   process.stdout.write(`${hold.status === 'reserved' ? hold.endsAt : hold.status}\n`)

@@ -25,6 +25,7 @@ import { Reports } from './decide/reports.ts'
 import { CallDeadline } from './decide/store-call.ts'
 import { Takes } from './decide/takes.ts'
 import { runAsync, type Task } from './decide/task.ts'
+import { unsupported } from './decide/unsupported.ts'
 import { Events } from './events.ts'
 import { noteOpen } from './open-engines.ts'
 import type { ParsedQuotaOptions } from './options.ts'
@@ -98,7 +99,7 @@ export class EngineComponents {
     // A synchronous reply can't be late.
     const keepsTime = this.store.sync || this.store.deadlineMs !== undefined
     const common = { counters: this.counters, keepsTime, deadline, live, periods }
-    this.calls = new CounterCalls({ ...common, sync, settingsSync })
+    this.calls = new CounterCalls({ ...common, sync, settingsSync, can: this.store.can })
     const { demands, reports } = this
     const late = (demand: TakeDemand, { states, endsAt }: { states: readonly number[]; endsAt?: number | undefined }) =>
       this.#refund(demand, states, endsAt)
@@ -199,8 +200,14 @@ function checkOf(
   { policy, idTtlMs, createNonce, holdTtlMs, maxTtlMs, maxHolds }: ParsedQuotaOptions,
   store: QuotaStore,
 ) {
-  const canHold = store.can?.holds === true
-  return new RequestCheck(policy, { idTtlMs, nonces: noncesBy(createNonce), holdTtlMs, maxTtlMs, maxHolds, canHold })
+  return new RequestCheck(policy, {
+    idTtlMs,
+    nonces: noncesBy(createNonce),
+    holdTtlMs,
+    maxTtlMs,
+    maxHolds,
+    can: store.can,
+  })
 }
 
 /** The parts of a decision that depend only on its category. */
@@ -234,17 +241,18 @@ function checkAbilities(policy: Policy, { can = {} }: QuotaStore, calendar: Cale
     const message = `"${ofCalendar.label}" is a calendar window: install luxon and pass calendar: luxonCalendar() from @scoregw/quota/calendar`
     throw new QuotaError('calendar_missing', message)
   }
+  const lacks = (what: string): QuotaError => unsupported('store_unsupported', `this store cannot keep ${what}`, can)
   if (ofCalendar !== undefined && can.calendar !== true) {
-    throw unsupported(`calendar windows, such as "${ofCalendar.label}"`)
+    throw lacks(`calendar windows, such as "${ofCalendar.label}"`)
   }
   const withBurst = windows.find(({ burst }) => burst !== undefined)
-  if (withBurst !== undefined && can.bucket !== true) throw unsupported(`token buckets, such as "${withBurst.label}"`)
+  if (withBurst !== undefined && can.bucket !== true) throw lacks(`token buckets, such as "${withBurst.label}"`)
   const fitting = Object.keys(operations).find((name) => operations[name]!.overrun === 'fit')
-  if (fitting !== undefined && can.fit !== true) throw unsupported(`overrun: 'fit', as of "${fitting}"`)
+  if (fitting !== undefined && can.fit !== true) throw lacks(`overrun: 'fit', as of "${fitting}"`)
   if (concurrency === undefined) return
-  if (can.concurrency === undefined || can.holds !== true) throw unsupported(`concurrency ("${concurrency.label}")`)
+  if (can.concurrency === undefined || can.holds !== true) throw lacks(`concurrency ("${concurrency.label}")`)
   const shared = can.concurrency === 'all' ? undefined : sharedWith(policy, concurrency.label)
-  if (shared !== undefined) throw unsupported(`concurrency ("${concurrency.label}") in the shared layer "${shared}"`)
+  if (shared !== undefined) throw lacks(`concurrency ("${concurrency.label}") in the shared layer "${shared}"`)
 }
 
 /** A shared layer that has a limit with this label. */
@@ -252,8 +260,4 @@ function sharedWith({ layers, base }: Policy, label: string): string | undefined
   const hasLabel = (layer: string): boolean =>
     Object.values(base[layer] ?? {}).some((limits) => Object.hasOwn(limits, label))
   return layers.find(({ name, shared }) => shared && hasLabel(name))?.name
-}
-
-function unsupported(what: string): QuotaError {
-  return new QuotaError('store_unsupported', `this store cannot keep ${what}; see what each store can in its page`)
 }

@@ -164,6 +164,12 @@ export interface StoreAbilities {
   readonly concurrency?: 'own' | 'all' | undefined
   /** Whether an overrun can `fit`: it is charged as far as every window has room. */
   readonly fit?: boolean | undefined
+  /**
+   * What to do about everything that isn't supported: the end of those errors.
+   *
+   * @default see what each store can in its page
+   */
+  readonly remedy?: string | undefined
 }
 
 /** A synchronous store of counters. Its replies are not checked for promises. */

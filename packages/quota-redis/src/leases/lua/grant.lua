@@ -55,8 +55,7 @@ local function has_closed(all)
   for _, each in ipairs(all) do
     local row, tariff = each[1], each[3]
     for c = 1, size do
-      local is_closed = row[c] < 0 or row[size + c] < n[tariff + size + c]
-      if is_closed and n[kind_of + c] ~= SLOTS then return true end
+      if row[c] < 0 or row[size + c] < n[tariff + size + c] then return true end
     end
   end
   return false

@@ -6,10 +6,12 @@ import { type LayerDefinition, type Policy, unknownOperation } from '../../polic
 import { wrongCost } from '../../policy/rules.ts'
 import { type Cost, costsOf, costText, noneOf, takesSlots, unitNames, vectorOf } from '../../policy/units.ts'
 import type { HoldOptions } from '../../store/hold-port.ts'
+import type { StoreAbilities } from '../../store/quota-store.ts'
 import type { ReservationId, Subject } from '../../store/schema.ts'
 import type { QuotaRequest, ReserveRequest, StatusOptions } from '../requests.ts'
 import type { CompiledOperation, CompiledSettings } from '../settings/compiled-settings.ts'
 import { callOptions, MEMBERS, onlyReserved, unknownMember } from './members.ts'
+import { unsupported } from './unsupported.ts'
 
 /** The id of a reservation, and the lifetime of a hold. */
 export interface ReservationKey {
@@ -24,8 +26,8 @@ export interface CheckRules {
   readonly holdTtlMs: number
   readonly maxTtlMs: number
   readonly maxHolds: number
-  /** Whether the store supports holds. */
-  readonly canHold: boolean
+  /** Of the store. */
+  readonly can: StoreAbilities | undefined
 }
 
 /** Validates arguments of callers. Programming errors are thrown here, before anything else happens. */
@@ -50,7 +52,7 @@ export class RequestCheck {
 
   /** The lifetime of holds whose requests don't set one, in milliseconds; `undefined`: the store has no holds. */
   get holdTtlMs(): number | undefined {
-    return this.#rules.canHold ? this.#rules.holdTtlMs : undefined
+    return this.#rules.can?.holds === true ? this.#rules.holdTtlMs : undefined
   }
 
   /**
@@ -148,10 +150,8 @@ export class RequestCheck {
   }
 
   #hold(ttlMs: number | undefined): HoldOptions {
-    const { holdTtlMs, maxHolds, canHold } = this.#rules
-    if (!canHold) {
-      throw new QuotaError('holds_unsupported', 'ttlMs: this store has no holds; see "can" of the store')
-    }
+    const { holdTtlMs, maxHolds, can } = this.#rules
+    if (can?.holds !== true) throw unsupported('holds_unsupported', 'ttlMs: this store has no holds', can)
     return { ttlMs: ttlMs === undefined ? holdTtlMs : this.ttl(ttlMs), maxHolds }
   }
 }

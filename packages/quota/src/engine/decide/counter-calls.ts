@@ -1,13 +1,22 @@
 import { QuotaError } from '../../errors/quota-error.ts'
 import type { Quotas } from '../../policy/limits.ts'
 import type { AsyncHolds, HoldRecord, SyncHolds } from '../../store/hold-port.ts'
-import type { Answer, Counters, ReadReply, ReadRequest, ResetRequest, SettleRequest } from '../../store/quota-store.ts'
+import type {
+  Answer,
+  Counters,
+  ReadReply,
+  ReadRequest,
+  ResetRequest,
+  SettleRequest,
+  StoreAbilities,
+} from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 import type { LivePeriods } from '../settings/live-periods.ts'
 import type { LiveSettings } from '../settings/live-settings.ts'
 import { type CallDeadline, MAX_STALE, otherSettings, type StoreName, unavailable } from './store-call.ts'
 import { runAsync, type Task } from './task.ts'
+import { unsupported } from './unsupported.ts'
 
 const NO_HOLDS: readonly HoldRecord[] = []
 
@@ -21,6 +30,7 @@ interface Exchange<Q, A> {
 
 export interface CounterCallsDeps {
   readonly counters: Counters
+  readonly can: StoreAbilities | undefined
   /** Whether the counters and the settings are synchronous. */
   readonly sync: boolean
   readonly settingsSync: boolean
@@ -118,11 +128,9 @@ export class CounterCalls {
 
   /** @throws {QuotaError} `holds_unsupported` */
   *holds<A>(call: (holds: Holds) => Answer<A>): Task<A> {
-    const { counters, sync } = this.#deps
+    const { counters, sync, can } = this.#deps
     const { holds } = counters
-    if (holds === undefined) {
-      throw new QuotaError('holds_unsupported', 'this store has no holds; see what each store can in its page')
-    }
+    if (holds === undefined) throw unsupported('holds_unsupported', 'this store has no holds', can)
     return sync ? callSync(() => call(holds)) : yield* this.call(() => call(holds), undefined, this.#since())
   }
 
