@@ -133,11 +133,6 @@ export function section(page: Page, name: string): Locator {
   return page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true }) })
 }
 
-/** Goes to a part of the limits. */
-export async function openTab(page: Page, name: string): Promise<void> {
-  await page.locator('nav.tabs').getByRole('link', { name }).click()
-}
-
 export async function chooseIn(page: Page, label: string, value: string): Promise<void> {
   await page.getByLabel(label).selectOption(value)
 }

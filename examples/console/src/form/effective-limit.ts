@@ -1,9 +1,6 @@
-import type { Mode } from '../../api/documents.ts'
-import { type Cell, pathOf } from '../../form/axes.ts'
-import { type Fields, multiplierOf, tokensOf } from '../../form/form.ts'
-import type { Formats } from '../../words/formats.ts'
-
-export const MODES: readonly Mode[] = ['conservative', 'normal', 'lenient', 'adaptive', 'custom']
+import { type Cell, type Mode, pathOf } from '../limits.ts'
+import type { Formats } from '../words/formats.ts'
+import { type Fields, multiplierOf, tokensOf } from './form.ts'
 
 /** In hundredths. `adaptive` moves between conservative and lenient, so it isn't listed. */
 const HUNDREDTHS = { conservative: 75, normal: 100, lenient: 150, custom: 100 } as const
@@ -16,18 +13,16 @@ export type Effective =
   | { readonly kind: 'unknown' }
 
 /**
- * The limit that the form's unsaved values lead to.
+ * The limit that a form of the settings leads to.
  *
  * @param factor the adaptive factor now
  */
 export function effectiveLimit(fields: Fields, cell: Cell, mode: Mode, factor: number): Effective {
-  // Shared layers have these two fields besides their tables.
-  const enabled = fields[`${cell.layer}.enabled`]
-  if (enabled !== undefined && enabled !== 'true') return { kind: 'off' }
+  const isSite = cell.layer === 'site'
+  if (isSite && fields['site.enabled'] !== 'true') return { kind: 'off' }
   const base = tokensOf(fields[pathOf(mode === 'custom' ? 'custom' : 'base', cell)] ?? '')
-  const multiplier = enabled === undefined ? 1 : multiplierOf(fields[`${cell.layer}.multiplier`] ?? '')
+  const multiplier = isSite ? multiplierOf(fields['site.multiplier'] ?? '') : 1
   if (base === undefined || multiplier === undefined) return { kind: 'unknown' }
-  if (cell.isSlots) return { kind: 'limit', tokens: base }
   const scaled = (modeHundredths: number): number => scaledLimit(base, modeHundredths, Math.round(multiplier * 100))
   if (mode !== 'adaptive') return { kind: 'limit', tokens: scaled(HUNDREDTHS[mode]) }
   const [least, most] = [scaled(HUNDREDTHS.conservative), scaled(HUNDREDTHS.lenient)]
@@ -43,4 +38,9 @@ function scaledLimit(base: number, modeHundredths: number, multiplierHundredths:
 export function limitText(limit: Effective, { number }: Formats): string {
   if (limit.kind === 'limit') return number(limit.tokens)
   return limit.kind === 'range' ? `${number(limit.least)}–${number(limit.most)}` : '–'
+}
+
+/** Whether the limit refuses every request. */
+export function isBlocking(limit: Effective): boolean {
+  return (limit.kind === 'limit' && limit.tokens === 0) || (limit.kind === 'range' && limit.most === 0)
 }
