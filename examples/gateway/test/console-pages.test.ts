@@ -3,7 +3,7 @@ import { adaptiveLaw, type FactorReasonCode, initialFactor } from '@scoregw/quot
 import { sqlFactor } from '@scoregw/quota-sql'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
-import { COUNTERS } from '../src/db/migrations/0010-counters.ts'
+import { COUNTERS } from '../src/db/schema.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import {
   addOutcomes,

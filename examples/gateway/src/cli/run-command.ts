@@ -82,7 +82,7 @@ async function withTools(
   use: (tools: Tools) => Promise<string>,
 ): Promise<string> {
   const config = loadConfig(env)
-  const db = await openDatabase(config, progress)
+  const db = await openDatabase(config)
   const clock = systemClock
   const audit = new AuditLog(db, clock)
   try {

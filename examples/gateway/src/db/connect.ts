@@ -1,4 +1,3 @@
-import type { Announce } from './migrations/migrate.ts'
 import { openPostgres } from './postgres.ts'
 import type { Db } from './schema.ts'
 import { openSqlite } from './sqlite.ts'
@@ -10,11 +9,7 @@ export interface DatabaseOptions {
   readonly dataDir: string
 }
 
-/**
- * Opens the configured database, and upgrades its schema.
- *
- * @param announce called before an upgrade of the schema loses something
- */
-export function openDatabase({ databaseUrl, dataDir }: DatabaseOptions, announce?: Announce): Promise<Db> {
-  return databaseUrl === undefined ? openSqlite(dataDir, announce) : openPostgres(databaseUrl, { announce })
+/** Opens the configured database. A new one gets its tables. */
+export function openDatabase({ databaseUrl, dataDir }: DatabaseOptions): Promise<Db> {
+  return databaseUrl === undefined ? openSqlite(dataDir) : openPostgres(databaseUrl)
 }

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } f
 import pg from 'pg'
 import { codesOf, StartError } from '../start/start-error.ts'
 import { DatabaseAwayError } from './database-away.ts'
-import { type Announce, migrate } from './migrations/migrate.ts'
+import { migrate } from './migrate.ts'
 import type { Db } from './schema.ts'
 
 /** Connections per process. */
@@ -19,8 +19,6 @@ const IDLE_IN_TRANSACTION_MS = 10_000
 interface PostgresOptions {
   /** How long a statement may go without a response, in milliseconds. @default 12000 */
   readonly silenceTimeoutMs?: number
-  /** Called before an upgrade of the schema loses something. */
-  readonly announce?: Announce | undefined
 }
 
 /**
@@ -31,7 +29,7 @@ interface PostgresOptions {
  */
 export async function openPostgres(connectionString: string, options: PostgresOptions = {}): Promise<Db> {
   try {
-    await migrateFirst(connectionString, options.announce)
+    await migrateFirst(connectionString)
   } catch (error) {
     throw databaseFault(connectionString, error)
   }
@@ -103,10 +101,10 @@ export function changesPool(connectionString: string): pg.Pool {
 }
 
 /** On a separate connection: changing a large table may take longer than a request may wait. */
-async function migrateFirst(connectionString: string, announce: Announce | undefined): Promise<void> {
+async function migrateFirst(connectionString: string): Promise<void> {
   const db = connect({ connectionString, max: 1 })
   try {
-    await migrate(db, { isInTransaction: false, announce })
+    await migrate(db, false)
   } finally {
     await db.destroy()
   }

@@ -3,7 +3,7 @@ import type { SqliteConnection } from '@scoregw/quota-sql'
 import { Kysely } from 'kysely'
 import Database from 'libsql'
 import { dataDirFault, makeDataDir, ownFile } from '../start/data-dir.ts'
-import { type Announce, migrate } from './migrations/migrate.ts'
+import { migrate } from './migrate.ts'
 import type { Db } from './schema.ts'
 import { GatewaySqliteDialect, Patience } from './sqlite-dialect.ts'
 
@@ -31,16 +31,16 @@ export function readerOf(db: Db): Db {
  *
  * @throws {StartError} if the folder or the file cannot be used
  */
-export async function openSqlite(dataDir: string, announce?: Announce): Promise<Db> {
+export async function openSqlite(dataDir: string): Promise<Db> {
   makeDataDir(dataDir)
   try {
-    return await openFile(dataDir, announce)
+    return await openFile(dataDir)
   } catch (error) {
     throw dataDirFault(dataDir, error)
   }
 }
 
-async function openFile(dataDir: string, announce: Announce | undefined): Promise<Db> {
+async function openFile(dataDir: string): Promise<Db> {
   const path = ownFile(join(dataDir, 'gateway.sqlite'))
   const file = new Database(path)
   const patience = new Patience()
@@ -53,7 +53,7 @@ async function openFile(dataDir: string, announce: Announce | undefined): Promis
   try {
     // Take the write lock first: if several processes start together, one migrates and the others wait.
     await patience.run(() => file.exec('begin immediate'))
-    await migrate(db, { isInTransaction: true, announce })
+    await migrate(db, true)
     file.exec('commit')
     reader = openReader(path)
     READERS.set(db, reader.db)
