@@ -56,7 +56,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
     'failure-policy',
   ],
   Operate: ['metrics', 'opentelemetry', 'events', 'top-subjects', 'cli', 'changing-a-policy'],
-  Migrate: ['comparison', 'coming-from', 'from-the-first-version'],
+  Migrate: ['comparison', 'coming-from'],
   'How it works': [
     'algorithms',
     'sliding-window',

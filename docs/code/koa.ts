@@ -25,8 +25,7 @@ export function quotaKoa<Operation extends string>(
 ): Middleware {
   const meter = httpMeter(options, KOA)
   return async (ctx, next) => {
-    const admission = await meter.admit(ctx, ctx.res)
-    if (admission.kind === 'gone') return
+    const admission = await meter.admit(ctx)
     if (admission.kind === 'answer') {
       ctx.set(admission.headers)
       ctx.status = admission.status

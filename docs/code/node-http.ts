@@ -58,8 +58,7 @@ function metering(
 ): RequestListener {
   return async (req, res) => {
     try {
-      const admission = await meter.admit(req, res)
-      if (admission.kind === 'gone') return
+      const admission = await meter.admit(req)
       if (admission.kind === 'answer') {
         answer(res, admission)
         return
@@ -75,15 +74,10 @@ function metering(
       // The listener has failed, even if its caller has disconnected.
       await Exchange.find(req)?.fail()
       console.error(error)
-      fail(res)
+      if (res.headersSent) res.destroy()
+      else res.writeHead(500).end()
     }
   }
-}
-
-function fail(res: ServerResponse): void {
-  if (!res.headersSent) res.writeHead(500).end()
-  // A response that something else has sent stays whole.
-  else if (!res.writableEnded) res.destroy()
 }
 
 function answer(

@@ -25,7 +25,9 @@ export function App(): JSX.Element {
         <Header language={language} onLanguage={setLanguage} isSignedIn={session !== undefined} />
         {session === undefined ? (
           <SignIn
-            onSignedIn={(token) => setSession({ api: new Api(token, () => setEnded(true)), drafts: new Drafts() })}
+            onSignedIn={(token, policy) =>
+              setSession({ api: new Api(token, () => setEnded(true)), policy, drafts: new Drafts() })
+            }
           />
         ) : (
           <SignedIn />

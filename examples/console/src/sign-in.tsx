@@ -1,7 +1,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { checkToken } from './api/api.ts'
+import { policyWith } from './api/api.ts'
 import { ApiError } from './api/api-error.ts'
+import type { Policy } from './api/documents.ts'
 import { bearerToken } from './bearer-token.ts'
 import { Dialog } from './ui/dialog.tsx'
 import { ErrorNotice } from './ui/notice.tsx'
@@ -10,7 +11,7 @@ import { useTitle } from './ui/use-title.ts'
 import { useWords } from './words/words.ts'
 
 interface SignInProps {
-  onSignedIn(token: string): void
+  onSignedIn(token: string, policy: Policy): void
 }
 
 export function SignIn({ onSignedIn }: SignInProps): JSX.Element {
@@ -64,9 +65,9 @@ function TokenForm({ onSignedIn }: SignInProps): JSX.Element {
     await run(async () => {
       const token = bearerToken(text)
       if (token === undefined) throw new ApiError('unauthorized', 401)
-      await checkToken(token)
+      const policy = await policyWith(token)
       setText('')
-      onSignedIn(token)
+      onSignedIn(token, policy)
     })
   }
 

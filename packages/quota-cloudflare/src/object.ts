@@ -5,7 +5,7 @@ import { type EndedHold, errorText, type StoreSchema, type SyncCounters, type Sy
 import { type SqliteConnection, syncSqliteStore } from '@scoregw/quota-sql/sqlite'
 import type { Answered, CounterCall, SettingsCall } from './calls.ts'
 import { StoredSettings } from './stored-settings.ts'
-import { TABLES } from './tables.ts'
+import { createTables } from './tables.ts'
 
 /** How often an object in use does its housekeeping. */
 const HOUR_MS = 3_600_000
@@ -26,7 +26,7 @@ export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
   readonly #storage: DurableObjectStorage
   readonly #settings: StoredSettings
   readonly #schemas = new Map<string, SyncCounters>()
-  /** Opened by the first call, so that an error reaches its caller with its code. */
+  /** Opened by the first call, so that an error, such as `other_version`, reaches its caller with its code. */
   #opened: { readonly store: SyncStore; readonly sweeper: SyncCounters } | undefined
   /** Ended holds that no `sweep` has returned. */
   readonly #ended: EndedHold[] = []
@@ -36,7 +36,7 @@ export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
   constructor(ctx: ConstructorParameters<typeof DurableObject>[0], env: Env) {
     super(ctx, env)
     this.#storage = ctx.storage as unknown as DurableObjectStorage
-    for (const text of TABLES) this.#storage.sql.exec(text)
+    createTables(this.#storage.sql)
     this.#settings = new StoredSettings(this.#storage, () => this.now())
     void ctx.blockConcurrencyWhile(async () => {
       this.#alarmAt = (await this.#storage.getAlarm()) ?? 0
@@ -66,11 +66,15 @@ export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
 
   /** Executes a call of `durableObjectSettings()`. */
   quotaSettings({ method, request }: SettingsCall): Answered {
-    return this.#answered(() => this.#settings[method](request as never))
+    return this.#answered(() => {
+      this.#open()
+      return this.#settings[method](request as never)
+    })
   }
 
   /** Housekeeping: settles ended holds, and deletes expired rows. */
   override async alarm(): Promise<void> {
+    this.#open()
     const now = this.now()
     this.#settleDue(now)
     for (const [table, column] of [
@@ -96,6 +100,7 @@ export class QuotaDurableObject<Env = unknown> extends DurableObject<Env> {
 
   #counted(schema: StoreSchema, call: CounterCall, seen: string | undefined): unknown {
     const { method, request } = call
+    this.#open()
     const now = this.now()
     if (method === 'sweep') return { open: this.#sweep(), ended: this.#ended.splice(0) }
     this.#settleDue(now)

@@ -1,7 +1,8 @@
 import { quotaSchemaSql } from '@scoregw/quota-sql'
+import { syncSqliteStore } from '@scoregw/quota-sql/sqlite'
 import Database from 'libsql'
 import { expect, it } from 'vitest'
-import { TABLES } from '../src/tables.ts'
+import { createTables } from '../src/tables.ts'
 
 /** The tables and indexes of a database by their names, as statements without quotes and names of constraints. */
 function schemaOf(database: Database.Database): Record<string, string> {
@@ -17,17 +18,38 @@ function schemaOf(database: Database.Database): Record<string, string> {
   )
 }
 
-const made = (statements: readonly string[]): Database.Database => {
-  const database = new Database(':memory:')
-  for (const text of statements) database.exec(text)
+const namesIn = (database: Database.Database): unknown[] =>
+  database.prepare("select name from sqlite_master where name like 'quota_%'").all()
+
+/** An object's tables, created as each of its starts does. */
+function ofObject(database = new Database(':memory:')): Database.Database {
+  const exec = (text: string) => {
+    const statement = database.prepare(text)
+    if (!statement.reader) statement.run()
+    const rows = statement.reader ? statement.all() : []
+    return { toArray: () => rows as Record<string, unknown>[] }
+  }
+  createTables({ exec })
   return database
 }
 
 it('a Durable Object has the migrations’ tables, and creating them again changes nothing', () => {
-  const [own, migrated] = [made([...TABLES, ...TABLES]), made([quotaSchemaSql({ dialect: 'sqlite' })])]
+  const migrated = new Database(':memory:')
+  migrated.exec(quotaSchemaSql({ dialect: 'sqlite' }))
+  const own = ofObject(ofObject())
   const all = schemaOf(migrated)
   expect(Object.keys(schemaOf(own)).length).toBe(10)
   for (const [name, sql] of Object.entries(schemaOf(own))) expect(sql).toBe(all[name])
   const version = 'select version from quota_format'
   expect(own.prepare(version).all()).toEqual(migrated.prepare(version).all())
+})
+
+it('a Durable Object leaves tables of another version alone, and its store reports them', () => {
+  const database = new Database(':memory:')
+  database.exec('create table quota_format (version integer not null); insert into quota_format values (7)')
+  database.exec('create table quota_rows (another text)')
+  const before = namesIn(database)
+  ofObject(database)
+  expect(namesIn(database)).toEqual(before)
+  expect(() => syncSqliteStore({ database })).toThrowError(expect.objectContaining({ code: 'other_version' }))
 })

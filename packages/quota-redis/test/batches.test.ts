@@ -188,7 +188,7 @@ function takeRequest(schema: StoreSchema, { subject, category, layers: asked, co
 
 function packed(seed: RowSeed, { width, hash }: Layout, now: number): Buffer {
   const bytes = Buffer.alloc(5 + 13 * width, 0)
-  bytes[0] = 2
+  bytes[0] = 1
   bytes.writeUInt32LE(hash, 1)
   for (const [w, { startsInMs, used }] of seed.windows.slice(0, width).entries()) {
     const at = 5 + 7 * w
@@ -242,7 +242,7 @@ describe.runIf(redisTests)('batches of steps', () => {
     const tables = schema.layers.flatMap((layer) =>
       schema.categories.map((category) => ({ layer: layer.name, category, cells: identities })),
     )
-    store.restore({ format: 4, tables, rows: [...rows.values()], ids: [] })
+    store.restore({ format: 1, tables, rows: [...rows.values()], ids: [] })
     const memory = store.open(schema)
     const { single, batched, close } = await twoStores(redis.port, clock, schema)
     try {

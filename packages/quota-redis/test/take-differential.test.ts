@@ -115,7 +115,7 @@ function anyRow({ schema, most }: Scene, random: Random): StoredRow | undefined 
   const { int, chance } = random
   if (chance(0.2)) return undefined
   if (chance(0.04))
-    return { cells: [], damaged: chance(0.3) ? 'hash' : Buffer.from(['damaged', '', '\x02'][int(0, 2)]!) }
+    return { cells: [], damaged: chance(0.3) ? 'hash' : Buffer.from(['damaged', '', '\x01'][int(0, 2)]!) }
   const own: { readonly identity: string }[] = schema.cells.filter(() => chance(0.85))
   const isOther = chance(0.25)
   const limits = isOther ? [...own, ...OTHERS.filter(() => chance(0.5))] : schema.cells

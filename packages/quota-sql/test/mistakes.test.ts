@@ -106,8 +106,8 @@ const mistakes: readonly Mistake[] = [
   {
     written: 'sqliteStore({ database }), tables of a newer version',
     make: sqlite({ database: newer }),
-    code: 'store_mismatch',
-    says: ['the tables are of format 3, and this version needs 2'],
+    code: 'other_version',
+    says: ['the set of tables has version 3 of its format, and this library reads version 1'],
   },
   invalid(
     'sqliteStore({ database }).within(SCHEMA, db)',

@@ -134,10 +134,13 @@ describe('stored rows', () => {
     expect(counters.read({ subject: 'u', categories: [0], layers: [0, 1] }).states[0]?.[1]).toBe(2)
   })
 
-  it('missing tables and tables of another format are rejected', () => {
+  it('missing tables and tables of another version are rejected', () => {
     const { database } = tables()
     database.exec('update quota_format set version = 3')
-    expect(() => sqliteStore({ database })).toThrow(/format 3/)
+    for (const open of [sqliteStore, syncSqliteStore]) {
+      const message = expect.stringMatching(/tables .* version 3 .* reads version 1/)
+      expect(() => open({ database })).toThrowError(expect.objectContaining({ code: 'other_version', message }))
+    }
     expect(() => sqliteStore({ database: connectTo(':memory:') })).toThrow(/run the migrations/)
     expect(() => sqliteStore({ database, prefix: 'Quota rows' })).toThrow(/prefix/)
   })

@@ -25,9 +25,10 @@ export type {
   Threshold,
 } from './engine/public-types.ts'
 export type { UnknownPlan } from './engine/settings/live-settings.ts'
+export { otherVersion } from './errors/other-version.ts'
 export { errorText } from './errors/reason.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
-export type { SnapshotPart } from './memory/snapshot.ts'
+export { parseSnapshotPart, type SnapshotPart } from './memory/snapshot.ts'
 export type { LayerInput, PolicyDefinition } from './policy/define-policy.ts'
 export type { Quotas } from './policy/limits.ts'
 export type {

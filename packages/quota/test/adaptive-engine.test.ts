@@ -70,6 +70,12 @@ describe('adaptive mode', () => {
     expect(limits(await adaptive({ adaptive: { factor } }))[0]).toBe(45)
   })
 
+  it('an engine ignores a stored factor of another version', async () => {
+    const factor = memoryFactor()
+    factor.compareAndSet(0, 1, { ...initialFactor(), factorHundredths: 75, format: 2 } as unknown as FactorState)
+    expect(limits(await adaptive({ adaptive: { factor } }))[0]).toBe(60)
+  })
+
   it('decisions use the limits that the factor scales', async () => {
     const engine = await adaptive()
     move(engine.factor, 75)

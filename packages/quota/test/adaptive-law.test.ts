@@ -13,7 +13,6 @@ import {
   resetFactor,
 } from '../src/adaptive.ts'
 import { noOutcomes } from '../src/store/outcome-store.ts'
-import { FORMER_START, formerLaw } from './adaptive/former-law.ts'
 import { START } from './support.ts'
 
 const MINUTE = 60_000
@@ -36,7 +35,7 @@ function state(some: Partial<FactorState> = {}): FactorState {
 
 /** The same, with something learned. */
 function learned(some: Partial<Learned>, more: Partial<FactorState> = {}): FactorState {
-  return state({ ...more, learned: { ...initialFactor().learned!, lowSince: NOW - HOUR, ...some } })
+  return state({ ...more, learned: { ...initialFactor().learned, lowSince: NOW - HOUR, ...some } })
 }
 
 /** A rise of so long ago, from the level a step below. */
@@ -177,14 +176,14 @@ describe('falling after rises', () => {
   it('a fall returns to the factor before the first rise and leaves a wall', () => {
     const after = adaptiveLaw(risen(roseFrom(110, 70), roseFrom(115, 40)), BAD, NOW)
     expect([after.reason?.code, after.factorHundredths]).toEqual(['errors_high', 110])
-    expect(after.learned?.wall).toEqual({
+    expect(after.learned.wall).toEqual({
       lowHundredths: 115,
       highHundredths: 120,
       retryAt: NOW + 2 * HOUR,
       probed: 'never',
     })
     expect(after.reason).toMatchObject({ capHundredths: 110, wall: { lowHundredths: 115, highHundredths: 120 } })
-    expect(after.learned?.rises).toEqual([])
+    expect(after.learned.rises).toEqual([])
   })
 
   it('a fall after rises moves by 0.10 a minute even if the counts are good', () => {
@@ -193,13 +192,13 @@ describe('falling after rises', () => {
     const home = adaptiveLaw(back, GOOD, NOW + 2 * MINUTE)
     expect([fell, back, home].map(({ factorHundredths }) => factorHundredths)).toEqual([110, 100, 95])
     expect([back, home].map(({ reason }) => reason?.code)).toEqual(['returned', 'returned'])
-    expect(home.learned?.phase).toEqual({ kind: 'free' })
+    expect(home.learned.phase).toEqual({ kind: 'free' })
   })
 
   it('a fall undoes the rises of the last 75 minutes and no earlier ones', () => {
-    expect(adaptiveLaw(risen(roseFrom(115, 75)), BAD, NOW).learned?.wall).not.toBeNull()
+    expect(adaptiveLaw(risen(roseFrom(115, 75)), BAD, NOW).learned.wall).not.toBeNull()
     const after = adaptiveLaw(risen(roseFrom(115, 76)), BAD, NOW)
-    expect([after.factorHundredths, after.learned?.wall]).toEqual([110, null])
+    expect([after.factorHundredths, after.learned.wall]).toEqual([110, null])
   })
 
   it('a fall after a rise doesn’t wait for the whole window when the counts since the rise are bad', () => {
@@ -211,7 +210,7 @@ describe('falling after rises', () => {
     expect(adaptiveLaw(since(0), soon, NOW).reason?.code).toBe('steady')
     expect(adaptiveLaw(since(20), counts(1_800, 20, 19, 5), NOW).reason?.code).toBe('steady')
     expect(adaptiveLaw(since(20), counts(1_800, 20, 300, 2), NOW).reason?.code).toBe('steady')
-    expect(adaptiveLaw({ ...since(20), learned: { ...since(20).learned!, rises: [] } }, soon, NOW).reason?.code).toBe(
+    expect(adaptiveLaw({ ...since(20), learned: { ...since(20).learned, rises: [] } }, soon, NOW).reason?.code).toBe(
       'steady',
     )
   })
@@ -219,8 +218,8 @@ describe('falling after rises', () => {
   it('the factor keeps falling while errors stay high, and the wall starts lower unless the factor is 1', () => {
     const at = (factorHundredths: number): FactorState =>
       learned({ wall: wallTo(120, { lowHundredths: factorHundredths + 5 }) }, { factorHundredths })
-    expect(adaptiveLaw(at(110), BAD, NOW).learned?.wall?.lowHundredths).toBe(110)
-    expect(adaptiveLaw(at(100), BAD, NOW).learned?.wall?.lowHundredths).toBe(105)
+    expect(adaptiveLaw(at(110), BAD, NOW).learned.wall?.lowHundredths).toBe(110)
+    expect(adaptiveLaw(at(100), BAD, NOW).learned.wall?.lowHundredths).toBe(105)
     expect(adaptiveLaw(at(110), BAD, NOW).factorHundredths).toBe(100)
   })
 
@@ -235,11 +234,11 @@ describe('falling after rises', () => {
       trouble: { since, fromHundredths: 150, rises },
       wall: wallTo(150, { lowHundredths: 135 }),
     })
-    expect(adaptiveLaw(troubled, BAD, NOW).learned?.trouble).not.toBeNull()
-    const passed = adaptiveLaw(troubled, GOOD, NOW).learned!
+    expect(adaptiveLaw(troubled, BAD, NOW).learned.trouble).not.toBeNull()
+    const passed = adaptiveLaw(troubled, GOOD, NOW).learned
     expect([passed.trouble, passed.responseMs, passed.wall?.lowHundredths]).toEqual([null, 2 * HOUR, 115])
-    const unwalled = { ...troubled, learned: { ...troubled.learned!, wall: null } }
-    expect(adaptiveLaw(unwalled, GOOD, NOW).learned?.wall).toMatchObject({ lowHundredths: 115, highHundredths: 150 })
+    const unwalled = { ...troubled, learned: { ...troubled.learned, wall: null } }
+    expect(adaptiveLaw(unwalled, GOOD, NOW).learned.wall).toMatchObject({ lowHundredths: 115, highHundredths: 150 })
   })
 
   it('failed probes delay the next one by 2, 4, then at most 8 hours', () => {
@@ -248,7 +247,7 @@ describe('falling after rises', () => {
         learned({ probeWaitMs: hours * HOUR, rises: [roseFrom(100, 30)] }, { factorHundredths: 105 }),
         BAD,
         NOW,
-      ).learned!.probeWaitMs / HOUR
+      ).learned.probeWaitMs / HOUR
     expect([0, 2, 4, 8].map(wait)).toEqual([2, 4, 8, 8])
   })
 })
@@ -277,7 +276,7 @@ describe('walls', () => {
       [5, 'probe_over', 110],
       [125, 'probe_passed', 115],
     ])
-    expect(after.learned?.wall).toMatchObject({ lowHundredths: 120, highHundredths: 120 })
+    expect(after.learned.wall).toMatchObject({ lowHundredths: 120, highHundredths: 120 })
   })
 
   it('a wall at its highest level disappears after two passed probes, the second one of 20 minutes', () => {
@@ -348,8 +347,8 @@ describe('walls', () => {
     expect(await resetFactor(store)).toBeUndefined()
     const fell = adaptiveLaw(learned({ rises: [roseFrom(100, 30)] }, { factorHundredths: 105 }), BAD, NOW)
     store.compareAndSet(0, NOW / MINUTE, fell)
-    expect(fell.learned?.wall).not.toBeNull()
-    const forgotten = { ...fell, learned: initialFactor().learned, cap: null, lastRiseAt: null }
+    expect(fell.learned.wall).not.toBeNull()
+    const forgotten = { ...fell, learned: initialFactor().learned }
     for (const before of [fell, forgotten]) {
       expect(await resetFactor(store)).toEqual(before)
       expect(store.read()?.state).toEqual(forgotten)
@@ -358,39 +357,6 @@ describe('walls', () => {
       factorHundredths: 105,
       reason: { code: 'errors_low', wall: null },
     })
-  })
-})
-
-describe('state of the law without walls', () => {
-  it('the law turns a stored cap into a wall and can undo the last rise before it', () => {
-    const risen = { ...FORMER_START, factorHundredths: 105, lastRiseAt: NOW - HOUR, lastMoveAt: NOW - HOUR }
-    const before = formerLaw(risen, BAD, NOW)
-    expect(before).toMatchObject({ factorHundredths: 95, cap: { hundredths: 100 } })
-    const after = adaptiveLaw(before, GOOD, NOW + 30 * MINUTE)
-    expect(after).toMatchObject({
-      factorHundredths: 100,
-      reason: { capHundredths: 100, wall: { lowHundredths: 105, highHundredths: 105 } },
-    })
-    expect(after.history.map(({ code }) => code)).toEqual(['errors_low', 'errors_high'])
-    expect(
-      adaptiveLaw({ ...FORMER_START, factorHundredths: 105, lastRiseAt: NOW - HOUR }, BAD, NOW).learned?.wall,
-    ).toMatchObject({ lowHundredths: 105 })
-  })
-
-  it('the law without walls can continue a state with a wall, and reads the wall as its cap', () => {
-    const walled = adaptiveLaw(learned({ wall: wallTo(120) }, { factorHundredths: 105 }), MIDDLING, NOW)
-    const former = formerLaw(walled, GOOD, NOW + MINUTE)
-    expect(former).toMatchObject({ factorHundredths: 110, cap: { hundredths: 110 } })
-    expect(formerLaw({ ...former, lastMoveAt: null }, GOOD, NOW + 2 * MINUTE).reason?.code).toBe('capped')
-    expect(former).not.toHaveProperty('learned')
-  })
-
-  it('a probe ends when a process without walls raised the factor above the cap meanwhile', () => {
-    const probing = adaptiveLaw(learned({ wall: wallTo(120) }, { factorHundredths: 110 }), GOOD, NOW)
-    const former = formerLaw(probing, GOOD, NOW + MINUTE)
-    expect(former.factorHundredths).toBe(115)
-    const after = adaptiveLaw(former, GOOD, NOW + 2 * MINUTE)
-    expect(after).toMatchObject({ factorHundredths: 110, reason: { code: 'returned', capHundredths: 110 } })
   })
 })
 
@@ -462,7 +428,7 @@ describe('drift with fewer than 200 calls', () => {
   })
 
   it('a drift down leaves no wall', () => {
-    expect(tick(quietFor(HOUR, 120), NONE).learned?.wall).toBeNull()
+    expect(tick(quietFor(HOUR, 120), NONE).learned.wall).toBeNull()
   })
 })
 
@@ -561,8 +527,8 @@ describe('ticks', () => {
           expect(after.factorHundredths).toBeGreaterThanOrEqual(75)
           expect(after.factorHundredths).toBeLessThanOrEqual(150)
           expect(Math.abs(after.factorHundredths - before.factorHundredths)).toBeLessThanOrEqual(10)
-          if (after.learned!.phase.kind === 'free')
-            expect(after.factorHundredths).toBeLessThanOrEqual(after.cap?.hundredths ?? 150)
+          if (after.learned.phase.kind === 'free')
+            expect(after.factorHundredths).toBeLessThanOrEqual(after.reason?.capHundredths ?? 150)
           expect(JSON.stringify({ ...after, reason: null, history: [] }).length).toBeLessThanOrEqual(2_048)
           expect(JSON.parse(JSON.stringify(after))).toEqual(after)
           before = after
@@ -579,9 +545,9 @@ describe('ticks', () => {
     state = adaptiveLaw(state, none, minutes(31))
     state = adaptiveLaw(state, counts(765, 0, 294, 0), minutes(61))
     state = adaptiveLaw(state, counts(20, 10, 20, 10), minutes(91))
-    expect(state).toMatchObject({ factorHundredths: 105, cap: { hundredths: 105 } })
+    expect(state).toMatchObject({ factorHundredths: 105, reason: { capHundredths: 105 } })
     state = adaptiveLaw(state, counts(1, 0, 1, 0), minutes(31))
-    expect(state).toMatchObject({ factorHundredths: 100, cap: { hundredths: 100 }, reason: { code: 'returned' } })
+    expect(state).toMatchObject({ factorHundredths: 100, reason: { code: 'returned', capHundredths: 100 } })
   })
 })
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AdaptiveCounts, adaptiveLaw, type FactorState, initialFactor } from '../src/adaptive.ts'
-import { law, lawBefore } from './adaptive/controllers.ts'
-import { FORMER_START, formerLaw } from './adaptive/former-law.ts'
+import { law } from './adaptive/controllers.ts'
 import { healthy, type NamedPlant, TUNED_ON, UNSEEN, withOutage } from './adaptive/plants.ts'
 import { byKind, byPlant, comparison, days, type Figures, figuresOf } from './adaptive/report.ts'
 import {
@@ -18,7 +17,7 @@ import {
 const deep = process.env.QUOTA_TEST_DEEP === '1'
 const seedsUpTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
 const SEEDS = seedsUpTo(deep ? 20 : 3)
-/** Of the many plants; the law before walls, to compare with, runs only in the deep profile. */
+/** Of the many plants. */
 const PLANT_SEEDS = deep ? 20 : 1
 
 /** A run for each seed. Each of them keeps to the bounds of the factor and of a step. */
@@ -56,10 +55,6 @@ describe.each([
     const now = figuresOf(days(() => law(), plant, PLANT_SEEDS).map(bounded))
     figures.set(plant.name, now)
     expect(now.reversals).toBeLessThanOrEqual(MOST_REVERSALS[plant.kind])
-    if (!deep) return
-    const before = figuresOf(days(lawBefore, plant, PLANT_SEEDS))
-    expect(now.high).toBeLessThanOrEqual(before.high + 0.02)
-    expect(now.factor).toBeGreaterThanOrEqual(before.factor - (plant.kind === 'healthy' ? 0.005 : 0.06))
   })
 
   it('on cliffs, little of the time is above 2 % of errors, on average and at worst', () => {
@@ -167,22 +162,10 @@ describe('the law on a cliff', () => {
       simulate(measured(), each, 1, 48)
     expect(largest).toBeLessThanOrEqual(2_048)
   })
-
-  it('the law that takes turns with processes without walls keeps errors as low as they do alone', () => {
-    const byTurns = (): Controller => {
-      let [state, minute]: [FactorState, number] = [FORMER_START, 0]
-      return (counts, now) => {
-        state = minute++ % 3 === 0 ? formerLaw(state, counts, now) : adaptiveLaw(state, counts, now)
-        return state.factorHundredths
-      }
-    }
-    const mixed = average(runs(plant, 48, byTurns).map(timeAboveHighRate))
-    expect(mixed).toBeLessThanOrEqual(average(runs(plant, 48, lawBefore).map(timeAboveHighRate)) + 0.01)
-  })
 })
 
 it.runIf(deep)(
-  'the law and the one before it in figures',
+  'the law in figures',
   () => console.log([byKind, byPlant, comparison].map((each) => each(20)).join('\n\n')),
   300_000,
 )

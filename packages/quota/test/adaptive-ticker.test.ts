@@ -6,10 +6,11 @@ import {
   initialFactor,
   memoryFactor,
   memoryOutcomes,
+  resetFactor,
 } from '../src/adaptive.ts'
 import { createQuota } from '../src/index.ts'
 import { noOutcomes } from '../src/store/outcome-store.ts'
-import type { FactorStore } from '../src/store.ts'
+import type { FactorState, FactorStore } from '../src/store.ts'
 import { START, type TestClock, testClock, testPolicy } from './support.ts'
 
 const MINUTE_MS = 60_000
@@ -180,6 +181,16 @@ describe('ticks of the ticker', () => {
     await expect(setup.ticker.tick()).rejects.toThrowError('gone')
     expect(await setup.ticker.tick()).toMatchObject({ status: 'ticked' })
     expect(read).toHaveBeenCalledTimes(2)
+  })
+
+  it('a stored factor of another version is reported and not overwritten', async () => {
+    const setup = setUp()
+    const other = { ...initialFactor(), factorHundredths: 140, format: 2 } as unknown as FactorState
+    setup.factorStore.compareAndSet(0, MINUTE - 1, other)
+    const error = { code: 'other_version', message: expect.stringMatching(/factor has version 2 .* reads version 1/) }
+    await expect(setup.ticker.tick()).rejects.toMatchObject(error)
+    await expect(resetFactor(setup.factorStore)).rejects.toMatchObject(error)
+    expect(setup.factorStore.read()).toEqual({ version: 1, minute: MINUTE - 1, state: other })
   })
 
   it('adaptiveTicker() throws on invalid constants', () => {

@@ -140,14 +140,18 @@ describe('snapshots', () => {
     expect(back.quota.statusSync('u').windows.write!.map(({ used }) => used)).toEqual([15, 15, 15, 15, 15, 15])
   })
 
-  it('a snapshot of an earlier format is rejected with a clear error', () => {
+  it('a snapshot of another version is rejected with a clear error and changes nothing', () => {
     const { store, quota } = fixture()
     quota.consumeSync({ subject: 'u', operation: 'write' })
     const [part] = saved(store.snapshot()) as SnapshotPart[]
-    const first = { schema: '[]', rows: [], ids: [] }
-    for (const earlier of [first, { ...part, format: 2 }, { ...part, format: 3 }]) {
-      expect(() => store.restore(earlier)).toThrowError(/earlier version/)
+    const empty = fixture()
+    for (const format of [0, 2, 7]) {
+      const message = expect.stringMatching(`snapshot has version ${format} .* reads version 1`)
+      const error = expect.objectContaining({ code: 'other_version', message })
+      expect(() => empty.store.restore({ ...part, format })).toThrowError(error)
     }
+    expect(empty.store.size).toBe(0)
+    expect(() => empty.store.restore({ ...part, format: undefined })).toThrowError(/format/)
   })
 
   it('a snapshot beyond the store’s room is rejected whole', () => {

@@ -18,6 +18,7 @@ export const AUDIT_ACTIONS = [
   'settings.change',
   'user-quota.change',
   'quota.reset',
+  'factor.reset',
   'hold.release',
   'user.create',
   'user.change',
@@ -29,6 +30,8 @@ export const AUDIT_ACTIONS = [
   'bot.revoke',
   'chart-key.issue',
   'chart-key.revoke',
+  'webhook.change',
+  'webhook.rotate',
 ] as const
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

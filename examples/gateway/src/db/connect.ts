@@ -9,7 +9,7 @@ export interface DatabaseOptions {
   readonly dataDir: string
 }
 
-/** Opens the configured database. A new one gets its tables. */
+/** Opens the configured database, and upgrades its schema. */
 export function openDatabase({ databaseUrl, dataDir }: DatabaseOptions): Promise<Db> {
   return databaseUrl === undefined ? openSqlite(dataDir) : openPostgres(databaseUrl)
 }

@@ -83,7 +83,8 @@ export function failureLimit({ limit, windowMs, clock }: FailureLimitOptions): F
     subject: callerKey,
     requestPropertyName: 'failures',
     standardHeaders: false,
-    handler: (req, _res, next, { decision }) => next(new FailuresExceeded(decision, callerKey(req), localeOf(req))),
+    handler: (req, _res, next, answer) =>
+      next(answer.status === 429 ? new FailuresExceeded(answer.decision, callerKey(req), localeOf(req)) : answer),
   })
   return {
     charge: metered.operation('fail'),

@@ -103,9 +103,9 @@ export class SavedCounters {
   }
 }
 
-/** The log message for an unreadable part: an earlier version saved it, or it is damaged. */
+/** The log message for an unreadable part: another version saved it, or it is damaged. */
 export const UNREADABLE_PART: string =
-  'a part of the saved counters cannot be read: what it counted begins at 0 again (docs/gateway/upgrades.md)'
+  'a part of the saved counters cannot be read: what it counted begins at 0 again (docs/reference/versions.md)'
 
 /** Returns the parts of the last complete save, if there is one. */
 export async function savedParts(db: Db): Promise<readonly { readonly part: number; readonly content: string }[]> {

@@ -1,8 +1,8 @@
 import { cellOfIdentity, hash32, inRowOrder, type Layout } from '@scoregw/quota/store'
 import { KINDS } from './numbers.ts'
 
-/** First byte of a row. */
-export const ROW_VERSION = 2
+/** The version of a row's format, its first byte. */
+export const ROW_VERSION = 1
 
 /** A list of limits other than the policy's own. */
 export interface OtherList {

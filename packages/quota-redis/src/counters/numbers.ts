@@ -31,7 +31,6 @@ export const STEPS = [
   'record',
   'index',
   'list',
-  'old',
 ] as const
 
 export type StepName = (typeof STEPS)[number]
@@ -54,8 +53,6 @@ export type Status =
   | 'stopped'
   /** The id has another record than expected: the reply contains it. */
   | 'other_record'
-  /** The same for a record as an earlier version wrote it. */
-  | 'other_old_record'
   /** The server's clock is outside the times that were expected. */
   | 'outside'
   | 'too_many_holds'
@@ -69,7 +66,6 @@ export const STATUSES: Readonly<Record<string, Status>> = {
   b: 'unreadable',
   l: 'stopped',
   k: 'other_record',
-  o: 'other_old_record',
   w: 'outside',
   h: 'too_many_holds',
 }

@@ -21,7 +21,7 @@ export interface OperationForm<T> {
   /**
    * The value of an answer, or `AGAIN` to call `encode` again and send the result.
    *
-   * @param found the record that was found, for statuses `other_record` and `other_old_record`; the list, for a step `list`
+   * @param found the record that was found, for status `other_record`; the list, for a step `list`
    */
   readonly read: (
     replay: Replay,
@@ -75,8 +75,7 @@ class Call<T> implements Operation {
         this.#caller.again(this)
         return
       }
-      const found =
-        status === 'other_record' || status === 'other_old_record' || this.#form.hasList ? replay.found() : undefined
+      const found = status === 'other_record' || this.#form.hasList ? replay.found() : undefined
       const value = this.#form.read(replay, status, this.#rows, found)
       if (value === AGAIN) this.#caller.again(this)
       else if (status === 'unreadable') this.fail(replay.damage(this.#rows))

@@ -5,7 +5,6 @@ import type { Batch, TakeBasis } from './batch.ts'
 import { chargesOf, merged, type Refund, refundsOf } from './charges.ts'
 import type { ListBook } from './lists.ts'
 import type { Status } from './numbers.ts'
-import { readOldRecord } from './old-records.ts'
 import { AGAIN, type Caller, called } from './operation.ts'
 import { type Behind, type Found, type HoldOfRecord, type IdRecord, newMark, readRecord, recordText } from './record.ts'
 import { encodeReadable, encodeRefunds, type PlacedRefund, placedIn, replayRefunds, rowsOf } from './refunds.ts'
@@ -82,8 +81,6 @@ export interface Changed<T> extends Applied {
 interface Basis {
   readonly mark: string
   readonly record?: IdRecord | undefined
-  /** The record's bytes, if it is in the form of 60fd3be7. A change converts it. */
-  readonly old?: Buffer | undefined
   /** The store's clock in epoch milliseconds, as far as known. */
   readonly now: number
   /** Whether the server has just confirmed it. At first it is this process's memory. */
@@ -130,7 +127,7 @@ export class RecordChanges {
       return { ...applied, result, isDone: this.#noted(place, change, applied) }
     }
     const found = await this.read(applied)
-    if (found.isDamaged && !isAny) throw notDone(damagedRow(undefined))
+    if (found.fault !== undefined && !isAny) throw notDone(found.fault)
     if (!isRead && isDoneBy(change, found)) return { ...applied, result, isDone: true }
     return basisOf(applied, found)
   }
@@ -164,20 +161,15 @@ export class RecordChanges {
   }
 
   /** Reads the value that a key had. */
-  async read({ status, found, now }: Pick<Applied, 'status' | 'found' | 'now'>): Promise<Found> {
+  async read({ found }: Pick<Applied, 'found'>): Promise<Found> {
     const bytes = found ?? NO_BYTES
-    const read = (): Found => {
-      if (status === 'other_old_record')
-        return bytes.length === 0 ? { mark: '' } : readOldRecord(bytes, this.#book, now)
-      return readRecord(bytes, this.#book)
-    }
-    let record = read()
+    let record = readRecord(bytes, this.#book)
     // A record refers to at most two lists.
     for (let tries = 0; record.unknownList !== undefined && tries < 2; tries++) {
       await this.#learn(record.unknownList)
-      record = read()
+      record = readRecord(bytes, this.#book)
     }
-    return record.unknownList === undefined ? record : { mark: record.mark, isDamaged: true }
+    return record.unknownList === undefined ? record : { mark: record.mark, fault: damagedRow(undefined) }
   }
 
   /** Reads a record. */
@@ -187,14 +179,13 @@ export class RecordChanges {
   }
 
   /** Checks that a record is unchanged. @param isForgotten if it is not, the indexes drop it */
-  #expect(place: RecordPlace, basis: Pick<Basis, 'mark' | 'old'>, isForgotten: boolean): Promise<Applied> {
+  #expect(place: RecordPlace, basis: Pick<Basis, 'mark'>, isForgotten: boolean): Promise<Applied> {
     return called<Applied>(this.#caller, {
       repeatable: true,
       encode: (batch) => {
         batch.steps(() => {
           encodeExpect(batch, place, basis)
-          if (!isForgotten) return
-          for (const key of [place.key, place.oldKey]) this.#encodeIndexes(batch, { ...place, key }, NEVER, 0)
+          if (isForgotten) this.#encodeIndexes(batch, place, NEVER, 0)
         })
         return []
       },
@@ -245,7 +236,7 @@ export class RecordChanges {
   }
 
   /** Writes the record, and its entries in the indexes of open holds. */
-  #encodeAfter(batch: Batch, place: RecordPlace, { record: before, old }: Basis, change: Change): void {
+  #encodeAfter(batch: Batch, place: RecordPlace, { record: before }: Basis, change: Change): void {
     const { after, from, keepMs, more } = change
     const { hold } = after
     const isOpen = isOpenHold(after)
@@ -261,9 +252,7 @@ export class RecordChanges {
       isOpen ? -1 : keepMs,
       behind ? 1 : 0,
     )
-    if (old !== undefined) batch.step('record', batch.record(place.oldKey), batch.text(''), 0, 0)
     if (!isOpen && !isOpenHold(before)) return
-    if (old !== undefined) this.#encodeIndexes(batch, { ...place, key: place.oldKey }, NEVER, 0)
     const end = isOpen ? hold!.endsAt : NEVER
     this.#encodeIndexes(batch, place, end, isOpen || from !== undefined ? 0 : -1)
   }
@@ -302,14 +291,8 @@ function isDoneBy(change: Change | 'forget', { mark }: Found): boolean {
   return change !== 'forget' && change.more === undefined && change.after.mark === mark
 }
 
-function basisOf({ status, found, now }: Applied, { mark, record }: Found): Basis {
-  return {
-    mark,
-    record,
-    old: status === 'other_old_record' && found!.length > 0 ? found : undefined,
-    now,
-    isSure: true,
-  }
+function basisOf({ now }: Applied, { mark, record }: Found): Basis {
+  return { mark, record, now, isSure: true }
 }
 
 /**
@@ -335,13 +318,8 @@ function replayed(
 }
 
 /** Writes the step that fails if a record has changed. */
-export function encodeExpect(
-  batch: Batch,
-  { key, oldKey }: RecordPlace,
-  { mark, old }: Pick<Basis, 'mark' | 'old'>,
-): void {
+export function encodeExpect(batch: Batch, { key }: RecordPlace, { mark }: Pick<Basis, 'mark'>): void {
   batch.step('expect', batch.record(key), batch.text(Buffer.from(mark, 'latin1')))
-  if (mark === '') batch.step('old', batch.record(oldKey), batch.text(old ?? ''))
 }
 
 const NO_BYTES: Buffer = Buffer.alloc(0)

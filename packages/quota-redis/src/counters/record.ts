@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { QuotaError } from '@scoregw/quota'
 import {
   type Amounts,
   amountsIn,
@@ -10,14 +11,16 @@ import {
   Instant,
   type Layout,
   NOT_OPEN,
+  otherVersion,
   type Settled,
   SLOTS,
   view,
   type WindowStates,
 } from '@scoregw/quota/store'
+import { damagedRow } from '../connection/errors.ts'
 import { byRow, type Charge, type ChargesByRow, fromRows, merged } from './charges.ts'
 import { headOf, type ListBook } from './lists.ts'
-import { CELL_BYTES, HEAD_BYTES, readCell, sevenBytes, sixBytes } from './row-bytes.ts'
+import { CELL_BYTES, HEAD_BYTES, otherVersionIn, readCell, sevenBytes, sixBytes } from './row-bytes.ts'
 
 /** A hold, as its record stores it. */
 export interface HoldOfRecord extends HoldFactsOf {
@@ -48,8 +51,11 @@ export interface IdRecord extends IdFacts {
 
 /** How many bytes a mark has. */
 const MARK_BYTES = 8
+/** The version of a record's format, its byte after the mark and the expiry. */
+const RECORD_VERSION = 1
+const VERSION_AT = 14
 /** The offset of the part that scripts do not read. */
-const TEXT_AT = 14
+const TEXT_AT = VERSION_AT + 1
 const NEW_LINE = 10
 /** The most growths that a record remembers. */
 const MOST_GROWTHS = 16
@@ -80,8 +86,8 @@ export interface Behind {
 }
 
 /**
- * A record as it is stored: one line of JSON, then the facts. The script inserts the time after the mark. For a hold
- * that begins, `takenAt` is 0 and `endsAt` is its duration.
+ * A record as it is stored: the mark, the version byte, one line of JSON, then the facts. The script inserts the expiry
+ * after the mark. For a hold that begins, `takenAt` is 0 and `endsAt` is its duration.
  */
 export function recordText(record: IdRecord, behind?: Behind): string {
   const { mark, state, nonce, fingerprint, tables, limits, states, hold } = record
@@ -91,7 +97,8 @@ export function recordText(record: IdRecord, behind?: Behind): string {
   ]
   const ofFacts = behind && [behind.of, behind.rows ?? 0, behind.periods ?? 0, behind.plan ?? 0]
   const ofStates = states.length > 0 ? [headOf(limits.join('\n')), states] : 0
-  return `${mark}${JSON.stringify([STATE_CODES[state], nonce, fingerprint, tables, ofStates, ofHold ?? 0, ofFacts ?? 0])}\n`
+  const version = String.fromCharCode(RECORD_VERSION)
+  return `${mark}${version}${JSON.stringify([STATE_CODES[state], nonce, fingerprint, tables, ofStates, ofHold ?? 0, ofFacts ?? 0])}\n`
 }
 
 const STATE_CODES = { reserved: 'R', committed: 'C', cancelled: 'X', expired: 'E' } as const
@@ -131,8 +138,8 @@ export interface Found {
   /** {@link IdRecord.mark} of the record; empty without one. */
   readonly mark: string
   readonly record?: IdRecord | undefined
-  /** Set if the contents cannot be read. */
-  readonly isDamaged?: true
+  /** Why the contents cannot be read: `damaged_row`, `other_version`. */
+  readonly fault?: QuotaError
   /** The unknown list of limits that the record uses: eight digits. */
   readonly unknownList?: string
 }
@@ -141,6 +148,8 @@ export interface Found {
 export function readRecord(bytes: Buffer, book: ListBook): Found {
   const mark = bytes.toString('latin1', 0, MARK_BYTES)
   if (bytes.length === 0) return { mark }
+  const version = otherVersionIn(bytes, VERSION_AT, RECORD_VERSION)
+  if (version !== undefined) return { mark, fault: otherVersion('the record of the id', version, RECORD_VERSION) }
   try {
     const end = bytes.indexOf(NEW_LINE, TEXT_AT)
     const json = JSON.parse(bytes.toString('utf8', TEXT_AT, end)) as RecordJson
@@ -153,7 +162,7 @@ export function readRecord(bytes: Buffer, book: ListBook): Found {
     const lists = heads.map((head) => book.limitsOf(head))
     const unknown = heads[lists.indexOf(undefined)]
     if (unknown !== undefined) return { mark, unknownList: hashText(unknown) }
-    if (lists.some((list) => list!.length === 0)) return { mark, isDamaged: true }
+    if (lists.some((list) => list!.length === 0)) return { mark, fault: damagedRow(undefined) }
     const state = STATES[status]!
     const states = shown === 0 ? [] : shown[1]
     const limits = lists[0] ?? []
@@ -172,7 +181,7 @@ export function readRecord(bytes: Buffer, book: ListBook): Found {
       record: behind === 0 ? read : withFacts(read, behind, factsIn(bytes, factsAt, lists.at(-1)!), book.layout),
     }
   } catch {
-    return { mark, isDamaged: true }
+    return { mark, fault: damagedRow(undefined) }
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type Layout,
   MAX_AHEAD_MS,
   notDone,
+  otherVersion,
   reanchor,
   refund,
   type TakeRequest,
@@ -15,9 +16,9 @@ import {
   type WindowStates,
 } from '@scoregw/quota/store'
 import { damagedRow } from '../connection/errors.ts'
-import type { ListBook } from './lists.ts'
+import { type ListBook, ROW_VERSION } from './lists.ts'
 import { STATUSES, type Status } from './numbers.ts'
-import { CELL_BYTES, HEAD_BYTES, readCell } from './row-bytes.ts'
+import { CELL_BYTES, HEAD_BYTES, otherVersionIn, readCell } from './row-bytes.ts'
 
 /** The server's reply to a batch: see `lua/batch.lua`. */
 export type BatchReply = Buffer | readonly [text: Buffer, answers: readonly Buffer[]]
@@ -37,7 +38,8 @@ export class Replay {
   readonly #keys: readonly string[]
   /** Records and lists in the replies to operations, in order. */
   readonly #found: Buffer[] = []
-  readonly #damaged = new Set<number>()
+  /** Rows that cannot be read, and their version if it is another one. */
+  readonly #damaged = new Map<number, number | undefined>()
 
   /** @param keys of the rows */
   constructor(reply: BatchReply, keys: readonly string[], book: ListBook, instant: Instant) {
@@ -77,7 +79,9 @@ export class Replay {
   /** The error for a row or record that cannot be read. */
   damage(rows: readonly number[]): Error {
     const row = rows.find((each) => this.#damaged.has(each))
-    return notDone(damagedRow(row === undefined ? undefined : this.#keys[row]))
+    const key = row === undefined ? undefined : this.#keys[row]
+    const version = row === undefined ? undefined : this.#damaged.get(row)
+    return notDone(version === undefined ? damagedRow(key) : otherVersion(`the row at ${key}`, version, ROW_VERSION))
   }
 
   /** A row's key without the prefix. */
@@ -195,7 +199,7 @@ export class Replay {
     const { rowCells, size } = this.layout
     const list = bytes.length > HEAD_BYTES ? book.lists.get(bytes.readUIntLE(0, HEAD_BYTES)) : undefined
     if (list === undefined) {
-      this.#damaged.add(row)
+      this.#damaged.set(row, otherVersionIn(bytes, 0, ROW_VERSION))
       return
     }
     const at = row * rowCells

@@ -26,3 +26,13 @@ export function sixBytes(bytes: Buffer, offset: number): number {
   const low = bytes[offset]! | (bytes[offset + 1]! << 8) | (bytes[offset + 2]! << 16) | (bytes[offset + 3]! << 24)
   return (low >>> 0) + (bytes[offset + 4]! | (bytes[offset + 5]! << 8)) * 2 ** 32
 }
+
+/**
+ * The version of stored bytes, if it is another one than `known`. Versions are 1 to 31, so that no text looks like one.
+ *
+ * @param at where the version byte is
+ */
+export function otherVersionIn(bytes: Buffer, at: number, known: number): number | undefined {
+  const version = bytes[at] ?? known
+  return version === known || version === 0 || version > 31 ? undefined : version
+}

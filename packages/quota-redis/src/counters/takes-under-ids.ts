@@ -11,12 +11,10 @@ import {
   type TakeReply,
   type TakeRequest,
 } from '@scoregw/quota/store'
-import { damagedRow } from '../connection/errors.ts'
 import type { Keys, RecordPlace } from '../keys/keys.ts'
 import type { Batch } from './batch.ts'
 import { chargesOf, type Refund } from './charges.ts'
 import type { Holds } from './holds.ts'
-import type { Status } from './numbers.ts'
 import { type Caller, called, takeReply } from './operation.ts'
 import { type IdRecord, newMark, recordText, startIn, statesFor } from './record.ts'
 import { behindOf, encodeExpect, isOpenHold, type RecordChanges } from './record-changes.ts'
@@ -24,7 +22,6 @@ import { refundsOfStates } from './refunds.ts'
 
 /** The id was known, and its key has this value. */
 interface FoundKey {
-  readonly status: Status
   readonly now: number
   readonly found: Buffer | undefined
 }
@@ -54,7 +51,7 @@ export class TakesUnderIds {
       encode: (batch) => this.#encode(batch, request, place, begun),
       read: (replay, status, rows, found) => {
         const { now } = replay
-        if (status === 'other_record' || status === 'other_old_record') return { status, now, found }
+        if (status === 'other_record') return { now, found }
         if (status === 'too_many_holds') return { outcome: 'too_many_holds', now, states: [] }
         const reply = takeReply(replay, status, rows, request)
         if (reply.outcome !== 'admitted') return reply
@@ -145,8 +142,8 @@ export class TakesUnderIds {
   /** The reply to a take under a known id. */
   async #repeated(request: TakeRequest, id: ReservationId, begun: IdRecord, known: FoundKey): Promise<TakeReply> {
     const { now } = known
-    const { record, isDamaged } = await this.#changes.read(known)
-    if (isDamaged) throw notDone(damagedRow(undefined))
+    const { record, fault } = await this.#changes.read(known)
+    if (fault !== undefined) throw notDone(fault)
     if (record === undefined) return this.#take(request, id, begun)
     const isDue = isOpenHold(record) && record.hold!.endsAt <= now
     if (isDue) await this.#holds.endAt(this.#placeOf(request, id))

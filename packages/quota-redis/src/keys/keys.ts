@@ -14,7 +14,6 @@ import { idOwnerKey, Layout, layerKey, type StoreSchema, type Subject } from '@s
  * | `{prefix}TTTTT:<subject>` | row of one layer and category; `!` for `:` where the subject is not well-formed text |
  * | `{prefix}$TTTTT` | book of leases, where the shared layers are leased |
  * | `{prefix}@TTTTT<length>:<subject>..<id>` | record of a reservation's id |
- * | `{prefix}#TTTTT<length>:<subject>..<id>` | the same, as 60fd3be7 wrote it |
  * | `{prefix}:holds` | the open holds, by their end |
  * | `{prefix}%<subject>` | those of one subject |
  *
@@ -70,31 +69,19 @@ export class Keys {
 
   /** The length marks where a subject ends. Without it, two pairs of subject and id could share a key. */
   record(category: number, subject: Subject, id: string): string {
-    return this.#record('@', category, subject, id)
+    const owner = safe(idOwnerKey(this.schema, subject))
+    return `${this.#start}@${this.#recordTables[category]!}${owner.length}:${owner}${safe(id)}`
   }
 
-  /** The key of a record in the form of 60fd3be7. */
-  oldRecord(category: number, subject: Subject, id: string): string {
-    return this.#record('#', category, subject, id)
-  }
-
-  /** The keys of an id's record in both forms, and the index that contains it while its hold is open. */
+  /** The key of an id's record, and the index that contains it while its hold is open. */
   recordPlace(category: number, subject: Subject, id: string): RecordPlace {
-    const [key, oldKey] = [this.record(category, subject, id), this.oldRecord(category, subject, id)]
-    return { key, oldKey, ownerIndex: this.holdsOf(subject) }
+    return { key: this.record(category, subject, id), ownerIndex: this.holdsOf(subject) }
   }
 
   /** The same by a record's name in an index; `undefined` if the name is invalid. */
   placeNamed(name: string): RecordPlace | undefined {
     const record = this.readRecord(name)
-    const rest = name.slice(1)
-    return (
-      record && {
-        key: this.named(`@${rest}`),
-        oldKey: this.named(`#${rest}`),
-        ownerIndex: this.named(record.indexOfOwner),
-      }
-    )
+    return record && { key: this.named(name), ownerIndex: this.named(record.indexOfOwner) }
   }
 
   /** The index of the open holds of a subject. */
@@ -107,11 +94,6 @@ export class Keys {
     return key.slice(this.#start.length)
   }
 
-  #record(mark: '@' | '#', category: number, subject: Subject, id: string): string {
-    const owner = safe(idOwnerKey(this.schema, subject))
-    return `${this.#start}${mark}${this.#recordTables[category]!}${owner.length}:${owner}${safe(id)}`
-  }
-
   /** A key by its name without the prefix, as records and indexes contain it. */
   named(name: string): string {
     return this.#start + name
@@ -119,11 +101,10 @@ export class Keys {
 
   /** The parts of a record's name; `undefined` if the name is invalid. */
   readRecord(name: string): RecordName | undefined {
-    const [start, mark, table, length] = /^([@#])(.{5})(\d+):/.exec(name) ?? []
+    const [start, table, length] = /^@(.{5})(\d+):/.exec(name) ?? []
     if (start === undefined) return undefined
     const idAt = start.length + Number(length)
     return {
-      isOld: mark === '#',
       category: this.schema.categories.findIndex((category) => hashOf(category) === table),
       id: unsafe(name.slice(idAt)),
       indexOfOwner: `%${name.slice(start.length, idAt)}`,
@@ -134,16 +115,12 @@ export class Keys {
 /** Where the record of an id is. */
 export interface RecordPlace {
   readonly key: string
-  /** The key in version 60fd3be7. */
-  readonly oldKey: string
   /** The index that contains it, in addition to the index of all open holds. */
   readonly ownerIndex: string
 }
 
 /** The parts of a record's name. */
 export interface RecordName {
-  /** Whether it is in the form of 60fd3be7. */
-  readonly isOld: boolean
   /** Index into the schema's categories; -1 if it is in none of them. */
   readonly category: number
   readonly id: string

@@ -18,7 +18,6 @@ import {
 import { Redis } from 'ioredis'
 import type { RedisHolds } from '../../src/counters/redis-holds.ts'
 import { type RedisCounters, type RedisStore, redisStore } from '../../src/index.ts'
-import type { RedisStoreOptions } from '../../src/store/options.ts'
 
 const HOUR = windowCell({ label: '1h', lengthMs: 3_600_000 })
 const MONTH = windowCell({ label: 'month', every: 'month', timeZone: 'UTC' })
@@ -41,8 +40,6 @@ export interface HolderOptions {
   readonly schema: StoreSchema
   /** Of each limit of a row in turn. */
   readonly limits: readonly number[]
-  /** Makes the store, where that is not one of this version. */
-  readonly open?: ((options: RedisStoreOptions) => RedisStore) | undefined
   readonly clock?: Clock | undefined
   readonly deadlineMs?: number | undefined
 }
@@ -79,7 +76,7 @@ export class Holder {
     this.#options = options
     const now = new Date(clock?.now() ?? Date.now())
     this.#began = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)
-    this.store = (options.open ?? redisStore)({ client, prefix, deadlineMs, testClock: clock })
+    this.store = redisStore({ client, prefix, deadlineMs, testClock: clock })
     this.counters = this.store.open(schema)
   }
 

@@ -46,7 +46,7 @@ export const NO_RIGHTS = 'The role may not read and write the tables: grant it s
 
 /** SQLSTATE: a column does not exist. */
 const NO_COLUMN = '42703'
-const OTHER_VERSION = 'the tables are of another version: run the migrations, see migrateQuota()'
+const OTHER_VERSION = 'the tables have other columns than this library needs: run the migrations, see migrateQuota()'
 const WRONG_LOGIN = 'Correct the user and password of your pool.'
 
 /** Fixes, by the SQLSTATE of the server's error. */
@@ -91,6 +91,6 @@ export function noAnswersNow(error: unknown): QuotaError {
 
 export function refusal(error: unknown): QuotaError {
   if (error instanceof QuotaError) return error
-  if (stateOf(error) === NO_COLUMN) return new QuotaError('store_mismatch', OTHER_VERSION, { cause: error })
+  if (stateOf(error) === NO_COLUMN) return new QuotaError('other_version', OTHER_VERSION, { cause: error })
   return storeError(`PostgreSQL refused the work: ${explained(error)}`, error)
 }

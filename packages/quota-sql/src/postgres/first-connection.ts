@@ -1,3 +1,4 @@
+import { QuotaError } from '@scoregw/quota'
 import { Deadline } from '@scoregw/quota/store'
 
 /** The default deadline of connecting, in milliseconds. */
@@ -29,8 +30,14 @@ export class FirstConnection {
    */
   get opening(): Promise<void> | undefined {
     if (this.#isClosed) return undefined
+    if (this.otherVersion !== undefined && this.#limit?.isRunning === false) this.#limit = undefined
     this.#limit ??= this.#begin()
     return this.#limit.isRunning ? this.#limit.settled : undefined
+  }
+
+  /** Set if the tables have another version. The next call looks again. */
+  get otherVersion(): QuotaError | undefined {
+    return this.#error instanceof QuotaError && this.#error.code === 'other_version' ? this.#error : undefined
   }
 
   /** Adds something to prepare. The next call begins again, unless a preparation is in progress or has failed. */
@@ -46,6 +53,7 @@ export class FirstConnection {
   }
 
   #begin(): Deadline {
+    this.#error = undefined
     const limit = new Deadline(this.#connectTimeoutMs, () => {
       this.#error = new Error(`no connection within ${this.#connectTimeoutMs} ms`)
     })

@@ -4,7 +4,7 @@ import { Deadline, Scratch } from '@scoregw/quota/store'
 import { tableNames } from '../schema/tables.ts'
 import { Layouts, type RowLayout } from '../step/row-layout.ts'
 import { SchemaRows } from '../step/schema-rows.ts'
-import { checkFormat, type SqlStore, sqlStore } from '../step/sql-store.ts'
+import { type SqlStore, sqlStore } from '../step/sql-store.ts'
 import { storeError } from '../step/store-error.ts'
 import { NO_RIGHTS, noAnswer, noAnswersNow, READ_ONLY, refusal, verdictOf } from './errors.ts'
 import { FirstConnection } from './first-connection.ts'
@@ -12,6 +12,7 @@ import { type PostgresStoreOptions, parsePostgresStoreOptions } from './options.
 import { outliveLostConnections, placeOf } from './pool.ts'
 import { onSession, type Row, Session, type SessionDeps } from './session.ts'
 import { type PostgresStatements, postgresStatements } from './statements.ts'
+import { TableFormat } from './table-format.ts'
 import { storedHold, storeLayouts } from './transaction.ts'
 import { Transactions } from './transactions.ts'
 import { performWithin } from './within.ts'
@@ -26,7 +27,7 @@ export interface PostgresStore extends SqlStore {
    * first calls wait for the connection.
    *
    * @throws {QuotaError} `store_error` if the server cannot be reached, is read-only, or the role lacks rights;
-   * `store_mismatch` for tables of another format
+   * `other_version` for tables of another version
    */
   ready(): Promise<void>
 }
@@ -45,10 +46,11 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { pool, prefix, deadlineMs, connectTimeoutMs, testClock } = parsePostgresStoreOptions(options)
   outliveLostConnections(pool)
   const deps = { pool, prefix, deadlineMs, statements: postgresStatements(tableNames(prefix)) }
+  const format = new TableFormat()
   const decisions = { layouts: new Layouts(), now: testClock && (() => testClock.now()) }
   /** The layouts of opened counters' rows. */
   const opened = new Set<RowLayout>()
-  const first = new FirstConnection((over) => prepare(deps, opened, decisions.layouts, over), connectTimeoutMs)
+  const first = new FirstConnection((over) => prepare(deps, format, opened, decisions.layouts, over), connectTimeoutMs)
   const transactions = new Transactions({
     ...deps,
     ...decisions,
@@ -64,6 +66,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       await nextTick()
       await nextTick()
     }
+    if (first.otherVersion !== undefined) throw first.otherVersion
     return answered(deps, statement, values, first)
   }
   const now = (): number | null => testClock?.now() ?? null
@@ -74,7 +77,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     // With a manual clock no timers are used.
     isTimed: testClock === undefined,
     transact: (operation) => transactions.add(operation),
-    within: (transaction) => performWithin(transaction, deps.statements, { ...decisions, scratch: new Scratch() }),
+    within: (transaction) => performWithin(transaction, { ...deps, ...decisions, format, scratch: new Scratch() }),
     due: async (most) => (await query('dueHolds', now(), most)).map(storedHold),
     count: async () => Number((await query('countHolds'))[0]?.[0]),
     async forget() {
@@ -100,15 +103,16 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     },
     async ready() {
       const [[version, isReadOnly, mayWrite] = []] = await query('ready')
-      checkFormat(Number(version))
+      format.found(version)
       if (isReadOnly === true || mayWrite !== true) throw storeError(isReadOnly === true ? READ_ONLY : NO_RIGHTS)
     },
   }
 }
 
-/** Connects, and stores layouts: storing them in the first call would cost it two round trips. */
+/** Connects, checks the tables' version, and stores layouts: storing them in the first call would cost it two round trips. */
 function prepare(
   deps: SessionDeps,
+  format: TableFormat,
   opened: ReadonlySet<RowLayout>,
   layouts: Layouts,
   over: Promise<void>,
@@ -120,10 +124,15 @@ function prepare(
   )
   return onSession(deps, async (session) => {
     const fresh = [...opened].filter((layout) => !layouts.isKept(layout))
-    if (fresh.length === 0) return
-    const isStored = storeLayouts(session, fresh, layouts).then(() => true)
+    const prepared = async (): Promise<true> => {
+      // Both check the version. Storing layouts does it without another round trip.
+      if (fresh.length > 0) await storeLayouts(session, fresh, layouts)
+      else if (!format.isKnown) await format.check(session)
+      return true
+    }
+    const isPrepared = prepared()
     // The connection is not used again.
-    if ((await Promise.race([isStored, over])) !== true) throw noAnswer(deps.deadlineMs, undefined)
+    if ((await Promise.race([isPrepared, over])) !== true) throw noAnswer(deps.deadlineMs, undefined)
     for (const layout of fresh) layouts.keep(layout)
   })
 }

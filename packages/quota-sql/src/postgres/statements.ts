@@ -1,4 +1,4 @@
-import type { TableNames } from '../schema/tables.ts'
+import { FORMAT, type TableNames } from '../schema/tables.ts'
 
 /** The names of the statements. */
 export type PostgresStatements = Readonly<Record<keyof ReturnType<typeof postgresStatements>, string>>
@@ -43,8 +43,11 @@ export function postgresStatements(names: TableNames) {
     deleteIds: `delete from ${ids} i using ${idKeys} where ${isId}`,
     /** Values: hashes. Rows: hash, list. */
     layouts: `select hash, list from ${layouts} where hash = any($1::bigint[])`,
-    /** Values: hashes in order, lists. Keeps existing ones. */
-    keepLayouts: `insert into ${layouts} (hash, list) select * from unnest($1::bigint[], $2::text[]) on conflict do nothing`,
+    /** Values: hashes in order, lists. Keeps existing ones. Tables of another version get none. */
+    keepLayouts: `insert into ${layouts} (hash, list) select a.* from unnest($1::bigint[], $2::text[]) a
+      where exists (select from ${format} where version = ${FORMAT}) on conflict do nothing`,
+    /** Values: hashes. Rows: the tables' version, hash, list; one at least. */
+    keptLayouts: `select f.version, l.hash, l.list from ${format} f left join ${layouts} l on l.hash = any($1::bigint[])`,
     /** Values: an array of owners. Rows: category, owner, id, record. */
     openHolds: `select category, owner, id, record from ${ids} where owner = any($1::text[]) and hold_ends_at is not null`,
     /** Values: keys, layouts, cells, ends. */
@@ -72,6 +75,8 @@ export function postgresStatements(names: TableNames) {
      */
     closeFence: `insert into ${fences} as f (id, seq, at, closed) values ($1, 0, ${NOW}, $2)
       on conflict (id) do update set closed = greatest(f.closed, excluded.closed) returning f.seq, f.at, f.keys`,
+    /** Rows: the tables' version. */
+    format: `select version from ${format}`,
     /** Rows: the tables' version, whether the server is read-only, whether the role may write. */
     ready: `select version, current_setting('transaction_read_only') = 'on', ${[rows, layouts, fences, ids].map(mayWrite).join(' and ')}
       from ${format}`,

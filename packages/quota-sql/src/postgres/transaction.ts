@@ -1,4 +1,5 @@
 import type { EndedHold } from '@scoregw/quota/store'
+import { checkFormat } from '../schema/tables.ts'
 import type { Changes, IdChange, RowChange } from '../step/changes.ts'
 import { keptText } from '../step/names.ts'
 import type { Operation } from '../step/operation.ts'
@@ -147,16 +148,17 @@ async function keepLayouts(session: StepSession, { rows }: Changes, layouts: Lay
   return fresh
 }
 
-/** @throws {QuotaError} `store_mismatch` */
+/** @throws {QuotaError} `store_mismatch`; `other_version` */
 export async function storeLayouts(session: StepSession, fresh: readonly RowLayout[], layouts: Layouts): Promise<void> {
   const hashes = fresh.map(({ hash }) => hash)
   const [, stored] = await allOf(
     session.together(() => [
       session.run('keepLayouts', [hashes, fresh.map(({ list }) => list)]),
-      session.run('layouts', [hashes]),
+      session.run('keptLayouts', [hashes]),
     ]),
   )
-  const lists = new Map(stored.map(([hash, list]) => [Number(hash), list]))
+  checkFormat(Number(stored[0]?.[0]))
+  const lists = new Map(stored.map(([, hash, list]) => [Number(hash), list]))
   for (const layout of fresh) layouts.check(layout, lists.get(layout.hash))
 }
 

@@ -79,6 +79,8 @@ export class Transactions {
     this.#waiting.add()
     await opening
     this.#waiting.done()
+    const { otherVersion } = this.#first
+    if (otherVersion !== undefined) return operation.fail(notDone(otherVersion))
     this.#lastError ??= this.#first.error
     operation.queuedAt = performance.now()
     this.#addNow(operation)

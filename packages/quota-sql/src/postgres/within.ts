@@ -7,12 +7,18 @@ import { isBetween, refusal } from './errors.ts'
 import { inOrder } from './in-order.ts'
 import { allOf, type StepSession } from './session.ts'
 import type { PostgresStatements } from './statements.ts'
+import type { TableFormat } from './table-format.ts'
 import { type DecisionDeps, decideOn, write } from './transaction.ts'
 
 /** The part of kysely's `Transaction` that is used. */
 interface KyselyTransaction {
   readonly isTransaction: boolean
   executeQuery(query: CompiledQuery): Promise<{ readonly rows: unknown[] }>
+}
+
+interface WithinDeps extends DecisionDeps {
+  readonly statements: PostgresStatements
+  readonly format: TableFormat
 }
 
 /** How often a step is repeated if other processes interfere. */
@@ -23,11 +29,11 @@ const MAX_TRIES = 10
  *
  * @throws {QuotaError} `invalid_options` if the value isn't a transaction
  */
-export function performWithin(transaction: unknown, statements: PostgresStatements, deps: DecisionDeps): Perform {
+export function performWithin(transaction: unknown, deps: WithinDeps): Perform {
   if (!isTransaction(transaction)) {
     throw refusedOptions('within()', [{ path: '', message: "expected a transaction, kysely's Transaction" }])
   }
-  const session = savepoints(transaction, statements)
+  const session = savepoints(transaction, deps.statements)
   return (work) =>
     new Promise((resolve, reject) => {
       const operation = operationOf(work, resolve, reject)
@@ -35,9 +41,10 @@ export function performWithin(transaction: unknown, statements: PostgresStatemen
     })
 }
 
-async function stepIn(session: StepSession, operation: Operation, deps: DecisionDeps): Promise<void> {
+async function stepIn(session: StepSession, operation: Operation, deps: WithinDeps): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
+      if (!deps.format.isKnown) await checkFormatIn(session, deps.format)
       // The layouts are stored only once the caller's transaction has committed, so they are not remembered here.
       const { changes } = await decideOn(session, [operation], deps)
       if (changes === undefined) await session.rollback()
@@ -48,6 +55,12 @@ async function stepIn(session: StepSession, operation: Operation, deps: Decision
       if (!isBetween(error) || tries === MAX_TRIES) throw notDone(refusal(error))
     }
   }
+}
+
+async function checkFormatIn(session: StepSession, format: TableFormat): Promise<void> {
+  await session.begin()
+  await format.check(session)
+  await session.commit()
 }
 
 /** The steps in one transaction, one after the other. */

@@ -11,16 +11,10 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { tableStatements } from './create.ts'
 import { dialectOf } from './dialect.ts'
-import { firstStatements, type Statement } from './first.ts'
 import { parseSchemaOptions, type SchemaOptions } from './options.ts'
-import { secondStatements } from './second.ts'
-import { type SqlDialect, type TableNames, tableNames } from './tables.ts'
-
-type Statements = (db: Kysely<unknown>, dialect: SqlDialect, names: TableNames) => readonly Statement[]
-
-/** One per format, in order. A released format never changes. */
-const FORMATS: readonly Statements[] = [firstStatements, secondStatements]
+import { type SqlDialect, tableNames } from './tables.ts'
 
 /**
  * The tables of this package as migrations for kysely's `Migrator`. Their names begin with the prefix, so you can
@@ -31,15 +25,13 @@ const FORMATS: readonly Statements[] = [firstStatements, secondStatements]
 export function quotaMigrations(options: SchemaOptions): Record<string, Migration> {
   const { dialect, prefix } = parseSchemaOptions(options)
   const names = tableNames(prefix)
-  const migrations = FORMATS.map((statements, index): [string, Migration] => [
-    `${prefix}-${String(index + 1).padStart(4, '0')}`,
-    {
+  return {
+    [`${prefix}-0001`]: {
       async up(db) {
-        for (const statement of statements(db, dialect, names)) await statement.execute()
+        for (const statement of tableStatements(db, dialect, names)) await statement.execute()
       },
     },
-  ])
-  return Object.fromEntries(migrations)
+  }
 }
 
 /**
@@ -78,8 +70,9 @@ export async function migrateQuota<Tables>(db: Kysely<Tables>, options: SchemaOp
 export function quotaSchemaSql(options: SchemaOptions): string {
   const { dialect, prefix } = parseSchemaOptions(options)
   const db = compilerOf(dialect)
-  const all = FORMATS.flatMap((statements) => statements(db, dialect, tableNames(prefix)))
-  return all.map((statement) => `${statement.compile().sql};\n`).join('')
+  return tableStatements(db, dialect, tableNames(prefix))
+    .map((statement) => `${statement.compile().sql};\n`)
+    .join('')
 }
 
 /** A Kysely that compiles statements of a dialect, and executes none. */

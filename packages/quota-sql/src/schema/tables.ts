@@ -1,5 +1,12 @@
-/** The version of the tables. A process only works with this version: see the guide on upgrades. */
-export const FORMAT = 2
+import { otherVersion } from '@scoregw/quota/store'
+
+/** The version of the tables. A process works with no other: see `docs/reference/versions.md`. */
+export const FORMAT = 1
+
+/** @throws {QuotaError} `other_version` */
+export function checkFormat(version: number): void {
+  if (version !== FORMAT) throw otherVersion('the set of tables', version, FORMAT)
+}
 
 /** The two kinds of databases. */
 export type SqlDialect = 'postgres' | 'sqlite'

@@ -1,8 +1,14 @@
-import { type SnapshotPart, type StoreSchema, type SyncStore, systemClock } from '@scoregw/quota/store'
-import { tableNames } from '../schema/tables.ts'
+import {
+  parseSnapshotPart,
+  type SnapshotPart,
+  type StoreSchema,
+  type SyncStore,
+  systemClock,
+} from '@scoregw/quota/store'
+import { checkFormat, tableNames } from '../schema/tables.ts'
 import { countersOf, type PerformNow } from '../step/counters.ts'
 import { operationOf } from '../step/operation.ts'
-import { CAN, checkFormat, type SqlStore, sqlStore } from '../step/sql-store.ts'
+import { CAN, type SqlStore, sqlStore } from '../step/sql-store.ts'
 import { Ended, endWork, SWEPT_AT_ONCE, warnOfAside } from '../step/sweeper.ts'
 import { placeOf, type SqliteConnection } from './database.ts'
 import { SqliteFile } from './file.ts'
@@ -26,7 +32,7 @@ export interface SqliteStore extends SqlStore {
   /**
    * Adds a part of a memory store's snapshot. Existing rows and ids stay unchanged.
    *
-   * @throws {QuotaError} `store_error`
+   * @throws {QuotaError} `invalid_options` for anything else than a part; `other_version`; `store_error`
    */
   restore(part: SnapshotPart): Promise<void>
 }
@@ -35,7 +41,7 @@ export interface SqliteStore extends SqlStore {
  * Counters in an SQLite file. A process's calls in one event-loop tick are one transaction, as durable as the connection
  * makes it.
  *
- * @throws {QuotaError} `invalid_options` naming every fault; `store_mismatch` for tables of another format; `store_error`
+ * @throws {QuotaError} `invalid_options` naming every fault; `other_version` for tables of another version; `store_error`
  *   without the tables
  * @example
  * const database = new Database('quota.sqlite')
@@ -67,7 +73,10 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     ...store,
     clock,
     place,
-    restore: (part) => small(() => file.whole(() => file.restore(part, instant(clock)))),
+    restore: async (part) => {
+      const known = parseSnapshotPart(part)
+      await small(() => file.whole(() => file.restore(known, instant(clock))))
+    },
   }
 }
 
@@ -75,7 +84,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
  * Synchronous counters in an SQLite file. Each call is its own transaction, and blocks the process. Use it for
  * connections without any other user.
  *
- * @throws {QuotaError} `invalid_options` naming every fault; `store_mismatch` for tables of another format;
+ * @throws {QuotaError} `invalid_options` naming every fault; `other_version` for tables of another version;
  * `store_error` without the tables
  */
 export function syncSqliteStore(options: SyncSqliteStoreOptions): SyncStore {

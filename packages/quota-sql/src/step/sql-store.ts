@@ -1,6 +1,4 @@
-import { QuotaError } from '@scoregw/quota'
 import { type AsyncStore, notDone, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
-import { FORMAT } from '../schema/tables.ts'
 import { countersOf, type Perform, type SqlCounters } from './counters.ts'
 import { type Operation, operationOf } from './operation.ts'
 import type { Layouts } from './row-layout.ts'
@@ -65,11 +63,4 @@ export function sqlStore(deps: SqlStoreDeps): { readonly store: SqlStore; readon
     },
   }
   return { store, sweeper }
-}
-
-/** @throws {QuotaError} `store_mismatch` for tables of another format */
-export function checkFormat(version: number): void {
-  if (version === FORMAT) return
-  const message = `the tables are of format ${version}, and this version needs ${FORMAT}: run its migrations`
-  throw new QuotaError('store_mismatch', message)
 }

@@ -18,6 +18,7 @@ const REASON: FactorReason = {
   counts: { calls: 123_456_789_012, errors: 300, recentCalls: 500, recentErrors: 0 },
   bounds: { low: 0.089_791_827_364_554_64, high: 1e-9, recentLow: 0 },
   capHundredths: null,
+  wall: null,
   nextFallAt: MINUTE * 60_000 + 300_000,
   nextRiseAt: null,
 }

@@ -1,19 +1,23 @@
+import { otherVersion } from '../errors/other-version.ts'
 import { QuotaError } from '../errors/quota-error.ts'
-import type {
-  AdaptiveCounts,
-  FactorReason,
-  FactorReasonCode,
-  FactorState,
-  FactorStore,
-  Learned,
+import {
+  type AdaptiveCounts,
+  FACTOR_FORMAT,
+  type FactorReason,
+  type FactorReasonCode,
+  type FactorState,
+  type FactorStore,
+  type Learned,
+  type VersionedFactor,
 } from '../store/factor-store.ts'
 import { ADAPTIVE_DEFAULTS, type AdaptiveConstants } from './constants.ts'
-import { blameMs, broughtTo, firstSuspect, formerFields, longerWait, NOTHING_LEARNED, observed } from './learned.ts'
+import { blameMs, broughtTo, firstSuspect, longerWait, NOTHING_LEARNED, observed } from './learned.ts'
 import { areErrorsHigh, type Bounds, boundsOf } from './rates.ts'
 
 /** Returns the state before the first tick: factor 1, nothing learned. */
 export function initialFactor(): FactorState {
   return {
+    format: FACTOR_FORMAT,
     factorHundredths: 100,
     lastMoveAt: null,
     quietSince: null,
@@ -21,7 +25,6 @@ export function initialFactor(): FactorState {
     reason: null,
     history: [],
     learned: NOTHING_LEARNED,
-    ...formerFields(NOTHING_LEARNED, 0, ADAPTIVE_DEFAULTS),
   }
 }
 
@@ -30,19 +33,25 @@ export function initialFactor(): FactorState {
  * its history stay. Call it when the service has changed, for example after a move to new machines.
  *
  * @returns the previous state; `undefined`: no state was stored
- * @throws the store's error; {@link QuotaError} `store_error` if ticks interfered five times
+ * @throws the store's error; {@link QuotaError} `other_version`; `store_error` if ticks interfered five times
  */
 export async function resetFactor(store: FactorStore): Promise<FactorState | undefined> {
   for (let attempt = 0; attempt < 5; attempt++) {
     const stored = await store.read()
     if (stored === undefined) return undefined
-    const { version, minute, state } = stored
-    const former = formerFields(NOTHING_LEARNED, 0, ADAPTIVE_DEFAULTS)
+    const { version, minute, state } = knownFactor(stored)
     // A past minute, so that the next tick runs. It must differ from the stored one.
     const past = minute === 0 ? 1 : 0
-    if (await store.compareAndSet(version, past, { ...state, learned: NOTHING_LEARNED, ...former })) return state
+    if (await store.compareAndSet(version, past, { ...state, learned: NOTHING_LEARNED })) return state
   }
   throw new QuotaError('store_error', 'The adaptive factor was moved while it was reset, five times. Try again.')
+}
+
+/** Returns a stored factor. @throws {QuotaError} `other_version` */
+export function knownFactor(stored: VersionedFactor): VersionedFactor {
+  const { format } = stored.state
+  if (format !== FACTOR_FORMAT) throw otherVersion('the adaptive factor', format, FACTOR_FORMAT)
+  return stored
 }
 
 /** The input of the rules: state, counts and constants. */
@@ -335,6 +344,7 @@ function stateAfter(tick: Tick, verdict: Verdict, history: FactorState['history'
   const learned = { ...tick.learned, ...verdict.learned }
   const reason = reasonOf(tick, verdict.code, { ...tick, factorHundredths, lastMoveAt, learned })
   return {
+    format: FACTOR_FORMAT,
     factorHundredths,
     lastMoveAt,
     quietSince,
@@ -342,7 +352,6 @@ function stateAfter(tick: Tick, verdict: Verdict, history: FactorState['history'
     reason,
     history: hasMoved ? [reason, ...history].slice(0, constants.historyLength) : history,
     learned,
-    ...formerFields(learned, now, constants),
   }
 }
 

@@ -37,23 +37,17 @@ export function longerWait(probeWaitMs: number, { probeWaitMinMs, probeWaitMaxMs
   return Math.min(probeWaitMaxMs, Math.max(probeWaitMinMs, 2 * probeWaitMs))
 }
 
-/**
- * Brings the previous state to `now`. It may come from an older version, from long ago, or from a clock that was ahead.
- */
-export function broughtTo(
-  now: number,
-  before: FactorState,
-  constants: AdaptiveConstants,
-): FactorState & { learned: Learned } {
-  const known = { ...before, learned: before.learned ?? learnedFromFormer(before, constants) }
-  const state = known.tickedAt !== null && known.tickedAt > now ? clockSteppedBack(known, now, constants) : known
+/** Brings the previous state to `now`. It may come from long ago, or from a clock that was ahead. */
+export function broughtTo(now: number, before: FactorState, constants: AdaptiveConstants): FactorState {
+  const isAhead = before.tickedAt !== null && before.tickedAt > now
+  const state = isAhead ? clockSteppedBack(before, now, constants) : before
   const isGap = state.tickedAt === null || now - state.tickedAt > constants.windowMinutes * MINUTE_MS
   return isGap ? afterGap(state) : state
 }
 
 /** Adds a tick's counts: evidence against the level, how long errors have been low, and whether errors have passed. */
 export function observed(
-  state: FactorState & { learned: Learned },
+  state: FactorState,
   counts: AdaptiveCounts,
   bounds: Bounds,
   now: number,
@@ -117,7 +111,7 @@ function troublePassed(learned: Learned, counts: AdaptiveCounts, now: number, co
 }
 
 /** After a gap, old observations are stale. A probe returns home and is repeated later. */
-function afterGap(state: FactorState & { learned: Learned }): FactorState & { learned: Learned } {
+function afterGap(state: FactorState): FactorState {
   const { learned } = state
   let { phase } = learned
   if (phase.kind === 'probing') phase = { kind: 'returning', toHundredths: phase.homeHundredths }
@@ -126,11 +120,7 @@ function afterGap(state: FactorState & { learned: Learned }): FactorState & { le
 }
 
 /** Moves times that a fast clock wrote to at most now. Otherwise they would freeze the factor until then. */
-function clockSteppedBack(
-  state: FactorState & { learned: Learned },
-  now: number,
-  constants: AdaptiveConstants,
-): FactorState & { learned: Learned } {
+function clockSteppedBack(state: FactorState, now: number, constants: AdaptiveConstants): FactorState {
   const { learned } = state
   const { phase, wall, trouble, probes } = learned
   const notAfter = (latest: number, instant: number): number => Math.min(latest, instant)
@@ -149,40 +139,5 @@ function clockSteppedBack(
       probes: probes && { ...probes, since: notAfter(now, probes.since) },
       lowSince: past(learned.lowSince),
     },
-  }
-}
-
-/** Converts a state of the former law: its cap becomes a wall that starts one step higher. */
-function learnedFromFormer(state: FactorState, constants: AdaptiveConstants): Learned {
-  const { cap, factorHundredths, lastRiseAt, lastFallAt } = state
-  const { riseStepHundredths, probeWaitMinMs } = constants
-  const isRiseLast = lastRiseAt !== null && (lastFallAt === null || lastFallAt < lastRiseAt)
-  const rises = isRiseLast ? [{ at: lastRiseAt, fromHundredths: factorHundredths - riseStepHundredths }] : []
-  if (cap === null) return { ...NOTHING_LEARNED, rises }
-  const level = cap.hundredths + riseStepHundredths
-  return {
-    ...NOTHING_LEARNED,
-    rises,
-    // Above the cap: a process with the former law ticked during a probe.
-    phase: factorHundredths > cap.hundredths ? { kind: 'returning', toHundredths: cap.hundredths } : { kind: 'free' },
-    wall: { lowHundredths: level, highHundredths: level, retryAt: cap.since + probeWaitMinMs, probed: 'never' },
-    probeWaitMs: probeWaitMinMs,
-  }
-}
-
-/**
- * The fields that processes with the former law read, so that both can share a store. The cap is one step below the
- * wall.
- */
-export function formerFields(
-  { wall, rises }: Learned,
-  now: number,
-  { riseStepHundredths }: AdaptiveConstants,
-): Pick<FactorState, 'cap' | 'capRecoveryMs' | 'lastRiseAt' | 'lastFallAt'> {
-  return {
-    cap: wall && { hundredths: wall.lowHundredths - riseStepHundredths, since: now },
-    capRecoveryMs: 30 * MINUTE_MS,
-    lastRiseAt: rises.at(-1)?.at ?? null,
-    lastFallAt: null,
   }
 }

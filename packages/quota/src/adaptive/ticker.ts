@@ -6,7 +6,7 @@ import type { OutcomeStore } from '../store/outcome-store.ts'
 import type { Answer } from '../store/quota-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import { type AdaptiveConstants, adaptiveConstants } from './constants.ts'
-import { adaptiveLaw, initialFactor } from './law.ts'
+import { adaptiveLaw, initialFactor, knownFactor } from './law.ts'
 import { adaptiveCounts } from './rates.ts'
 
 const MINUTE_MS = 60_000
@@ -31,6 +31,7 @@ export interface AdaptiveTicker {
   /**
    * Applies the law to the completed minutes, once per minute.
    *
+   * @throws {QuotaError} `other_version` for a stored state of another version
    * @throws the error of a store. Usually nothing has moved, but the store may have written before it threw
    */
   tick(): Promise<AdaptiveTick>
@@ -111,7 +112,8 @@ class Ticker implements AdaptiveTicker {
 
   async #standing(): Promise<Standing> {
     const stored = await this.#options.factorStore.read()
-    return stored ?? { version: 0, minute: undefined, state: initialFactor() }
+    if (stored === undefined) return { version: 0, minute: undefined, state: initialFactor() }
+    return knownFactor(stored)
   }
 
   /** A dry run ignores the minutes that others tick. */

@@ -34,10 +34,10 @@ export type QuotaErrorCode =
   | 'store_full'
   | 'store_error'
   | 'damaged_row'
+  | 'other_version'
   | 'unsafe_eviction'
   | 'quota_unavailable'
   | 'quota_closed'
-  | 'no_response'
 
 /** A fault of a document: where it is, and what is allowed there. */
 export interface Fault {

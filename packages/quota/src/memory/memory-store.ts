@@ -10,7 +10,7 @@ import { IdRecords } from './id-records.ts'
 import { MemoryCounters } from './memory-counters.ts'
 import type { MemoryShared } from './memory-holds.ts'
 import { NOWHERE, type RowTable, Tables } from './row-table.ts'
-import { parseSnapshotPart, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snapshot.ts'
+import { parseSnapshotPart, SNAPSHOT_FORMAT, SNAPSHOT_PART_ROWS, type SnapshotPart } from './snapshot.ts'
 
 /** A synchronous store in the memory of one process. You can save it. */
 export interface MemoryStore extends SyncStore {
@@ -92,7 +92,7 @@ class Store implements MemoryStore {
       for (const [key, cells] of table.rows(now)) {
         rows.push([index, key, cells.slice(0, length)])
         if (rows.length < SNAPSHOT_PART_ROWS) continue
-        yield { format: 4, tables: described, rows, ids: [] }
+        yield { format: SNAPSHOT_FORMAT, tables: described, rows, ids: [] }
         rows = []
       }
     }
@@ -100,11 +100,11 @@ class Store implements MemoryStore {
     for (const [key, record] of ids.entries(now)) {
       records.push([key, record])
       if (rows.length + records.length < SNAPSHOT_PART_ROWS) continue
-      yield { format: 4, tables: described, rows, ids: records }
+      yield { format: SNAPSHOT_FORMAT, tables: described, rows, ids: records }
       rows = []
       records = []
     }
-    if (rows.length + records.length > 0) yield { format: 4, tables: described, rows, ids: records }
+    if (rows.length + records.length > 0) yield { format: SNAPSHOT_FORMAT, tables: described, rows, ids: records }
   }
 
   restore(part: unknown): void {

@@ -1,3 +1,4 @@
+import { otherVersion } from '../errors/other-version.ts'
 import { faultyDocument } from '../errors/quota-error.ts'
 import { type Check, group, isObject, listOf, where } from '../options/checks.ts'
 import { checked } from '../options/faults.ts'
@@ -8,9 +9,12 @@ import type { HoldFacts, HoldRow, IdRecord } from './id-records.ts'
 /** The most rows and records in one part. */
 export const SNAPSHOT_PART_ROWS = 1_000
 
+/** The version of {@link SnapshotPart} that this library writes and reads. */
+export const SNAPSHOT_FORMAT = 1
+
 /** A part of a saved memory store. Plain JSON. */
 export interface SnapshotPart {
-  readonly format: 4
+  readonly format: typeof SNAPSHOT_FORMAT
   /** The tables, to which rows refer by index, and the identities of the cells in their rows. */
   readonly tables: readonly {
     readonly layer: string
@@ -87,7 +91,7 @@ function isHoldRow(value: unknown): boolean {
 
 const schema = /* @__PURE__ */ once(() =>
   group({
-    format: where<4>((value) => value === 4, '4'),
+    format: where<typeof SNAPSHOT_FORMAT>((value) => value === SNAPSHOT_FORMAT, String(SNAPSHOT_FORMAT)),
     tables: listOfAny(
       group({
         layer: text('the name of a layer'),
@@ -103,12 +107,17 @@ const schema = /* @__PURE__ */ once(() =>
 /**
  * Validates a part of a snapshot.
  *
- * @throws {QuotaError} `invalid_options` for anything else, including a part of an earlier version; nothing of it is
- * used then
+ * @throws {QuotaError} `other_version`; `invalid_options` for anything else than a part. Nothing of it is used then
  */
 export function parseSnapshotPart(part: unknown): SnapshotPart {
-  const message = faultOf(part)
-  if (message !== undefined) throw faultyDocument('invalid_options', 'snapshot', [{ path: '', message }])
+  if (isText(part)) {
+    const message = 'expected a part of a snapshot, got text: JSON.parse() it first'
+    throw faultyDocument('invalid_options', 'snapshot', [{ path: '', message }])
+  }
+  const { format } = Object(part) as { readonly format?: unknown }
+  if (typeof format === 'number' && format !== SNAPSHOT_FORMAT) {
+    throw otherVersion('the part of a snapshot', format, SNAPSHOT_FORMAT)
+  }
   const { value: parsed, faults } = checked(schema(), part)
   if (faults !== undefined) throw faultyDocument('invalid_options', 'snapshot', faults)
   const wrong = parsed.rows.flatMap(([table, , numbers], index) => {
@@ -118,12 +127,4 @@ export function parseSnapshotPart(part: unknown): SnapshotPart {
   })
   if (wrong.length > 0) throw faultyDocument('invalid_options', 'snapshot', wrong)
   return parsed
-}
-
-/** Describes values that callers often pass instead of a part. */
-function faultOf(part: unknown): string | undefined {
-  if (isText(part)) return 'expected a part of a snapshot, got text: JSON.parse() it first'
-  const { format, schema: first } = Object(part) as { readonly format?: unknown; readonly schema?: unknown }
-  const isEarlier = isText(first) || format === 2 || format === 3
-  return isEarlier ? 'saved by an earlier version, in a format that is not read any more: start without it' : undefined
 }

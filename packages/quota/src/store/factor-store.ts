@@ -110,17 +110,22 @@ export interface FactorReason {
   readonly capHundredths: number | null
   /**
    * The levels where errors started, at one of them. Probes are possible from `retryAt` on, in epoch milliseconds.
-   * `null`: unknown. Absent in reasons of versions before walls.
+   * `null`: unknown.
    */
-  readonly wall?: { readonly lowHundredths: number; readonly highHundredths: number; readonly retryAt: number } | null
+  readonly wall: { readonly lowHundredths: number; readonly highHundredths: number; readonly retryAt: number } | null
   /** No counts can lower the factor before this time; `null`: it is at its lowest. */
   readonly nextFallAt: number | null
   /** No counts with enough traffic can raise the factor before this time; `null`: it is at its highest. */
   readonly nextRiseAt: number | null
 }
 
+/** The version of {@link FactorState} that this library writes and reads. */
+export const FACTOR_FORMAT = 1
+
 /** The adaptive factor, and the memory of the law. Plain JSON. Times are epoch milliseconds. */
 export interface FactorState {
+  /** The version of this form: see `docs/reference/versions.md`. */
+  readonly format: typeof FACTOR_FORMAT
   /** The factor in hundredths: 100 is 1. */
   readonly factorHundredths: number
   readonly lastMoveAt: number | null
@@ -131,16 +136,8 @@ export interface FactorState {
   readonly reason: FactorReason | null
   /** The last moves, newest first. */
   readonly history: readonly FactorReason[]
-  /** The memory of the law. Absent in states of versions before walls, which are converted. */
-  readonly learned?: Learned | undefined
-  /** For processes of versions before walls: the highest factor for rises. */
-  readonly cap: { readonly hundredths: number; readonly since: number } | null
-  /** For these processes: how long a step of the cap's recovery takes. */
-  readonly capRecoveryMs: number
-  /** For these processes. */
-  readonly lastRiseAt: number | null
-  /** For these processes. */
-  readonly lastFallAt: number | null
+  /** The memory of the law. */
+  readonly learned: Learned
 }
 
 /** The memory of the adaptive law, at most 2 kB of JSON. Times are epoch milliseconds. */

@@ -1,5 +1,4 @@
 import { adaptiveLaw, initialFactor } from '../../src/adaptive.ts'
-import { FORMER_START, formerLaw } from './former-law.ts'
 import type { Controller } from './simulation.ts'
 
 /** The law under test; `start`: its factor at first, in hundredths. */
@@ -7,15 +6,6 @@ export function law(start = 100): Controller {
   let state = { ...initialFactor(), factorHundredths: start }
   return (counts, now) => {
     state = adaptiveLaw(state, counts, now)
-    return state.factorHundredths
-  }
-}
-
-/** The law before walls. */
-export function lawBefore(): Controller {
-  let state = FORMER_START
-  return (counts, now) => {
-    state = formerLaw(state, counts, now)
     return state.factorHundredths
   }
 }
@@ -59,7 +49,6 @@ function proportionalIntegral(): Controller {
 /** The law and what it is compared with, by name. */
 export const CONTROLLERS: readonly (readonly [name: string, make: () => Controller])[] = [
   ['the law', () => law()],
-  ['before walls', lawBefore],
   ['direct map', directMap],
   ['AIMD', aimd],
   ['PI', proportionalIntegral],

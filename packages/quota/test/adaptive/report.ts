@@ -1,4 +1,4 @@
-import { CONTROLLERS, law, lawBefore } from './controllers.ts'
+import { CONTROLLERS, law } from './controllers.ts'
 import { healthy, type NamedPlant, TUNED_ON, UNSEEN, withOutage } from './plants.ts'
 import {
   type Controller,
@@ -48,21 +48,13 @@ export function figuresOf(runs: readonly Run[]): Figures {
 
 const HEAD = ['Time above 2 %', 'Worst', 'Mean factor', 'Most reversals']
 
-function beforeAndNow(before: Figures, now: Figures): string[] {
-  return [
-    `${percent(before.high)} → ${percent(now.high)}`,
-    `${percent(before.worst)} → ${percent(now.worst)}`,
-    `${before.factor.toFixed(2)} → ${now.factor.toFixed(2)}`,
-    `${before.reversals} → ${now.reversals}`,
-  ]
+function figuresOfLaw(plants: readonly NamedPlant[], seeds: number): string[] {
+  const runs = plants.flatMap((plant) => days(() => law(), plant, seeds))
+  const { high, worst, factor, reversals: most } = figuresOf(runs)
+  return [percent(high), percent(worst), factor.toFixed(2), String(most)]
 }
 
-function bothLaws(plants: readonly NamedPlant[], seeds: number): string[] {
-  const runs = (make: () => Controller): Run[] => plants.flatMap((plant) => days(make, plant, seeds))
-  return beforeAndNow(figuresOf(runs(lawBefore)), figuresOf(runs(() => law())))
-}
-
-/** What the law does on each kind of plant, and what it did before walls, as a Markdown table. */
+/** What the law does on each kind of plant, as a Markdown table. */
 export function byKind(seeds: number): string {
   const sets = [
     ['yes', TUNED_ON],
@@ -71,7 +63,7 @@ export function byKind(seeds: number): string {
   const rows = sets.flatMap(([seen, plants]) =>
     [...new Set(plants.map(({ kind }) => kind))].map((kind) => {
       const some = plants.filter((plant) => plant.kind === kind)
-      return [kind, seen, String(some.length), ...bothLaws(some, seeds)]
+      return [kind, seen, String(some.length), ...figuresOfLaw(some, seeds)]
     }),
   )
   return table(['Kind', 'Seen', 'Plants', ...HEAD], rows)
@@ -79,7 +71,7 @@ export function byKind(seeds: number): string {
 
 /** The same for each plant. */
 export function byPlant(seeds: number): string {
-  const rows = [...TUNED_ON, ...UNSEEN].map((plant) => [plant.kind, plant.name, ...bothLaws([plant], seeds)])
+  const rows = [...TUNED_ON, ...UNSEEN].map((plant) => [plant.kind, plant.name, ...figuresOfLaw([plant], seeds)])
   return table(['Kind', 'Plant', ...HEAD], rows)
 }
 
@@ -119,7 +111,7 @@ export function recovery(seeds: number): string {
 
 const WIDTH = 860
 const BAND = 130
-const COLORS = ['#1f6feb', '#b35900', '#7d3cb5', '#3a7d44', '#8a6d00']
+const COLORS = ['#1f6feb', '#7d3cb5', '#3a7d44', '#8a6d00']
 const HIGH_COLOR = '#d1242f'
 
 /** One day of each controller on the same cliff, as a drawing. */
@@ -132,7 +124,7 @@ export function plot(): string {
   const hours = [0, 6, 12, 18, 24].map((hour) => text(60 + (hour / 24) * 780, height - 8, `${hour} h`, 'middle'))
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
-    '<title>The adaptive factor over a day, under five controllers</title>',
+    '<title>The adaptive factor over a day, under four controllers</title>',
     `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
     ...bands,
     ...hours,

@@ -1,24 +1,29 @@
 import type { JSX } from 'preact'
-import { effectiveLimit, limitText } from '../../form/effective-limit.ts'
-import { CATEGORIES, MODES, type Mode } from '../../limits.ts'
+import type { Mode } from '../../api/documents.ts'
+import { ownLayers } from '../../form/axes.ts'
+import { usePolicy } from '../../session.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
+import { effectiveLimit, limitText, MODES } from './limits.ts'
 import type { PartProps } from './limits-table.tsx'
 
-/** The modes, each with its limits for a user in an hour. */
+/** The modes, each with its limits for a user in the first window. */
 export function ModePicker({ editor, factor }: PartProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()
-  const names = useNames()
   const { draft, stored } = editor
+  const names = useNames()
+  const policy = usePolicy()
+  const [layer, window] = [ownLayers(policy)[0]?.name ?? '', policy.windows[0]?.label ?? '']
+  const isSlots = false
   const example = (mode: Mode): string => {
-    const limits = CATEGORIES.map((category) => ({
+    const limits = policy.categories.map((category) => ({
       category: names.category(category),
-      limit: effectiveLimit(draft, { layer: 'personal', category, window: '1h' }, mode, factor),
+      limit: effectiveLimit(draft, { layer, category, window, isSlots }, mode, factor),
     }))
     if (limits.every(({ limit }) => limit.kind === 'unknown')) return words.settings.noValues
     return words.settings.inNumbers(
-      names.window('1h'),
+      names.window(window),
       limits.map(({ category, limit }) => [category, limitText(limit, formats)]),
     )
   }

@@ -1,18 +1,19 @@
 import type { JSX } from 'preact'
 import { EditorValue } from '../../form/editor-field.tsx'
 import type { Editor } from '../../form/use-editor.ts'
-import { CATEGORIES, type Category, PRICES } from '../../limits.ts'
+import { usePolicy } from '../../session.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 
 export function Prices({ editor }: { editor: Editor }): JSX.Element {
-  const { settings } = useWords()
+  const words = useWords()
+  const { categories } = usePolicy()
   return (
     <section aria-labelledby="prices">
-      <h2 id="prices">{settings.prices}</h2>
-      <p class="quiet">{settings.pricesAbout}</p>
+      <h2 id="prices">{words.settings.prices}</h2>
+      <p class="quiet">{words.settings.pricesAbout}</p>
       <div class="columns">
-        {CATEGORIES.map((category) => (
+        {categories.map((category) => (
           <PriceTable key={category} editor={editor} category={category} />
         ))}
       </div>
@@ -20,40 +21,48 @@ export function Prices({ editor }: { editor: Editor }): JSX.Element {
   )
 }
 
-function PriceTable({ editor, category }: { editor: Editor; category: Category }): JSX.Element {
-  const { settings } = useWords()
+function PriceTable({ editor, category }: { editor: Editor; category: string }): JSX.Element {
+  const words = useWords()
   const names = useNames()
-  const { number } = useFormats()
+  const operations = Object.entries(usePolicy().operations).filter(([, of]) => of.category === category)
   return (
     <table class="prices">
       <caption>{names.category(category)}</caption>
       <thead>
         <tr>
-          <th scope="col">{settings.operation}</th>
+          <th scope="col">{words.settings.operation}</th>
           <th scope="col" class="number">
-            {settings.defaultPrice}
+            {words.settings.defaultPrice}
           </th>
-          <th scope="col">{settings.price}</th>
+          <th scope="col">{words.settings.price}</th>
         </tr>
       </thead>
       <tbody>
-        {Object.entries(PRICES[category]).map(([name, cost]) => (
-          <tr key={name}>
-            <th scope="row">
-              <code>{name}</code>
-            </th>
-            <td class="number">{number(cost)}</td>
-            <td>
-              <EditorValue
-                editor={editor}
-                path={`prices.${name}`}
-                label={settings.priceOf(name)}
-                placeholder={number(cost)}
-              />
-            </td>
-          </tr>
+        {operations.map(([name, { cost }]) => (
+          <PriceRow key={name} editor={editor} name={name} cost={cost} />
         ))}
       </tbody>
     </table>
+  )
+}
+
+function PriceRow({ editor, name, cost }: { editor: Editor; name: string; cost: number }): JSX.Element {
+  const words = useWords()
+  const { number } = useFormats()
+  return (
+    <tr>
+      <th scope="row">
+        <code>{name}</code>
+      </th>
+      <td class="number">{number(cost)}</td>
+      <td>
+        <EditorValue
+          editor={editor}
+          path={`prices.${name}`}
+          label={words.settings.priceOf(name)}
+          placeholder={number(cost)}
+        />
+      </td>
+    </tr>
   )
 }

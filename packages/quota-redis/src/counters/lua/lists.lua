@@ -25,10 +25,12 @@ local BLANK = { unpack_text(row_format, rep('\0', row_bytes)) }
 for c = 1, size do BLANK[c] = CLOSED end
 local function new_row() return { is_new = true, is_whole = true, unpack(BLANK, 1, 2 * size) } end
 
+local function is_other_version(text) return #text > 5 and sub(text, 1, 1) ~= sub(ARGV[3], 1, 1) end
+
 -- A row of another list. False if it is damaged or its list is unknown to the process, which then receives the list and sends
 -- again everything that was not carried out.
 local function row_of_list(text)
-  if #text <= 5 then return false end
+  if #text <= 5 or is_other_version(text) then return false end
   local list = lists[unpack_text('<I5', text)]
   if not list then
     local stored = redis.pcall('HGET', KEYS[2], string.format('%08x', (unpack_text('<I4', text, 2))))
@@ -65,9 +67,10 @@ local function is_wrong_type(place)
   return wrong_types[place]
 end
 
-function made.damaged(place)
+-- The answer contains the version byte of a row of another version, and nothing of other rows.
+function made.damaged(place, text)
   rows[place], raw[place] = false, false
-  answer('row ' .. place, '')
+  answer('row ' .. place, text and is_other_version(text) and sub(text, 1, 1) or '')
   return false
 end
 
@@ -76,7 +79,7 @@ function made.read_other(place, text)
   local row
   if text then row = row_of_list(text)
   elseif not is_wrong_type(place) then row = new_row() end
-  if not row then return made.damaged(place) end
+  if not row then return made.damaged(place, text) end
   rows[place], raw[place] = row, false
   if text then answer('row ' .. place, text) end
   return row

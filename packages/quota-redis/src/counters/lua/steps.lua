@@ -29,14 +29,6 @@ function steps.expect(s)
   return s + 2, 'k'
 end
 
--- OLD record, text ('' for no record): a record of the version before. Otherwise 'o', and it is added to the answers.
-function steps.old(s)
-  local text = records[n[s + 1]] or ''
-  if text == ARGV[n[s + 2]] then return s + 2 end
-  answer('record', text)
-  return s + 2, 'o'
-end
-
 -- WITHIN from, until: otherwise 'w'
 function steps.within(s) return s + 2, (now < n[s + 1] or now >= n[s + 2]) and 'w' or nil end
 
@@ -138,7 +130,7 @@ end
 
 local by_code = {
   steps.take, steps.charge, steps.fit, steps.expect, steps.within, steps.fewer, steps.readable, steps.give, steps.repair,
-  steps.keep, steps.record, steps.index, steps.list, steps.old,
+  steps.keep, steps.record, steps.index, steps.list,
 }
 
 function made.write_others()

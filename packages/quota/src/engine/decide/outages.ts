@@ -15,7 +15,7 @@ const MAX_REASON = 600
 /** How deep causes of an error are read. */
 const MAX_DEPTH = 10
 /** Errors that concern a single row, or only new subjects. Success of another request doesn't end them. */
-const NEVER_OVER: readonly string[] = ['damaged_row', 'store_full']
+const NEVER_OVER: readonly string[] = ['damaged_row', 'other_version', 'store_full']
 
 /** When the store became unavailable, and what was logged. */
 interface Outage {

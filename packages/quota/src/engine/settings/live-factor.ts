@@ -1,5 +1,5 @@
 import { ADAPTIVE_HUNDREDTHS } from '../../policy/limits.ts'
-import type { FactorStore, VersionedFactor } from '../../store/factor-store.ts'
+import { FACTOR_FORMAT, type FactorStore, type VersionedFactor } from '../../store/factor-store.ts'
 import type { SettingsReader, SettingsStore } from '../../store/settings-store.ts'
 import { systemStopwatch } from '../../time/clock.ts'
 import { CallDeadline, callLater } from '../decide/store-call.ts'
@@ -64,6 +64,8 @@ export class LiveFactor {
   }
 
   #adopt(stored: VersionedFactor | undefined): void {
+    // A ticker reports a factor of another version.
+    if (stored !== undefined && stored.state.format !== FACTOR_FORMAT) return
     const hundredths = stored?.state.factorHundredths ?? 100
     if (hundredths === this.#hundredths || !isFactor(hundredths)) return
     this.#hundredths = hundredths
