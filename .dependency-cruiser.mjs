@@ -69,7 +69,7 @@ const roomRules = Object.entries(rooms).map(([room, imports]) => ({
 
 /**
  * The rooms of the gateway and what each imports: no two of them import each other. `app.ts` and `services.ts` put them
- * together; any of them may use the files in `leaves`. `extras` goes beyond the specification: only `app.ts` and `services.ts` import it.
+ * together; any of them may use the files in `leaves`.
  */
 const gatewayRooms = {
   start: [],
@@ -100,14 +100,11 @@ const gatewayRooms = {
   console: ['pages'],
   demo: ['players', 'gates', 'items', 'scores', 'credentials', 'users', 'config', 'quota', 'log', 'start'],
   cli: ['charts', 'credentials', 'users', 'audit', 'config', 'quota', 'db', 'http', 'start'],
-  extras: [
-    ...['adaptive', 'usage', 'scores', 'charts', 'pages', 'quota', 'users', 'audit', 'config', 'db', 'http', 'log'],
-    'start',
-  ],
+  overview: ['usage', 'quota', 'http'],
+  uploads: ['scores', 'charts', 'usage', 'quota', 'db', 'http', 'log'],
+  'front-pages': ['pages'],
 }
 const leaves = ['addresses', 'beijing-day', 'chores']
-/** A program, which starts a gateway as `main.ts` does. */
-const program = 'extras/adaptive/demo\\.ts$'
 const gateway = '^examples/gateway/src'
 
 for (const [room, imports] of Object.entries(gatewayRooms)) {
@@ -119,30 +116,9 @@ const gatewayRoomRules = Object.entries(gatewayRooms).map(([room, imports]) => (
   name: `gateway-${room}`,
   comment: `The gateway's ${room}/ imports ${imports.join(', ') || 'no other room'}; see its README.`,
   severity: 'error',
-  from: { path: `${gateway}/${room}/`, pathNot: `${gateway}/${program}` },
+  from: { path: `${gateway}/${room}/` },
   to: { path: `${gateway}/`, pathNot: `${gateway}/(?:${anyOf([room, ...imports])}/|${anyOf(leaves)}\\.ts$)` },
 }))
-
-/** Of an app with a folder for each extra. */
-function extrasRules(app) {
-  const src = `^examples/${app}/src`
-  return [
-    {
-      name: `${app}-extras-apart`,
-      comment: 'An extra imports no other extra: of extras/ only its own folder, and extra.ts.',
-      severity: 'error',
-      from: { path: `${src}/extras/([^/]+)/` },
-      to: { path: `${src}/extras/`, pathNot: `${src}/extras/(?:$1/|extra\\.ts$)` },
-    },
-    {
-      name: `${app}-extras-listed`,
-      comment: 'Only extras/index.ts imports the folders of extras.',
-      severity: 'error',
-      from: { path: `${src}/`, pathNot: `${src}/extras/(?:index\\.ts$|[^/]+/)` },
-      to: { path: `${src}/extras/[^/]+/` },
-    },
-  ]
-}
 
 const storeRoomRules = Object.entries({ 'quota-redis': redisRooms, 'quota-sql': sqlRooms }).flatMap(([name, all]) =>
   Object.entries(all).map(([room, imports]) => ({
@@ -209,7 +185,6 @@ export default {
     },
     ...gatewayRoomRules,
     ...storeRoomRules,
-    ...['gateway', 'console'].flatMap((app) => extrasRules(app)),
     {
       name: 'console-pages',
       comment: 'The pages of the specification import no extra.',

@@ -1,8 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
-import { SPECIFICATION } from './examples/gateway/test/support/specification.ts'
-import { slowTests } from './internal/server-kit/src/slow-tests.ts'
 
 const root = import.meta.dirname
 const conditions = ['@scoregw/source']
@@ -46,19 +44,6 @@ const tests: TestProjectInlineConfiguration = {
   },
 }
 
-/** Tests of the gateway's specification with every extra; in `tests` they run without. Also of copies that lack one extra. */
-const withExtras: TestProjectInlineConfiguration = {
-  ...tests,
-  test: {
-    ...tests.test,
-    name: 'with extras',
-    include: readdirSync(join(root, 'examples'))
-      .filter((name) => name.startsWith('gateway'))
-      .flatMap((name) => SPECIFICATION.map((file) => `examples/${name}/test/${file}.test.ts`)),
-    env: { EXTRAS: 'all' },
-  },
-}
-
 /** Type tests run once, in a project of their own: the compiler starts once instead of once a project. */
 const types: TestProjectInlineConfiguration = {
   test: {
@@ -77,7 +62,7 @@ const types: TestProjectInlineConfiguration = {
 
 export default defineConfig({
   test: {
-    projects: [tests, ...(slowTests ? [withExtras] : []), types],
+    projects: [tests, types],
     // Each worker imports everything once, which costs more than what a third one gains by waiting less.
     maxWorkers: 2,
     coverage: {

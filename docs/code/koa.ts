@@ -25,7 +25,8 @@ export function quotaKoa<Operation extends string>(
 ): Middleware {
   const meter = httpMeter(options, KOA)
   return async (ctx, next) => {
-    const admission = await meter.admit(ctx)
+    const admission = await meter.admit(ctx, ctx.res)
+    if (admission.kind === 'gone') return
     if (admission.kind === 'answer') {
       ctx.set(admission.headers)
       ctx.status = admission.status

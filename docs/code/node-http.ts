@@ -58,7 +58,8 @@ function metering(
 ): RequestListener {
   return async (req, res) => {
     try {
-      const admission = await meter.admit(req)
+      const admission = await meter.admit(req, res)
+      if (admission.kind === 'gone') return
       if (admission.kind === 'answer') {
         answer(res, admission)
         return
@@ -74,10 +75,15 @@ function metering(
       // The listener has failed, even if its caller has disconnected.
       await Exchange.find(req)?.fail()
       console.error(error)
-      if (res.headersSent) res.destroy()
-      else res.writeHead(500).end()
+      fail(res)
     }
   }
+}
+
+function fail(res: ServerResponse): void {
+  if (!res.headersSent) res.writeHead(500).end()
+  // A response that something else has sent stays whole.
+  else if (!res.writableEnded) res.destroy()
 }
 
 function answer(

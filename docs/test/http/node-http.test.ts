@@ -19,11 +19,15 @@ function headerOf({ headers }: IncomingMessage): (name: string) => string | unde
 
 /** Routes of the suite as listeners, by the adapter that the page shows. */
 function listenersOf(app: HttpApp): Map<string, RequestListener> {
-  const subject = (req: IncomingMessage) => app.subject(headerOf(req))
-  const first = quotaListener({ ...app.options, subject, operation: () => undefined })
-  const second = app.needsSecond ? quotaListener({ ...app.second, subject }) : undefined
-  const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
+  const common = {
+    subject: (req: IncomingMessage) => app.subject(headerOf(req)),
+    skip: (req: IncomingMessage) => app.skip(headerOf(req)),
+  }
+  const first = quotaListener({ ...app.options, ...common, operation: () => undefined })
+  const second = app.needsSecond ? quotaListener({ ...app.second, ...common }) : undefined
+  const settingsOf = ({ cost, plan, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
+    plan: (req: IncomingMessage) => app.plan(headerOf(req), plan),
     cost: (req: IncomingMessage) => app.cost(headerOf(req), cost),
   })
   const routes = app.scenario.routes.map((route): [string, RequestListener] => {
@@ -43,11 +47,14 @@ function listenersOf(app: HttpApp): Map<string, RequestListener> {
 }
 
 const harness: HttpHarness = {
-  capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting', 'broken-streams'],
+  capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting', 'broken-streams', 'time-outs'],
   async serve(scenario) {
     const app = new HttpApp(scenario)
     const listeners = listenersOf(app)
-    const server = createServer((req, res) => listeners.get(req.url ?? '/')?.(req, res as never))
+    const server = createServer((req, res) => {
+      if (scenario.timesOut) app.timedOut().then(() => res.headersSent || res.writeHead(503).end('too slow'))
+      listeners.get(req.url ?? '/')?.(req, res as never)
+    })
     await once(server.listen(0, '127.0.0.1'), 'listening')
     return {
       app,

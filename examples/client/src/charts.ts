@@ -8,9 +8,3 @@ export type Chart = components['schemas']['Chart']
 export async function readChart(charts: Client<paths>, chartKey: string): Promise<Chart> {
   return dataOf(await charts.GET('/api/v1/charts/{chartKey}', { params: { path: { chartKey } } }))
 }
-
-/** A chart's picture, as SVG. */
-export async function readPicture(charts: Client<paths>, chartKey: string): Promise<string> {
-  const path = '/api/v1/charts/{chartKey}/preview.svg'
-  return dataOf(await charts.GET(path, { params: { path: { chartKey } }, parseAs: 'text' }))
-}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { readChart, readPicture } from './charts.ts'
+import { readChart } from './charts.ts'
 import { readHistory, requestText } from './history.ts'
 import type { Patience } from './patient-fetch.ts'
 import { playerText, readPlayer } from './player.ts'
@@ -72,7 +72,7 @@ async function run(args: readonly string[], world: World): Promise<void> {
     }
     case 'chart': {
       const [key = ''] = operands(['KEY'])
-      return chart(world, key, values.picture)
+      return chart(world, key)
     }
     default:
       throw new UsageError(`There is no command ${command}.`)
@@ -125,18 +125,14 @@ async function sync(world: World, qq: number, records: readonly SyncRecord[], ch
   world.print(`${imported} new, ${updated} changed, ${skipped} skipped; ${stored} stored`)
 }
 
-async function chart(world: World, key: string, pictureFile: string | undefined): Promise<void> {
+async function chart(world: World, key: string): Promise<void> {
   const charts = chartsClient(accessTo(world, 'CHARTS'), patienceOf(world))
   for (const line of chartText(await readChart(charts, key))) world.print(line)
-  if (pictureFile === undefined) return
-  writeFileSync(pictureFile, await readPicture(charts, key))
-  world.print(`picture  ${pictureFile}`)
 }
 
 function parsed(args: readonly string[]): {
   readonly values: {
     readonly help?: boolean
-    readonly picture?: string
     readonly 'chunk-size'?: string
     readonly 'at-once'?: boolean
   }
@@ -148,7 +144,6 @@ function parsed(args: readonly string[]): {
       allowPositionals: true,
       options: {
         help: { type: 'boolean' },
-        picture: { type: 'string' },
         'chunk-size': { type: 'string' },
         'at-once': { type: 'boolean' },
       },

@@ -8,7 +8,7 @@ Usage: npx tsx examples/client/src/main.ts COMMAND
   history                    lists your last requests, and what today's came to
   sync QQ FILE               brings a player's scores to score sync, as one snapshot in chunks
   player QQ                  shows the stored scores of a player there, and how the rating developed
-  chart KEY [--picture FILE] shows a chart, for example 101:standard:4; keeps its picture as SVG
+  chart KEY                  shows a chart, for example 101:standard:4
 
 Options
   --chunk-size N             records a chunk of a snapshot, 1 to 10000; 1000 if it is left out

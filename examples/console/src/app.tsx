@@ -25,9 +25,7 @@ export function App(): JSX.Element {
         <Header language={language} onLanguage={setLanguage} isSignedIn={session !== undefined} />
         {session === undefined ? (
           <SignIn
-            onSignedIn={(token, policy) =>
-              setSession({ api: new Api(token, () => setEnded(true)), policy, drafts: new Drafts() })
-            }
+            onSignedIn={(token) => setSession({ api: new Api(token, () => setEnded(true)), drafts: new Drafts() })}
           />
         ) : (
           <SignedIn />

@@ -1,12 +1,10 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Api } from './api/api.ts'
-import type { Policy } from './api/documents.ts'
 import type { Drafts } from './drafts.ts'
 
 export interface Session {
   readonly api: Api
-  readonly policy: Policy
   readonly drafts: Drafts
 }
 
@@ -17,10 +15,6 @@ export const SessionContext: ReturnType<typeof createContext<Session | undefined
 /** The API with the administrator's token. Use it only in components that are shown after the sign-in. */
 export function useApi(): Api {
   return useSession().api
-}
-
-export function usePolicy(): Policy {
-  return useSession().policy
 }
 
 export function useDrafts(): Drafts {

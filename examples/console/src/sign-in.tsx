@@ -1,8 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { policyWith } from './api/api.ts'
+import { checkToken } from './api/api.ts'
 import { ApiError } from './api/api-error.ts'
-import type { Policy } from './api/documents.ts'
 import { bearerToken } from './bearer-token.ts'
 import { Dialog } from './ui/dialog.tsx'
 import { ErrorNotice } from './ui/notice.tsx'
@@ -11,7 +10,7 @@ import { useTitle } from './ui/use-title.ts'
 import { useWords } from './words/words.ts'
 
 interface SignInProps {
-  onSignedIn(token: string, policy: Policy): void
+  onSignedIn(token: string): void
 }
 
 export function SignIn({ onSignedIn }: SignInProps): JSX.Element {
@@ -65,9 +64,9 @@ function TokenForm({ onSignedIn }: SignInProps): JSX.Element {
     await run(async () => {
       const token = bearerToken(text)
       if (token === undefined) throw new ApiError('unauthorized', 401)
-      const policy = await policyWith(token)
+      await checkToken(token)
       setText('')
-      onSignedIn(token, policy)
+      onSignedIn(token)
     })
   }
 

@@ -18,36 +18,32 @@ const before: Document = {
   mode: 'normal',
   base: { personal: { read: { '1h': 120, '5h': 400 } } },
   custom: null,
-  plans: { old: { personal: { read: { '1h': 1 } } } },
-  shadow: { personal: ['1h'] },
-  prices: {},
+  site: { enabled: true, multiplier: 1 },
+  prices: { 'user.music': 5 },
 }
 const after: Document = {
   mode: 'custom',
   base: { personal: { read: { '1h': 200, '5h': 400 } } },
   custom: { personal: { read: { '1h': 1, '5h': 2 } } },
-  plans: { pro: { personal: { write: { '1h': 600 } } } },
-  shadow: { personal: ['1h', '1d'], site: 'all' },
+  site: { enabled: false, multiplier: 1 },
   prices: { 'user.data': 3 },
 }
 
 describe('a change of the settings', () => {
   it('a change is split into its smallest parts', () => {
     expect(partsOf(before, after).map(({ path }) => path)).toEqual([
-      ...['mode', 'base.personal.read.1h', 'custom', 'plans.old', 'plans.pro', 'shadow.personal', 'shadow.site'],
-      'prices.user.data',
+      ...['mode', 'base.personal.read.1h', 'custom', 'site.enabled', 'prices.user.music', 'prices.user.data'],
     ])
-    expect(partsOf(before, { ...before, custom: undefined })).toEqual([])
+    expect(partsOf({ ...before, prices: {} }, { ...before, custom: undefined, prices: undefined })).toEqual([])
   })
 
   it('a change is undone by a patch that leaves later changes alone', () => {
     const { custom: _, ...rest } = before
     expect(mergePatch(after, patchOf(partsOf(before, after)))).toEqual(rest)
-    const later = { ...after, thresholds: [{ share: 0.9 }], prices: { 'user.data': 3, 'user.music': 9 } }
+    const later = { ...after, prices: { 'user.data': 3, 'charge.2': 9 } }
     expect(mergePatch(later, patchOf(partsOf(before, after)))).toEqual({
       ...rest,
-      thresholds: [{ share: 0.9 }],
-      prices: { 'user.music': 9 },
+      prices: { 'user.music': 5, 'charge.2': 9 },
     })
     const [mode] = partsOf(before, after)
     expect(patchOf(mode === undefined ? [] : [mode])).toEqual({ mode: 'normal' })
@@ -56,6 +52,6 @@ describe('a change of the settings', () => {
   it('parts that were changed again since are reported', () => {
     const parts = partsOf(before, after)
     const now = { ...after, mode: 'lenient', base: before.base }
-    expect(parts.map((part) => standingOf(part, now))).toEqual(['later', 'done', ...Array(6).fill('open')])
+    expect(parts.map((part) => standingOf(part, now))).toEqual(['later', 'done', ...Array(4).fill('open')])
   })
 })

@@ -14,11 +14,12 @@ import { openDatabase } from './db/connect.ts'
 import { changesPool, countersPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
 import { connectionOf, readerOf } from './db/sqlite.ts'
-import { runExtras } from './extras/run-extras.ts'
 import { checksOf } from './health/readiness.ts'
 import { failureLimit } from './http/failure-limit.ts'
 import type { Logger } from './log/logger.ts'
 import { gatewayMetrics, registerUsageMetrics } from './metrics/gateway-metrics.ts'
+import { LiveOverview } from './overview/live-overview.ts'
+import { Overview } from './overview/overview.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
 import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
 import { configuredPolicy, type GatewayPolicy, type OperationName } from './quota/policy.ts'
@@ -33,6 +34,7 @@ import { createSources } from './sources/sources.ts'
 import { forgetRatingDays } from './sync/rating-days.ts'
 import { forgetSnapshots } from './sync/snapshots.ts'
 import { SyncService } from './sync/sync-service.ts'
+import { uploadService } from './uploads/upload-service.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 import { UsageRecords } from './usage/usage-records.ts'
 import { UserRepository } from './users/user-repository.ts'
@@ -113,18 +115,9 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
 
   const metrics = gatewayMetrics(quota)
   registerUsageMetrics(usage.recorder, metrics.registry)
-  const extras = await runExtras(config.extras, {
-    config,
-    db,
-    clock,
-    logger,
-    quota,
-    users,
-    audit,
-    charts,
-    usage,
-    adaptive,
-  })
+  const uploads = uploadService({ db, clock, logger, quota, recorder: usage.recorder })
+  const overview = new Overview({ quota, clock, ...adaptive })
+  const live = new LiveOverview(() => overview.read(), clock)
 
   let isClosing = false
   let addresses = addressesOf(config, { gateway: config.port, sync: config.syncPort, charts: config.chartsPort })
@@ -136,7 +129,9 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     adaptive,
     metrics,
     usage,
-    extras,
+    overview,
+    live,
+    uploads,
     checks: checksOf(db, backend, config.dataDir, clock),
     users,
     audit,
@@ -168,7 +163,8 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       forgetRatingDays(db, clock),
       adaptive.choreFor(quota),
       ...usage.recorder.chores(),
-      ...extras.all.flatMap(({ chores = [] }) => chores),
+      uploads.chore,
+      live.chore,
     ],
     listening(ports) {
       addresses = addressesOf(config, ports)
@@ -176,12 +172,13 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     },
     refuse() {
       isClosing = true
-      for (const extra of extras.all) extra.refuse?.()
+      live.end()
     },
     async close() {
       await inOrder(logger, {
         'ending imports': () => sources.imports.close(),
-        'ending extras': () => settledAll(extras.all.map((extra) => extra.close?.())),
+        'ending uploads': () => uploads.close(),
+        'ending the overview': () => overview.close(),
         'saving the counters': () => backend.finish(),
         'ending metrics': () => metrics.close(),
         'ending the quota': () => quota.close(),
@@ -193,12 +190,6 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
       })
     },
   }
-}
-
-/** Waits for all of them. @throws the first failure */
-async function settledAll(work: readonly (Promise<void> | undefined)[]): Promise<void> {
-  await Promise.allSettled(work)
-  await Promise.all(work)
 }
 
 /** Runs all steps, even if earlier ones fail. Logs each failure. */

@@ -3,7 +3,6 @@ import { collectDefaultMetrics } from 'prom-client'
 import { loadConfig, misspeltText } from './config/config.ts'
 import { consoleFiles } from './console/console-pages.ts'
 import { banner } from './demo/demo.ts'
-import { EXTRA_NAMES } from './extras/run-extras.ts'
 import { startGateway } from './gateway.ts'
 import { createLogger, type Logger } from './log/logger.ts'
 import type { GatewayPolicy } from './quota/policy.ts'
@@ -34,7 +33,7 @@ export async function runGateway(policy?: GatewayPolicy): Promise<void> {
 }
 
 async function run(policy: GatewayPolicy | undefined): Promise<void> {
-  const config = loadConfig(process.env, EXTRA_NAMES)
+  const config = loadConfig(process.env)
   const logger = createLogger(config.logLevel)
   for (const each of config.misspelt) logger.warn(misspeltText(each))
   await prepareConsole(logger)

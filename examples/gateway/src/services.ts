@@ -1,5 +1,5 @@
 import type { Clock, Quota } from '@scoregw/quota'
-import type { Express, RequestHandler } from 'express'
+import type { Express } from 'express'
 import type { AdaptiveMode } from './adaptive/adaptive-mode.ts'
 import { adaptiveRoutes } from './adaptive/adaptive-routes.ts'
 import type { Addresses } from './addresses.ts'
@@ -13,7 +13,7 @@ import { jwtVerifier, userIdentifier } from './credentials/identify-user.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import type { ServiceCredentials } from './credentials/service-credentials.ts'
 import type { Db } from './db/schema.ts'
-import type { RunningExtras } from './extras/run-extras.ts'
+import { frontPage } from './front-pages/front-page.ts'
 import type { ReadinessCheck } from './health/readiness.ts'
 import { healthRoutes, probeRoutes } from './health/routes.ts'
 import { holdersOnly, usersOnly } from './http/auth.ts'
@@ -24,10 +24,14 @@ import type { Logger } from './log/logger.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { gatewayRoutesWithDocument } from './openapi/routes.ts'
+import type { LiveOverview } from './overview/live-overview.ts'
+import type { Overview } from './overview/overview.ts'
+import { overviewRoutes } from './overview/routes.ts'
 import { type PlayerResources, playerResourceRoutes } from './players/player-resources.ts'
 import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
 import { chargeStep } from './quota/charge-step.ts'
+import { holdRoutes } from './quota/hold-routes.ts'
 import { sharedLayers } from './quota/layer-members.ts'
 import type { OperationName } from './quota/policy.ts'
 import { shownInAudit } from './quota/settings.ts'
@@ -42,7 +46,11 @@ import { SYNC_BODY_BUDGET, SYNC_BODY_LIMITS, syncRoutes } from './sync/routes.ts
 import { syncErrorBody, syncRoutesWithDocument } from './sync/sync-error.ts'
 import type { SyncService } from './sync/sync-service.ts'
 import { SyncStatus } from './sync/sync-status.ts'
+import { uploadRoutes } from './uploads/routes.ts'
+import type { UploadService } from './uploads/upload-service.ts'
+import { upsertInParts } from './uploads/upsert-in-parts.ts'
 import { observeMetered, observeOutcomes } from './usage/observe-metered.ts'
+import { ownUsageRoutes } from './usage/own-usage-routes.ts'
 import { refusalRoutes } from './usage/refusals.ts'
 import type { UsageRecorder } from './usage/usage-recorder.ts'
 import type { UsageRecords } from './usage/usage-records.ts'
@@ -62,7 +70,9 @@ export interface Parts {
   readonly adaptive: AdaptiveMode
   readonly metrics: GatewayMetrics
   readonly usage: { readonly records: UsageRecords; readonly recorder: UsageRecorder }
-  readonly extras: RunningExtras
+  readonly overview: Overview
+  readonly live: LiveOverview
+  readonly uploads: UploadService
   readonly checks: readonly ReadinessCheck[]
   readonly users: UserRepository
   readonly audit: AuditLog
@@ -83,31 +93,25 @@ export interface Parts {
 
 /** The gateway, for players and administrators. */
 export function gatewayService(deps: Parts): Express {
-  const { config, clock, logger, adaptive, metrics, usage, checks, users, audit, scores, sources, quota, extras } = deps
-  const adminQuota = new AdminQuota(quota, users, audit)
+  const { config, clock, logger, adaptive, metrics, usage, users, quota, overview } = deps
+  const adminQuota = new AdminQuota(quota, users, deps.audit)
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(deps),
     routes: gatewayRoutesWithDocument(() => deps.addresses().gateway, quota.policy, [
-      ...healthRoutes(checks),
-      ...scoreRoutes(scores, extras.all.find(({ upsert }) => upsert)?.upsert),
-      ...playerResourceRoutes(deps.resources),
-      ...sourceRoutes(sources),
+      ...healthRoutes(deps.checks),
+      ...playerRoutes(deps),
       ...statusRoutes(quota),
       ...adminQuotaRoutes(adminQuota, quota.policy),
       ...administrationRoutes(deps, adminQuota),
       ...adaptiveRoutes({ ...adaptive, quota, clock }),
       ...refusalRoutes({ ...usage, clock }),
       ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
-      ...extras.routes,
+      ...overviewRoutes(overview, deps.live),
       ...metricsRoutes(metrics.registry),
     ]),
-    observe: [
-      observeOutcomes(adaptive.recorder),
-      ...extras.all.flatMap(({ observe = [] }) => observe),
-      metrics.observe,
-    ],
-    pages: [...pagesOf(deps, 'gateway'), referencePages(deps.addresses), consolePages()],
+    observe: [observeOutcomes(adaptive.recorder), observeOutcomes(overview), metrics.observe],
+    pages: [frontPage('gateway', deps.addresses), referencePages(deps.addresses), consolePages()],
     corsOrigins: () => config.corsOrigins,
     publicBaseUrl: config.publicBaseUrl,
     authentication: usersOnly(identify),
@@ -118,10 +122,23 @@ export function gatewayService(deps: Parts): Express {
   })
 }
 
-/** Routes for users, credentials and the audit trail. */
-function administrationRoutes({ db, clock, audit, credentials, sync, quota }: Parts, adminQuota: AdminQuota): Route[] {
+/** What players do: scores, uploads, their resources, imports, and the outcomes of their own requests. */
+function playerRoutes({ config, clock, scores, uploads, resources, sources, usage }: Parts): Route[] {
+  return [
+    ...scoreRoutes(scores, upsertInParts(uploads, config.supportForumUrl)),
+    ...uploadRoutes(uploads),
+    ...playerResourceRoutes(resources),
+    ...sourceRoutes(sources),
+    ...ownUsageRoutes({ ...usage, clock }),
+  ]
+}
+
+/** Routes for holds, users, credentials and the audit trail. */
+function administrationRoutes(deps: Parts, adminQuota: AdminQuota): Route[] {
+  const { db, clock, audit, credentials, sync, quota } = deps
   const onLinked = (userId: string, qq: number): Promise<void> => sync.adopt(userId, qq)
   return [
+    ...holdRoutes(deps),
     ...adminUserRoutes(new AdminUsers({ db, clock, audit, onLinked, onDelete: (id, by) => adminQuota.forget(id, by) })),
     ...tokenRoutes(new GatewayTokens(db, clock, audit)),
     ...credentialRoutes(credentials),
@@ -142,7 +159,7 @@ export function syncService(deps: Parts): Express {
     bodyLimits: SYNC_BODY_LIMITS,
     bodyBudget: SYNC_BODY_BUDGET,
     corsOrigins: () => withReferencePage(deps),
-    pages: pagesOf(deps, 'sync'),
+    pages: [frontPage('sync', deps.addresses)],
     publicBaseUrl: config.publicSyncUrl,
     authentication: holdersOnly('Bot-Token', (token) => credentials.identify('sync', token)),
   })
@@ -150,16 +167,13 @@ export function syncService(deps: Parts): Express {
 
 /** The chart preview, to browse the table of charts. */
 export function chartsService(deps: Parts): Express {
-  const { config, checks, credentials, charts, extras } = deps
+  const { config, checks, credentials, charts } = deps
   return createService({
     ...common(deps),
-    routes: chartRoutesWithDocument(
-      () => deps.addresses().charts,
-      [...probeRoutes(checks), ...chartRoutes(charts), ...extras.all.flatMap(({ chartRoutes = [] }) => chartRoutes)],
-    ),
+    routes: chartRoutesWithDocument(() => deps.addresses().charts, [...probeRoutes(checks), ...chartRoutes(charts)]),
     errorBody: chartErrorBody,
     corsOrigins: () => withReferencePage(deps),
-    pages: pagesOf(deps, 'charts'),
+    pages: [frontPage('charts', deps.addresses)],
     publicBaseUrl: config.publicChartsUrl,
     authentication: holdersOnly('X-API-Key', (key) => credentials.identify('charts', key)),
   })
@@ -172,11 +186,6 @@ function common({ logger, failures, config: { trustProxy }, isClosing }: Parts):
   isClosing(): boolean
 } {
   return { logger, failures, trustProxy, isClosing }
-}
-
-/** The pages that extras add to a service. */
-function pagesOf({ extras, addresses }: Parts, service: keyof Addresses): RequestHandler[] {
-  return extras.all.flatMap(({ pages }) => pages?.(service, addresses) ?? [])
 }
 
 /** Also allows the gateway's reference page, which calls the other two services. */

@@ -1,11 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { manualClock } from '@scoregw/quota-testkit'
-import { Kysely, Migrator, type SqliteDatabase, SqliteDialect } from 'kysely'
-import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
-import { first } from '../src/db/migrations/0001-first.ts'
-import { ADMIN_TOKEN, type Answer, databaseOf, START, tempDir, testGateway } from './support/gateway.ts'
+import { ADMIN_TOKEN, type Answer, databaseOf, START, testGateway } from './support/gateway.ts'
 
 type Call = (method: string, path: string, body?: unknown, ifMatch?: string) => Promise<Answer>
 
@@ -142,32 +136,5 @@ describe('the audit trail', () => {
     for (const faulty of ['cursor=x', 'cursor=-1', 'limit=0', 'before=1']) {
       expect((await call('GET', `/admin/audit?${faulty}`)).status, faulty).toBe(422)
     }
-  })
-
-  it('the audit trail starts with the quota changes that were recorded before it existed', async () => {
-    const dataDir = join(tempDir(), 'old')
-    mkdirSync(dataDir)
-    const file = new Database(join(dataDir, 'gateway.sqlite'))
-    const db = new Kysely<Record<string, Record<string, unknown>>>({
-      dialect: new SqliteDialect({ database: file as unknown as SqliteDatabase }),
-    })
-    const provider = { getMigrations: async () => ({ '0001-first': { up: first } }) }
-    expect((await new Migrator({ db, provider }).migrateToLatest()).error).toBeUndefined()
-    const change = { seq: 1, layer: 'personal', key: 'demo', changed_by: 'admin', changed_at: START, before: null }
-    const after = JSON.stringify({ overrides: {}, bypass: ['site'] })
-    await db
-      .insertInto('quota_changes')
-      .values({ ...change, after })
-      .execute()
-    await db.updateTable('quota_change_counter').set({ last_seq: 1 }).execute()
-    await db.destroy()
-
-    const { send } = await testGateway({ dataDir, clock: manualClock(START) })
-    await send('PUT', '/admin/users/carol', { token: ADMIN_TOKEN, body: {} })
-    const { items } = (await send('GET', '/admin/audit', { token: ADMIN_TOKEN })).body
-    expect(items).toMatchObject([
-      { seq: 2, action: 'user.create', subject: 'carol' },
-      { seq: 1, at: AT, by: 'admin', action: 'user-quota.change', subject: 'demo', after: { bypassSite: true } },
-    ])
   })
 })

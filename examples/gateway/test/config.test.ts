@@ -48,10 +48,8 @@ describe('gateway configuration', () => {
       },
       corsOrigins: [],
       trustProxy: false,
-      webhookAllowPrivate: false,
       logLevel: 'info',
       isFailureRatePublic: false,
-      extras: 'all',
       supportForumUrl: 'https://forum.example.com/quota',
       demo: { userToken: undefined, adminToken: undefined, botToken: undefined, chartApiKey: undefined },
     }

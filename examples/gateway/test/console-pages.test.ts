@@ -3,7 +3,7 @@ import { adaptiveLaw, type FactorReasonCode, initialFactor } from '@scoregw/quot
 import { sqlFactor } from '@scoregw/quota-sql'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
-import { COUNTERS } from '../src/db/migrations/0010-counters.ts'
+import { COUNTERS } from '../src/db/schema.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import {
   addOutcomes,
@@ -216,18 +216,18 @@ describe.runIf(browserTests)('pages of the console', () => {
       const before = await settings()
       const base = structuredClone(before.base)
       base.personal.read['1h'] = 200
-      const plans = { pro: { personal: { write: { '1h': 600 } } } }
+      const custom = structuredClone(before.base)
       await changeSettings(gateway, {
         mode: 'lenient',
         base,
-        plans,
-        shadow: { site: 'all' },
+        custom,
+        site: { enabled: false, multiplier: 1 },
         prices: { 'user.data': 7 },
       })
       for (let count = 0; count < 60; count++)
         await gateway.send('POST', '/admin/users/demo/balance', { token: ADMIN_TOKEN, body: { add: 1 } })
-      await changeSettings(gateway, { mode: 'conservative', thresholds: [{ left: 5 }] })
-      return { page, faults, gateway, settings, before, plans, entries: page.locator('.versions > li') }
+      await changeSettings(gateway, { mode: 'conservative', prices: { 'user.data': 7, 'user.music': 9 } })
+      return { page, faults, gateway, settings, before, custom, entries: page.locator('.versions > li') }
     })
 
     it('the history lists each change of the limits', async () => {
@@ -241,9 +241,9 @@ describe.runIf(browserTests)('pages of the console', () => {
         .toEqual([
           'Mode: Normal → Lenient',
           'Base value: Personal, read, 1 hour: 120 → 200',
+          expect.stringMatching(/^Custom: nothing → personal\.read\.1h 120, /),
+          'Site-wide limits apply: ✓ → off',
           'Price of user.data: default → 7',
-          'Shadow limits: Site-wide: nothing → all',
-          'Plan pro: nothing → Personal, write, 1 hour 600',
         ])
     })
 
@@ -261,34 +261,34 @@ describe.runIf(browserTests)('pages of the console', () => {
     })
 
     it('an undo isn’t made on values that changed meanwhile, and then undoes only its change', async () => {
-      const { page, gateway, settings, before, plans } = opened()
+      const { page, gateway, settings, before, custom } = opened()
       const dialog = page.getByRole('dialog', { name: 'Undo this change' })
       // Another change is faster: nothing is undone on values that were not shown.
-      await changeSettings(gateway, { prices: { 'user.data': 9 } })
+      await changeSettings(gateway, { prices: { 'user.data': 9, 'user.music': 9 } })
       await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
       await dialog.getByText('Someone else saved first.').waitFor()
-      expect((await settings()).plans).toEqual(plans)
+      expect((await settings()).custom).toEqual(custom)
       await expect.poll(() => dialog.getByRole('checkbox', { checked: true }).count()).toBe(3)
       await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
       await page.getByText('Undone.').waitFor()
       const now = await settings()
       expect(now).toMatchObject({
         mode: 'conservative',
-        prices: { 'user.data': 9 },
-        thresholds: [{ left: 5 }],
+        prices: { 'user.data': 9, 'user.music': 9 },
+        site: { enabled: true },
         version: 4,
       })
-      expect([now.base, now.plans, now.shadow]).toEqual([before.base, {}, {}])
+      expect([now.base, now.custom]).toEqual([before.base, null])
     })
 
     it('an undone change is a change that can be undone', async () => {
-      const { page, faults, settings, plans, entries } = opened()
+      const { page, faults, settings, custom, entries } = opened()
       const dialog = page.getByRole('dialog', { name: 'Undo this change' })
       // An undoing is a change: it is undone as any other.
       await expect.poll(() => entries.count()).toBe(4)
       await page.getByRole('button', { name: 'Undo change 64' }).click()
       await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
-      await expect.poll(async () => (await settings()).plans).toEqual(plans)
+      await expect.poll(async () => (await settings()).custom).toEqual(custom)
       await page.setViewportSize({ width: 390, height: 844 })
       await chooseIn(page, 'Language', 'zh-CN')
       expect(await screenAndAccessibilityFaults(page)).toEqual([])

@@ -145,11 +145,7 @@ async function missing(page: Page, essential: string | undefined): Promise<strin
 async function busyGateway(stepMs: number): Promise<TestGateway> {
   const badFrom = START - 40 * HOUR_MS
   const gateway = await testGateway({ clock: manualClock(badFrom - HOUR_MS) })
-  await changeSettings(gateway, {
-    mode: 'adaptive',
-    shadow: { personal: ['1d'] },
-    plans: { pro: { personal: { write: { '1h': 600 } } } },
-  })
+  await changeSettings(gateway, { mode: 'adaptive' })
   await addOutcomes(gateway, badWeek(START, badFrom, 200))
   await tickUntil(gateway, badFrom + 8 * HOUR_MS, Math.min(stepMs, 10 * 60_000))
   await tickUntil(gateway, START, stepMs)
@@ -157,7 +153,7 @@ async function busyGateway(stepMs: number): Promise<TestGateway> {
     gateway.send(method, path, { token: ADMIN_TOKEN, body })
   await send('PUT', '/admin/users/carol', { name: 'Carol', qq: 123_456_789 })
   for (const [id, name] of Object.entries(NAMED)) await send('PUT', `/admin/users/${id}`, { name })
-  await send('PUT', '/admin/users/demo/quota', { overrides: { write: { '1h': 120 } }, plan: 'pro' })
+  await send('PUT', '/admin/users/demo/quota', { overrides: { write: { '1h': 120 } } })
   await send('POST', '/admin/bots', { name: 'nightly' })
   await send('POST', '/admin/users/demo/tokens', { label: 'phone' })
   for (let count = 0; count < 10; count++) await gateway.send('POST', '/v1/user/music')

@@ -77,7 +77,7 @@ describe.runIf(browserTests)('what administrators watch', () => {
       .map((request) => new URL(request.url()).pathname)
       .filter((path) => path.startsWith('/admin/'))
     const asked = paths.filter((path) => !path.startsWith('/admin/assets/') && path !== '/admin/')
-    expect([...new Set(asked)].sort()).toEqual(['/admin/overview/events', '/admin/quota/policy'])
+    expect([...new Set(asked)].sort()).toEqual(['/admin/overview/events', '/admin/quota/settings'])
     expect(faults).toEqual([])
   })
 

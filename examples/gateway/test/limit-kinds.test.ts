@@ -211,22 +211,6 @@ describe('buckets from the configuration', () => {
     ])
     expect(await warningsOf(42)).toEqual([])
   })
-
-  it('a changed bucket is previewed from its current content', async () => {
-    const gateway = await testGateway({ env })
-    await upsert(gateway, 1)
-    await upsert(gateway, 2)
-    gateway.clock.advance(12_700)
-    const why = await admin(gateway)('POST', `${QUOTA}/why`, {
-      operation: 'music.upsert',
-      proposal: { shadow: { layer: 'personal', window: '1d' } },
-    })
-    expect(why.status).toBe(200)
-    const { now, proposed } = why.body
-    expect(now.binding).toMatchObject({ window: 'minute', limit: 50, burst: 30, used: 20, requested: 15 })
-    expect(proposed.binding).toEqual(now.binding)
-    expect(proposed.retryAfterSeconds).toBe(now.retryAfterSeconds)
-  })
 })
 
 describe('concurrent imports from the configuration', () => {

@@ -1,18 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
-import { browserTests } from '@scoregw/browser'
 import { redisTests } from '@scoregw/redis-server'
 import { describe, expect, it } from 'vitest'
 import { LAYERS, WINDOWS } from '../src/quota/policy.ts'
-import { watchedPage } from './support/browser.ts'
-import { signIn } from './support/console.ts'
 import { ownContract } from './support/documents.ts'
 import { ADMIN_TOKEN, type Answer, ENTRY, HOUR_MS, sender, tempDir, USER_TOKEN } from './support/gateway.ts'
 import { runWithPolicy } from './support/process.ts'
 import { redisServer } from './support/redis.ts'
 import { shared } from './support/shared.ts'
 import type { PolicyLines } from './support/with-policy.ts'
-
-const isDeep = process.env.QUOTA_TEST_DEEP === '1'
 
 /** The cost of a write. */
 const PRICE = 15
@@ -243,18 +238,5 @@ describe.runIf(redisTests)('one more window and layer, process after process', (
       ...Object.fromEntries(['1h', '5h', '1d'].map((label) => [`site ${label}`, expect.any(Number) as unknown])),
     })
     expect(answer.body.quota).toMatchObject({ scope: 'Personal', window: '5h', used: 60, limit: 60 })
-  })
-
-  it.runIf(isDeep && browserTests)('the unchanged console shows the new window and layer', async () => {
-    const start = await starter()
-    const { baseUrl } = await start(AFTER)
-    const { page, faults } = await watchedPage()
-    await page.goto(`${baseUrl}/admin/#/settings`)
-    await signIn(page)
-    await page.getByRole('textbox', { name: 'Base value: Campus, write, 2 hours', exact: true }).fill('99')
-    await expect.poll(() => page.locator('.limits .group').allTextContents()).toContain('Campus · Write')
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Saved.', { exact: true }).waitFor()
-    expect(faults).toEqual([])
   })
 })

@@ -1,9 +1,7 @@
-import { browserTests } from '@scoregw/browser'
 import { describe, expect, it } from 'vitest'
 import type { Db } from '../src/db/schema.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
 import { gatewayPolicyOf, LAYERS, WINDOWS } from '../src/quota/policy.ts'
-import { signedIn } from './support/console.ts'
 import { ADMIN_TOKEN, type Answer, tempDir, testGateway, usedOf } from './support/gateway.ts'
 import { withSettings } from './support/settings-backup.ts'
 
@@ -95,22 +93,5 @@ describe('settings of another policy', () => {
     const { version: __, ...again } = body
     const put = { token: ADMIN_TOKEN, headers: { 'If-Match': '"7"' }, body: { ...again, mode: 'normal', custom: null } }
     expect((await gateway.send('PUT', SETTINGS, put)).body.version).toBe(8)
-  })
-})
-
-describe.runIf(browserTests)('faulty settings in the console', () => {
-  it('the console shows settings that aren’t in force until they are saved', async () => {
-    const gateway = await testGateway({
-      dataDir: await folderWith({ mode: 'lenient', prices: { 'music.upsert': -3 } }),
-    })
-    const { page, faults } = await signedIn(gateway)
-    const faulty = page.locator('.not-in-force')
-    await faulty.getByText('Price of music.upsert').waitFor()
-    await expect.poll(() => faulty.locator('li').first().textContent()).toContain('Base value: Personal, read, 1 hour')
-    await page.locator('input[name=mode][value=normal]').check()
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Saved.', { exact: true }).waitFor()
-    await expect.poll(() => faulty.count()).toBe(0)
-    expect(faults).toEqual([])
   })
 })

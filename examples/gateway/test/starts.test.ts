@@ -2,6 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { postgresTests } from '@scoregw/postgres-server'
+import Database from 'libsql'
+import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig, misspeltText } from '../src/config/config.ts'
 import { StartError } from '../src/start/start-error.ts'
@@ -77,6 +79,38 @@ describe('starts that fail', () => {
     expect(await cli.ended()).toEqual({ code: 78, signal: null })
     for (const { stderr } of [child, cli])
       expect(stderr()).toBe(`DATA_DIR=${file}: is a file, or inside of one; name a folder\n`)
+  })
+})
+
+/** What a version after this one leaves in a database. */
+const LATER = "insert into kysely_migration (name, timestamp) values ('0002-later', '2027-01-01T00:00:00.000Z')"
+/** And one before it, whose tables had other names. */
+const EARLIER = "update kysely_migration set name = '0001-first' where name = '0001-tables'"
+const OTHER_VERSION =
+  'the database: was made by another version of the gateway; run that version, or name an empty database ' +
+  '(docs/gateway/deployment.md#versions)'
+
+describe('a database of another version', () => {
+  it.each([LATER, EARLIER])('the embedded database of another version is one line, and exit 78: %s', async (change) => {
+    const { dataDir, stop } = await testGateway()
+    await stop()
+    const file = new Database(join(dataDir, 'gateway.sqlite'))
+    file.exec(change)
+    file.close()
+    const child = run('main', [], { DATA_DIR: dataDir, DATA_DIR_SHARED: 'true' })
+    const { code } = await child.ended()
+    expect([code, child.stderr()]).toEqual([78, `${OTHER_VERSION}\n`])
+  })
+
+  it.runIf(postgresTests)('a PostgreSQL of another version is refused in the same words', async () => {
+    const databaseUrl = await (await postgresServer()).createDatabase()
+    const env = { DATABASE_URL: databaseUrl }
+    await (await testGateway({ env })).stop()
+    const client = new pg.Client(databaseUrl)
+    await client.connect()
+    await client.query(LATER)
+    await client.end()
+    expect(await refusal(env)).toBe(OTHER_VERSION)
   })
 })
 

@@ -1,5 +1,5 @@
-import type { HttpAdapter, ProxyFault } from '@scoregw/quota/http'
-import { aFunction, optional, textLike } from '@scoregw/quota/options'
+import { ANSWER_HANDLERS, answerHandlerChecks, type HttpAdapter, type ProxyFault } from '@scoregw/quota/http'
+import { optional, textLike } from '@scoregw/quota/options'
 import type { Request } from 'express'
 
 /** Reads requests of Express. */
@@ -10,8 +10,8 @@ export const EXPRESS: HttpAdapter<Request> = {
   address: ({ ip }) => ip,
   connection: (req) => req,
   proxyFault,
-  own: () => ({ handler: optional(aFunction()), requestPropertyName: optional(textLike(/./, 'a name')) }),
-  ownOfRoutes: ['handler'],
+  own: () => ({ ...answerHandlerChecks(), requestPropertyName: optional(textLike(/./, 'a name')) }),
+  ownOfRoutes: ANSWER_HANDLERS,
 }
 
 function proxyFault(req: Request): ProxyFault | undefined {

@@ -1,15 +1,28 @@
-import { type Admission, type HttpMeter, type QuotaAnswer, type RequestQuota, watchResponse } from '@scoregw/quota/http'
+import {
+  type Admission,
+  answerByApplication,
+  answerHandlerOf,
+  calling,
+  type HttpMeter,
+  isPromiseLike,
+  type QuotaAnswer,
+  type QuotaLogger,
+  type RequestQuota,
+  watchResponse,
+} from '@scoregw/quota/http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import type { QuotaMiddlewareOptions } from './options.ts'
+import type { QuotaHandler, QuotaMiddlewareOptions } from './options.ts'
 import { notExpress } from './wrong-use.ts'
 
 /** A middleware that meters requests, and settles them by the response that Express writes. */
 export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
-  const { requestPropertyName = 'quota', handler } = meter.options as QuotaMiddlewareOptions
+  const { requestPropertyName = 'quota' } = meter.options as QuotaMiddlewareOptions
+  const { logger } = meter.options
 
-  /** Whether the request proceeds; `false`: it was answered. */
+  /** Whether the request proceeds; `false`: it was answered, or its response has ended. */
   function goesOn(req: Request, res: Response, next: NextFunction, admission: Admission): boolean {
     if (admission.kind === 'pass') return true
+    if (admission.kind === 'gone') return false
     if (admission.kind === 'answer') {
       if (admission.status === 429) attach(req, admission.quota)
       answer(req, res, next, admission)
@@ -31,30 +44,62 @@ export function meterRequests(meter: HttpMeter<Request>): RequestHandler {
 
   function answer(req: Request, res: Response, next: NextFunction, given: QuotaAnswer): void {
     res.set(given.headers)
+    const sendDefault = (): void => void res.status(given.status).type(given.contentType).json(given.content)
+    const handler = answerHandlerOf<QuotaHandler<QuotaAnswer['status']>>(meter.options, given)
     if (handler === undefined) {
-      res.status(given.status).type(given.contentType).json(given.content)
+      sendDefault()
       return
     }
-    // An async handler that fails is the application's error, like any other.
-    Promise.resolve(handler(req, res, next, given)).catch(next)
+    let isPassedOn = false
+    const passOn: NextFunction = (...args: []) => {
+      isPassedOn = true
+      next(...args)
+    }
+    answerByApplication(given, logger, {
+      answer: () => handler(req, res, passOn, given),
+      isDone: () => isPassedOn || res.headersSent || res.writableEnded || res.destroyed,
+      sendDefault,
+      failed: (error) => fail(error, res, next, logger),
+    })
+  }
+
+  /** Continues after an asynchronous decision, where no caller is left to catch what is thrown. */
+  function goOnLater(req: Request, res: Response, next: NextFunction, admission: Admission): void {
+    let isOn = false
+    calling(
+      () => {
+        isOn = goesOn(req, res, next, admission)
+      },
+      (error) => fail(error, res, next, logger),
+    )
+    // Errors of later handlers belong to them, so `next` is called on its own.
+    if (isOn) calling(next, (error) => logger.error(error))
   }
 
   return function quotaMiddleware(req, res, next) {
     if (typeof next !== 'function') throw notExpress()
-    let admission: Admission | Promise<Admission>
     let isOn: boolean
     try {
-      admission = meter.admit(req)
-      if (admission instanceof Promise) {
-        admission.then((late) => goesOn(req, res, next, late) && next(), next)
+      const admission = meter.admit(req, res)
+      if (isPromiseLike(admission)) {
+        admission.then(
+          (late) => goOnLater(req, res, next, late),
+          (error: unknown) => fail(error, res, next, logger),
+        )
         return
       }
       isOn = goesOn(req, res, next, admission)
     } catch (error) {
-      next(error)
+      fail(error, res, next, logger)
       return
     }
     // `next` is called outside the `try`: errors of later handlers belong to them.
     if (isOn) next()
   }
+}
+
+/** Passes an error to Express, or logs it if a response was sent: Express would cut its connection. */
+function fail(error: unknown, res: Response, next: NextFunction, logger: QuotaLogger): void {
+  if (res.headersSent || res.writableEnded) logger.error(error)
+  else calling(() => next(error), logger.error)
 }

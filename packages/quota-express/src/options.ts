@@ -2,8 +2,16 @@ import type { Counting, OneUnit } from '@scoregw/quota'
 import type { HttpMeterOptions, MaybeAsync, QuotaAnswer, RouteOptions } from '@scoregw/quota/http'
 import type { NextFunction, Request, Response } from 'express'
 
-/** Answers a refused request. The header fields are already on `res`; set status and body. */
-export type QuotaHandler = (req: Request, res: Response, next: NextFunction, answer: QuotaAnswer) => unknown
+/**
+ * Answers a request. The header fields are already on `res`; send status and body before you return, or return a
+ * promise. If you send nothing, that is logged, and the request gets the default answer.
+ */
+export type QuotaHandler<Status extends QuotaAnswer['status'] = 429> = (
+  req: Request,
+  res: Response,
+  next: NextFunction,
+  answer: QuotaAnswer<Status>,
+) => unknown
 
 /** Express' additions to the options of every adapter, for single routes too. */
 interface ExpressOptions {
@@ -14,12 +22,23 @@ interface ExpressOptions {
    */
   readonly skip?: ((req: Request, res: Response) => MaybeAsync<boolean>) | undefined
   /**
-   * Answers a refused request instead of the middleware: 429, 401 for an anonymous request, 503 if the store is
-   * unavailable.
+   * Answers a refused request instead of the middleware, with a 429.
    *
    * @default JSON with the response's status and body
    */
   readonly handler?: QuotaHandler | undefined
+  /**
+   * Answers an anonymous request instead of the middleware, with a 401.
+   *
+   * @default JSON with the response's status and body
+   */
+  readonly onUnauthenticated?: QuotaHandler<401> | undefined
+  /**
+   * Answers a request instead of the middleware if the store is unavailable, with a 503.
+   *
+   * @default JSON with the response's status and body
+   */
+  readonly onUnavailable?: QuotaHandler<503> | undefined
 }
 
 /** Options that a single route can set. */
@@ -42,5 +61,5 @@ export interface QuotaMiddlewareOptions<Operation extends string = string, C ext
 /** Options of middleware for a whole app. */
 export interface QuotaAppOptions<Operation extends string = string, C extends Counting = OneUnit>
   extends QuotaMiddlewareOptions<Operation, C> {
-  readonly operation: (req: Request) => NoInfer<Operation> | undefined
+  readonly operation: (req: Request) => MaybeAsync<NoInfer<Operation> | undefined>
 }

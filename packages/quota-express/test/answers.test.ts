@@ -104,7 +104,8 @@ describe('a store that is away', () => {
     const metered = quotaMiddleware({ quota: lateQuota(away()), subject: () => 'u1' })
     app.get('/x', metered.operation('save'), (_, res) => res.json({}))
     const own = metered.operation('save', {
-      handler: (_, res, __, answer) => res.status(answer.status).json('error' in answer ? answer.error.code : null),
+      onUnavailable: (_, res, __, answer) =>
+        res.status(answer.status).json('error' in answer ? answer.error.code : null),
     })
     app.get('/own', own, (_, res) => res.json({}))
     const { ask } = await serve(app)

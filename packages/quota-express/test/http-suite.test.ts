@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
+import { type QuotaAnswer, quotaErrorHandler, quotaMiddleware } from '@scoregw/quota-express'
 import { describeHttpFuzz } from '@scoregw/quota-histories'
 import {
   describeHttp,
@@ -11,25 +11,40 @@ import {
   playOnNode,
   type ServedHttpApp,
 } from '@scoregw/quota-testkit/http'
-import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
+import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express'
 import express from 'express'
 import express4 from 'express4'
 import { describe, expect, it, test } from 'vitest'
 
 /** Routes of the suite on an app of Express, each with the middleware of its operation. */
 function expressOf(make: typeof express, app: HttpApp): ReturnType<typeof express> {
-  const common = { subject: (req: Request) => app.subject((name) => req.get(name)) }
+  const common = {
+    subject: (req: Request) => app.subject((name) => req.get(name)),
+    skip: (req: Request) => app.skip((name) => req.get(name)),
+    ...app.ownAnswers(
+      (play) =>
+        (_req: Request, res: Response, _next: NextFunction, { status }: QuotaAnswer) =>
+          play(() => void res.status(status).send(`own ${status}`)),
+    ),
+  }
   const metered = quotaMiddleware({ ...common, ...app.options })
   const second = app.needsSecond
     ? quotaMiddleware({ ...common, ...app.second, requestPropertyName: 'second' })
     : undefined
-  const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
+  const settingsOf = ({ cost, plan, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
+    plan: (req: Request) => app.plan((name) => req.get(name), plan),
     cost: (req: Request) => app.cost((name) => req.get(name), cost),
   })
 
   const served = make()
   served.set('env', 'test')
+  if (app.scenario.timesOut) {
+    served.use((_req, res, next) => {
+      app.timedOut().then(() => res.headersSent || res.status(503).send('too slow'))
+      next()
+    })
+  }
   for (const route of app.scenario.routes) {
     const handlers: RequestHandler[] = []
     if (route.operation !== undefined) handlers.push(metered.operation(route.operation, settingsOf(route.settings)))
@@ -66,7 +81,16 @@ function responseOf(res: Response): Parameters<typeof playOnNode>[3] {
 
 function harnessOf(make: typeof express): HttpHarness {
   return {
-    capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting', 'broken-streams'],
+    capabilities: [
+      'address',
+      'hang-ups',
+      'pipelining',
+      'pipelined-hang-ups',
+      'waiting',
+      'broken-streams',
+      'own-answers',
+      'time-outs',
+    ],
     async serve(scenario): Promise<ServedHttpApp> {
       const app = new HttpApp(scenario)
       const server = expressOf(make, app).listen(0, '127.0.0.1')

@@ -1,5 +1,5 @@
-import type { HttpAdapter, ProxyFault } from '@scoregw/quota/http'
-import { aFunction, oneOf, optional, textLike } from '@scoregw/quota/options'
+import { ANSWER_HANDLERS, answerHandlerChecks, type HttpAdapter, type ProxyFault } from '@scoregw/quota/http'
+import { oneOf, optional, textLike } from '@scoregw/quota/options'
 import type { FastifyRequest } from 'fastify'
 
 /** Reads requests of Fastify. */
@@ -11,11 +11,11 @@ export const FASTIFY: HttpAdapter<FastifyRequest> = {
   connection: ({ raw }) => raw,
   proxyFault,
   own: () => ({
-    handler: optional(aFunction()),
+    ...answerHandlerChecks(),
     requestPropertyName: optional(textLike(/./, 'a name')),
     hook: optional(oneOf('onRequest', 'preParsing', 'preValidation', 'preHandler')),
   }),
-  ownOfRoutes: ['handler'],
+  ownOfRoutes: ANSWER_HANDLERS,
 }
 
 function proxyFault(request: FastifyRequest): ProxyFault | undefined {

@@ -1,6 +1,16 @@
-import { type Admission, Exchange, type HttpMeter, type QuotaAnswer, watchResponse } from '@scoregw/quota/http'
+import {
+  type Admission,
+  answerByApplication,
+  answerHandlerOf,
+  calling,
+  Exchange,
+  type HttpMeter,
+  isPromiseLike,
+  type QuotaAnswer,
+  watchResponse,
+} from '@scoregw/quota/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { QuotaFastifyOptions } from './options.ts'
+import type { QuotaFastifyOptions, QuotaHandler } from './options.ts'
 
 /** Continues with the request, or with an error. */
 type Done = (error?: Error) => void
@@ -12,28 +22,41 @@ export function meterRequest(
   reply: FastifyReply,
   done: Done,
 ): void {
-  let admission: Admission | Promise<Admission>
-  try {
-    admission = meter.admit(request)
-  } catch (error) {
-    done(error as Error)
-    return
+  const { logger } = meter.options
+  const fail = (error: unknown): void => {
+    if (isSent(reply)) logger.error(error)
+    else done(error as Error)
   }
-  if (admission instanceof Promise) admission.then((late) => goOn(meter, request, reply, done, late)).catch(done)
-  else goOn(meter, request, reply, done, admission)
+  try {
+    const admission = meter.admit(request, reply.raw)
+    if (!isPromiseLike(admission)) {
+      goOn(meter, { request, reply, done, fail }, admission)
+      return
+    }
+    const later = (late: Admission): void => calling(() => goOn(meter, { request, reply, done, fail }, late), fail)
+    admission.then(later, fail)
+  } catch (error) {
+    fail(error)
+  }
 }
 
-function goOn(
-  meter: HttpMeter<FastifyRequest>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  done: Done,
-  admission: Admission,
-): void {
-  const { requestPropertyName = 'quota', handler } = meter.options as unknown as QuotaFastifyOptions
+/** A request in Fastify's hook. */
+interface Hooked {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly done: Done
+  /** Passes an error to Fastify, or to the log if the reply was sent. */
+  readonly fail: (error: unknown) => void
+}
+
+function goOn(meter: HttpMeter<FastifyRequest>, hooked: Hooked, admission: Admission): void {
+  const { requestPropertyName = 'quota' } = meter.options as unknown as QuotaFastifyOptions
+  const { request, reply, done } = hooked
+  // The reply was sent, so Fastify expects no further call.
+  if (admission.kind === 'gone') return
   if (admission.kind === 'answer') {
     if (admission.status === 429) attach(request, requestPropertyName, admission.quota)
-    answer(request, reply, done, handler, admission)
+    answer(meter, hooked, admission)
     return
   }
   if (admission.kind === 'metered') {
@@ -47,23 +70,42 @@ function attach(request: FastifyRequest, name: string, quota: object): void {
   ;(request as unknown as Record<string, unknown>)[name] = quota
 }
 
-function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  done: Done,
-  handler: QuotaFastifyOptions['handler'],
-  given: QuotaAnswer,
-): void {
+function answer(meter: HttpMeter<FastifyRequest>, { request, reply, fail }: Hooked, given: QuotaAnswer): void {
   reply.headers(given.headers)
+  // Sent as text, because the route's schema for this status describes the application's own responses.
+  const sendDefault = (): void =>
+    void reply.code(given.status).type(given.contentType).send(JSON.stringify(given.content))
+  const handler = answerHandlerOf<QuotaHandler<QuotaAnswer['status']>>(meter.options, given)
   if (handler === undefined) {
-    // Sent as text, because the route's schema for this status describes the application's own responses.
-    reply.code(given.status).type(given.contentType).send(JSON.stringify(given.content))
+    sendDefault()
     return
   }
-  // A handler that sends nothing lets the request proceed.
-  Promise.resolve(handler(request, reply, given)).then(() => {
-    if (!reply.sent) done()
-  }, done)
+  answerByApplication(given, meter.options.logger, {
+    answer: () => ownAnswer(() => handler(request, reply, given), reply),
+    isDone: () => isSent(reply) || reply.raw.destroyed,
+    sendDefault,
+    failed: fail,
+  })
+}
+
+/**
+ * Calls the application's function. A reply is a promise of its own end. If it was never sent, a function that returns
+ * it would never end, so the promise is hidden until then.
+ */
+function ownAnswer(call: () => unknown, reply: FastifyReply): unknown {
+  Object.defineProperty(reply, 'then', { value: undefined, configurable: true })
+  const show = (): void => void Reflect.deleteProperty(reply, 'then')
+  let result: unknown
+  try {
+    result = call()
+  } finally {
+    if (!isPromiseLike(result)) show()
+  }
+  return isPromiseLike(result) ? Promise.resolve(result).finally(show) : undefined
+}
+
+function isSent(reply: FastifyReply): boolean {
+  return reply.sent || reply.raw.headersSent
 }
 
 /**

@@ -2,17 +2,35 @@ import type { Counting, Quota, SimpleQuota } from '@scoregw/quota'
 import type { HttpMeterOptions, QuotaAnswer, RequestQuota, RouteOptions } from '@scoregw/quota/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Answers a refused request. The header fields are already on `reply`. Set status and body. */
-export type QuotaHandler = (request: FastifyRequest, reply: FastifyReply, answer: QuotaAnswer) => unknown
+/**
+ * Answers a request. The header fields are already on `reply`; send status and body before you return, or return a
+ * promise. If you send nothing, that is logged, and the request gets the default answer.
+ */
+export type QuotaHandler<Status extends QuotaAnswer['status'] = 429> = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: QuotaAnswer<Status>,
+) => unknown
 
 interface FastifyOptions {
   /**
-   * Answers a refused request instead of the plugin: 429, 401 for an anonymous request, 503 if the store is
-   * unavailable.
+   * Answers a refused request instead of the plugin, with a 429.
    *
    * @default JSON with the response's status and body
    */
   readonly handler?: QuotaHandler | undefined
+  /**
+   * Answers an anonymous request instead of the plugin, with a 401.
+   *
+   * @default JSON with the response's status and body
+   */
+  readonly onUnauthenticated?: QuotaHandler<401> | undefined
+  /**
+   * Answers a request instead of the plugin if the store is unavailable, with a 503.
+   *
+   * @default JSON with the response's status and body
+   */
+  readonly onUnavailable?: QuotaHandler<503> | undefined
 }
 
 /** Options that a route can set, in its `config.quota`. */

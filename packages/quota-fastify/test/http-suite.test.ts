@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
-import { quotaFastify } from '@scoregw/quota-fastify'
+import { type QuotaAnswer, quotaFastify } from '@scoregw/quota-fastify'
 import { describeHttpFuzz } from '@scoregw/quota-histories'
 import {
   describeHttp,
@@ -22,16 +22,31 @@ function headerOf({ headers }: FastifyRequest): (name: string) => string | undef
   return (name) => headers[name] as string | undefined
 }
 
-function settingsOf(app: HttpApp, { cost, ...settings }: HttpRouteSettings = {}) {
-  return { ...settings, cost: (request: FastifyRequest) => app.cost(headerOf(request), cost) }
+function settingsOf(app: HttpApp, { cost, plan, ...settings }: HttpRouteSettings = {}) {
+  const planOf = (request: FastifyRequest) => app.plan(headerOf(request), plan)
+  return { ...settings, plan: planOf, cost: (request: FastifyRequest) => app.cost(headerOf(request), cost) }
 }
 
 /** Routes of the suite on an app of Fastify, each with its operation in its `config`. */
 async function fastifyOf(app: HttpApp): Promise<FastifyInstance> {
   const served = fastify({ forceCloseConnections: true })
-  const subject = (request: FastifyRequest) => app.subject(headerOf(request))
-  await served.register(quotaFastify, { ...app.options, subject })
-  if (app.needsSecond) await served.register(quotaFastify, { ...app.second, subject, requestPropertyName: 'second' })
+  const common = {
+    subject: (request: FastifyRequest) => app.subject(headerOf(request)),
+    skip: (request: FastifyRequest) => app.skip(headerOf(request)),
+    ...app.ownAnswers(
+      (play) =>
+        (_request: FastifyRequest, reply: FastifyReply, { status }: QuotaAnswer) =>
+          play(() => void reply.code(status).send(`own ${status}`)),
+    ),
+  }
+  if (app.scenario.timesOut) {
+    served.addHook('onRequest', (_request, reply, done) => {
+      app.timedOut().then(() => reply.sent || reply.code(503).send('too slow'))
+      done()
+    })
+  }
+  await served.register(quotaFastify, { ...app.options, ...common })
+  if (app.needsSecond) await served.register(quotaFastify, { ...app.second, ...common, requestPropertyName: 'second' })
   for (const { path, operation, settings, second, ...route } of app.scenario.routes) {
     served.all(path, {
       config: {
@@ -71,7 +86,7 @@ function send(reply: FastifyReply, status: number, headers: Record<string, strin
 }
 
 const harness: HttpHarness = {
-  capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting'],
+  capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting', 'own-answers', 'time-outs'],
   async serve(scenario) {
     const app = new HttpApp(scenario)
     const served = await fastifyOf(app)

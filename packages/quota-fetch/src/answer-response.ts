@@ -1,9 +1,26 @@
 import { QuotaError } from '@scoregw/quota'
-import type { QuotaAnswer, QuotaLogger } from '@scoregw/quota/http'
+import { noResponse, type QuotaAnswer, type QuotaLogger } from '@scoregw/quota/http'
 
 /** Makes a JSON response. */
 export function answerResponse({ status, headers, content, contentType }: QuotaAnswer): Response {
   return new Response(JSON.stringify(content), { status, headers: { 'Content-Type': contentType, ...headers } })
+}
+
+/** Returns the application's own response to a refused request. If it made none, that is logged. */
+export function ownResponse(own: unknown, answer: QuotaAnswer, logger: QuotaLogger): Response {
+  if (isResponse(own)) return own
+  logger.error(noResponse(answer, 'return a Response, or a promise of one'))
+  return answerResponse(answer)
+}
+
+/** A program may have several `Response` classes. */
+function isResponse(value: unknown): value is Response {
+  return typeof value === 'object' && value !== null && 'status' in value && 'headers' in value
+}
+
+/** The response to a client that has disconnected. Nobody reads it. */
+export function goneResponse(): Response {
+  return new Response(null, { status: 503 })
 }
 
 /** Messages already logged, so that a mistake made on every request is logged once per process. */

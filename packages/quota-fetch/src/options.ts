@@ -6,8 +6,15 @@ type FunctionNames = 'subject' | 'cost' | 'plan' | 'skip'
 /** A function of the handler's arguments: the request, and any others that the framework passes. */
 type OfCall<T> = (request: Request, ...args: never[]) => T
 
-/** Answers a refused request. Send the fields in `answer.headers`. */
-export type QuotaHandler = (answer: QuotaAnswer, request: Request, ...args: never[]) => MaybeAsync<Response>
+/**
+ * Answers a request. Send the fields in `answer.headers`. If you return no `Response`, that is logged, and the request
+ * gets the default answer.
+ */
+export type QuotaHandler<Status extends QuotaAnswer['status'] = 429> = (
+  answer: QuotaAnswer<Status>,
+  request: Request,
+  ...args: never[]
+) => MaybeAsync<Response>
 
 /** Options that a single route can set. */
 export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<RouteOptions<Request, C>, FunctionNames> {
@@ -24,7 +31,7 @@ export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<Ro
    */
   readonly cost?: C['cost'] | OfCall<MaybeAsync<C['cost'] | undefined>> | undefined
   /** The subject's plan; `undefined`: no plan. A plan in the subject's stored settings takes precedence. */
-  readonly plan?: C['names']['plan'] | OfCall<C['names']['plan'] | undefined> | undefined
+  readonly plan?: C['names']['plan'] | OfCall<MaybeAsync<C['names']['plan'] | undefined>> | undefined
   /**
    * Return `true` to leave a request unmetered.
    *
@@ -34,11 +41,23 @@ export interface QuotaRouteOptions<C extends Counting = OneUnit> extends Omit<Ro
   /** @default 'outcome' */
   readonly settle?: SettleMode | undefined
   /**
-   * Answers a refused request instead of the meter: 429, 401 for an anonymous request, 503 if the store is unavailable.
+   * Answers a refused request instead of the meter, with a 429.
    *
    * @default JSON with the response's status and body
    */
   readonly handler?: QuotaHandler | undefined
+  /**
+   * Answers an anonymous request instead of the meter, with a 401.
+   *
+   * @default JSON with the response's status and body
+   */
+  readonly onUnauthenticated?: QuotaHandler<401> | undefined
+  /**
+   * Answers a request instead of the meter if the store is unavailable, with a 503.
+   *
+   * @default JSON with the response's status and body
+   */
+  readonly onUnavailable?: QuotaHandler<503> | undefined
 }
 
 /** The options of {@link quotaFetch}. */
@@ -46,7 +65,7 @@ export interface QuotaFetchOptions<Operation extends string = string, C extends 
   extends Omit<HttpMeterOptions<Request, Operation, C>, FunctionNames | 'operation' | 'address' | 'locale'>,
     QuotaRouteOptions<NoInfer<C>> {
   /** Returns the operation to charge; `undefined`: the request isn't metered. Required for `metered(handler)`. */
-  readonly operation?: OfCall<NoInfer<Operation> | undefined> | undefined
+  readonly operation?: OfCall<MaybeAsync<NoInfer<Operation> | undefined>> | undefined
   /**
    * Returns the caller's network address. Required with `anonymous: 'ip'`, because a `Request` has no trustworthy
    * address.

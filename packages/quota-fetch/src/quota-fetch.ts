@@ -1,7 +1,17 @@
 import { type Counting, type OneUnit, QuotaError } from '@scoregw/quota'
-import { type Admission, Exchange, type HttpAdapter, HttpMeter, type RequestQuota } from '@scoregw/quota/http'
-import { aFunction, optional } from '@scoregw/quota/options'
-import { answerResponse, misused } from './answer-response.ts'
+import {
+  type Admission,
+  ANSWER_HANDLERS,
+  answerHandlerChecks,
+  answerHandlerOf,
+  Exchange,
+  type HttpAdapter,
+  HttpMeter,
+  isPromiseLike,
+  type QuotaAnswer,
+  type RequestQuota,
+} from '@scoregw/quota/http'
+import { answerResponse, goneResponse, misused, ownResponse } from './answer-response.ts'
 import type { QuotaFetchOptions, QuotaHandler, QuotaRouteOptions } from './options.ts'
 import { settleAtHangUp, settleResponse } from './settle-response.ts'
 
@@ -52,8 +62,8 @@ const FETCH: HttpAdapter<Call> = {
   languages: ({ request }) => request.headers.get('accept-language') ?? undefined,
   carrier: ({ request }) => request,
   connection: ({ request }) => request.signal,
-  own: () => ({ handler: optional(aFunction()) }),
-  ownOfRoutes: ['handler'],
+  own: answerHandlerChecks,
+  ownOfRoutes: ANSWER_HANDLERS,
 }
 
 /**
@@ -101,13 +111,14 @@ async function respond(
   work: () => Response | Promise<Response>,
 ): Promise<Response> {
   const admitted = meter.admit(call)
-  const admission: Admission = admitted instanceof Promise ? await admitted : admitted
+  const admission: Admission = isPromiseLike(admitted) ? await admitted : admitted
   if (admission.kind === 'pass') return work()
+  if (admission.kind === 'gone') return goneResponse()
   if (admission.kind === 'answer') {
-    const { handler } = meter.options as { readonly handler?: QuotaHandler }
-    return handler === undefined
-      ? answerResponse(admission)
-      : handler(admission, call.request, ...(call.args as never[]))
+    const handler = answerHandlerOf<QuotaHandler<QuotaAnswer['status']>>(meter.options, admission)
+    if (handler === undefined) return answerResponse(admission)
+    const own: unknown = await handler(admission, call.request, ...(call.args as never[]))
+    return ownResponse(own, admission, meter.options.logger)
   }
   const { quota } = admission
   if (quota.settlesAtEnd) settleAtHangUp(quota, call.request.signal)

@@ -7,9 +7,9 @@ import { slowTests } from '@scoregw/server-kit'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { fetchApp, honoApp, type ServedFetch } from './support/apps.ts'
 
-const ABILITIES = ['address', 'hang-ups', 'pipelining', 'waiting', 'broken-streams'] as const
+const ABILITIES = ['address', 'hang-ups', 'pipelining', 'waiting', 'broken-streams', 'own-answers'] as const
 /** The signal of a `Request` is aborted when its response closes: that of a pipelined request has to have its turn first. */
-const HONO_ABILITIES = [...ABILITIES, 'pipelined-hang-ups'] as const
+const HONO_ABILITIES = [...ABILITIES, 'pipelined-hang-ups', 'time-outs'] as const
 
 /** @param isGlobal whether Hono's own `Request` and `Response` stand in the place of Node's, as they do by default */
 function harnessOf(

@@ -9,7 +9,14 @@ import {
 } from '@nestjs/common'
 import { HttpAdapterHost } from '@nestjs/core'
 import { QuotaError } from '@scoregw/quota'
-import { type Admission, Exchange, type QuotaAnswer, watchResponse } from '@scoregw/quota/http'
+import {
+  type Admission,
+  Exchange,
+  isPromiseLike,
+  type NodeResponse,
+  type QuotaAnswer,
+  watchResponse,
+} from '@scoregw/quota/http'
 import { type NestRequest, rawOf } from './adapter.ts'
 import { QuotaMeters } from './meters.ts'
 
@@ -58,8 +65,13 @@ export class QuotaGuard implements CanActivate, OnModuleInit {
     const request = context.switchToHttp().getRequest<NestRequest>()
     // If a global guard and the route's guard run, the request is metered once.
     if (Exchange.find(request)?.isMeteredBy(meter.options.quota) === true) return true
-    const admission = meter.admit(request)
-    if (admission instanceof Promise) return admission.then((late) => this.#goesOn(context, late))
+    const response = rawOf<NodeResponse>(context.switchToHttp().getResponse<object>())
+    const admission = meter.admit(request, response)
+    return isPromiseLike(admission) ? this.#goesOnLater(context, admission) : this.#goesOn(context, admission)
+  }
+
+  async #goesOnLater(context: ExecutionContext, deciding: PromiseLike<Admission>): Promise<boolean> {
+    const admission = await deciding
     return this.#goesOn(context, admission)
   }
 
@@ -71,8 +83,10 @@ export class QuotaGuard implements CanActivate, OnModuleInit {
     )
   }
 
-  #goesOn(context: ExecutionContext, admission: Admission): boolean {
+  #goesOn(context: ExecutionContext, admission: Admission): boolean | Promise<boolean> {
     if (admission.kind === 'pass') return true
+    // `false` would make Nest answer a second time, and an exception would make a filter do so.
+    if (admission.kind === 'gone') return new Promise(() => undefined)
     const http = context.switchToHttp()
     const request = http.getRequest<NestRequest & { quota?: unknown }>()
     const response = http.getResponse<object>()

@@ -30,8 +30,9 @@ function headerOf({ headers }: NestRequest): (name: string) => string | undefine
   return (name) => headers[name] as string | undefined
 }
 
-function settingsOf(app: HttpApp, { cost, ...settings }: HttpRouteSettings = {}) {
-  return { ...settings, cost: (request: NestRequest) => app.cost(headerOf(request), cost) }
+function settingsOf(app: HttpApp, { cost, plan, ...settings }: HttpRouteSettings = {}) {
+  const planOf = (request: NestRequest) => app.plan(headerOf(request), plan)
+  return { ...settings, plan: planOf, cost: (request: NestRequest) => app.cost(headerOf(request), cost) }
 }
 
 /** A controller of one route of the suite. */
@@ -72,17 +73,31 @@ function controllerOf(app: HttpApp, route: HttpRoute): Type {
 
 function harnessOf(adapter: () => AbstractHttpAdapter): HttpHarness {
   return {
-    capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting'],
+    capabilities: ['address', 'hang-ups', 'pipelining', 'pipelined-hang-ups', 'waiting', 'time-outs'],
     async serve(scenario) {
       const app = new HttpApp(scenario)
       class AppModule {}
       Module({
         imports: [
-          QuotaModule.forRoot({ ...app.options, subject: (request: NestRequest) => app.subject(headerOf(request)) }),
+          QuotaModule.forRoot({
+            ...app.options,
+            subject: (request: NestRequest) => app.subject(headerOf(request)),
+            skip: (request: NestRequest) => app.skip(headerOf(request)),
+          }),
         ],
         controllers: scenario.routes.map((route) => controllerOf(app, route)),
       })(AppModule)
       const served = await NestFactory.create(AppModule, adapter(), { logger: false, forceCloseConnections: true })
+      if (scenario.timesOut) {
+        served.use((_request: unknown, response: ServerResponse, next: () => void) => {
+          app.timedOut().then(() => {
+            if (response.headersSent) return
+            response.statusCode = 503
+            response.end('too slow')
+          })
+          next()
+        })
+      }
       await served.listen(0, '127.0.0.1')
       const { port } = served.getHttpServer().address() as AddressInfo
       return { app, url: `http://127.0.0.1:${port}`, stop: () => served.close() }

@@ -12,7 +12,9 @@ export type { StoreMood } from './http/late-store.ts'
 export { type NodeReply, playAsResponse, playOnNode } from './http/play.ts'
 export {
   CONTROL_PATH,
+  type HttpFailing,
   type HttpOperation,
+  type HttpOwnAnswer,
   type HttpReply,
   type HttpRoute,
   type HttpRouteSettings,

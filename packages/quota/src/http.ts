@@ -1,3 +1,12 @@
+export { AdmittedRequest } from './http/admitted-request.ts'
+export {
+  ANSWER_HANDLERS,
+  answerByApplication,
+  answerHandlerChecks,
+  answerHandlerOf,
+  noResponse,
+  type OwnAnswer,
+} from './http/answer-handlers.ts'
 export type { ProblemDetails, QuotaAnswer, QuotaUnavailableBody, UnauthorizedBody } from './http/answers.ts'
 export {
   type QuotaExceededOptions,
@@ -20,11 +29,9 @@ export {
 } from './http/headers.ts'
 export {
   type Admission,
-  AdmittedRequest,
+  type GoneRequest,
   HttpMeter,
-  httpMeter,
   type PassedRequest,
-  type PlainMeterOptions,
 } from './http/http-meter.ts'
 export { ipSubject } from './http/ip-subject.ts'
 export { MeteredRequest, type MeteringOptions } from './http/metered-request.ts'
@@ -45,6 +52,8 @@ export type {
   SettleMode,
   UnitsOfHandlers,
 } from './http/options.ts'
+export type { PendingResponse } from './http/pending-response.ts'
+export { httpMeter, type PlainMeterOptions } from './http/plain-meter.ts'
 export type { AnswerContext, QuotaAnswers, QuotaExceededBody } from './http/texts.ts'
 export {
   type AnswerTexts,
@@ -61,5 +70,6 @@ export {
 } from './http/warnings.ts'
 export { watchedStream } from './http/watched-stream.ts'
 export type { QuotaLogger } from './options/logger.ts'
+export { calling, isPromiseLike } from './options/promise.ts'
 export { operationOf } from './policy/policy.ts'
 export { isoText, isTimeZone } from './time/zoned.ts'

@@ -85,26 +85,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/charts/{chartKey}/preview.svg": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * A picture of a chart
-         * @description Free.
-         */
-        get: operations["chartPicture"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -162,7 +142,6 @@ export interface components {
             } | null;
             dxScoreMax: number | null;
         };
-        ChartPictureAnswer: string;
         Error: {
             /** @description What went wrong. */
             message: string;
@@ -399,37 +378,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Chart"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    chartPicture: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description `songId:kind:difficulty`, for example `101:standard:4`; difficulty 1 to 6 */
-                chartKey: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "image/svg+xml": components["schemas"]["ChartPictureAnswer"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -155,6 +155,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/upsert/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start an upload in parts
+         * @description Send up to 2,000 scores to `/v1/music/upsert` with its `sessionId`, then call `/v1/upsert/check`. A session expires after 10 minutes without a call. Nothing is then stored or charged. A user may have 5 open sessions.
+         *
+         *     Free.
+         */
+        post: operations["createUploadSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/upsert/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish an upload in parts
+         * @description If all scores have arrived, they are stored, all or none, and charged once: the price of an upsert per 20 scores or part of 20. A repeat gets the same response. An expired session gets 409 `session_expired` immediately, with or without `sync=1`.
+         *
+         *     Free.
+         */
+        post: operations["checkUploadSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/user/data": {
         parameters: {
             query?: never;
@@ -397,6 +441,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/me/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's last requests, the newest first
+         * @description Metered requests of the last 30 days, at most 1,000: time, operation, outcome, charge, and the limit that refused. Follow `nextCursor` until it is `null`.
+         *
+         *     Free.
+         */
+        get: operations["ownUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/usage/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Outcomes of the caller's requests, day by day
+         * @description Metered requests, tokens and failures per day in Beijing. Days without requests have zeros.
+         *
+         *     Free.
+         */
+        get: operations["ownUsageStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/me/quota": {
         parameters: {
             query?: never;
@@ -570,6 +658,50 @@ export interface paths {
          */
         post: operations["resetUserQuota"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota/holds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A user's open holds
+         * @description Tokens and slots of requests in progress, by expiry.
+         *
+         *     Free.
+         */
+        get: operations["listHolds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{id}/quota/holds/{ref}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Release a hold
+         * @description Refunds its tokens and frees its slot immediately. Doesn't stop the work.
+         *
+         *     Free.
+         */
+        delete: operations["releaseHold"];
         options?: never;
         head?: never;
         patch?: never;
@@ -891,172 +1023,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/extras": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The extras that this gateway runs
-         * @description The names of features beyond the specification, as in `EXTRAS`.
-         *
-         *     Free.
-         */
-        get: operations["listExtras"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/alerts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List alerts and the delivery of each
-         * @description The newest first. Follow `nextCursor` until it is `null`.
-         *
-         *     Free.
-         */
-        get: operations["listAlerts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/alerts/webhook": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Where alerts are sent
-         * @description The secret is never shown.
-         *
-         *     Free.
-         */
-        get: operations["readWebhook"];
-        /**
-         * Set where alerts are sent
-         * @description The first time creates a secret, which is only shown this time. Thresholds of the layers named here raise alerts. `If-Match` is optional.
-         *
-         *     Free.
-         */
-        put: operations["replaceWebhook"];
-        post?: never;
-        /**
-         * Stop sending alerts
-         * @description Alerts are kept for reading. Waiting ones are no longer sent.
-         *
-         *     Free.
-         */
-        delete: operations["removeWebhook"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/alerts/webhook/secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Create another secret, which is only shown this time
-         * @description For a day messages are signed with both secrets.
-         *
-         *     Free.
-         */
-        post: operations["rotateWebhookSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/alerts/webhook/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test
-         * @description A message `webhook.test`, which is sent and retried like any other, and appears in the list.
-         *
-         *     Free.
-         */
-        post: operations["testWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/users/{id}/quota/holds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * A user's open holds
-         * @description Tokens and slots of requests in progress, by expiry.
-         *
-         *     Free.
-         */
-        get: operations["listHolds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/users/{id}/quota/holds/{ref}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Release a hold
-         * @description Refunds its tokens and frees its slot immediately. Doesn't stop the work.
-         *
-         *     Free.
-         */
-        delete: operations["releaseHold"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/admin/overview": {
         parameters: {
             query?: never;
@@ -1117,138 +1083,6 @@ export interface paths {
         get: operations["overviewEvents"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/quota/adaptive/reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Forget what mode adaptive has learned
-         * @description Forgets the wall, the suspected rises, and how slowly errors pass. Factor and history stay, and the factor can rise freely. Works in every mode.
-         *
-         *     Free.
-         */
-        post: operations["resetAdaptive"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/upsert/session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Start an upload in parts
-         * @description Send up to 2,000 scores to `/v1/music/upsert` with its `sessionId`, then call `/v1/upsert/check`. A session expires after 10 minutes without a call. Nothing is then stored or charged. A user may have 5 open sessions.
-         *
-         *     Free.
-         */
-        post: operations["createUploadSession"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/upsert/check": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Finish an upload in parts
-         * @description If all scores have arrived, they are stored, all or none, and charged once: the price of an upsert per 20 scores or part of 20. A repeat gets the same response. An expired session gets 409 `session_expired` immediately, with or without `sync=1`.
-         *
-         *     Free.
-         */
-        post: operations["checkUploadSession"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/me/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The caller's last requests, the newest first
-         * @description Metered requests of the last 30 days, at most 1,000: time, operation, outcome, charge, and the limit that refused. Follow `nextCursor` until it is `null`.
-         *
-         *     Free.
-         */
-        get: operations["ownUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/me/usage/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Outcomes of the caller's requests, day by day
-         * @description Metered requests, tokens and failures per day in Beijing. Days without requests have zeros.
-         *
-         *     Free.
-         */
-        get: operations["ownUsageStats"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/users/{id}/quota/why": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Why a user is refused, and what another limit would change
-         * @description The decision about a request now, the binding limit and its end; the user's last refusals; and the last days decided again with a proposal. Changes nothing.
-         *
-         *     Free.
-         */
-        post: operations["whyRefused"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1446,30 +1280,6 @@ export interface components {
                 /** @description no counts can raise the factor before; null: it is at its highest */
                 nextRiseAt: string | null;
             }[];
-        };
-        Alert: {
-            /** @description The message's `webhook-id`. */
-            id: string;
-            /** @enum {string} */
-            type: "limit.near" | "settings.fault" | "counters.away" | "factor.bound" | "webhook.test";
-            /** Format: date-time */
-            at: string;
-            data: {
-                [key: string]: unknown;
-            };
-            /**
-             * @description `kept`: there was no webhook. `given_up`: the receiver never accepted it.
-             * @enum {string}
-             */
-            state: "pending" | "sent" | "given_up" | "kept";
-            attempts: number;
-            /** @description When it will be sent again; `null`: never. */
-            nextAt: string | null;
-            /** @description The status of the last attempt. */
-            lastStatus: number | null;
-            /** @description Why the last attempt got no response. */
-            lastFault: string | null;
-            sentAt: string | null;
         };
         AliveAnswer: {
             /** @constant */
@@ -1794,10 +1604,6 @@ export interface components {
                 resetAt: string;
             }[];
         };
-        ListAlertsAnswer: {
-            items: components["schemas"]["Alert"][];
-            nextCursor: string | null;
-        };
         ListAuditAnswer: {
             items: {
                 seq: number;
@@ -1806,7 +1612,7 @@ export interface components {
                 /** @description A user's id, or `command line`. */
                 by: string | null;
                 /** @enum {string} */
-                action: "settings.change" | "user-quota.change" | "quota.reset" | "factor.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
+                action: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
                 /** @description The id of what was changed; `null`: the settings of all users. */
                 subject: string | null;
                 before: {
@@ -1848,9 +1654,6 @@ export interface components {
                 /** Format: date-time */
                 createdAt: string;
             }[];
-        };
-        ListExtrasAnswer: {
-            extras: string[];
         };
         ListHoldsAnswer: {
             items: components["schemas"]["Hold"][];
@@ -2045,8 +1848,6 @@ export interface components {
                     }[];
                 };
             };
-            /** @description The last alerts of all processes; `null`: the database is unavailable. */
-            alerts: components["schemas"]["Alert"][] | null;
             settings: {
                 version: number;
                 /** @description Stored values without effect; `null`: the database is unavailable. */
@@ -2633,14 +2434,6 @@ export interface components {
                 time?: string;
             } | null;
         };
-        ReadWebhookAnswer: {
-            /** @description `null`: alerts are kept but not sent. */
-            url: string | null;
-            /** @description Names of the layers whose limits raise alerts. */
-            layers: string[];
-            /** @description Until when the previous secret stays valid. */
-            rotatedUntil: string | null;
-        };
         ReadyAnswer: {
             /** @constant */
             status: "ready";
@@ -2909,21 +2702,6 @@ export interface components {
                 time?: string;
             } | null;
         };
-        ReplaceWebhookAnswer: {
-            /** @description `null`: alerts are kept but not sent. */
-            url: string | null;
-            /** @description Names of the layers whose limits raise alerts. */
-            layers: string[];
-            /** @description Until when the previous secret stays valid. */
-            rotatedUntil: string | null;
-            /** @description Signs messages. Shown only in the response that created it; otherwise `null`. */
-            secret: string | null;
-        };
-        ReplaceWebhookBody: {
-            url: string;
-            /** @description Names of the layers whose limits raise alerts. */
-            layers: ("personal" | "site")[];
-        };
         RequestHistoryAnswer: {
             /** Format: date-time */
             until: string;
@@ -2940,168 +2718,6 @@ export interface components {
                 serverError: number;
             }[];
         };
-        ResetAdaptiveAnswer: {
-            /** @enum {string} */
-            mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
-            /** @description whether the mode is adaptive; otherwise the factor doesn't move or apply */
-            isActive: boolean;
-            factor: number;
-            /** @description counts ticks; independent of the version of the settings */
-            version: number;
-            /** @description the last tick; null before the first */
-            lastTick: {
-                /** Format: date-time */
-                at: string;
-                /**
-                 * @description `other`: unknown to this version of the gateway; `msg` names it
-                 * @enum {string}
-                 */
-                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
-                /** @description the same in words */
-                msg: string;
-                from: number;
-                to: number;
-                /** @description of the last 30 complete minutes, and of the last 5 */
-                counts: {
-                    calls: number;
-                    errors: number;
-                    recentCalls: number;
-                    recentErrors: number;
-                };
-                /** @description Wilson bounds of the error rate */
-                bounds: {
-                    low: number;
-                    high: number;
-                    recentLow: number;
-                };
-                /** @description the highest level of a rise, except for a short test of the wall */
-                cap: number | null;
-                /** @description the levels at which errors started; null: unknown */
-                wall: {
-                    /** @description the lowest level at which errors may start */
-                    low: number;
-                    /** @description the level at which there were errors */
-                    high: number;
-                    /**
-                     * Format: date-time
-                     * @description when `low` can be tested again
-                     */
-                    retryAt: string;
-                } | null;
-                /** @description no counts can lower the factor before; null: it is at its lowest */
-                nextFallAt: string | null;
-                /** @description no counts can raise the factor before; null: it is at its highest */
-                nextRiseAt: string | null;
-            } | null;
-            /** @description what a tick would do now */
-            preview: {
-                /** Format: date-time */
-                at: string;
-                /**
-                 * @description `other`: unknown to this version of the gateway; `msg` names it
-                 * @enum {string}
-                 */
-                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
-                /** @description the same in words */
-                msg: string;
-                from: number;
-                to: number;
-                /** @description of the last 30 complete minutes, and of the last 5 */
-                counts: {
-                    calls: number;
-                    errors: number;
-                    recentCalls: number;
-                    recentErrors: number;
-                };
-                /** @description Wilson bounds of the error rate */
-                bounds: {
-                    low: number;
-                    high: number;
-                    recentLow: number;
-                };
-                /** @description the highest level of a rise, except for a short test of the wall */
-                cap: number | null;
-                /** @description the levels at which errors started; null: unknown */
-                wall: {
-                    /** @description the lowest level at which errors may start */
-                    low: number;
-                    /** @description the level at which there were errors */
-                    high: number;
-                    /**
-                     * Format: date-time
-                     * @description when `low` can be tested again
-                     */
-                    retryAt: string;
-                } | null;
-                /** @description no counts can lower the factor before; null: it is at its lowest */
-                nextFallAt: string | null;
-                /** @description no counts can raise the factor before; null: it is at its highest */
-                nextRiseAt: string | null;
-            };
-            /** @description the last moves, newest first */
-            history: {
-                /** Format: date-time */
-                at: string;
-                /**
-                 * @description `other`: unknown to this version of the gateway; `msg` names it
-                 * @enum {string}
-                 */
-                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
-                /** @description the same in words */
-                msg: string;
-                from: number;
-                to: number;
-                /** @description of the last 30 complete minutes, and of the last 5 */
-                counts: {
-                    calls: number;
-                    errors: number;
-                    recentCalls: number;
-                    recentErrors: number;
-                };
-                /** @description Wilson bounds of the error rate */
-                bounds: {
-                    low: number;
-                    high: number;
-                    recentLow: number;
-                };
-                /** @description the highest level of a rise, except for a short test of the wall */
-                cap: number | null;
-                /** @description the levels at which errors started; null: unknown */
-                wall: {
-                    /** @description the lowest level at which errors may start */
-                    low: number;
-                    /** @description the level at which there were errors */
-                    high: number;
-                    /**
-                     * Format: date-time
-                     * @description when `low` can be tested again
-                     */
-                    retryAt: string;
-                } | null;
-                /** @description no counts can lower the factor before; null: it is at its lowest */
-                nextFallAt: string | null;
-                /** @description no counts can raise the factor before; null: it is at its highest */
-                nextRiseAt: string | null;
-            }[];
-            /** @description what the law had learned; null: nothing */
-            forgotten: {
-                wall: {
-                    /** @description the lowest level at which errors may start */
-                    low: number;
-                    /** @description the level at which there were errors */
-                    high: number;
-                    /**
-                     * Format: date-time
-                     * @description when `low` can be tested again
-                     */
-                    retryAt: string;
-                } | null;
-                /** @description how long the last errors took to pass; 0: unknown */
-                responseMinutes: number;
-                /** @description rises that were suspected of causing errors */
-                rises: number;
-            } | null;
-        };
         ResetUserQuotaBody: {
             /**
              * @description Default: all layers that aren't shared.
@@ -3113,9 +2729,6 @@ export interface components {
              * @enum {string}
              */
             category?: "read" | "write";
-        };
-        RotateWebhookSecretAnswer: {
-            secret: string;
         };
         Score: {
             /** @description Id of the music; with `level` it names a chart. */
@@ -3161,9 +2774,6 @@ export interface components {
              * @description When it last changed, ISO 8601 UTC.
              */
             updatedAt: string;
-        };
-        TestWebhookAnswer: {
-            id: string;
         };
         UpdateFishAnswer: {
             /** @constant */
@@ -3292,295 +2902,6 @@ export interface components {
                  */
                 fuzzy?: boolean;
             }[];
-        };
-        Why: {
-            userId: string;
-            operation: string;
-            category: string;
-            /** @description The decision about a request now. */
-            now: {
-                allowed: boolean;
-                cost: number;
-                /** @description The limit named in the response; `null`: none refuses. */
-                binding: {
-                    layer: string;
-                    scope: string;
-                    window: string;
-                    category: string;
-                    /** @enum {string} */
-                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
-                    limit: number;
-                    burst?: number;
-                    used: number;
-                    requested: number;
-                    /**
-                     * Format: date-time
-                     * @description When its window ends, or its bucket has enough tokens.
-                     */
-                    resetAt: string;
-                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
-                    retryable: boolean;
-                } | null;
-                /** @description All limits that refuse. */
-                violations: {
-                    layer: string;
-                    scope: string;
-                    window: string;
-                    category: string;
-                    /** @enum {string} */
-                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
-                    limit: number;
-                    burst?: number;
-                    used: number;
-                    requested: number;
-                    /**
-                     * Format: date-time
-                     * @description When its window ends, or its bucket has enough tokens.
-                     */
-                    resetAt: string;
-                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
-                    retryable: boolean;
-                }[];
-                /** @description Limits that would refuse if they were enforced. */
-                shadowed: {
-                    layer: string;
-                    scope: string;
-                    window: string;
-                    category: string;
-                    /** @enum {string} */
-                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
-                    limit: number;
-                    burst?: number;
-                    used: number;
-                    requested: number;
-                    /**
-                     * Format: date-time
-                     * @description When its window ends, or its bucket has enough tokens.
-                     */
-                    resetAt: string;
-                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
-                    retryable: boolean;
-                }[];
-                retryAfterSeconds: number | null;
-                windows: {
-                    layer: string;
-                    scope: string;
-                    window: string;
-                    /** @enum {string} */
-                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
-                    limit: number | "unlimited";
-                    burst?: number | "unlimited";
-                    used: number | null;
-                    remaining: (number | "unlimited") | null;
-                    resetAt: string | null;
-                    enforced: boolean;
-                }[];
-            };
-            /** @description The same with the proposal and current usage. */
-            proposed: {
-                allowed: boolean;
-                cost: number;
-                /** @description The limit named in the response; `null`: none refuses. */
-                binding: {
-                    layer: string;
-                    scope: string;
-                    window: string;
-                    category: string;
-                    /** @enum {string} */
-                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
-                    limit: number;
-                    burst?: number;
-                    used: number;
-                    requested: number;
-                    /**
-                     * Format: date-time
-                     * @description When its window ends, or its bucket has enough tokens.
-                     */
-                    resetAt: string;
-                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
-                    retryable: boolean;
-                } | null;
-                /** @description All limits that refuse. */
-                violations: {
-                    layer: string;
-                    scope: string;
-                    window: string;
-                    category: string;
-                    /** @enum {string} */
-                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
-                    limit: number;
-                    burst?: number;
-                    used: number;
-                    requested: number;
-                    /**
-                     * Format: date-time
-                     * @description When its window ends, or its bucket has enough tokens.
-                     */
-                    resetAt: string;
-                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
-                    retryable: boolean;
-                }[];
-                /** @description Limits that would refuse if they were enforced. */
-                shadowed: {
-                    layer: string;
-                    scope: string;
-                    window: string;
-                    category: string;
-                    /** @enum {string} */
-                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
-                    limit: number;
-                    burst?: number;
-                    used: number;
-                    requested: number;
-                    /**
-                     * Format: date-time
-                     * @description When its window ends, or its bucket has enough tokens.
-                     */
-                    resetAt: string;
-                    /** @description `false`: the limit is below the cost, so waiting doesn't help. */
-                    retryable: boolean;
-                }[];
-                retryAfterSeconds: number | null;
-                windows: {
-                    layer: string;
-                    scope: string;
-                    window: string;
-                    /** @enum {string} */
-                    kind: "rolling" | "calendar" | "bucket" | "concurrency";
-                    limit: number | "unlimited";
-                    burst?: number | "unlimited";
-                    used: number | null;
-                    remaining: (number | "unlimited") | null;
-                    resetAt: string | null;
-                    enforced: boolean;
-                }[];
-            } | null;
-            /** @description The last refusals, the newest first, at most ten. */
-            refusals: {
-                /** Format: date-time */
-                at: string;
-                operation: string;
-                layer: string;
-                scope: string;
-                window: string;
-                category: string;
-                /** @enum {string} */
-                kind: "rolling" | "calendar" | "bucket" | "concurrency";
-                limit: number;
-                used: number;
-                requested: number;
-                /** Format: date-time */
-                resetAt: string;
-            }[];
-            /** @description The past days, decided again by a real engine, without shared limits. */
-            replay: {
-                /** Format: date-time */
-                since: string;
-                /** Format: date-time */
-                until: string;
-                /** @description All recorded requests of that time. */
-                requests: number;
-                /** @description Those that were decided again. */
-                replayed: number;
-                /** @description The original decisions. */
-                recorded: {
-                    refused: number;
-                    limits: {
-                        layer: string;
-                        scope: string;
-                        window: string;
-                        category: string;
-                        count: number;
-                    }[];
-                };
-                /** @description Decided again with the current rules. */
-                present: {
-                    refused: number;
-                    limits: {
-                        layer: string;
-                        scope: string;
-                        window: string;
-                        category: string;
-                        count: number;
-                    }[];
-                };
-                /** @description Decided again with the proposal. */
-                proposed: {
-                    refused: number;
-                    limits: {
-                        layer: string;
-                        scope: string;
-                        window: string;
-                        category: string;
-                        count: number;
-                    }[];
-                } | null;
-                days: {
-                    /**
-                     * Format: date
-                     * @description In Beijing.
-                     */
-                    date: string;
-                    requests: number;
-                    recorded: number;
-                    present: number;
-                    proposed: number | null;
-                }[];
-                /** @description Requests with a different outcome, the newest first, at most fifty. */
-                changed: {
-                    /** Format: date-time */
-                    at: string;
-                    operation: string;
-                    cost: number;
-                    wasRefused: boolean;
-                    binding: {
-                        layer: string;
-                        scope: string;
-                        window: string;
-                    } | null;
-                }[];
-                unknown: {
-                    /** @description Refused by shared limits: what others would have used is unknown. */
-                    bySharedLimits: number;
-                    /** @description Refused by a concurrency limit. */
-                    bySlots: number;
-                    /** @description Without a decision, or free. */
-                    undecided: number;
-                    /** @description Older requests of that time were deleted. */
-                    isTruncated: boolean;
-                    /** @description The user's periods start on other days, which the replay ignores. */
-                    hasOwnPeriods: boolean;
-                };
-            };
-        };
-        WhyRefusedBody: {
-            /**
-             * @description Default: that of the user's last refusal.
-             * @enum {string}
-             */
-            operation?: "user.data" | "user.charge" | "user.items" | "user.gates" | "user.music" | "source.lx" | "source.fish" | "ticket.clear" | "music.delete" | "music.upsert" | "user.clear" | "charge.2" | "charge.3" | "charge.5";
-            /** @description The change to try; absent: only the current limits. */
-            proposal?: {
-                /** @enum {string} */
-                mode?: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
-                /** @description A different limit for the user, in the operation's category. */
-                limit?: {
-                    /** @enum {string} */
-                    layer: "personal";
-                    /** @enum {string} */
-                    window: "1h" | "5h" | "1d";
-                    tokens: number;
-                };
-                /** @description A limit to shadow, so that it refuses nothing. */
-                shadow?: {
-                    /** @enum {string} */
-                    layer: "personal" | "site";
-                    /** @enum {string} */
-                    window: "1h" | "5h" | "1d";
-                };
-            };
-            /** @default 7 */
-            days?: number;
         };
         WindowStatus: {
             /** @description `Personal` or `Site`. */
@@ -4364,6 +3685,86 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
+    createUploadSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["CreateUploadSessionBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateUploadSessionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UserDisabled"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    checkUploadSession: {
+        parameters: {
+            query?: {
+                /** @description `1`: respond when it is done. */
+                sync?: "0" | "1";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "sessionId": "3b17827f-ce92-497f-8624-a8eb28cc72b4"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CheckUploadSessionBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckUploadSessionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UserDisabled"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConflictOrSessionExpired"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
     readUser: {
         parameters: {
             query?: never;
@@ -4789,6 +4190,70 @@ export interface operations {
             502: components["responses"]["SourceUnreachableOrSourceBadResponseOrSourceErrorOrSourceRateLimited"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
             504: components["responses"]["SourceTimeout"];
+        };
+    };
+    ownUsage: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the previous page. */
+                cursor?: string;
+                /** @description The largest number of requests on the page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnUsageAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UserDisabled"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    ownUsageStats: {
+        parameters: {
+            query?: {
+                /** @description How many days, including today. */
+                days?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnUsageStatsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["UserDisabled"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
     quotaStatus: {
@@ -5243,6 +4708,70 @@ export interface operations {
             429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
+        };
+    };
+    listHolds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListHoldsAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
+        };
+    };
+    releaseHold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id. */
+                id: string;
+                /** @description As in the list. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. The response has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenOrUserDisabled"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyFailures"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
     listUsers: {
@@ -5771,7 +5300,7 @@ export interface operations {
                 /** @description The largest number of entries on the page. */
                 limit?: number;
                 /** @description Only entries of this kind. */
-                action?: "settings.change" | "user-quota.change" | "quota.reset" | "factor.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke" | "webhook.change" | "webhook.rotate";
+                action?: "settings.change" | "user-quota.change" | "quota.reset" | "hold.release" | "user.create" | "user.change" | "user.delete" | "balance.change" | "token.issue" | "token.revoke" | "bot.issue" | "bot.revoke" | "chart-key.issue" | "chart-key.revoke";
             };
             header?: never;
             path?: never;
@@ -5889,297 +5418,6 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
-    listExtras: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListExtrasAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    listAlerts: {
-        parameters: {
-            query?: {
-                /** @description `nextCursor` of the previous page. */
-                cursor?: string;
-                /** @description The largest number of alerts on the page. */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListAlertsAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    readWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReadWebhookAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    replaceWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
-                 * @example *
-                 */
-                "If-Match"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "url": "https://hooks.example.com/quota",
-                 *       "layers": [
-                 *         "site"
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["ReplaceWebhookBody"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplaceWebhookAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
-        };
-    };
-    removeWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
-                 * @example *
-                 */
-                "If-Match"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. The response has no body. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            404: components["responses"]["NotFound"];
-            412: components["responses"]["PreconditionFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    rotateWebhookSecret: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RotateWebhookSecretAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    testWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Accepted, and in progress. */
-            202: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TestWebhookAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    listHolds: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The user's id. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListHoldsAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            404: components["responses"]["NotFound"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    releaseHold: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The user's id. */
-                id: string;
-                /** @description As in the list. */
-                ref: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. The response has no body. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            404: components["responses"]["NotFound"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
     overview: {
         parameters: {
             query?: never;
@@ -6264,223 +5502,6 @@ export interface operations {
             429: components["responses"]["TooManyFailures"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    resetAdaptive: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ResetAdaptiveAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    createUploadSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /** @example {} */
-                "application/json": components["schemas"]["CreateUploadSessionBody"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateUploadSessionAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["UserDisabled"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
-        };
-    };
-    checkUploadSession: {
-        parameters: {
-            query?: {
-                /** @description `1`: respond when it is done. */
-                sync?: "0" | "1";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "sessionId": "3b17827f-ce92-497f-8624-a8eb28cc72b4"
-                 *     }
-                 */
-                "application/json": components["schemas"]["CheckUploadSessionBody"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CheckUploadSessionAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["UserDisabled"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["ConflictOrSessionExpired"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
-        };
-    };
-    ownUsage: {
-        parameters: {
-            query?: {
-                /** @description `nextCursor` of the previous page. */
-                cursor?: string;
-                /** @description The largest number of requests on the page. */
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OwnUsageAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["UserDisabled"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    ownUsageStats: {
-        parameters: {
-            query?: {
-                /** @description How many days, including today. */
-                days?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OwnUsageStatsAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["UserDisabled"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
-    whyRefused: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The user's id. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "operation": "music.upsert",
-                 *       "proposal": {
-                 *         "mode": "lenient"
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["WhyRefusedBody"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Why"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrOverloadedOrShuttingDown"];
         };
     };
     metrics: {

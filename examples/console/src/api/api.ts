@@ -1,11 +1,10 @@
 import type { components, paths } from 'example-client/gateway-types'
 import createClient, { type Client } from 'openapi-fetch'
+import type { Category, Layer, QuotaStatus, Settings, UserQuota } from '../limits.ts'
 import { isId } from '../route.ts'
 import { ApiError, type ErrorCode, toApiError } from './api-error.ts'
-import type { Policy, QuotaStatus, Reset, Settings, UserQuota } from './documents.ts'
 
 type Schemas = components['schemas']
-type UserQuotaQuery = NonNullable<paths['/admin/users/{id}/quota']['get']['parameters']['query']>
 export type UserPage = Schemas['ListUsersAnswer']
 export type User = UserPage['items'][number]
 export type UserChange = Schemas['PutUserBody']
@@ -38,6 +37,12 @@ export interface Stored<T> extends Versioned<T> {
 
 /** Adds credits, or sets them if they are still `from`. */
 export type BalanceChange = { readonly add: number } | { readonly set: number; readonly from: number }
+
+/** Whose usage to reset. Without a category: all of it. */
+export interface Reset {
+  readonly layer: Layer
+  readonly category?: Category
+}
 
 /** A listed credential, without its secret. */
 export interface Credential {
@@ -92,8 +97,8 @@ export class Api {
   /** @throws {ApiError} `precondition_failed` if someone else saved first */
   async replaceSettings(settings: Settings, etag: string): Promise<Stored<Settings>> {
     const header = { 'If-Match': etag }
-    const body = asSent<'ReplaceSettingsBody'>(settings)
-    const answer = await this.write((client) => client.PUT('/admin/quota/settings', { params: { header }, body }))
+    const options = { params: { header }, body: settings }
+    const answer = await this.write((client) => client.PUT('/admin/quota/settings', options))
     const { warnings, ...document } = answer.data
     return { ...versioned({ ...answer, data: document }), warnings }
   }
@@ -103,22 +108,18 @@ export class Api {
    *
    * @throws {ApiError} `precondition_failed` if someone else saved first
    */
-  async patchSettings(patch: object, etag: string): Promise<void> {
+  async patchSettings(body: Record<string, unknown>, etag: string): Promise<void> {
     const header = { 'If-Match': etag }
-    const body = asSent<'PatchSettingsBody'>(patch)
     await this.write((client) => client.PATCH('/admin/quota/settings', { params: { header }, body }))
   }
 
-  /** @param layer a layer that isn't shared; by default the first one */
-  async userQuota(id: string, layer?: string): Promise<Versioned<UserQuota>> {
-    const params = { path: { id }, query: queryOf(layer) }
-    return versioned(await this.read((client) => client.GET('/admin/users/{id}/quota', { params })))
+  async userQuota(id: string): Promise<Versioned<UserQuota>> {
+    return versioned(await this.read((client) => client.GET('/admin/users/{id}/quota', { params: { path: { id } } })))
   }
 
   /** @throws {ApiError} `precondition_failed` if someone else saved first */
-  async replaceUserQuota(id: string, layer: string, quota: UserQuota, etag: string): Promise<Stored<UserQuota>> {
-    const params = { path: { id }, query: queryOf(layer), header: { 'If-Match': etag } }
-    const body = asSent<'ReplaceUserQuotaBody'>(quota)
+  async replaceUserQuota(id: string, body: UserQuota, etag: string): Promise<Stored<UserQuota>> {
+    const params = { path: { id }, header: { 'If-Match': etag } }
     const answer = await this.write((client) => client.PUT('/admin/users/{id}/quota', { params, body }))
     const { warnings, ...document } = answer.data
     return { ...versioned({ ...answer, data: document }), warnings }
@@ -130,7 +131,7 @@ export class Api {
   }
 
   async resetQuota(id: string, reset: Reset): Promise<QuotaStatus> {
-    const options = { params: { path: { id } }, body: asSent<'ResetUserQuotaBody'>(reset) }
+    const options = { params: { path: { id } }, body: reset }
     return (await this.write((client) => client.POST('/admin/users/{id}/quota/reset', options))).data
   }
 
@@ -264,13 +265,13 @@ export class Api {
 }
 
 /**
- * Reads the policy.
+ * Checks a token.
  *
  * @throws {ApiError} `unauthorized` if the token is invalid, `forbidden` if its user isn't an administrator
  */
-export async function policyWith(token: string): Promise<Policy> {
+export async function checkToken(token: string): Promise<void> {
   const client = clientWith(() => token)
-  return (await answerOf(() => client.GET('/admin/quota/policy'))).data
+  await answerOf(() => client.GET('/admin/quota/settings'))
 }
 
 function clientWith(token: () => string | undefined): Client<paths> {
@@ -300,17 +301,6 @@ const REFUSALS: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'user_disab
 
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && REFUSALS.includes(error.code)
-}
-
-/**
- * The generated types describe the default policy. Other policies have other names, and the gateway validates requests.
- */
-function asSent<Name extends keyof Schemas>(document: object): NonNullable<Schemas[Name]> {
-  return document as NonNullable<Schemas[Name]>
-}
-
-function queryOf(layer: string | undefined): UserQuotaQuery {
-  return (layer === undefined ? {} : { layer }) as UserQuotaQuery
 }
 
 function versioned<T>({ data, response }: { data: T; response: Response }): Versioned<T> {

@@ -3,14 +3,6 @@ import { Field, ValueInput } from '../ui/field.tsx'
 import { useWords } from '../words/words.ts'
 import type { Editor } from './use-editor.ts'
 
-interface EditorFieldProps {
-  readonly editor: Editor
-  readonly path: string
-  readonly label: string
-  readonly about?: string
-  readonly kind?: 'text' | 'decimal' | 'instant'
-}
-
 function useFault({ faults, isTried }: Editor, path: string): string | undefined {
   const { settings } = useWords()
   const fault = faults[path]
@@ -19,24 +11,28 @@ function useFault({ faults, isTried }: Editor, path: string): string | undefined
   return isShown ? settings.faults[fault] : undefined
 }
 
-/** A labelled field. It's marked while it differs from the stored value. */
-export function EditorField({ editor, path, label, about, kind = 'text' }: EditorFieldProps): JSX.Element {
-  const fault = useFault(editor, path)
-  const ofKind = kind === 'decimal' ? 'number' : ''
+interface EditorFieldProps {
+  readonly editor: Editor
+  readonly path: string
+  readonly label: string
+  readonly about: string
+}
+
+/** A labelled number. It's marked while it differs from the stored value. */
+export function EditorField({ editor, path, label, about }: EditorFieldProps): JSX.Element {
   return (
-    <Field label={label} about={about} fault={fault}>
-      {(props) => {
-        const shared = {
-          ...props,
-          autocomplete: 'off',
-          spellcheck: false,
-          class: editor.changed.includes(path) ? `${ofKind} changed` : ofKind,
-          value: editor.draft[path] ?? '',
-          onInput: (event: { readonly currentTarget: HTMLInputElement }) => editor.set(path, event.currentTarget.value),
-        } as const
-        if (kind === 'instant') return <input {...shared} type="datetime-local" step="any" />
-        return <input {...shared} inputMode={kind} />
-      }}
+    <Field label={label} about={about} fault={useFault(editor, path)}>
+      {(props) => (
+        <input
+          {...props}
+          autocomplete="off"
+          spellcheck={false}
+          class={editor.changed.includes(path) ? 'number changed' : 'number'}
+          value={editor.draft[path] ?? ''}
+          inputMode="decimal"
+          onInput={(event) => editor.set(path, event.currentTarget.value)}
+        />
+      )}
     </Field>
   )
 }

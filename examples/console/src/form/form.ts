@@ -4,16 +4,7 @@
  */
 export type Fields = Readonly<Record<string, string>>
 
-export type FaultCode =
-  | 'tokens'
-  | 'price'
-  | 'multiplier'
-  | 'customMissing'
-  | 'override'
-  | 'thresholds'
-  | 'until'
-  | 'name'
-  | 'qq'
+export type FaultCode = 'tokens' | 'price' | 'multiplier' | 'customMissing' | 'override' | 'name' | 'qq'
 export type Faults = Readonly<Record<string, FaultCode>>
 
 /** The result of parsing a form. */

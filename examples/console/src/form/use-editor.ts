@@ -1,5 +1,5 @@
 import { useCallback, useEffect } from 'preact/hooks'
-import type { Remark, Stored, Versioned } from '../api/api.ts'
+import type { Stored, Versioned } from '../api/api.ts'
 import { ApiError } from '../api/api-error.ts'
 import { useDraft } from '../ui/use-draft.ts'
 import type { Faults, Fields, Read } from './form.ts'
@@ -13,18 +13,11 @@ export interface Editable<T, B> {
   store(body: B, etag: string): Promise<Stored<T>>
   toFields(document: T): Fields
   read(fields: Fields): Read<B>
-  /**
-   * Values that aren't in effect, and why.
-   *
-   * @default nothing
-   */
-  notInForce?(document: T): readonly Remark[]
 }
 
 export interface Version {
   readonly etag: string
   readonly fields: Fields
-  readonly notInForce: readonly Remark[]
 }
 
 interface State {
@@ -76,7 +69,6 @@ export function useEditor<T, B>(of: Editable<T, B>, keys: readonly unknown[]): E
   const versionOf = ({ etag, document }: Versioned<T>): Version => ({
     etag,
     fields: of.toFields(document),
-    notInForce: of.notInForce?.(document) ?? [],
   })
 
   const reload = useCallback(async () => {

@@ -1,19 +1,10 @@
-import type { Mode } from '../api/documents.ts'
 import type { FaultCode } from '../form/form.ts'
-import type { Tab } from '../pages/settings/tab-names.ts'
+import type { Mode } from '../limits.ts'
 
 export const settings = {
   title: 'Limits',
   about: 'These limits apply to everyone without limits of their own. They take effect when you save.',
   version: (version: string) => `Version ${version}`,
-  tabsLabel: 'Parts of the limits',
-  tabs: {
-    base: 'Base values',
-    plans: 'Plans',
-    prices: 'Prices',
-    shadow: 'Shadow',
-    thresholds: 'Thresholds',
-  } satisfies Record<Tab, string>,
   showCustom: 'Show custom values',
   mode: 'Mode',
   modeAbout: {
@@ -27,8 +18,6 @@ export const settings = {
     `A user, in ${window}: ${limits.map(([category, limit]) => `${limit} ${category.toLowerCase()}`).join(', ')}`,
   noValues: 'No values yet. Fill them in below.',
   inForce: 'in effect',
-  notInForce:
-    'Some stored values aren’t in effect, because they’re unknown or invalid. Saving keeps unknown values and replaces invalid ones.',
   limits: 'Base values and resulting limits',
   limitsAbout:
     'Enter tokens on the left. On the right you see the limit in each mode. 0 blocks. To turn off custom values, leave all of them empty.',
@@ -41,34 +30,15 @@ export const settings = {
   now: (limit: string) => `now ${limit}`,
   copyBase: 'Copy base values to custom values',
   clearCustom: 'Clear custom values',
-  sharedLayer: (layer: string) => `${layer} layer`,
-  enabled: (layer: string) => `${layer} limits apply`,
+  site: 'Site-wide layer',
+  enabled: 'Site-wide limits apply',
   enabledAbout: 'When off, its windows aren’t checked, charged or shown.',
-  multiplier: (layer: string) => `Multiplier of the ${layer.toLowerCase()} limits`,
+  multiplier: 'Multiplier of the site-wide limits',
   multiplierAbout: 'From 0.25 to 4, with at most two decimals. Applies in every mode.',
   off: 'off',
-  notEnforced: 'not enforced',
-  shadow: 'Shadow limits',
-  shadowAbout: 'Select limits to count without refusing requests. Administrators see them, users don’t.',
-  shadowAll: (layer: string) => `${layer}: no limit is enforced`,
-  shadowOne: (layer: string, window: string) => `${layer}, ${window}: not enforced`,
-  plans: 'Plans',
-  plansAbout:
-    'Limits for users on a plan. Modes scale them. Leave a field empty to use the base value. If you remove a plan, its users get the base values.',
-  planOf: (plan: string) => `Plan ${plan}`,
-  planName: 'New plan name',
-  planFault: 'Use 1 to 32 of A-Z a-z 0-9 _ - and a name that isn’t taken.',
-  addPlan: 'Add plan',
-  removePlan: 'Remove plan',
-  removePlanOf: (plan: string) => `Remove plan ${plan}`,
-  thresholds: 'Usage thresholds',
-  thresholdsList: 'Alert thresholds',
-  thresholdsAbout:
-    'List shares of a limit in percent, or remaining tokens, separated by commas: 80 %, 95 %, 100. Leave empty for 80 %. Enter - for no alerts.',
   prices: 'Prices',
   pricesAbout: 'Tokens per request. Leave empty for the default.',
   operation: 'Operation',
-  category: 'Category',
   price: 'Price',
   defaultPrice: 'Default',
   priceOf: (operation: string) => `Price of ${operation}`,
@@ -78,8 +48,6 @@ export const settings = {
     multiplier: 'Enter a number from 0.25 to 4 with at most two decimals.',
     customMissing: 'Fill in all custom values or none. Custom mode needs all of them.',
     override: 'Enter a whole number from 0 to 100,000,000,000, or leave empty for the default.',
-    thresholds: 'Enter up to 8 values such as 80 % or 100, with a comma and a space between them.',
-    until: 'Enter a date and time from 1970 on, or leave empty.',
     name: 'Enter 1 to 64 characters.',
     qq: 'Enter a whole number from 10000 to 999999999999, or leave empty.',
   } satisfies Record<FaultCode, string>,

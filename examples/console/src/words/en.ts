@@ -1,10 +1,8 @@
 import type { AuditEntry } from '../api/api.ts'
 import type { ErrorCode } from '../api/api-error.ts'
-import type { Mode } from '../api/documents.ts'
+import type { Layer, Mode } from '../limits.ts'
 import { failures, reasonCounts, reasons, wouldReasons } from './en-errors.ts'
 import { settings } from './en-settings.ts'
-
-export type Unit = 'day' | 'hour' | 'minute' | 'second'
 
 export interface CredentialWords {
   readonly title: string
@@ -104,17 +102,7 @@ export const en = {
   } satisfies Record<ErrorCode, string>,
   layers: { personal: 'Personal', site: 'Site-wide' },
   categories: { read: 'Read', write: 'Write' },
-  periods: {
-    hour: 'calendar hour',
-    day: 'calendar day',
-    week: 'calendar week',
-    month: 'calendar month',
-    year: 'calendar year',
-  },
-  slots: { imports: 'concurrent imports' } as Readonly<Record<string, string>>,
-  slotsOf: (label: string) => `${label} (concurrent)`,
-  burst: (length: string, most: string) => `${length}, burst of ${most}`,
-  lengthOf: (count: number, unit: Unit) => `${count} ${unit}${count === 1 ? '' : 's'}`,
+  windows: { '1h': '1 hour', '5h': '5 hours', '1d': '1 day' },
   windowOf: (layer: string, category: string, window: string) => `${layer}, ${category.toLowerCase()}, ${window}`,
   modes: {
     conservative: 'Conservative',
@@ -208,35 +196,26 @@ export const en = {
     used: (used: string, limit: string) => `${used} of ${limit}`,
     held: (tokens: string) => `including ${tokens} held`,
     left: (remaining: string) => `${remaining} left`,
-    unlimited: 'unlimited',
     ends: (time: string) => `ends ${time}`,
     notOpen: 'not started',
-    fullAgain: (time: string) => `full again ${time}`,
-    full: 'full',
-    comesBack: (limit: string) => `; ${limit} refill evenly over this time`,
     reset: 'Reset usage ...',
     resetTitle: 'Reset usage',
     resetAbout:
       'This sets usage to 0, so the user can continue immediately. You can’t undo it. The audit trail keeps the amount.',
     resetWhat: 'Which requests',
     resetLayer: 'Which layer',
-    resetShared: (layer: string) => `${layer}: shared by everyone`,
-    resetOwn: (layer: string) => `${layer}: this user only`,
+    resetLayers: {
+      personal: 'Personal: this user only',
+      site: 'Site-wide: shared by everyone',
+    } satisfies Record<Layer, string>,
     every: 'All',
     resetSubmit: 'Reset',
     resetDone: 'Usage reset. The user can continue immediately.',
     quota: 'This user’s limits',
-    quotaOf: (layer: string) => `This user’s limits: ${layer}`,
     quotaAbout: 'Enter tokens. Modes don’t scale these limits. Leave a field empty for the default. 0 blocks.',
     follows: 'default',
-    bypass: (layer: string) => `${layer} limits don’t apply to this user`,
-    bypassAbout: (layers: string) => `${layers} limits always apply.`,
-    plan: 'Plan',
-    noPlan: 'none',
-    untilOverrides: 'These limits apply until',
-    untilPlan: 'The plan applies until',
-    untilAbout: 'In your time zone. Leave empty for no end.',
-    anchor: 'Start of periods',
+    bypass: 'Site-wide limits don’t apply to this user',
+    bypassAbout: 'Personal limits always apply.',
     removeQuota: 'Use defaults everywhere',
     overrideOf: (category: string, window: string) => `${category}, ${window}`,
     balanceTitle: 'Ticket credits',
@@ -304,7 +283,6 @@ export const en = {
       'settings.change': 'changed the limits of',
       'user-quota.change': 'changed the limits of',
       'quota.reset': 'reset the usage of',
-      'factor.reset': 'reset what adaptive mode learned',
       'hold.release': 'released a hold of',
       'user.create': 'created the user',
       'user.change': 'changed the user',
@@ -316,8 +294,6 @@ export const en = {
       'bot.revoke': 'revoked a bot token',
       'chart-key.issue': 'issued a chart key',
       'chart-key.revoke': 'revoked a chart key',
-      'webhook.change': 'changed where alerts are sent',
-      'webhook.rotate': 'replaced the secret for alerts',
     } satisfies Record<AuditEntry['action'], string>,
   },
   notFound: 'Page not found',

@@ -8,8 +8,7 @@ import {
 } from '@scoregw/quota/adaptive'
 import { type ListenPool, sqlFactor, sqlOutcomes } from '@scoregw/quota-sql'
 import type { Chore } from '../chores.ts'
-import { COUNTERS } from '../db/migrations/0010-counters.ts'
-import type { Db } from '../db/schema.ts'
+import { COUNTERS, type Db } from '../db/schema.ts'
 import type { OperationName } from '../quota/policy.ts'
 import { watching } from '../quota/settings.ts'
 

@@ -18,7 +18,6 @@ export const AUDIT_ACTIONS = [
   'settings.change',
   'user-quota.change',
   'quota.reset',
-  'factor.reset',
   'hold.release',
   'user.create',
   'user.change',
@@ -30,8 +29,6 @@ export const AUDIT_ACTIONS = [
   'bot.revoke',
   'chart-key.issue',
   'chart-key.revoke',
-  'webhook.change',
-  'webhook.rotate',
 ] as const
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

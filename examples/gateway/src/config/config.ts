@@ -48,14 +48,10 @@ export interface Config {
   /** Origins whose pages may call the gateway. */
   readonly corsOrigins: readonly string[]
   readonly trustProxy: Values['TRUST_PROXY']
-  /** Whether alerts may be sent to this machine and to private networks. */
-  readonly webhookAllowPrivate: boolean
   readonly logLevel: Values['LOG_LEVEL']
   /** Whether everyone may see the outcomes of all requests. */
   readonly isFailureRatePublic: boolean
   readonly supportForumUrl: string
-  /** Names of the extras to run. */
-  readonly extras: 'all' | readonly string[]
   /** Unknown variables that resemble a known one. In production they are faults. */
   readonly misspelt: readonly Misspelt[]
   /** The demo's users, data and credentials. Absent in production. */
@@ -84,10 +80,9 @@ export interface DemoConfig {
 /**
  * Reads the configuration. An empty variable counts as not set.
  *
- * @param extras the valid names in EXTRAS. Default: any, for programs that run none
  * @throws {ConfigError} naming every fault
  */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>, extras?: readonly string[]): Config {
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = []
   const entries = Object.entries(VARIABLES).map(([name, { schema, default: text }]) => {
     const result = schema.safeParse(env[name] || text)
@@ -96,11 +91,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ex
   })
   const values = Object.fromEntries(entries) as Values
   const unread = misspelt(env)
-  faults.push(
-    ...crossFaults(values),
-    ...extraFaults(values, extras),
-    ...(values.NODE_ENV === 'production' ? unread.map(misspeltText) : []),
-  )
+  faults.push(...crossFaults(values), ...(values.NODE_ENV === 'production' ? unread.map(misspeltText) : []))
   if (faults.length > 0) throw new ConfigError(faults)
   return {
     port: values.PORT,
@@ -139,11 +130,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>, ex
     },
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
-    webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'true',
     logLevel: values.LOG_LEVEL,
     isFailureRatePublic: values.FAILURE_RATE_PUBLIC,
     supportForumUrl: values.SUPPORT_FORUM_URL,
-    extras: values.EXTRAS,
     misspelt: unread,
     demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),
   }
@@ -184,13 +173,6 @@ function crossFaults(values: Partial<Values>): string[] {
   const { DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN } = values
   if (DEMO_USER_TOKEN === undefined || DEMO_USER_TOKEN !== DEMO_ADMIN_TOKEN) return faults
   return [...faults, 'DEMO_ADMIN_TOKEN: must differ from DEMO_USER_TOKEN']
-}
-
-function extraFaults({ EXTRAS }: Partial<Values>, known?: readonly string[]): string[] {
-  if (known === undefined || EXTRAS === undefined || EXTRAS === 'all') return []
-  const unknown = EXTRAS.filter((name) => !known.includes(name)).map((name) => JSON.stringify(name))
-  if (unknown.length === 0) return []
-  return [`EXTRAS: unknown: ${unknown.join(', ')}; expected all, none, or some of ${known.join(', ')}`]
 }
 
 const PORTS = ['PORT', 'SYNC_PORT', 'CHARTS_PORT', 'METRICS_PORT'] as const

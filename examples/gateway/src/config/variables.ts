@@ -167,11 +167,6 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** The stores for counters. */
 const STORES = ['embedded', 'postgres', 'redis'] as const
 
-/** The extras to run. `extras/` defines the names. */
-const extras = z
-  .string()
-  .transform((text): 'all' | string[] => (text === 'all' ? text : listOf(text === 'none' ? '' : text)))
-
 /** All environment variables of the gateway. */
 export const VARIABLES = {
   PORT: variable(port, '8080'),
@@ -206,11 +201,9 @@ export const VARIABLES = {
   FISH_BASE_URL: variable(baseUrl, 'https://www.diving-fish.com/api/maimaidxprober'),
   SOURCE_TIMEOUT_MS: variable(timeoutMs, '10000'),
   CORS_ORIGINS: variable(origins, ''),
-  WEBHOOK_ALLOW_PRIVATE: variable(z.enum(['true', 'false'], { error: 'expected true or false' }), 'false'),
   TRUST_PROXY: variable(trustProxy, 'false'),
   LOG_LEVEL: variable(z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }), 'info'),
   FAILURE_RATE_PUBLIC: variable(onOrOff, 'false'),
-  EXTRAS: variable(extras, 'all'),
   SUPPORT_FORUM_URL: variable(httpUrl, 'https://forum.example.com/quota'),
   DEMO_USER_TOKEN: variable(gatewayToken.optional()),
   DEMO_ADMIN_TOKEN: variable(gatewayToken.optional()),

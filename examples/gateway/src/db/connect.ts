@@ -9,7 +9,7 @@ export interface DatabaseOptions {
   readonly dataDir: string
 }
 
-/** Opens the configured database, and upgrades its schema. */
+/** Opens the configured database. A new one gets its tables. */
 export function openDatabase({ databaseUrl, dataDir }: DatabaseOptions): Promise<Db> {
   return databaseUrl === undefined ? openSqlite(dataDir) : openPostgres(databaseUrl)
 }

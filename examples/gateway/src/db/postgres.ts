@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } f
 import pg from 'pg'
 import { codesOf, StartError } from '../start/start-error.ts'
 import { DatabaseAwayError } from './database-away.ts'
-import { migrate } from './migrations/migrate.ts'
+import { migrate } from './migrate.ts'
 import type { Db } from './schema.ts'
 
 /** Connections per process. */
@@ -104,7 +104,7 @@ export function changesPool(connectionString: string): pg.Pool {
 async function migrateFirst(connectionString: string): Promise<void> {
   const db = connect({ connectionString, max: 1 })
   try {
-    await migrate(db, { isInTransaction: false })
+    await migrate(db, false)
   } finally {
     await db.destroy()
   }

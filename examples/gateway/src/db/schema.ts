@@ -27,14 +27,12 @@ export interface Tables {
   upload_scores: UploadScoreTable
   usage_records: UsageRecordTable
   usage_days: UsageDayTable
-  alerts: AlertTable
-  /** One row: where alerts are sent. */
-  webhooks: WebhookTable
-  /** One row: the process that sends alerts. The row of a process that died expires at `expires_at`. */
-  alert_sender: { id: number; lease_id: string; expires_at: number }
 }
 
 export type Db = Kysely<Tables>
+
+/** The prefix of the library's tables: counters, settings, and how requests ended. */
+export const COUNTERS = 'counter'
 
 interface UserTable {
   id: string
@@ -269,41 +267,6 @@ interface UploadScoreTable {
   level: number
   /** JSON. */
   play: string
-}
-
-/** Alerts for administrators; also the webhook's outbox. */
-export interface AlertTable {
-  /** Also the message's id for the receiver, the same in every attempt. */
-  id: string
-  /** A hash that identifies the occasion, so that all processes together raise one alert for it. */
-  occasion: string
-  type: string
-  at: number
-  /** JSON: the payload, byte for byte. */
-  body: string
-  /** `kept`: there was no address to send it to. `given_up`: the receiver never accepted it. */
-  state: 'pending' | 'sent' | 'given_up' | 'kept'
-  attempts: number
-  /** When the next attempt is due; `null` unless it is pending. */
-  next_at: number | null
-  /** The status of the last response; `null`: there was none, and `last_fault` says why. */
-  last_status: number | null
-  last_fault: string | null
-  sent_at: number | null
-}
-
-interface WebhookTable {
-  id: number
-  version: number
-  revision: string
-  /** `null`: the webhook was removed. */
-  url: string | null
-  /** JSON: names of the layers whose limits raise alerts. */
-  layers: string
-  secret: string | null
-  /** The secret before the last rotation. It also signs until `old_until`. */
-  old_secret: string | null
-  old_until: number | null
 }
 
 /** One metered request. Columns about a limit are set for refusals only. */

@@ -3,7 +3,7 @@ import type { SqliteConnection } from '@scoregw/quota-sql'
 import { Kysely } from 'kysely'
 import Database from 'libsql'
 import { dataDirFault, makeDataDir, ownFile } from '../start/data-dir.ts'
-import { migrate } from './migrations/migrate.ts'
+import { migrate } from './migrate.ts'
 import type { Db } from './schema.ts'
 import { GatewaySqliteDialect, Patience } from './sqlite-dialect.ts'
 
@@ -53,7 +53,7 @@ async function openFile(dataDir: string): Promise<Db> {
   try {
     // Take the write lock first: if several processes start together, one migrates and the others wait.
     await patience.run(() => file.exec('begin immediate'))
-    await migrate(db, { isInTransaction: true })
+    await migrate(db, true)
     file.exec('commit')
     reader = openReader(path)
     READERS.set(db, reader.db)

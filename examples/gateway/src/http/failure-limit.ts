@@ -83,8 +83,7 @@ export function failureLimit({ limit, windowMs, clock }: FailureLimitOptions): F
     subject: callerKey,
     requestPropertyName: 'failures',
     standardHeaders: false,
-    handler: (req, _res, next, answer) =>
-      next(answer.status === 429 ? new FailuresExceeded(answer.decision, callerKey(req), localeOf(req)) : answer),
+    handler: (req, _res, next, { decision }) => next(new FailuresExceeded(decision, callerKey(req), localeOf(req))),
   })
   return {
     charge: metered.operation('fail'),

@@ -47,15 +47,18 @@ export function chargingBefore({
       return user && subjectOf(user.id)
     },
     // A 429 has its own body. All other errors have the gateway's form.
-    async handler(req, res, next, answer) {
+    async handler(req, res, _next, { status, body }) {
       await contextOf(req).abandon?.()
-      const { status, body } = answer
-      if (status === 429) res.status(status).json(body)
-      else if (status === 401) next(new HttpError(body.error, body.msg))
-      else {
-        const { retryAfterSeconds } = body
-        next(new HttpError(body.error, body.msg, { retryAfterSeconds, cause: answer.error }))
-      }
+      res.status(status).json(body)
+    },
+    async onUnauthenticated(req, _res, next, { body }) {
+      await contextOf(req).abandon?.()
+      next(new HttpError(body.error, body.msg))
+    },
+    async onUnavailable(req, _res, next, { body, error }) {
+      await contextOf(req).abandon?.()
+      const { retryAfterSeconds } = body
+      next(new HttpError(body.error, body.msg, { retryAfterSeconds, cause: error }))
     },
     logger: meterLogger(logger),
   })

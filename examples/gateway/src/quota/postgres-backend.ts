@@ -1,6 +1,6 @@
 import { storeSchema } from '@scoregw/quota/store'
 import { type PostgresPool, postgresStore } from '@scoregw/quota-sql'
-import { COUNTERS } from '../db/migrations/0010-counters.ts'
+import { COUNTERS } from '../db/schema.ts'
 import { type BackendOptions, type QuotaBackend, StoreWatch } from './backend.ts'
 import { subjectsOf } from './layer-members.ts'
 import { settingsOn } from './settings.ts'

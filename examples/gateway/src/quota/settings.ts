@@ -7,8 +7,7 @@ import {
   type WatchOptions,
 } from '@scoregw/quota-sql'
 import { type AuditAction, type Deed, writeDown } from '../audit/audit-log.ts'
-import { COUNTERS } from '../db/migrations/0010-counters.ts'
-import type { Db } from '../db/schema.ts'
+import { COUNTERS, type Db } from '../db/schema.ts'
 import { instantText } from '../http/instant.ts'
 import { bypassMember } from './layer-members.ts'
 

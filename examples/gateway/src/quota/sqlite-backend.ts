@@ -1,6 +1,5 @@
 import { type SqliteConnection, type SqliteStore, sqliteStore } from '@scoregw/quota-sql'
-import { COUNTERS } from '../db/migrations/0010-counters.ts'
-import type { Db } from '../db/schema.ts'
+import { COUNTERS, type Db } from '../db/schema.ts'
 import type { Logger } from '../log/logger.ts'
 import type { BackendOptions, QuotaBackend } from './backend.ts'
 import { savedParts, UNREADABLE_PART } from './saved-counters.ts'

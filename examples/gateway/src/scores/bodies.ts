@@ -1,9 +1,8 @@
-import type { Request } from 'express'
 import * as z from 'zod'
 import { chartText, LEVELS } from '../charts/chart.ts'
-import type { ErrorCode } from '../http/http-error.ts'
-import { envelope, type Reply } from '../http/route.ts'
-import { LEVEL, MAX_ACHIEVEMENT, MUSIC_ID, type Play, parseAchievement, scoreSchema } from './score.ts'
+import { isoInstant } from '../http/instant.ts'
+import { envelope } from '../http/route.ts'
+import { LEVEL, MAX_ACHIEVEMENT, MUSIC_ID, parseAchievement, scoreSchema } from './score.ts'
 
 const COMBO = ['none', 'fc', 'fcp', 'ap', 'app'] as const
 const SYNC = ['none', 'fs', 'fsp', 'fsd', 'fsdp', 'sync'] as const
@@ -51,20 +50,6 @@ export function syncStrength(status: number): number {
   return SYNC_STRENGTHS[status] ?? 0
 }
 
-/** Extends `POST /v1/music/upsert`: it handles requests that have its member. */
-export interface UpsertExtension {
-  /** The member's name. */
-  readonly member: string
-  readonly body: z.ZodType<string | null | undefined>
-  /** Members of the response's data. */
-  readonly answer: z.ZodRawShape
-  /** A sentence for the reference. */
-  readonly description: string
-  readonly errors: readonly ErrorCode[]
-  /** Handles a request instead of the upsert. Nothing was charged: it calls the quota itself. */
-  take(req: Request, userId: string, value: string, plays: readonly Play[]): Promise<Reply<unknown>>
-}
-
 /** The most entries in a list. */
 const MAX_LIST = 20
 
@@ -105,6 +90,10 @@ function listOf<T extends z.ZodType<{ musicId: number; level: number }>>(entry: 
 }
 
 export const upsertBody = z.object({
+  sessionId: z
+    .uuid('expected the sessionId of an upload session')
+    .nullish()
+    .describe('For an upload in parts: its scores are kept, but not stored or charged yet.'),
   musicList: listOf(
     z.object({
       musicId,
@@ -155,20 +144,21 @@ export const upsertAnswer = envelope(
         score: scoreSchema,
       }),
     ),
+    session: z
+      .object({
+        sessionId: z.uuid(),
+        expiresAt: isoInstant,
+        expected: z.int().nullable(),
+        receivedMusicCount: z.int().describe('Scores received, of different charts.'),
+        tokensHeld: z.int().describe('The charge for all of them.'),
+      })
+      .optional()
+      .describe(
+        'Present with `sessionId`: what was received so far. Nothing is stored before `POST /v1/upsert/check`.',
+      ),
   }),
 )
 export type UpsertAnswer = z.output<typeof upsertAnswer>
-
-/** Schemas of an upsert with an extra's member. The member comes first, as in the reference. */
-export function extendedUpsert({ member, body, answer }: UpsertExtension): {
-  body: typeof upsertBody
-  answer: typeof upsertAnswer
-} {
-  const { businessData } = upsertAnswer.shape
-  const extended = z.object({ [member]: body, ...upsertBody.shape })
-  const answered = envelope(businessData.extend(answer))
-  return { body: extended as unknown as typeof upsertBody, answer: answered as unknown as typeof upsertAnswer }
-}
 
 export const deleteAnswer = envelope(
   z.object({

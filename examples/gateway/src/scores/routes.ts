@@ -1,3 +1,4 @@
+import type { Request } from 'express'
 import { type Reply, type Route, route, success } from '../http/route.ts'
 import {
   clearAnswer,
@@ -5,27 +6,32 @@ import {
   deleteAnswer,
   deleteBody,
   deleteForm,
-  extendedUpsert,
   listAnswer,
   listBody,
   type UpsertAnswer,
-  type UpsertExtension,
   upsertAnswer,
   upsertBody,
 } from './bodies.ts'
 import type { ChartedPlay } from './resolve-plays.ts'
+import type { Play } from './score.ts'
 import type { ScoreService } from './score-service.ts'
 
-/** An upsert's scores, and the member for an extra. */
+/** An upsert's scores. With a session, they are a part of an upload. */
 interface Upsert {
   readonly plays: readonly ChartedPlay[]
-  readonly taken: string | undefined
+  readonly sessionId: string | undefined
 }
 
+/** Keeps the scores of an upload in parts. Nothing was charged: it holds their tokens itself. */
+export type KeepPart = (
+  req: Request,
+  userId: string,
+  sessionId: string,
+  plays: readonly Play[],
+) => Promise<Reply<UpsertAnswer>>
+
 /** Writing, deleting, reading and clearing scores. */
-export function scoreRoutes(service: ScoreService, extension?: UpsertExtension): Route[] {
-  const { body, answer } =
-    extension === undefined ? { body: upsertBody, answer: upsertAnswer } : extendedUpsert(extension)
+export function scoreRoutes(service: ScoreService, keepPart: KeepPart): Route[] {
   return [
     route({
       method: 'post',
@@ -34,31 +40,26 @@ export function scoreRoutes(service: ScoreService, extension?: UpsertExtension):
         id: 'upsertMusic',
         tag: 'Score',
         summary: 'Write or overwrite scores',
-        description: [
-          'Writes 1 to 20 scores over existing ones, all or none. The list must not contain a chart twice.',
-          extension?.description,
-        ]
-          .join(' ')
-          .trimEnd(),
+        description:
+          'Writes 1 to 20 scores over existing ones, all or none. The list must not contain a chart twice. With `sessionId`, they are kept for an upload in parts. Their tokens are held, and only charged by `/v1/upsert/check`.',
         operations: ['music.upsert'],
         example: {
           musicList: [{ musicId: 10106, level: 3, achievement: 100.5, dxScore: 2871, comboStatus: 'fc' }],
         },
-        errors: ['unknown_chart', 'dx_score_too_high', ...(extension?.errors ?? [])],
+        errors: ['unknown_chart', 'dx_score_too_high', 'not_found', 'conflict', 'session_expired'],
       },
       access: 'user',
-      body,
-      answer,
+      body: upsertBody,
+      answer: upsertAnswer,
       chargesWithin: true,
-      operation: ({ taken }: Upsert) => (taken === undefined ? 'music.upsert' : undefined),
+      operation: ({ sessionId }: Upsert) => (sessionId === undefined ? 'music.upsert' : undefined),
       async prepare(sent): Promise<Upsert> {
-        const value = extension && (sent as Readonly<Record<string, unknown>>)[extension.member]
-        return { plays: await service.resolve(sent), taken: typeof value === 'string' ? value : undefined }
+        return { plays: await service.resolve(sent), sessionId: sent.sessionId ?? undefined }
       },
-      async handle({ req, user, input: { plays, taken }, charge }): Promise<Reply<UpsertAnswer>> {
-        if (extension !== undefined && taken !== undefined) {
+      async handle({ req, user, input: { plays, sessionId }, charge }): Promise<Reply<UpsertAnswer>> {
+        if (sessionId !== undefined) {
           const written = plays.map(({ play }) => play)
-          return (await extension.take(req, user.id, taken, written)) as Reply<UpsertAnswer>
+          return keepPart(req, user.id, sessionId, written)
         }
         const results = await service.upsert(user.id, plays, charge)
         const skippedMusicCount = results.filter(({ status }) => status === 'unchanged').length

@@ -1,7 +1,7 @@
 import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
 import { type SqlOutcomes, sqlOutcomes } from '@scoregw/quota-sql'
 import { expect } from 'vitest'
-import { COUNTERS } from '../../src/db/migrations/0010-counters.ts'
+import { COUNTERS } from '../../src/db/schema.ts'
 import { openSqlite } from '../../src/db/sqlite.ts'
 import { ADMIN_TOKEN, type TestGateway } from './gateway.ts'
 import { closedInTheEnd } from './test-database.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Locator, Page } from '@scoregw/browser'
 import type { MinuteOutcomes } from '@scoregw/quota/adaptive'
 import { sqlOutcomes } from '@scoregw/quota-sql'
-import { COUNTERS } from '../../src/db/migrations/0010-counters.ts'
+import { COUNTERS } from '../../src/db/schema.ts'
 import { openSqlite } from '../../src/db/sqlite.ts'
 import { accessibilityFaults } from './accessibility.ts'
 import { type Watched, type WatchOptions, watchedPage } from './browser.ts'
@@ -131,11 +131,6 @@ export function field(page: Page | Locator, name: string): Locator {
 
 export function section(page: Page, name: string): Locator {
   return page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true }) })
-}
-
-/** Goes to a part of the limits. */
-export async function openTab(page: Page, name: string): Promise<void> {
-  await page.locator('nav.tabs').getByRole('link', { name }).click()
 }
 
 export async function chooseIn(page: Page, label: string, value: string): Promise<void> {

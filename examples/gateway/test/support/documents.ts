@@ -7,7 +7,6 @@ import { startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/log/logger.ts'
 import type { Json } from '../../src/openapi/schemas.ts'
 import { Contract, type Exchange } from './contract.ts'
-import { extrasHere } from './extras-here.ts'
 
 export type Service = keyof Ports
 
@@ -48,20 +47,17 @@ export async function documentOf(service: Service): Promise<Json> {
   return document
 }
 
-const servedWith = new Map<string, Promise<ReadonlyMap<Service, Served>>>()
+let known: Promise<ReadonlyMap<Service, Served>> | undefined
 
-/** The documents of a gateway with the extras of this test file. */
 function served(): Promise<ReadonlyMap<Service, Served>> {
-  const extras = extrasHere()
-  const known = servedWith.get(extras) ?? readDocuments(extras)
-  servedWith.set(extras, known)
+  known ??= readDocuments()
   return known
 }
 
 /** Reads them from a gateway of their own, so that a test's log and counts have no trace of that. */
-async function readDocuments(extras: string): Promise<ReadonlyMap<Service, Served>> {
+async function readDocuments(): Promise<ReadonlyMap<Service, Served>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-documents-'))
-  const env = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir, EXTRAS: extras }
+  const env = { PORT: '0', SYNC_PORT: '0', CHARTS_PORT: '0', DATA_DIR: dataDir }
   const gateway = await startGateway(loadConfig(env), createLogger('silent'))
   try {
     const services = Object.entries(gateway.ports) as [Service, number][]

@@ -4,13 +4,11 @@ import { join } from 'node:path'
 import { type ManualClock, manualClock } from '@scoregw/quota-testkit'
 import Database from 'libsql'
 import { loadConfig } from '../../src/config/config.ts'
-import { EXTRA_NAMES } from '../../src/extras/run-extras.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/log/logger.ts'
 import { type GatewayPolicy, gatewayPolicy } from '../../src/quota/policy.ts'
 import type { Exchange } from './contract.ts'
 import { type Check, checkAnswer, ownContract, type Service } from './documents.ts'
-import { extrasHere } from './extras-here.ts'
 import { whenDone } from './shared.ts'
 
 /** One hour before the instant that the documentation's example names. */
@@ -75,25 +73,21 @@ export async function testGateway({
   policy,
 }: TestOptions = {}): Promise<TestGateway> {
   const log: string[] = []
-  const config = loadConfig(
-    {
-      PORT: '0',
-      SYNC_PORT: '0',
-      CHARTS_PORT: '0',
-      DATA_DIR: dataDir,
-      // Some tests have two gateways on one folder, as several processes would be.
-      DATA_DIR_SHARED: 'true',
-      DEMO_USER_TOKEN: USER_TOKEN,
-      DEMO_ADMIN_TOKEN: ADMIN_TOKEN,
-      LOG_LEVEL: 'debug',
-      // The clock stands still, and some tests are wrong a hundred times on purpose.
-      FAILURE_LIMIT: '1000000',
-      REDIS_DEADLINE_MS: String(DEADLINE_MS),
-      EXTRAS: extrasHere(),
-      ...env,
-    },
-    EXTRA_NAMES,
-  )
+  const config = loadConfig({
+    PORT: '0',
+    SYNC_PORT: '0',
+    CHARTS_PORT: '0',
+    DATA_DIR: dataDir,
+    // Some tests have two gateways on one folder, as several processes would be.
+    DATA_DIR_SHARED: 'true',
+    DEMO_USER_TOKEN: USER_TOKEN,
+    DEMO_ADMIN_TOKEN: ADMIN_TOKEN,
+    LOG_LEVEL: 'debug',
+    // The clock stands still, and some tests are wrong a hundred times on purpose.
+    FAILURE_LIMIT: '1000000',
+    REDIS_DEADLINE_MS: String(DEADLINE_MS),
+    ...env,
+  })
   const gateway = await startGateway(config, createLogger(config.logLevel, { write: (line) => log.push(line) }), {
     clock,
     policy,
@@ -102,9 +96,8 @@ export async function testGateway({
   const stop = (): Promise<void> => (stopped ??= gateway.stop())
   whenDone(stop)
   const baseUrl = `http://127.0.0.1:${gateway.ports.gateway}`
-  // Under another policy, and with other extras, a gateway has another document: its own.
+  // Under another policy a gateway has another document: its own.
   const isOwn =
-    env.EXTRAS === undefined &&
     gateway.app.quota.policy.windows.length === gatewayPolicy.windows.length &&
     !policy &&
     gateway.app.quota.policy.concurrency === undefined

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
-import { COUNTERS } from '../../src/db/migrations/0010-counters.ts'
-import type { Db } from '../../src/db/schema.ts'
+import { COUNTERS, type Db } from '../../src/db/schema.ts'
 
 /** What holds the settings and how they came about. */
 interface SettingsTables {

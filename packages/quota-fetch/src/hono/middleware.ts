@@ -1,20 +1,25 @@
 import type { Counting, OneUnit, SimpleQuota } from '@scoregw/quota'
 import {
   type AdmittedRequest,
+  ANSWER_HANDLERS,
+  answerHandlerChecks,
+  answerHandlerOf,
   type HttpAdapter,
   HttpMeter,
   type HttpMeterOptions,
+  isPromiseLike,
   type MaybeAsync,
   type NodeRequest,
   type NodeResponse,
+  type PendingResponse,
   type QuotaAnswer,
   type RequestQuota,
   type RouteOptions,
   watchResponse,
 } from '@scoregw/quota/http'
-import { aFunction, optional, textLike } from '@scoregw/quota/options'
+import { optional, textLike } from '@scoregw/quota/options'
 import type { Context, MiddlewareHandler } from 'hono'
-import { answerResponse, misused } from '../answer-response.ts'
+import { answerResponse, goneResponse, misused, ownResponse } from '../answer-response.ts'
 import { settleAtHangUp, settleResponse } from '../settle-response.ts'
 
 declare module 'hono' {
@@ -24,17 +29,34 @@ declare module 'hono' {
   }
 }
 
-/** Answers a refused request. Send the fields in `answer.headers`. */
-export type HonoHandler = (c: Context, answer: QuotaAnswer) => MaybeAsync<Response>
+/**
+ * Answers a request. Send the fields in `answer.headers`. If you return no `Response`, that is logged, and the request
+ * gets the default answer.
+ */
+export type HonoHandler<Status extends QuotaAnswer['status'] = 429> = (
+  c: Context,
+  answer: QuotaAnswer<Status>,
+) => MaybeAsync<Response>
 
 interface HonoOptions {
   /**
-   * Answers a refused request instead of the middleware: 429, 401 for an anonymous request, 503 if the store is
-   * unavailable.
+   * Answers a refused request instead of the middleware, with a 429.
    *
    * @default JSON with the response's status and body
    */
   readonly handler?: HonoHandler | undefined
+  /**
+   * Answers an anonymous request instead of the middleware, with a 401.
+   *
+   * @default JSON with the response's status and body
+   */
+  readonly onUnauthenticated?: HonoHandler<401> | undefined
+  /**
+   * Answers a request instead of the middleware if the store is unavailable, with a 503.
+   *
+   * @default JSON with the response's status and body
+   */
+  readonly onUnavailable?: HonoHandler<503> | undefined
 }
 
 /** Options that a single route can set. */
@@ -55,7 +77,7 @@ export interface QuotaMiddlewareOptions<Operation extends string = string, C ext
 /** Options of middleware for a whole app. */
 export interface QuotaAppOptions<Operation extends string = string, C extends Counting = OneUnit>
   extends QuotaMiddlewareOptions<Operation, C> {
-  readonly operation: (c: Context) => NoInfer<Operation> | undefined
+  readonly operation: (c: Context) => MaybeAsync<NoInfer<Operation> | undefined>
 }
 
 /** Middleware for single routes. */
@@ -88,8 +110,8 @@ const HONO: HttpAdapter<Context> = {
   method: ({ req }) => req.method,
   languages: ({ req }) => req.header('accept-language'),
   connection: ({ req }) => req.raw.signal,
-  own: () => ({ handler: optional(aFunction()), variable: optional(textLike(/./, 'a name')) }),
-  ownOfRoutes: ['handler'],
+  own: () => ({ ...answerHandlerChecks(), variable: optional(textLike(/./, 'a name')) }),
+  ownOfRoutes: ANSWER_HANDLERS,
 }
 
 /**
@@ -124,27 +146,36 @@ export function quotaMiddleware(options: QuotaMiddlewareOptions): QuotaRoutes {
 }
 
 function metering(meter: HttpMeter<Context>): MiddlewareHandler {
-  const { variable = 'quota', handler } = meter.options as unknown as QuotaMiddlewareOptions
+  const { variable = 'quota' } = meter.options as unknown as QuotaMiddlewareOptions
   return async (c, next) => {
-    const admitted = meter.admit(c)
+    const admitted = meter.admit(c, nodeOf(c)?.outgoing ?? pendingOf(c))
     // A needless `await` costs half as much as a decision.
-    const admission = admitted instanceof Promise ? await admitted : admitted
+    const admission = isPromiseLike(admitted) ? await admitted : admitted
     if (admission.kind === 'pass') {
       await next()
       return undefined
     }
+    if (admission.kind === 'gone') return c.finalized ? undefined : goneResponse()
     if (admission.kind === 'answer') {
       if (admission.status === 429) c.set(variable, admission.quota)
-      return handler === undefined ? answerResponse(admission) : handler(c, admission)
+      return answered(meter, c, admission)
     }
-    if (c.get(variable) !== undefined) {
-      const message = `c.get('${variable}') is already in use and was replaced; choose another name with variable`
-      meter.warnings.warnOnce('property_taken', message)
-    }
+    warnIfTaken(meter, c, variable)
     c.set(variable, admission.quota)
     await goOn(c, next, admission)
     return undefined
   }
+}
+
+function warnIfTaken({ warnings }: HttpMeter<Context>, c: Context, variable: string): void {
+  if (c.get(variable) === undefined) return
+  const message = `c.get('${variable}') is already in use and was replaced; choose another name with variable`
+  warnings.warnOnce('property_taken', message)
+}
+
+async function answered({ options }: HttpMeter<Context>, c: Context, answer: QuotaAnswer): Promise<Response> {
+  const handler = answerHandlerOf<HonoHandler<QuotaAnswer['status']>>(options, answer)
+  return handler === undefined ? answerResponse(answer) : ownResponse(await handler(c, answer), answer, options.logger)
 }
 
 async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRequest): Promise<void> {
@@ -168,7 +199,7 @@ async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRe
     isHungUp: () => c.req.raw.signal?.aborted === true,
     isWatched: node !== undefined,
   })
-  const settled = answer instanceof Promise ? await answer : answer
+  const settled = isPromiseLike(answer) ? await answer : answer
   if (settled === res) return
   // Without this, Hono merges the old response's headers into the new one.
   c.res = undefined
@@ -181,6 +212,16 @@ async function goOn(c: Context, next: () => Promise<void>, admission: AdmittedRe
 function nodeOf({ env }: Context): NodeBindings | undefined {
   const { incoming, outgoing } = (env ?? {}) as Partial<NodeBindings>
   return incoming === undefined || typeof outgoing?.writeHead !== 'function' ? undefined : { incoming, outgoing }
+}
+
+/** Elsewhere than on Node, an app's response is known once another middleware has set it. */
+function pendingOf(c: Context): PendingResponse {
+  return {
+    get headersSent() {
+      return c.finalized
+    },
+    writableEnded: false,
+  }
 }
 
 interface NodeBindings {

@@ -1,4 +1,4 @@
-import { type FetchHandler, quotaFetch, quotaOf } from '@scoregw/quota-fetch'
+import { type FetchHandler, type QuotaAnswer, quotaFetch, quotaOf } from '@scoregw/quota-fetch'
 import { quotaMiddleware } from '@scoregw/quota-fetch/hono'
 import {
   CONTROL_PATH,
@@ -37,12 +37,19 @@ async function controlled(app: HttpApp, request: Request): Promise<Response> {
 export function fetchApp(app: HttpApp): ServedFetch {
   const common = {
     subject: (request: Request, _address?: string) => app.subject(headerOf(request)),
+    skip: (request: Request) => app.skip(headerOf(request)),
     address: (_request: Request, address?: string) => address,
+    ...app.ownAnswers(
+      (play) =>
+        ({ status, headers }: QuotaAnswer) =>
+          play(() => new Response(`own ${status}`, { status, headers })),
+    ),
   }
   const first = quotaFetch({ ...app.options, ...common })
   const second = app.needsSecond ? quotaFetch({ ...app.second, ...common }) : undefined
-  const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
+  const settingsOf = ({ cost, plan, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
+    plan: (request: Request) => app.plan(headerOf(request), plan),
     cost: (request: Request) => app.cost(headerOf(request), cost),
   })
   const handlers = new Map<string, FetchHandler<Request, [address?: string]>>()
@@ -73,15 +80,31 @@ export function fetchApp(app: HttpApp): ServedFetch {
 
 /** The suite's app on Hono. */
 export function honoApp(app: HttpApp, addressOf: (c: Context) => string | undefined): ServedFetch {
-  const common = { subject: (c: Context) => app.subject((name) => c.req.header(name)), address: addressOf }
+  const common = {
+    subject: (c: Context) => app.subject((name) => c.req.header(name)),
+    skip: (c: Context) => app.skip((name) => c.req.header(name)),
+    address: addressOf,
+    ...app.ownAnswers(
+      (play) =>
+        (_c: Context, { status, headers }: QuotaAnswer) =>
+          play(() => new Response(`own ${status}`, { status, headers })),
+    ),
+  }
   const first = quotaMiddleware({ ...app.options, ...common })
   const second = app.needsSecond ? quotaMiddleware({ ...app.second, ...common, variable: 'second' }) : undefined
-  const settingsOf = ({ cost, ...settings }: HttpRouteSettings = {}) => ({
+  const settingsOf = ({ cost, plan, ...settings }: HttpRouteSettings = {}) => ({
     ...settings,
+    plan: (c: Context) => app.plan((name) => c.req.header(name), plan),
     cost: (c: Context) => app.cost((name) => c.req.header(name), cost),
   })
   const hono = new Hono()
-  hono.onError((_error, c) => c.text('failed', 500))
+  hono.onError((error, c) => (error.message === 'too slow' ? c.text('too slow', 503) : c.text('failed', 500)))
+  if (app.scenario.timesOut) {
+    hono.use(async (_c, next) => {
+      const timedOut = app.timedOut().then(() => Promise.reject(new Error('too slow')))
+      await Promise.race([next(), timedOut])
+    })
+  }
   for (const route of app.scenario.routes) {
     const chain: MiddlewareHandler[] = []
     if (route.operation !== undefined) chain.push(first.operation(route.operation, settingsOf(route.settings)))

@@ -1,6 +1,8 @@
 import { describeCases, type TestRunner } from '../suite/port-harness.ts'
 import { HTTP_CALLER_CASES } from './caller-cases.ts'
+import { HTTP_ENDED_CASES } from './ended-cases.ts'
 import { HTTP_FIELD_CASES } from './field-cases.ts'
+import { HTTP_FUNCTION_CASES } from './function-cases.ts'
 import { HTTP_HOLD_CASES } from './hold-cases.ts'
 import { type HttpCase, type HttpHarness, runHttpCase } from './http-case.ts'
 import { HTTP_INPUT_CASES } from './input-cases.ts'
@@ -19,6 +21,8 @@ export const HTTP_CASES: readonly HttpCase[] = [
   ...HTTP_INPUT_CASES,
   ...HTTP_CALLER_CASES,
   ...HTTP_STORE_CASES,
+  ...HTTP_FUNCTION_CASES,
+  ...HTTP_ENDED_CASES,
 ]
 
 /**

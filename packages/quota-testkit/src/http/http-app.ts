@@ -1,5 +1,6 @@
 import { createQuota, defaultPolicy, memoryStore, type Policy, type Quota, type Subject } from '@scoregw/quota'
 import type { MaybeAsync, QuotaLogger, RequestQuota } from '@scoregw/quota/http'
+import { failingOptions, failingTo, loggerOf, ownAnswer } from './failing.ts'
 import { type Latch, latch, lateStore, type StoreMood, StoreMoods } from './late-store.ts'
 import {
   CONTROL_PATH,
@@ -72,6 +73,9 @@ export class HttpApp {
   readonly #gate: Latch = latch()
   readonly #reached: Latch = latch()
   readonly #left: Latch = latch()
+  #timeOut: Latch = latch()
+  #waiting = 0
+  #asked = 0
   #idle: Latch = latch()
 
   constructor(scenario: HttpScenario) {
@@ -86,18 +90,27 @@ export class HttpApp {
   }
 
   #made(): HttpAppOptions {
-    const logger: QuotaLogger = {
-      warn: ({ code }) => void this.#warnings.push(code),
-      error: (error) => void this.#errors.push((error as { code?: string }).code ?? String(error)),
-    }
-    return { ...this.scenario.settings, logger, quota: this.#engine() }
+    const { settings, failing = {} } = this.scenario
+    const logger = loggerOf(this.#warnings, this.#errors, failing.logger)
+    return { ...settings, ...failingOptions(failing), logger, quota: this.#engine(logger) }
   }
 
-  #engine(): Quota<HttpOperation> {
+  #engine(logger: QuotaLogger): Quota<HttpOperation> {
     const clock = { now: () => START }
     const policy = policyOf(this.scenario)
     const store = this.scenario.store === 'now' ? memoryStore({ clock }) : lateStore(clock, this.#moods)
-    return createQuota({ policy, store, clock })
+    // The suite makes outages on purpose. They are logged as texts.
+    const error = (given: unknown): void => (typeof given === 'string' ? undefined : logger.error(given))
+    const quota = createQuota({ policy, store, clock, logger: { warn: () => undefined, error } })
+    quota.on('waiting', ({ size }) => {
+      this.#waiting = size
+    })
+    quota.on('waited', ({ size }) => {
+      this.#waiting = size
+    })
+    const { listeners } = this.scenario.failing ?? {}
+    if (listeners !== undefined) quota.on('decided', () => failingTo(listeners, undefined))
+    return quota
   }
 
   /** Whether any route is metered by both engines. */
@@ -116,6 +129,9 @@ export class HttpApp {
     if (user === 'rejects') return Promise.reject(new Error('of the application'))
     if (user === 'number') return 42 as unknown as string
     if (user === 'empty') return ''
+    this.#asked++
+    if (user === 'rejects at the time-out')
+      return this.#timeOut.promise.then(() => Promise.reject(new Error('too late')))
     return user?.startsWith('later:') ? Promise.resolve(user.slice(6)) : user
   }
 
@@ -127,6 +143,34 @@ export class HttpApp {
     if (cost === 'rejects') return Promise.reject(new Error('of the application'))
     if (cost === 'never') return new Promise(() => this.#reached.open())
     return cost.startsWith('later:') ? Promise.resolve(Number(cost.slice(6))) : Number(cost)
+  }
+
+  /** The option `plan`, which reads the field `x-plan`. Without the field, the route's plan applies. */
+  plan(header: HeaderOf, own: string | undefined): MaybeAsync<string | undefined> {
+    const plan = header('x-plan')
+    if (plan?.startsWith('later:')) return Promise.resolve(plan.slice(6))
+    return plan === undefined ? own : failingTo(plan, plan)
+  }
+
+  /** The option `skip`, which reads the field `x-skip`. */
+  skip(header: HeaderOf): MaybeAsync<boolean> {
+    return failingTo(header('x-skip'), false)
+  }
+
+  /**
+   * The options `handler`, `onUnauthenticated` and `onUnavailable` that the scenario scripts.
+   *
+   * @param make makes one of them. Its function must return `play(send)`, where `send` sends the answer's status, and
+   * the body `own` and the status
+   */
+  ownAnswers<Option>(make: (play: <T>(send: () => T) => MaybeAsync<T>) => Option): Readonly<Record<string, Option>> {
+    const scripted = Object.entries(this.scenario.ownAnswers ?? {})
+    return Object.fromEntries(scripted.map(([name, script]) => [name, make((send) => ownAnswer(script, send))]))
+  }
+
+  /** Resolves at the next command `time-out`. */
+  timedOut(): Promise<void> {
+    return this.#timeOut.promise
   }
 
   /** Returns the scripted reply of a route to a request. */
@@ -212,6 +256,14 @@ export class HttpApp {
       idle: () => (this.#running > 0 ? this.#idle.promise : undefined),
       store: () => this.#moods.set(moodOf('takes'), moodOf('settles')),
       settling: () => this.#moods.settling,
+      taking: () => this.#moods.taking,
+      waiting: () => this.#waiting,
+      asked: () => this.#asked,
+      reset: () => this.options.quota.reset(subject),
+      'time-out': () => {
+        this.#timeOut.open()
+        this.#timeOut = latch()
+      },
       'let-go': () => this.#moods.letGo(),
     }
     const answer = answers[pathname.slice(CONTROL_PATH.length)]

@@ -11,9 +11,19 @@ import type { HttpScenario } from './scenario.ts'
  * - `pipelining`: reads a request before it has answered the previous one.
  * - `pipelined-hang-ups`: detects clients that disconnect before their request is next.
  * - `waiting`: a request may wait for another one without being aborted.
+ * - `own-answers`: has the options `handler`, `onUnauthenticated` and `onUnavailable`.
+ * - `time-outs`: other middleware can answer a request before its decision.
  * - `broken-streams`: detects a stream that its handler breaks, and refunds where the end settles.
  */
-export type HttpCapability = 'address' | 'hang-ups' | 'pipelining' | 'pipelined-hang-ups' | 'waiting' | 'broken-streams'
+export type HttpCapability =
+  | 'address'
+  | 'hang-ups'
+  | 'pipelining'
+  | 'pipelined-hang-ups'
+  | 'waiting'
+  | 'broken-streams'
+  | 'own-answers'
+  | 'time-outs'
 
 /** A case that every adapter must pass. It throws an `AssertionError` on failure. */
 export interface HttpCase {

@@ -23,15 +23,22 @@ export class StoreMoods {
   settles: StoreMood = 'here'
   #let = latch()
   readonly #settling = latch()
+  #taking = latch()
 
   /** Resolves when a settlement is in flight or done. */
   get settling(): Promise<void> {
     return this.#settling.promise
   }
 
+  /** Resolves when a request asks the store, from the last change of its mood on. */
+  get taking(): Promise<void> {
+    return this.#taking.promise
+  }
+
   set(takes: StoreMood, settles: StoreMood): void {
     this.takes = takes
     this.settles = settles
+    this.#taking = latch()
   }
 
   /** Responds to held calls, and to later ones. */
@@ -43,6 +50,7 @@ export class StoreMoods {
 
   async before(call: 'takes' | 'settles'): Promise<void> {
     if (call === 'settles') this.#settling.open()
+    else this.#taking.open()
     if (this[call] === 'held') await this.#let.promise
     if (this[call] === 'away') throw new Error('connection refused')
   }

@@ -33,7 +33,14 @@ export interface HttpRouteSettings {
   readonly abortedAs?: 'commit' | 'cancel'
   readonly anonymous?: 'reject' | 'skip' | 'ip'
   readonly plan?: string
+  readonly maxWaitMs?: number
 }
+
+/** What the application's own answer to a request does. */
+export type HttpOwnAnswer = 'sends' | 'sends later' | 'throws' | 'rejects' | 'nothing' | 'nothing later'
+
+/** How a function of the application fails: it throws, rejects, or returns a promise of what should be a value. */
+export type HttpFailing = 'throws' | 'rejects' | 'later'
 
 /** One route, for every method. */
 export interface HttpRoute {
@@ -70,6 +77,17 @@ export interface HttpScenario {
   /** How many `work` operations a user may have in flight. Default: no limit */
   readonly slots?: number
   readonly settings?: HttpSettings
+  /** The application's own answers, by option. See {@link HttpApp.ownAnswers}. */
+  readonly ownAnswers?: Readonly<Partial<Record<'handler' | 'onUnauthenticated' | 'onUnavailable', HttpOwnAnswer>>>
+  /** Which other functions of the application fail. */
+  readonly failing?: Readonly<
+    Partial<Record<'messages' | 'answers' | 'isFailure' | 'listeners' | 'logger', HttpFailing>>
+  >
+  /**
+   * Whether something before the meter answers the requests in flight with 503 and the body `too slow`, at the command
+   * `time-out`. See {@link HttpApp.timedOut}.
+   */
+  readonly timesOut?: boolean
   readonly routes: readonly HttpRoute[]
 }
 

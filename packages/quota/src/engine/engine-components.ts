@@ -48,7 +48,7 @@ export class EngineComponents {
   readonly deadline: CallDeadline
   readonly clock: Clock
   readonly calendar: Calendar | undefined
-  readonly events: Events = new Events()
+  readonly events: Events
   readonly check: RequestCheck
   readonly live: LiveSettings
   readonly periods: LivePeriods
@@ -72,6 +72,7 @@ export class EngineComponents {
   constructor(options: ParsedQuotaOptions, isUnnamed: boolean) {
     const { policy, adaptive, failurePolicy, stopwatch, thresholds } = options
     this.policy = policy
+    this.events = new Events(options.logger)
     this.store = options.store ?? memoryStore()
     const clock = clockOf(options.clock, this.store)
     checkAbilities(policy, this.store, options.calendar)

@@ -2,6 +2,8 @@ import type { AdmittedDecision, Decision, RefusedDecision } from '../decision/de
 import { type Fault, QuotaError } from '../errors/quota-error.ts'
 import { kindOf } from '../errors/shown.ts'
 import { noSuchName } from '../options/faults.ts'
+import type { QuotaLogger } from '../options/logger.ts'
+import { calling } from '../options/promise.ts'
 import type { VersionedSettings } from '../policy/settings.ts'
 import type { Counting } from '../policy/units.ts'
 import type { HoldEnd, NearLimit, QuotaOverrun } from './requests.ts'
@@ -100,11 +102,17 @@ export type QuotaListener<E extends QuotaEvent, C extends Counting = Counting> =
 
 /** Listeners by event. Without listeners, an event only costs a call of {@link hasListeners}. */
 export class Events {
+  readonly #logger: Pick<QuotaLogger, 'error'>
   readonly #listeners = new Map<QuotaEvent, Set<QuotaListener<never>>>()
   /** Whether any decision event has listeners. It is a field because every decision reads it. */
   hasDecisionListeners = false
   /** Whether `decided` has listeners. It is a field for the same reason. */
   hasTimeListeners = false
+
+  /** @param logger receives what listeners throw or reject with */
+  constructor(logger: Pick<QuotaLogger, 'error'>) {
+    this.#logger = logger
+  }
 
   hasListeners(event: QuotaEvent): boolean {
     return (this.#listeners.get(event)?.size ?? 0) > 0
@@ -123,16 +131,13 @@ export class Events {
     }
   }
 
-  /** Calls all listeners. An error in one becomes an uncaught exception. The decision doesn't fail. */
+  /** Calls all listeners. What one throws, or rejects with, is logged. The decision doesn't fail. */
   emit<E extends QuotaEvent>(event: E, payload: QuotaEvents[E]): void {
     for (const listener of this.#listeners.get(event) ?? []) {
-      try {
-        ;(listener as QuotaListener<E>)(payload)
-      } catch (error) {
-        queueMicrotask(() => {
-          throw error
-        })
-      }
+      calling(
+        () => (listener as QuotaListener<E>)(payload),
+        (error) => this.#logger.error(error),
+      )
     }
   }
 

@@ -38,6 +38,7 @@ export type QuotaErrorCode =
   | 'unsafe_eviction'
   | 'quota_unavailable'
   | 'quota_closed'
+  | 'no_response'
 
 /** A fault of a document: where it is, and what is allowed there. */
 export interface Fault {

@@ -1,5 +1,5 @@
 import type { RefusedDecision } from '../decision/decision.ts'
-import type { QuotaError } from '../errors/quota-error.ts'
+import { QuotaError } from '../errors/quota-error.ts'
 import { quotaExceededBody } from './body.ts'
 import { quotaHeaders } from './headers.ts'
 import type { MeteredRequest } from './metered-request.ts'
@@ -30,8 +30,7 @@ interface AnyAnswer {
   readonly contentType: string
 }
 
-/** The response to a request that doesn't reach its handler: a 429, 401 or 503. */
-export type QuotaAnswer = AnyAnswer &
+type EachAnswer = AnyAnswer &
   (
     | {
         readonly status: 429
@@ -44,6 +43,12 @@ export type QuotaAnswer = AnyAnswer &
     | { readonly status: 503; readonly body: QuotaUnavailableBody; readonly error: QuotaError }
   )
 
+/** The response to a request that doesn't reach its handler: a 429, 401 or 503. */
+export type QuotaAnswer<Status extends EachAnswer['status'] = EachAnswer['status']> = Extract<
+  EachAnswer,
+  { readonly status: Status }
+>
+
 /** `Retry-After` of a 503, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 5
 
@@ -54,6 +59,7 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 type AnswerOptions = Pick<
   ParsedMeterOptions<never>,
   | 'quota'
+  | 'logger'
   | 'answers'
   | 'messages'
   | 'standardHeaders'
@@ -69,11 +75,23 @@ export function exceeded(
   locale: Locale,
   options: AnswerOptions,
 ): QuotaAnswer {
-  const { answers, messages } = options
-  const body = quotaExceededBody(decision, { locale, answers, messages, policy: options.quota.policy })
+  const body = bodyOf(decision, locale, options)
   const headers = Object.assign(quotaHeaders(decision, options), NO_STORE)
   const sent = contentOf(options, body, () => quotaExceededProblem(body, decision))
   return { kind: 'answer', status: 429, headers, body, ...sent, decision, quota }
+}
+
+/** An asynchronous text or body is the application's mistake, not the client's: it is logged, and the default is sent. */
+function bodyOf(decision: RefusedDecision, locale: Locale, options: AnswerOptions): QuotaExceededBody {
+  const { answers, messages, logger } = options
+  const { policy } = options.quota
+  try {
+    return quotaExceededBody(decision, { locale, answers, messages, policy })
+  } catch (error) {
+    if (!(error instanceof QuotaError) || error.code !== 'invalid_options') throw error
+    logger.error(error)
+    return quotaExceededBody(decision, { locale, policy })
+  }
 }
 
 export function unauthorized(locale: Locale, options: AnswerOptions): QuotaAnswer {

@@ -1,6 +1,7 @@
 import type { RefusedDecision } from '../decision/decision.ts'
 import { frameOf } from '../decision/outcome.ts'
 import type { HeldWindowStatus } from '../engine/requests.ts'
+import { notPromise } from '../options/promise.ts'
 import type { Limit, Policy } from '../policy/policy.ts'
 import { isoText } from '../time/zoned.ts'
 import { neutralAnswers } from './neutral/neutral-answers.ts'
@@ -19,13 +20,18 @@ export interface QuotaExceededOptions {
 
 const NEUTRAL: QuotaAnswers = /* @__PURE__ */ neutralAnswers()
 
-/** Returns the body of a 429: the binding limit, how much of it is used, and when to retry. */
+/**
+ * Returns the body of a 429: the binding limit, how much of it is used, and when to retry.
+ *
+ * @throws {QuotaError} `invalid_options` if `answers` or `messages` return a promise
+ */
 export function quotaExceededBody(decision: RefusedDecision, options: QuotaExceededOptions = {}): QuotaExceededBody {
   const { locale = 'en', policy = frameOf(decision)?.policy, messages } = options
   const answers = options.answers ?? (policy?.answers as QuotaAnswers | undefined) ?? NEUTRAL
-  const body = answers(decision, { locale, policy })
+  const body = notPromise(answers(decision, { locale, policy }), 'answers(): expected a body')
   const text = ownText('exceeded', locale, messages)
-  return text === undefined ? body : { ...body, msg: text({ decision, text: body.msg }) }
+  if (text === undefined) return body
+  return { ...body, msg: notPromise(text({ decision, text: body.msg }), `messages.${locale}: expected a text`) }
 }
 
 /** Returns the message of a refusal, for people. */

@@ -1,31 +1,24 @@
 import type { Decision } from '../decision/decision.ts'
-import type { CommitResult, QuotaRequest, ReserveRequest } from '../engine/requests.ts'
+import type { QuotaRequest, ReserveRequest } from '../engine/requests.ts'
 import type { SimpleQuota } from '../engine/simple-quota.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { refusedOptions } from '../options/options-parser.ts'
+import { isPromiseLike, notPromise } from '../options/promise.ts'
 import { takesSlot } from '../policy/cells.ts'
 import { operationOf } from '../policy/policy.ts'
-import type { Cost, Counting, OneUnit } from '../policy/units.ts'
+import type { Cost } from '../policy/units.ts'
 import type { Subject } from '../store/schema.ts'
 import { queueOf } from '../waiting/waiting-queue.ts'
+import { AdmittedRequest } from './admitted-request.ts'
 import { exceeded, type QuotaAnswer, unauthorized, unavailable } from './answers.ts'
 import { Exchange } from './exchange.ts'
 import { LimitTexts } from './headers.ts'
 import { ipSubject } from './ip-subject.ts'
 import { type HeldTokens, MeteredRequest } from './metered-request.ts'
-import type { NodeRequest } from './node/response-gate.ts'
-import {
-  type HttpAdapter,
-  type HttpMeterOptions,
-  type HttpRequest,
-  type MaybeAsync,
-  PLAIN,
-  PLAIN_OPTIONS,
-  type RequestQuota,
-  type UnitsOfHandlers,
-} from './options.ts'
+import type { HttpAdapter, HttpMeterOptions, MaybeAsync } from './options.ts'
 import { type ParsedMeterOptions, parseOptions } from './parse-options.ts'
-import { type Locale, preferredLocale } from './texts.ts'
+import { type PendingResponse, whenEnded, whenGone } from './pending-response.ts'
+import { LOCALES, type Locale, preferredLocale } from './texts.ts'
 import { Warnings } from './warnings.ts'
 
 /** The request is not metered. */
@@ -33,80 +26,19 @@ export interface PassedRequest {
   readonly kind: 'pass'
 }
 
-/** The options of a meter that an admitted request still needs. */
-export type AdmittedOptions = Pick<ParsedMeterOptions<never>, 'quota' | 'logger'>
-
 /**
- * A request that may proceed. Call {@link headersFor} and {@link settle} before you send the head. If
- * `exchange.settlesAtEnd`, also call {@link end} before you send the last byte, or {@link abort} when the response
- * closes early.
+ * The response ended before the decision: a time-out answered the request, or its caller left the queue. Nothing is
+ * charged. Don't call the handler, and send nothing.
  */
-export class AdmittedRequest<C extends Counting = UnitsOfHandlers> implements RequestQuota<C> {
-  readonly kind = 'metered'
-  /** The quota to hand to the handler. */
-  readonly quota: MeteredRequest<C>
-  /** All quotas of this request. */
-  readonly exchange: Exchange
-  /** The options of the meter that admitted the request. */
-  readonly options: AdmittedOptions
-
-  constructor(quota: MeteredRequest<C>, exchange: Exchange, options: AdmittedOptions) {
-    this.quota = quota
-    this.exchange = exchange
-    this.options = options
-  }
-
-  get decision(): Decision<C> {
-    return this.quota.decision
-  }
-
-  get charged(): C['amount'] {
-    return this.quota.charged
-  }
-
-  /** Returns the header fields of a response with this status. */
-  headersFor(status: number): Readonly<Record<string, string>> {
-    return this.exchange.headersFor(status, false)
-  }
-
-  /**
-   * Settles by the response's status: below 400 the charge stays. Resolves when you may send the head. Never rejects.
-   */
-  async settle(status: number): Promise<void> {
-    await this.exchange.settle(status, false)
-  }
-
-  /** Settles holds at the end of the response. Resolves when you may send the last byte. Never rejects. */
-  async end(): Promise<void> {
-    await this.exchange.end()
-  }
-
-  /** Call when the response closes early. Holds are settled after a grace period, unless the handler settles first. */
-  abort(): void {
-    this.exchange.abort()
-  }
-
-  commit(actual?: C['cost']): Promise<CommitResult<C>> {
-    return this.quota.commit(actual)
-  }
-
-  cancel(): Promise<void> {
-    return this.quota.cancel()
-  }
-
-  add(cost: C['cost']): Promise<Decision<C>> {
-    return this.quota.add(cost)
-  }
-
-  extend(ttlMs?: number): Promise<number> {
-    return this.quota.extend(ttlMs)
-  }
+export interface GoneRequest {
+  readonly kind: 'gone'
 }
 
-/** The outcome of a request: not metered, answered with an error, or metered. */
-export type Admission = PassedRequest | QuotaAnswer | AdmittedRequest
+/** The outcome of a request: not metered, answered with an error, metered, or nobody waits for it. */
+export type Admission = PassedRequest | QuotaAnswer | AdmittedRequest | GoneRequest
 
 const PASS: PassedRequest = { kind: 'pass' }
+const GONE: GoneRequest = { kind: 'gone' }
 
 /** The return value of the option `subject`. */
 type Given = Subject | null | undefined
@@ -115,6 +47,13 @@ type Given = Subject | null | undefined
 interface Taken {
   readonly decision: Decision
   readonly held: HeldTokens | undefined
+}
+
+/** A request before its decision. */
+interface Undecided<Request> {
+  readonly request: Request
+  readonly response: PendingResponse | undefined
+  readonly operation: string
 }
 
 /** The calls of an engine with synchronous stores. */
@@ -191,33 +130,76 @@ export class HttpMeter<Request> {
   /**
    * Admits or refuses a request. Returns a promise only if the store or an option's function is asynchronous.
    *
+   * @param response the response to the request. If it ends before the decision, the request leaves the queue, and
+   * tokens that were charged for it are refunded
    * @throws {QuotaError} `unknown_operation`, `invalid_cost`, `invalid_subject`, and errors of the options' functions
    */
-  admit(request: Request): Admission | Promise<Admission> {
+  admit(request: Request, response?: PendingResponse): Admission | Promise<Admission> {
     // Browsers send CORS preflights by themselves.
     if (this.#adapter.method(request) === 'OPTIONS') return PASS
+    if (response?.writableEnded === true) return GONE
+    const wasBegun = response?.headersSent === true
     const skipped = this.options.skip?.(request)
-    if (isPromiseLike(skipped)) return this.#admitLater(request, skipped)
-    return skipped ? PASS : this.#identify(request)
+    const admission = isPromiseLike(skipped)
+      ? this.#admitLater(request, response, skipped)
+      : this.#identify(request, response, skipped)
+    if (response === undefined || !isPromiseLike(admission)) return admission
+    return this.#unlessEnded(admission, () => response.writableEnded || (response.headersSent && !wasBegun))
   }
 
-  async #admitLater(request: Request, skipped: PromiseLike<boolean>): Promise<Admission> {
-    return (await skipped) ? PASS : this.#identify(request)
+  async #unlessEnded(deciding: Promise<Admission>, hasEnded: () => boolean): Promise<Admission> {
+    const admission = await deciding
+    if (!hasEnded()) return admission
+    // A failed refund is logged.
+    if (admission.kind === 'metered') await admission.quota.cancel().catch(() => undefined)
+    return GONE
   }
 
-  #identify(request: Request): Admission | Promise<Admission> {
+  async #admitLater(
+    request: Request,
+    response: PendingResponse | undefined,
+    skipped: PromiseLike<boolean>,
+  ): Promise<Admission> {
+    return this.#identify(request, response, await skipped)
+  }
+
+  #identify(
+    request: Request,
+    response: PendingResponse | undefined,
+    isSkipped: boolean | undefined,
+  ): Admission | Promise<Admission> {
+    if (isSkipped) return PASS
     const operation = this.#operationOf(request)
+    return isPromiseLike(operation)
+      ? this.#begunLater(request, response, operation)
+      : this.#begin(request, response, operation)
+  }
+
+  async #begunLater(
+    request: Request,
+    response: PendingResponse | undefined,
+    operation: PromiseLike<string | undefined>,
+  ): Promise<Admission> {
+    return this.#begin(request, response, await operation)
+  }
+
+  #begin(
+    request: Request,
+    response: PendingResponse | undefined,
+    operation: string | undefined,
+  ): Admission | Promise<Admission> {
     if (operation === undefined || this.#isMetered(request)) return PASS
     const given = this.options.subject?.(request)
-    if (isPromiseLike(given)) return this.#identifyLater(request, operation, given)
-    return this.#withSubject(request, operation, given)
+    const of = { request, response, operation }
+    return isPromiseLike(given) ? this.#identifyLater(of, given) : this.#withSubject(of, given)
   }
 
-  async #identifyLater(request: Request, operation: string, given: PromiseLike<Given>): Promise<Admission> {
-    return this.#withSubject(request, operation, await given)
+  async #identifyLater(of: Undecided<Request>, given: PromiseLike<Given>): Promise<Admission> {
+    return this.#withSubject(of, await given)
   }
 
-  #withSubject(request: Request, operation: string, given: Given): Admission | Promise<Admission> {
+  #withSubject(of: Undecided<Request>, given: Given): Admission | Promise<Admission> {
+    const { request, operation } = of
     const subject = given ?? this.#anonymous(request)
     if (subject === undefined) {
       return this.options.anonymous === 'skip' ? PASS : unauthorized(this.#locale(request), this.options)
@@ -226,30 +208,29 @@ export class HttpMeter<Request> {
       const message = `subject() returned a ${typeof subject} for "${operation}"; return a string, for example String(user.id)`
       this.warnings.warnOnce('subject_not_text', message)
     }
-    return this.#price(request, operation, subject)
-  }
-
-  #price(request: Request, operation: string, subject: Subject): Admission | Promise<Admission> {
     const { cost: price, plan: named } = this.options
     const cost = typeof price === 'function' ? price(request) : price
     const plan = typeof named === 'function' ? named(request) : named
-    if (isPromiseLike(cost)) return this.#priceLater(request, { subject, operation, plan }, cost)
-    return this.#take(request, { subject, operation, cost, plan })
+    if (isPromiseLike(cost) || isPromiseLike(plan)) return this.#takeWhenKnown(of, subject, cost, plan)
+    return this.#take(of, { subject, operation, cost, plan })
   }
 
-  async #priceLater(
-    request: Request,
-    quotaRequest: QuotaRequest,
-    cost: PromiseLike<Cost | undefined>,
+  async #takeWhenKnown(
+    of: Undecided<Request>,
+    subject: Subject,
+    ...known: readonly [MaybeAsync<Cost | undefined>, MaybeAsync<string | undefined>]
   ): Promise<Admission> {
-    return this.#take(request, { ...quotaRequest, cost: await cost })
+    // Together, so that neither rejects unhandled while the other is awaited.
+    const [cost, plan] = await Promise.all(known)
+    return this.#take(of, { subject, operation: of.operation, cost, plan })
   }
 
-  #take(request: Request, quotaRequest: QuotaRequest): Admission | Promise<Admission> {
-    if (this.options.maxWaitMs !== undefined) return this.#takeWaiting(request, quotaRequest)
+  #take(of: Undecided<Request>, quotaRequest: QuotaRequest): Admission | Promise<Admission> {
+    if (of.response?.writableEnded === true) return GONE
+    if (this.options.maxWaitMs !== undefined) return this.#takeWaiting(of, quotaRequest)
     return this.#now === undefined
-      ? this.#takeLater(request, quotaRequest)
-      : this.#takeNow(this.#now, request, quotaRequest)
+      ? this.#takeLater(of.request, quotaRequest)
+      : this.#takeNow(this.#now, of.request, quotaRequest)
   }
 
   #takeNow(engine: SyncCalls, request: Request, quotaRequest: QuotaRequest): Admission {
@@ -281,11 +262,12 @@ export class HttpMeter<Request> {
     return this.#admitted(request, taken)
   }
 
-  /** Waits in the engine's queue, until the client disconnects. */
-  async #takeWaiting(request: Request, of: QuotaRequest): Promise<Admission> {
+  /** Waits in the engine's queue, until the client disconnects or something else has answered the request. */
+  async #takeWaiting({ request, response }: Undecided<Request>, of: QuotaRequest): Promise<Admission> {
     const { quota, settle, maxWaitMs } = this.options
     const gone = new AbortController()
-    const stop = whenGone(this.#adapter.connection?.(request), () => gone.abort())
+    const leave = (): void => gone.abort()
+    const stops = [whenGone(this.#adapter.connection?.(request), leave), whenEnded(response, leave)]
     try {
       const waits = { ...this.#held(of), maxWaitMs, signal: gone.signal }
       const reservation = await queueOf(quota).reserve(waits)
@@ -293,11 +275,10 @@ export class HttpMeter<Request> {
       if (decision === undefined) throw new QuotaError('quota_unavailable', 'too many requests are already waiting')
       return this.#admitted(request, settle === 'charge-first' ? uncancellable(decision) : takenOf(reservation))
     } catch (error) {
-      const isGone = gone.signal.aborted && error === gone.signal.reason
-      const known = isGone ? new QuotaError('quota_unavailable', 'the client disconnected while it waited') : error
-      return this.#failed(request, known)
+      if (gone.signal.aborted && error === gone.signal.reason) return GONE
+      return this.#failed(request, error)
     } finally {
-      stop()
+      for (const stop of stops) stop()
     }
   }
 
@@ -321,7 +302,7 @@ export class HttpMeter<Request> {
     return unavailable(error, this.#locale(request), this.options)
   }
 
-  #operationOf(request: Request): string | undefined {
+  #operationOf(request: Request): MaybeAsync<string | undefined> {
     const { operation } = this.options
     if (operation !== undefined) return operation(request)
     const message = 'missing; without operation(request), mount .operation(name) on each route'
@@ -346,7 +327,8 @@ export class HttpMeter<Request> {
     if (anonymous !== 'ip') return undefined
     const fault = address === undefined ? this.#adapter.proxyFault?.(request) : undefined
     if (fault !== undefined) this.warnings.warnOnce(fault.code, fault.message)
-    const subject = ipSubject((address ?? this.#adapter.address)?.(request), ipv6Subnet)
+    const given = notPromise((address ?? this.#adapter.address)?.(request), 'address(request): expected a text')
+    const subject = ipSubject(given, ipv6Subnet)
     if (subject === undefined || this.#ownLayers.length === 1) return subject
     return Object.fromEntries(this.#ownLayers.map((layer) => [layer, subject]))
   }
@@ -354,48 +336,9 @@ export class HttpMeter<Request> {
   #locale(request: Request): Locale {
     const { locale } = this.options
     if (locale === undefined) return preferredLocale(this.#adapter.languages(request))
-    return typeof locale === 'function' ? locale(request) : locale
+    const given = typeof locale === 'function' ? locale(request) : locale
+    return notPromise(given, `locale(request): expected ${LOCALES.join(' or ')}`)
   }
-}
-
-/** Calls `listener` once when the connection ends, unless the returned function is called first. */
-function whenGone(connection: AbortSignal | NodeRequest | undefined, listener: () => void): () => void {
-  if (connection instanceof AbortSignal) {
-    if (connection.aborted) listener()
-    connection.addEventListener('abort', listener)
-    return () => connection.removeEventListener('abort', listener)
-  }
-  // In HTTP/2, many requests share a socket, and each has its own stream.
-  const closing = connection?.stream ?? connection?.socket
-  closing?.once('close', listener)
-  return () => void closing?.off('close', listener)
-}
-
-/** Options of a meter for plain values. */
-export type PlainMeterOptions<Operation extends string = string, C extends Counting = OneUnit> = Omit<
-  HttpMeterOptions<HttpRequest<Operation, C>, Operation, C>,
-  'subject' | 'operation' | 'cost' | 'plan'
->
-
-/**
- * Makes a meter for HTTP requests: of a framework whose requests an adapter reads, or of plain values.
- *
- * @throws {QuotaError} `invalid_options` naming every fault
- * @example
- * const meter = httpMeter({ quota })
- * const admission = await meter.admit({ method: 'POST', operation: 'write', subject: 'u42' })
- */
-export function httpMeter<Operation extends string, C extends Counting = OneUnit>(
-  options: PlainMeterOptions<Operation, C>,
-): HttpMeter<HttpRequest<Operation, C>>
-export function httpMeter<Request, Operation extends string, C extends Counting = OneUnit>(
-  options: HttpMeterOptions<Request, Operation, C>,
-  adapter: HttpAdapter<Request>,
-): HttpMeter<Request>
-export function httpMeter(options: object, adapter?: HttpAdapter<never>): HttpMeter<never> {
-  if (adapter !== undefined) return new HttpMeter(options as HttpMeterOptions<never>, adapter)
-  const given = { ...options, ...PLAIN_OPTIONS } as unknown as HttpMeterOptions<HttpRequest>
-  return new HttpMeter(given, PLAIN) as unknown as HttpMeter<never>
 }
 
 /** Uses the single operation of an engine made by simpleQuota(). */
@@ -413,8 +356,4 @@ function takenOf(reservation: { readonly decision?: Decision | undefined }): Tak
 
 function uncancellable(decision: Decision): Taken {
   return { decision, held: undefined }
-}
-
-function isPromiseLike<T>(value: MaybeAsync<T>): value is PromiseLike<T> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }

@@ -3,6 +3,7 @@ import type { Quota } from '../engine/quota.ts'
 import type { CommitResult } from '../engine/requests.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import type { QuotaLogger } from '../options/logger.ts'
+import { isPromiseLike, notPromise } from '../options/promise.ts'
 import { type Amount, amountText, type Cost, type Counting, combined } from '../policy/units.ts'
 import {
   type FieldsOption,
@@ -202,8 +203,18 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
   }
 
   #isRefunded(status: number): boolean {
-    const { settle, isFailure = isError } = this.#options
-    return settle === 'failures' ? !isFailure(status) : isError(status)
+    return this.#options.settle === 'failures' ? !this.#isFailure(status) : isError(status)
+  }
+
+  #isFailure(status: number): boolean {
+    const { isFailure = isError, logger } = this.#options
+    try {
+      return notPromise(isFailure(status), 'isFailure(status): expected true or false')
+    } catch (error) {
+      // This is called while the response's head is written, where an error would break every response.
+      logger.error(error)
+      return isError(status)
+    }
   }
 
   /** Settles a request whose handler failed before it responded. */
@@ -305,11 +316,11 @@ export class MeteredRequest<C extends Counting = UnitsOfHandlers> implements Req
     this.#charged = charged
     this.#settlement = { is: 'settling', done: undefined }
     const answer = settle(held, as, actual)
-    if (!(answer instanceof Promise)) {
+    if (!isPromiseLike(answer)) {
       this.#settled(answer)
       return undefined
     }
-    const settling = answer.then(
+    const settling = Promise.resolve(answer).then(
       (result) => this.#settled(result),
       (error: unknown) => this.#fail(error, before),
     )

@@ -83,7 +83,7 @@ export interface RouteOptions<Request, C extends Counting = Counting> {
    * The subject's plan, for example from the claims of a token; `undefined`: no plan. A plan in the subject's stored
    * settings takes precedence.
    */
-  readonly plan?: C['names']['plan'] | ((request: Request) => C['names']['plan'] | undefined) | undefined
+  readonly plan?: C['names']['plan'] | ((request: Request) => MaybeAsync<C['names']['plan'] | undefined>) | undefined
   /**
    * Return `true` to leave a request unmetered.
    *
@@ -111,7 +111,7 @@ export interface HttpMeterOptions<Request, Operation extends string = string, C 
    *
    * @default the single operation of an engine from simpleQuota()
    */
-  readonly operation?: ((request: Request) => NoInfer<Operation> | undefined) | undefined
+  readonly operation?: ((request: Request) => MaybeAsync<NoInfer<Operation> | undefined>) | undefined
   /**
    * Returns the caller's network address, for `anonymous: 'ip'`. It must be one that the caller can't choose.
    *

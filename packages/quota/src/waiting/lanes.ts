@@ -188,7 +188,7 @@ export class Lanes {
   #try(waiter: Waiter): void {
     try {
       const answer = this.#door.attempt(waiter.request)
-      if (answer instanceof Promise) this.#fly(waiter, answer)
+      if ('then' in answer) this.#fly(waiter, answer)
       else this.#answered(waiter, answer, false)
     } catch (error) {
       this.#failed(waiter, error)

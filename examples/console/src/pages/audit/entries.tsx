@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { AuditEntry } from '../../api/api.ts'
+import { DEFAULTS } from '../../limits.ts'
 import { hrefOf } from '../../route.ts'
-import { usePolicy } from '../../session.ts'
 import { Scroll } from '../../ui/scroll.tsx'
 import { Text } from '../../ui/text.tsx'
 import { useNarrow } from '../../ui/use-narrow.ts'
@@ -114,9 +114,8 @@ function Subject({ entry: { action, subject } }: { entry: AuditEntry }): JSX.Ele
 
 function Changes({ entry: { action, before, after } }: { entry: AuditEntry }): JSX.Element {
   const words = useWords()
-  const { defaults } = usePolicy()
   // Before the first change the defaults applied, so show only what differs from them.
-  const was = action === 'settings.change' ? (before ?? defaults) : before
+  const was = action === 'settings.change' ? (before ?? DEFAULTS) : before
   return (
     <ul class="changes">
       {changesBetween(was, after).map((change) => (

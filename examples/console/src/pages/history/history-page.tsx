@@ -1,8 +1,9 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AuditEntry } from '../../api/api.ts'
+import { DEFAULTS } from '../../limits.ts'
 import { hrefOf } from '../../route.ts'
-import { useApi, usePolicy } from '../../session.ts'
+import { useApi } from '../../session.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Done } from '../../ui/notice.tsx'
 import { Pager, usePaging } from '../../ui/pager.tsx'
@@ -72,13 +73,12 @@ interface VersionsProps {
 function Versions({ items, isFirst, onUndo }: VersionsProps): JSX.Element {
   const history = useHistoryWords()
   const formats = useFormats()
-  const { defaults } = usePolicy()
   return (
     <ul class="entries versions" aria-label={history.list}>
       {items.map((entry, index) => {
         const { seq, at, by, before, after } = entry
         // The defaults applied before the first change, and apply again after a removal.
-        const parts = partsOf(before ?? defaults, after ?? defaults)
+        const parts = partsOf(before ?? DEFAULTS, after ?? DEFAULTS)
         const number = formats.number(seq)
         return (
           <li key={seq}>

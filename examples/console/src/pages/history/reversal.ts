@@ -22,7 +22,7 @@ export function partsOf(before: Document, after: Document): Part[] {
   const parts: Part[] = []
   const walk = (old: Json, now: Json, keys: readonly string[]): void => {
     if (isSame(old, now)) return
-    // An added or removed plan is one part, and so is a table.
+    // A table that was added or removed is one part.
     if (isObject(old) && isObject(now)) {
       for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) walk(old[key], now[key], [...keys, key])
       return
@@ -44,7 +44,7 @@ export function valueAt(part: Part, document: Document): Json {
 }
 
 /** A JSON merge patch (RFC 7396) that restores the parts and leaves everything else alone. */
-export function patchOf(parts: readonly Part[]): Document {
+export function patchOf(parts: readonly Part[]): Record<string, Json> {
   const patch: Record<string, Json> = {}
   for (const { keys, before } of parts) {
     let at = patch
@@ -58,7 +58,7 @@ export function patchOf(parts: readonly Part[]): Document {
   return patch
 }
 
-/** Absent and `null` are equal: the value isn't set. */
+/** Absent, `null` and empty are equal: nothing is set. */
 function isSame(one: Json, other: Json): boolean {
   if (isNothing(one) && isNothing(other)) return true
   if (Array.isArray(one) || Array.isArray(other) || !isObject(one) || !isObject(other)) {
@@ -68,7 +68,7 @@ function isSame(one: Json, other: Json): boolean {
 }
 
 function isNothing(value: Json): boolean {
-  return value === undefined || value === null
+  return value === undefined || value === null || (isObject(value) && Object.keys(value).length === 0)
 }
 
 function isObject(value: Json): value is Record<string, Json> {

@@ -10,14 +10,13 @@ const RATE_SECONDS = 10
 
 /** The share of a limit that is left, 0 to 1. It's 0 if the limit is 0 or below its usage. */
 export function headroomOf({ used, limit }: Pick<SharedLimit, 'used' | 'limit'>): number {
-  if (limit === 'unlimited') return 1
-  return limit === 0 ? 0 : Math.max(0, 1 - used / limit)
+  const most = Number(limit)
+  return most === 0 ? 0 : Math.max(0, 1 - used / most)
 }
 
-/** The enforced shared limit with the smallest share left. */
+/** The site-wide limit with the smallest share left. */
 export function tightestOf(shared: Overview['shared']): SharedLimit | undefined {
-  const limited = (shared ?? []).filter(({ limit, enforced }) => enforced && limit !== 'unlimited')
-  return limited.sort((a, b) => headroomOf(a) - headroomOf(b))[0]
+  return (shared ?? []).toSorted((a, b) => headroomOf(a) - headroomOf(b))[0]
 }
 
 /** The relative change of the request rate within the last minute; `undefined` if there were no requests before. */

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Overview } from '../../api/api.ts'
+import { CATEGORIES } from '../../limits.ts'
 import { hrefOf } from '../../route.ts'
-import { usePolicy } from '../../session.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats } from '../../words/words.ts'
 import { Card } from './card.tsx'
@@ -21,11 +21,10 @@ export function TopUsers({ kind, since, users }: TopUsersProps): JSX.Element {
   const overview = useOverviewWords()
   const formats = useFormats()
   const names = useNames()
-  const { categories } = usePolicy()
   return (
     <Card title={overview[kind]} of="process">
       <p class="quiet small">{overview.refusalsSince(formats.time(since))}</p>
-      {categories.map((category) => (
+      {CATEGORIES.map((category) => (
         <div key={category}>
           <h3>{names.category(category)}</h3>
           <List kind={kind} users={users[category] ?? []} />

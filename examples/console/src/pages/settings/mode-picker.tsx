@@ -1,29 +1,24 @@
 import type { JSX } from 'preact'
-import type { Mode } from '../../api/documents.ts'
-import { ownLayers } from '../../form/axes.ts'
-import { usePolicy } from '../../session.ts'
+import { effectiveLimit, limitText } from '../../form/effective-limit.ts'
+import { CATEGORIES, MODES, type Mode } from '../../limits.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
-import { effectiveLimit, limitText, MODES } from './limits.ts'
 import type { PartProps } from './limits-table.tsx'
 
-/** The modes, each with its limits for a user in the first window. */
+/** The modes, each with its limits for a user in an hour. */
 export function ModePicker({ editor, factor }: PartProps): JSX.Element {
   const words = useWords()
   const formats = useFormats()
-  const { draft, stored } = editor
   const names = useNames()
-  const policy = usePolicy()
-  const [layer, window] = [ownLayers(policy)[0]?.name ?? '', policy.windows[0]?.label ?? '']
-  const isSlots = false
+  const { draft, stored } = editor
   const example = (mode: Mode): string => {
-    const limits = policy.categories.map((category) => ({
+    const limits = CATEGORIES.map((category) => ({
       category: names.category(category),
-      limit: effectiveLimit(draft, { layer, category, window, isSlots }, mode, factor),
+      limit: effectiveLimit(draft, { layer: 'personal', category, window: '1h' }, mode, factor),
     }))
     if (limits.every(({ limit }) => limit.kind === 'unknown')) return words.settings.noValues
     return words.settings.inNumbers(
-      names.window(window),
+      names.window('1h'),
       limits.map(({ category, limit }) => [category, limitText(limit, formats)]),
     )
   }

@@ -1,19 +1,18 @@
 import type { JSX } from 'preact'
 import { EditorValue } from '../../form/editor-field.tsx'
 import type { Editor } from '../../form/use-editor.ts'
-import { usePolicy } from '../../session.ts'
+import { CATEGORIES, type Category, PRICES } from '../../limits.ts'
 import { useNames } from '../../words/names.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 
 export function Prices({ editor }: { editor: Editor }): JSX.Element {
-  const words = useWords()
-  const { categories } = usePolicy()
+  const { settings } = useWords()
   return (
     <section aria-labelledby="prices">
-      <h2 id="prices">{words.settings.prices}</h2>
-      <p class="quiet">{words.settings.pricesAbout}</p>
+      <h2 id="prices">{settings.prices}</h2>
+      <p class="quiet">{settings.pricesAbout}</p>
       <div class="columns">
-        {categories.map((category) => (
+        {CATEGORIES.map((category) => (
           <PriceTable key={category} editor={editor} category={category} />
         ))}
       </div>
@@ -21,48 +20,40 @@ export function Prices({ editor }: { editor: Editor }): JSX.Element {
   )
 }
 
-function PriceTable({ editor, category }: { editor: Editor; category: string }): JSX.Element {
-  const words = useWords()
+function PriceTable({ editor, category }: { editor: Editor; category: Category }): JSX.Element {
+  const { settings } = useWords()
   const names = useNames()
-  const operations = Object.entries(usePolicy().operations).filter(([, of]) => of.category === category)
+  const { number } = useFormats()
   return (
     <table class="prices">
       <caption>{names.category(category)}</caption>
       <thead>
         <tr>
-          <th scope="col">{words.settings.operation}</th>
+          <th scope="col">{settings.operation}</th>
           <th scope="col" class="number">
-            {words.settings.defaultPrice}
+            {settings.defaultPrice}
           </th>
-          <th scope="col">{words.settings.price}</th>
+          <th scope="col">{settings.price}</th>
         </tr>
       </thead>
       <tbody>
-        {operations.map(([name, { cost }]) => (
-          <PriceRow key={name} editor={editor} name={name} cost={cost} />
+        {Object.entries(PRICES[category]).map(([name, cost]) => (
+          <tr key={name}>
+            <th scope="row">
+              <code>{name}</code>
+            </th>
+            <td class="number">{number(cost)}</td>
+            <td>
+              <EditorValue
+                editor={editor}
+                path={`prices.${name}`}
+                label={settings.priceOf(name)}
+                placeholder={number(cost)}
+              />
+            </td>
+          </tr>
         ))}
       </tbody>
     </table>
-  )
-}
-
-function PriceRow({ editor, name, cost }: { editor: Editor; name: string; cost: number }): JSX.Element {
-  const words = useWords()
-  const { number } = useFormats()
-  return (
-    <tr>
-      <th scope="row">
-        <code>{name}</code>
-      </th>
-      <td class="number">{number(cost)}</td>
-      <td>
-        <EditorValue
-          editor={editor}
-          path={`prices.${name}`}
-          label={words.settings.priceOf(name)}
-          placeholder={number(cost)}
-        />
-      </td>
-    </tr>
   )
 }

@@ -2,10 +2,8 @@ import { useTexts } from '../../words/words.ts'
 
 const en = {
   title: 'Open holds',
-  about: 'Tokens and slots that requests in flight hold, until the request ends or you release them.',
-  empty: 'No open holds.',
+  about: 'Tokens that work in progress holds, until it ends or you release them.',
   hold: (operation: string, tokens: string) => `${operation}: ${tokens} tokens`,
-  slot: 'and a slot',
   times: (since: string, until: string) => `since ${since}, until ${until} at the latest`,
   release: 'Release',
   releaseOf: (operation: string) => `Release the hold for ${operation}`,
@@ -16,10 +14,8 @@ const en = {
 
 const zh: typeof en = {
   title: '当前预留',
-  about: '进行中的请求占用的额度和名额，直到请求结束或您释放它们。',
-  empty: '没有预留。',
+  about: '进行中的工作占用的额度，直到结束或您释放它们。',
   hold: (operation, tokens) => `${operation}：${tokens} 点额度`,
-  slot: '和一个名额',
   times: (since, until) => `自 ${since}，最迟至 ${until}`,
   release: '释放',
   releaseOf: (operation) => `释放 ${operation} 的预留`,

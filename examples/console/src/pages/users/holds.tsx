@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Hold } from '../../api/api.ts'
-import { useApi, usePolicy } from '../../session.ts'
+import { useApi } from '../../session.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
 import { useInterval } from '../../ui/use-interval.ts'
@@ -16,30 +16,25 @@ interface HoldsProps {
   onChanged(): void
 }
 
-/** Shows a user's open holds. Empty if no operation can hold anything. */
+/** Shows a user's open holds. Nothing without one. */
 export function Holds({ id, onChanged }: HoldsProps): JSX.Element | null {
   const words = useHoldWords()
   const api = useApi()
-  const { concurrency } = usePolicy()
   const holds = useResource(() => api.holds(id), [api, id])
   const [releasing, setReleasing] = useState<Hold>()
   useInterval(holds.reload, REFRESH_MS)
   const open = holds.data ?? []
-  if (open.length === 0 && concurrency === undefined) return null
+  if (open.length === 0 && holds.error === undefined) return null
   return (
     <section aria-labelledby="holds">
       <h2 id="holds">{words.title}</h2>
       <p class="quiet small">{words.about}</p>
       <ErrorNotice error={holds.error} retry={holds.reload} />
-      {open.length === 0 ? (
-        <p class="empty">{words.empty}</p>
-      ) : (
-        <ul class="credentials">
-          {open.map((hold) => (
-            <HoldRow key={hold.ref} hold={hold} onRelease={() => setReleasing(hold)} />
-          ))}
-        </ul>
-      )}
+      <ul class="credentials">
+        {open.map((hold) => (
+          <HoldRow key={hold.ref} hold={hold} onRelease={() => setReleasing(hold)} />
+        ))}
+      </ul>
       {releasing !== undefined && (
         <Confirm
           title={words.releaseTitle}
@@ -60,11 +55,11 @@ export function Holds({ id, onChanged }: HoldsProps): JSX.Element | null {
 function HoldRow({ hold, onRelease }: { hold: Hold; onRelease(): void }): JSX.Element {
   const words = useHoldWords()
   const formats = useFormats()
-  const { operation, tokens, slot, takenAt, endsAt } = hold
+  const { operation, tokens, takenAt, endsAt } = hold
   return (
     <li>
       <span class="grow">
-        {words.hold(operation, formats.number(tokens))} {slot && words.slot}
+        {words.hold(operation, formats.number(tokens))}
         <span class="quiet small">{words.times(formats.dateTime(takenAt), formats.dateTime(endsAt))}</span>
       </span>
       <button type="button" class="danger" aria-label={words.releaseOf(operation)} onClick={onRelease}>

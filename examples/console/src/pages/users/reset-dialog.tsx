@@ -1,8 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { QuotaStatus } from '../../api/documents.ts'
-import { ownLayers } from '../../form/axes.ts'
-import { useApi, usePolicy } from '../../session.ts'
+import { CATEGORIES, LAYERS, type QuotaStatus } from '../../limits.ts'
+import { useApi } from '../../session.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
@@ -16,20 +15,21 @@ interface ResetProps {
   onClose(): void
 }
 
-/** Shared windows are never preselected. */
+/** The site-wide windows are never preselected. */
 export function ResetDialog({ id, onReset, onClose }: ResetProps): JSX.Element {
   const words = useWords()
   const api = useApi()
   const names = useNames()
-  const policy = usePolicy()
   const [category, setCategory] = useState('')
-  const [layer, setLayer] = useState(ownLayers(policy)[0]?.name ?? '')
+  const [layer, setLayer] = useState('personal')
   const { isBusy, error, run } = useAction()
 
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
     const isDone = await run(async () => {
-      onReset(await api.resetQuota(id, { layer, ...(category === '' ? {} : { category }) }))
+      const [chosen] = CATEGORIES.filter((each) => each === category)
+      const reset = { layer: LAYERS.find((each) => each === layer) ?? 'personal' }
+      onReset(await api.resetQuota(id, chosen === undefined ? reset : { ...reset, category: chosen }))
     })
     if (isDone) onClose()
   }
@@ -42,7 +42,7 @@ export function ResetDialog({ id, onReset, onClose }: ResetProps): JSX.Element {
           {(props) => (
             <select {...props} value={category} onChange={(event) => setCategory(event.currentTarget.value)}>
               <option value="">{words.users.every}</option>
-              {policy.categories.map((each) => (
+              {CATEGORIES.map((each) => (
                 <option key={each} value={each}>
                   {names.category(each)}
                 </option>
@@ -53,9 +53,9 @@ export function ResetDialog({ id, onReset, onClose }: ResetProps): JSX.Element {
         <Field label={words.users.resetLayer}>
           {(props) => (
             <select {...props} value={layer} onChange={(event) => setLayer(event.currentTarget.value)}>
-              {policy.layers.map(({ name, shared }) => (
-                <option key={name} value={name}>
-                  {(shared ? words.users.resetShared : words.users.resetOwn)(names.layer(name))}
+              {LAYERS.map((each) => (
+                <option key={each} value={each}>
+                  {words.users.resetLayers[each]}
                 </option>
               ))}
             </select>

@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { QuotaStatus, WindowStatus } from '../../api/documents.ts'
-import { usePolicy } from '../../session.ts'
+import { CATEGORIES, type Category, type QuotaStatus } from '../../limits.ts'
 import { LimitBar } from '../../ui/limit-bar.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Done } from '../../ui/notice.tsx'
@@ -15,7 +14,6 @@ const REFRESH_MS = 5_000
 
 export function Usage({ id, status }: { id: string; status: Resource<QuotaStatus> }): JSX.Element {
   const words = useWords()
-  const { categories } = usePolicy()
   const [isResetting, setResetting] = useState(false)
   const [isReset, setReset] = useState(false)
   useInterval(status.reload, REFRESH_MS)
@@ -25,7 +23,7 @@ export function Usage({ id, status }: { id: string; status: Resource<QuotaStatus
       <p class="quiet small">{words.users.usageAbout}</p>
       <Loaded resource={status} lines={12}>
         {({ windows }) =>
-          categories.map((category) => <Bars key={category} category={category} windows={windows[category] ?? []} />)
+          CATEGORIES.map((category) => <Bars key={category} category={category} windows={windows[category]} />)
         }
       </Loaded>
       <p class="buttons">
@@ -48,7 +46,9 @@ export function Usage({ id, status }: { id: string; status: Resource<QuotaStatus
   )
 }
 
-function Bars({ category, windows }: { category: string; windows: readonly WindowStatus[] }): JSX.Element {
+type Windows = QuotaStatus['windows'][Category]
+
+function Bars({ category, windows }: { category: Category; windows: Windows }): JSX.Element {
   const names = useNames()
   const formats = useFormats()
   return (
@@ -56,7 +56,7 @@ function Bars({ category, windows }: { category: string; windows: readonly Windo
       <h3>{names.category(category)}</h3>
       {windows.map((each) => (
         <LimitBar
-          key={`${each.layer} ${each.window}`}
+          key={`${each.scope} ${each.window}`}
           of={{ ...each, category }}
           isNested
           timeText={formats.dateTime}

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { ownLayers } from '../../form/axes.ts'
 import { hrefOf } from '../../route.ts'
-import { useApi, usePolicy } from '../../session.ts'
+import { useApi } from '../../session.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { useResource } from '../../ui/use-resource.ts'
 import { useWords } from '../../words/words.ts'
@@ -20,7 +19,6 @@ import { UserQuotaForm } from './user-quota-form.tsx'
 export function UserPage({ id }: { id: string }): JSX.Element {
   const words = useWords()
   const api = useApi()
-  const layers = ownLayers(usePolicy())
   const user = useResource(() => api.user(id), [api, id])
   const status = useResource(() => api.quotaStatus(id), [api, id])
   const tokens = useMemo(
@@ -55,9 +53,7 @@ export function UserPage({ id }: { id: string }): JSX.Element {
                 <CredentialList kind="tokens" of={tokens} isNameOptional href={hrefOf('users', id)} />
               </div>
               <div>
-                {layers.map((layer) => (
-                  <UserQuotaForm key={layer.name} id={id} layer={layer} onStored={status.reload} />
-                ))}
+                <UserQuotaForm id={id} onStored={status.reload} />
                 {/* A new form when the user is enabled or disabled, because that changes the version. */}
                 <ProfileForm key={String(known.document.disabled)} id={id} onChanged={user.replace} />
                 <BalanceForm

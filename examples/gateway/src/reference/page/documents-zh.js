@@ -65,7 +65,6 @@ export const PARAGRAPHS_ZH = {
   'Only refusals of this user.': '只列出此用户的拒绝。',
   'The largest number of requests on the page.': '每页最多多少个请求。',
   'How many days, including today.': '天数，包括今天。',
-  'The largest number of alerts on the page.': '每页最多多少条告警。',
   'How many days in Beijing, including today.': '天数（北京时间），包括今天。',
   'from 1 on': '从 1 开始',
   'charts a page': '每页谱面数',
@@ -146,10 +145,6 @@ export const PARAGRAPHS_ZH = {
   "Only its hash is stored, so a lost one can't be recovered.": '只保存哈希值，丢失后无法找回。',
   'Follow `nextCursor` until it is `null`. While entries are written, no page repeats or skips one.':
     '沿 `nextCursor` 逐页读取，直到为 `null`。其间写入新条目，各页也不会重复或遗漏。',
-  'The names of features beyond the specification, as in `EXTRAS`.':
-    '规范之外的附加功能的名称，与 `EXTRAS` 的取值相同。',
-  'Forgets the wall, the suspected rises, and how slowly errors pass. Factor and history stay, and the factor can rise freely. Works in every mode.':
-    '清除“墙”、引发错误的上升，以及错误消退的快慢。系数与历史不变，之后系数可自由上升。任何模式都可使用。',
   'It follows the server errors of the last 30 minutes, between 0.75 and 1.5.':
     '随最近 30 分钟的服务端内部错误变动，介于 0.75 与 1.5 之间。',
   'Buckets are aligned to the half hour (UTC). Those without calls are included.':
@@ -162,16 +157,6 @@ export const PARAGRAPHS_ZH = {
     '所有进程合计，每格 10 分钟或一小时。没有请求的格也列出。',
   'Refusals of the last 24 hours in all processes, by user, operation and limit, the newest first. Counts at most the newest 1,000.':
     '最近 24 小时所有进程的拒绝，按用户、操作和限额分组，最新的在前。最多统计最近 1,000 次。',
-  "The decision about a request now, the binding limit and its end; the user's last refusals; and the last days decided again with a proposal. Changes nothing.":
-    '请求现在的判定、起作用的限额、到何时为止；用户最近的拒绝；最近几天按假设重新判定的结果。不做任何更改。',
-  'The newest first. Follow `nextCursor` until it is `null`.': '最新的在前。沿 `nextCursor` 逐页读取，直到为 `null`。',
-  'The secret is never shown.': '从不显示密钥。',
-  'The first time creates a secret, which is only shown this time. Thresholds of the layers named here raise alerts. `If-Match` is optional.':
-    '首次会生成密钥，只显示这一次。所列的层达到阈值时告警。`If-Match` 可省略。',
-  'Alerts are kept for reading. Waiting ones are no longer sent.': '告警仍保留，可以查看。等待发送的不再发送。',
-  'For a day messages are signed with both secrets.': '一天之内，消息同时用新旧密钥签名。',
-  'A message `webhook.test`, which is sent and retried like any other, and appears in the list.':
-    '一条 `webhook.test` 消息，与其他消息一样发送和重试，并出现在列表中。',
   'In the text format of Prometheus.': 'Prometheus 文本格式。',
   'OpenAPI 3.1, for reference pages and client generators.': 'OpenAPI 3.1，供参考页面和客户端生成工具使用。',
 }

@@ -4,6 +4,7 @@ export interface NodeResponse {
   readonly req?: object | undefined
   statusCode: number
   readonly headersSent: boolean
+  readonly writableEnded: boolean
   readonly destroyed: boolean
   /** `null` for a pipelined request whose turn hasn't come. */
   readonly socket?: object | null | undefined
@@ -16,7 +17,8 @@ export interface NodeResponse {
   flushHeaders(): void
   destroy(): unknown
   emit(event: 'drain'): boolean
-  once(event: 'close', listener: () => void): unknown
+  once(event: 'close' | 'finish', listener: () => void): unknown
+  off(event: 'close' | 'finish', listener: () => void): unknown
 }
 
 /** The members of Node's `IncomingMessage` that we use. */

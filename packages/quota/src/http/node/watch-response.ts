@@ -1,7 +1,7 @@
 import type { QuotaLogger } from '../../options/logger.ts'
+import type { AdmittedRequest } from '../admitted-request.ts'
 import type { Exchange } from '../exchange.ts'
 import type { NamedFields, RateLimitFields } from '../headers.ts'
-import type { AdmittedRequest } from '../http-meter.ts'
 import { type NodeRequest, type NodeResponse, ResponseGate } from './response-gate.ts'
 
 /** Properties of the framework whose response is observed. */

@@ -1,0 +1,131 @@
+import { quotaMigrations } from '@scoregw/quota-sql'
+import { type Kysely, PostgresAdapter, sql } from 'kysely'
+import { COUNTERS } from '../schema.ts'
+
+/** The tables of the gateway, for SQLite and PostgreSQL. Instants are epoch milliseconds. */
+const TABLES = [
+  `create table users (
+    id text primary key, name text not null, role text not null, created_at bigint not null, touched_at bigint not
+    null, qq bigint, balance integer default 10 not null, player_rating integer default 0 not null, play_count
+    integer default 0 not null, data_changed_at bigint, disabled integer default 0 not null
+  )`,
+  `create table gateway_tokens (
+    id text primary key, user_id text not null references users (id), hash text not null unique, label text not
+    null, created_at bigint not null
+  )`,
+  'create index gateway_tokens_by_user on gateway_tokens (user_id)',
+  `create table charts (
+    music_id integer not null, level integer not null, title text not null, type text not null, notes integer,
+    artist text, charter text, difficulty text, constant_tenths integer, taps integer, holds integer, slides
+    integer, touches integer, breaks integer, primary key (music_id, level)
+  )`,
+  `create table scores (
+    user_id text not null references users (id), music_id integer not null, level integer not null, achievement
+    integer not null, dx_score integer not null, dx_score_source text not null, combo_status integer not null,
+    sync_status integer not null, play_count integer, source text not null, played_at bigint, updated_at bigint
+    not null, sync_qq bigint, sync_turn integer, primary key (user_id, music_id, level)
+  )`,
+  'create unique index users_by_qq on users (qq)',
+  `create table source_imports (
+    user_id text primary key, lease_id text not null, expires_at bigint not null
+  )`,
+  `create table tickets (
+    id text primary key, user_id text not null references users (id), charge_id integer not null, stock integer
+    not null, purchased_at bigint not null, valid_until bigint not null
+  )`,
+  'create index tickets_by_user on tickets (user_id)',
+  `create table items (
+    user_id text not null references users (id), item_kind integer not null, item_id integer not null, stock
+    integer not null, is_valid integer not null, primary key (user_id, item_kind, item_id)
+  )`,
+  `create table gates (
+    user_id text not null references users (id), gate_id integer not null, is_gate_found integer not null,
+    is_key_found integer not null, is_clear integer not null, total_rest_life integer not null, total_achievement
+    bigint not null, total_deluxscore bigint not null, best_achievement bigint not null, best_deluxscore bigint
+    not null, best_achievement_at bigint, best_deluxscore_at bigint, play_count integer not null, clear_at bigint,
+    last_play_at bigint, is_info_watched integer not null, primary key (user_id, gate_id)
+  )`,
+  `create table idempotency_keys (
+    user_id text not null references users (id), key text not null, request_hash text not null, claim_id text not
+    null, reply text, expires_at bigint not null, primary key (user_id, key)
+  )`,
+  'create index idempotency_keys_by_expiry on idempotency_keys (expires_at)',
+  `create table service_credentials (
+    id text primary key, service text not null, name text not null, hash text not null unique, created_at bigint
+    not null
+  )`,
+  `create table audit_entries (
+    seq bigint primary key, at bigint not null, by text, action text not null, subject text, before text, after
+    text
+  )`,
+  `create table audit_counter (
+    id integer primary key, last_seq bigint not null
+  )`,
+  `create table sync_players (
+    qq bigint primary key, turn integer not null, nickname text, bot_source text, rating integer, play_count
+    integer, synced_at bigint, old_rating integer, new_rating integer
+  )`,
+  `create table sync_scores (
+    qq bigint not null references sync_players (qq), music_id integer not null, level integer not null,
+    achievement integer not null, dx_score integer not null, dx_score_source text not null, combo_status integer
+    not null, sync_status integer not null, play_count integer, source text not null, played_at bigint, updated_at
+    bigint not null, sync_qq bigint, sync_turn integer, primary key (qq, music_id, level)
+  )`,
+  `create table sync_snapshots (
+    qq bigint not null references sync_players (qq), id text not null, state text not null, is_full integer not
+    null, first_turn integer not null, chunk_total integer, user_id text, has_final integer not null,
+    valid_records integer not null, touched_at bigint not null, primary key (qq, id)
+  )`,
+  'create index sync_snapshots_by_id on sync_snapshots (id)',
+  'create index sync_snapshots_by_time on sync_snapshots (touched_at)',
+  `create table sync_chunks (
+    qq bigint not null, snapshot_id text not null, turn integer not null, chunk_index integer, checksum text not
+    null, result text not null, primary key (qq, snapshot_id, turn), foreign key (qq, snapshot_id) references
+    sync_snapshots (qq, id) on delete cascade
+  )`,
+  `create table usage_records (
+    id text primary key, user_id text not null, at bigint not null, operation text not null, category text not
+    null, cost bigint, charged bigint not null, status integer not null, error text, settings_version integer,
+    layer text, scope text, window_label text, kind text, limit_tokens bigint, used_tokens bigint,
+    requested_tokens bigint, reset_at bigint
+  )`,
+  'create index usage_records_by_user on usage_records (user_id, at, id)',
+  'create index usage_records_by_time on usage_records (at)',
+  `create table usage_days (
+    user_id text not null, day integer not null, requests bigint not null, tokens bigint not null, failures bigint
+    not null, primary key (user_id, day)
+  )`,
+  'create index usage_days_by_day on usage_days (day)',
+  `create table sync_days (
+    qq bigint not null references sync_players (qq), day integer not null, rating integer, old_rating integer,
+    new_rating integer, record_count integer not null, primary key (qq, day)
+  )`,
+  'create index sync_days_by_day on sync_days (day)',
+  `create table upload_sessions (
+    id text primary key, user_id text not null references users (id), state text not null, expires_at bigint not
+    null, expected integer, received integer not null, price bigint, tokens bigint not null, hold_token text,
+    claim_id text, claimed_until bigint not null, uploaded integer, skipped integer, charged bigint
+  )`,
+  'create index upload_sessions_by_user on upload_sessions (user_id, state)',
+  'create index upload_sessions_by_state on upload_sessions (state, expires_at)',
+  `create table upload_scores (
+    session_id text not null references upload_sessions (id) on delete cascade, music_id integer not null, level
+    integer not null, play text not null, primary key (session_id, music_id, level)
+  )`,
+  `create table quota_counter_snapshots (
+    id text primary key, saved_at bigint not null, is_complete integer not null
+  )`,
+  `create table quota_counter_parts (
+    snapshot_id text not null, part integer not null, content text not null, primary key (snapshot_id, part)
+  )`,
+  'create index audit_entries_by_action on audit_entries (action, seq)',
+  'create index usage_records_refused on usage_records (at) where layer is not null',
+  'insert into audit_counter (id, last_seq) values (1, 0)',
+]
+
+/** Creates them, and the library's own beside them. */
+export async function tables(db: Kysely<unknown>): Promise<void> {
+  for (const statement of TABLES) await sql.raw(statement).execute(db)
+  const dialect = db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
+  for (const { up } of Object.values(quotaMigrations({ dialect, prefix: COUNTERS }))) await up(db)
+}

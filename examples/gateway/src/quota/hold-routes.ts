@@ -1,0 +1,111 @@
+import { type Quota, QuotaError } from '@scoregw/quota'
+import * as z from 'zod'
+import type { AuditLog } from '../audit/audit-log.ts'
+import { HttpError } from '../http/http-error.ts'
+import { instantText, isoInstant } from '../http/instant.ts'
+import { type Route, route } from '../http/route.ts'
+import type { UserRepository } from '../users/user-repository.ts'
+import { subjectsOf } from './layer-members.ts'
+import type { OperationName } from './policy.ts'
+import { userParams } from './user-quota-routes.ts'
+
+const PATH = '/admin/users/:id/quota/holds'
+
+const holdDocument = z
+  .object({
+    ref: z.string().describe('Identifies the hold when you release it.'),
+    operation: z.string(),
+    category: z.string(),
+    tokens: z.int().describe('Its tokens in every window.'),
+    slot: z.boolean().describe('`true`: it has a concurrency slot.'),
+    takenAt: isoInstant.describe('ISO 8601 UTC.'),
+    endsAt: isoInstant.describe('When it expires and is refunded, unless it is extended.'),
+  })
+  .meta({ id: 'Hold' })
+
+interface HoldDeps {
+  readonly quota: Quota<OperationName>
+  readonly users: UserRepository
+  readonly audit: AuditLog
+}
+
+/** Lets administrators list and release a user's open holds. */
+export function holdRoutes(deps: HoldDeps): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: PATH,
+      docs: {
+        id: 'listHolds',
+        tag: 'Administration',
+        summary: "A user's open holds",
+        description: 'Tokens and slots of requests in progress, by expiry.',
+        errors: ['quota_unavailable'],
+      },
+      access: 'admin',
+      params: userParams,
+      answer: z.object({ items: z.array(holdDocument) }),
+      async handle({ params: { id } }) {
+        return { body: { items: (await openHolds(deps, id)).map(holdBody) } }
+      },
+    }),
+    route({
+      method: 'delete',
+      path: `${PATH}/:ref`,
+      docs: {
+        id: 'releaseHold',
+        tag: 'Administration',
+        summary: 'Release a hold',
+        description: "Refunds its tokens and frees its slot immediately. Doesn't stop the work.",
+        errors: ['not_found', 'quota_unavailable'],
+      },
+      access: 'admin',
+      params: userParams.extend({ ref: z.string().describe('As in the list.') }),
+      answer: z.undefined(),
+      async handle({ params: { id, ref }, user }) {
+        await release(deps, id, ref, user.id)
+        return { status: 204 }
+      },
+    }),
+  ]
+}
+
+type Hold = Awaited<ReturnType<Quota['holds']['list']>>[number]
+
+/**
+ * Returns the open holds of a user by expiry. Empty if the counters don't support holds.
+ *
+ * @throws {HttpError} `not_found` for an unknown user
+ */
+async function openHolds({ quota, users }: HoldDeps, userId: string): Promise<readonly Hold[]> {
+  await users.require(userId)
+  try {
+    return await quota.holds.list(subjectsOf(quota.policy)(userId))
+  } catch (error) {
+    if (error instanceof QuotaError && error.code === 'holds_unsupported') return []
+    throw error
+  }
+}
+
+/**
+ * Releases the tokens of a hold.
+ *
+ * @throws {HttpError} `not_found` for an unknown user, and for a hold that isn't open
+ */
+async function release(deps: HoldDeps, userId: string, ref: string, by: string): Promise<void> {
+  const { quota, audit } = deps
+  const before = (await openHolds(deps, userId)).find((hold) => hold.ref === ref)
+  if (before === undefined) throw notOpen()
+  // Recorded first: an entry without a release does less harm than a release without an entry.
+  await audit.record(by, { action: 'hold.release', subject: userId, before: holdBody(before), after: null })
+  if (!(await quota.holds.release(subjectsOf(quota.policy)(userId), ref))) throw notOpen()
+}
+
+function holdBody(hold: Hold): z.output<typeof holdDocument> {
+  const { ref, operation, category, tokens, slot, takenAt, endsAt } = hold
+  return { ref, operation, category, tokens, slot, takenAt: instantText(takenAt), endsAt: instantText(endsAt) }
+}
+
+function notOpen(): HttpError {
+  return new HttpError('not_found', 'The user has no such hold, or it has ended.')
+}

@@ -1,0 +1,132 @@
+import {
+  type Decision,
+  type Quota,
+  QuotaError,
+  type RefusedDecision,
+  type ResumedReservation,
+  type Subject,
+} from '@scoregw/quota'
+import { subjectsOf } from '../quota/layer-members.ts'
+import type { OperationName } from '../quota/policy.ts'
+import { SESSION_MS, tokensOf, type Upload } from './upload.ts'
+
+const OPERATION = 'music.upsert' satisfies OperationName
+
+/**
+ * How long the tokens of a session wait for their charge, in milliseconds. This only matters if all processes crash
+ * between storing and charging. Then the next one charges.
+ */
+const CHARGE_WAIT_MS = 24 * 3_600_000
+
+/** How the session's scores are paid for: price, tokens and hold. */
+export type Cover = Pick<Upload, 'price' | 'tokens' | 'holdToken'>
+
+/** Thrown if the tokens are gone: the hold expired, or an administrator released it. */
+export class HoldGone extends Error {
+  override readonly name = 'HoldGone'
+}
+
+/** The tokens of sessions: held while scores arrive, then charged once by any process. */
+export class UploadHolds {
+  readonly #quota: Quota<OperationName>
+  readonly #subjectOf: (userId: string) => Subject
+
+  constructor(quota: Quota<OperationName>) {
+    this.#quota = quota
+    this.#subjectOf = subjectsOf(quota.policy)
+  }
+
+  get category(): string {
+    return this.#quota.policy.operations[OPERATION].category
+  }
+
+  /**
+   * Holds the tokens for this many scores, in all windows or in none, for another session lifetime.
+   *
+   * @throws {HoldGone}
+   */
+  async cover(upload: Upload, scores: number): Promise<Cover | RefusedDecision> {
+    const { price, tokens, holdToken, userId } = upload
+    if (price === null) return this.#reserve(userId)
+    const needed = tokensOf(price, scores)
+    // The session was admitted while the counters were unavailable: nothing is held, so nothing will be charged.
+    if (holdToken === null) return { price, tokens: needed, holdToken }
+    return orGone(async () => {
+      const hold = await this.#quota.resume(holdToken)
+      if (needed > tokens) {
+        const decision = await hold.add(needed - tokens)
+        if (!decision.allowed) return decision
+      }
+      await hold.extend(SESSION_MS)
+      return { price, tokens: needed, holdToken }
+    })
+  }
+
+  /**
+   * Extends the hold by the session's lifetime; `forCharge`: until it is charged, even if the process crashes.
+   *
+   * @throws {HoldGone}
+   */
+  async extend({ holdToken }: Upload, forCharge = false): Promise<void> {
+    if (holdToken === null) return
+    await orGone(async () => (await this.#quota.resume(holdToken)).extend(forCharge ? CHARGE_WAIT_MS : SESSION_MS))
+  }
+
+  /**
+   * Charges a stored session. Repeated calls charge it once.
+   *
+   * @returns the tokens
+   */
+  async charge({ holdToken, tokens }: Upload): Promise<number> {
+    if (holdToken === null) return 0
+    let hold: ResumedReservation
+    try {
+      hold = await this.#quota.resume(holdToken)
+    } catch (error) {
+      // Its tokens wait for a day. If the hold is unknown, a process has charged it and crashed before it recorded that.
+      if (isGone(error)) return tokens
+      throw error
+    }
+    try {
+      return (await hold.commit(tokens)).charged
+    } catch (error) {
+      // An administrator released the tokens, or a day has passed. The scores stay stored.
+      if (isGone(error)) return 0
+      throw error
+    }
+  }
+
+  /** Refunds the tokens. An expired hold is refunded already. */
+  async cancel({ holdToken }: Upload): Promise<void> {
+    if (holdToken === null) return
+    try {
+      await (await this.#quota.resume(holdToken)).cancel()
+    } catch (error) {
+      if (!isGone(error)) throw error
+    }
+  }
+
+  async #reserve(userId: string): Promise<Cover | RefusedDecision> {
+    const subject = this.#subjectOf(userId)
+    const reservation = await this.#quota.reserve({ subject, operation: OPERATION, ttlMs: SESSION_MS })
+    const decision = reservation.decision as Decision
+    if (!decision.allowed) return decision
+    const holdToken = (reservation.allowed ? reservation.token : undefined) ?? null
+    // One call never has more scores than the first price covers.
+    return { price: decision.cost, tokens: decision.cost, holdToken }
+  }
+}
+
+async function orGone<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    if (isGone(error)) throw new HoldGone('the tokens of the session are gone', { cause: error })
+    throw error
+  }
+}
+
+function isGone(error: unknown): boolean {
+  if (!(error instanceof QuotaError)) return false
+  return ['reservation_expired', 'reservation_cancelled', 'invalid_token'].includes(error.code)
+}

@@ -1,0 +1,148 @@
+import type { Clock } from '@scoregw/quota'
+import * as z from 'zod'
+import { dayText, lastBeijingDays } from '../beijing-day.ts'
+import { isoInstant } from '../http/instant.ts'
+import { CURSOR_ERROR, pageLimit, pageOf, toPage } from '../http/page.ts'
+import { envelope, type Route, route, success } from '../http/route.ts'
+import type { UsageRecord } from './usage-record.ts'
+import type { UsageRecorder } from './usage-recorder.ts'
+import type { UsageCursor, UsageRecords } from './usage-records.ts'
+
+const MAX_DAYS = 30
+const DAYS_ERROR = `expected a whole number from 1 to ${MAX_DAYS}`
+
+const cursor = z
+  .string(CURSOR_ERROR)
+  .regex(/^\d{1,15}\.[0-9a-f-]{36}$/, CURSOR_ERROR)
+  .transform((text): UsageCursor => {
+    const [at, id = ''] = text.split('.')
+    return { at: Number(at), id }
+  })
+
+const pageQuery = z.object({
+  cursor: cursor.optional().describe('`nextCursor` of the previous page.'),
+  limit: pageLimit.describe('The largest number of requests on the page.'),
+})
+
+const statsQuery = z.object({
+  days: z
+    .string(DAYS_ERROR)
+    .regex(/^\d{1,2}$/, { error: DAYS_ERROR, abort: true })
+    .transform(Number)
+    .refine((value) => value >= 1 && value <= MAX_DAYS, DAYS_ERROR)
+    .prefault('7')
+    .describe('How many days, including today.'),
+})
+
+const tokens = z.int().min(0)
+
+const ownRequest = z.object({
+  at: isoInstant.describe('When it was decided.'),
+  operation: z.string(),
+  category: z.string(),
+  tokens: tokens.describe('The final charge.'),
+  status: z.int().describe('The HTTP status; 499: the client disconnected before the response.'),
+  error: z.string().nullable().describe("The response's `error`; `null`: none."),
+  refusal: z
+    .object({
+      scope: z.string(),
+      window: z.string(),
+      limit: tokens,
+      used: tokens,
+      requested: tokens,
+      resetAt: isoInstant,
+    })
+    .nullable()
+    .describe('The limit that refused it; `null`: none.'),
+})
+
+const sums = {
+  requests: z.int().min(0),
+  tokens,
+  failures: z.int().min(0).describe('Responses with status 400 and above.'),
+}
+
+const stats = z.object({
+  days: z.int(),
+  timeZone: z.literal('Asia/Shanghai'),
+  series: z.array(z.object({ date: z.iso.date(), ...sums })).describe('Each day, the oldest first.'),
+  summary: z.object(sums),
+})
+
+export interface OwnUsageOptions {
+  readonly records: UsageRecords
+  readonly recorder: UsageRecorder
+  readonly clock: Clock
+}
+
+/** Routes for the caller's requests and their outcomes. Free. */
+export function ownUsageRoutes({ records, recorder, clock }: OwnUsageOptions): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/me/usage',
+      docs: {
+        id: 'ownUsage',
+        tag: 'Quota',
+        summary: "The caller's last requests, the newest first",
+        description:
+          'Metered requests of the last 30 days, at most 1,000: time, operation, outcome, charge, and the limit that refused. Follow `nextCursor` until it is `null`.',
+      },
+      access: 'user',
+      query: pageQuery,
+      answer: envelope(pageOf(ownRequest)),
+      async handle({ user, query: { cursor: behind, limit } }) {
+        // Include the requests of this process up to now.
+        await recorder.flush()
+        const rows = await records.page(user.id, behind, limit + 1)
+        const { items, nextCursor } = toPage(rows, limit, ({ at, id }) => `${at}.${id}`)
+        return { body: success({ items: items.map(shown), nextCursor }) }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/me/usage/stats',
+      docs: {
+        id: 'ownUsageStats',
+        tag: 'Quota',
+        summary: "Outcomes of the caller's requests, day by day",
+        description: 'Metered requests, tokens and failures per day in Beijing. Days without requests have zeros.',
+      },
+      access: 'user',
+      query: statsQuery,
+      answer: envelope(stats),
+      async handle({ user, query: { days } }) {
+        await recorder.flush()
+        const wanted = lastBeijingDays(clock.now(), days)
+        const stored = new Map((await records.days(user.id, wanted[0] ?? 0)).map((each) => [each.day, each]))
+        const series = wanted.map((day) => {
+          const { requests = 0, tokens = 0, failures = 0 } = stored.get(day) ?? {}
+          return { date: dayText(day), requests, tokens, failures }
+        })
+        const summary = { requests: 0, tokens: 0, failures: 0 }
+        for (const each of series) {
+          summary.requests += each.requests
+          summary.tokens += each.tokens
+          summary.failures += each.failures
+        }
+        return { body: success({ days, timeZone: 'Asia/Shanghai' as const, series, summary }) }
+      },
+    }),
+  ]
+}
+
+function shown({ at, operation, category, charged, status, error, refusal }: UsageRecord): z.output<typeof ownRequest> {
+  return {
+    at: new Date(at).toISOString(),
+    operation,
+    category,
+    tokens: charged,
+    status,
+    error,
+    refusal: refusal && refusalShown(refusal),
+  }
+}
+
+function refusalShown({ scope, window, limit, used, requested, resetAt }: NonNullable<UsageRecord['refusal']>) {
+  return { scope, window, limit, used, requested, resetAt: new Date(resetAt).toISOString() }
+}
