@@ -14,6 +14,7 @@ import {
   openConsole,
   picture,
   save,
+  saveLimits,
   screenAndAccessibilityFaults,
   section,
   settled,
@@ -85,14 +86,14 @@ describe.runIf(browserTests)('the console in a browser', () => {
       const column = mode === 'custom' ? 4 : index
       const shown = await shownLimits(page, column)
       await page.locator(`input[name=mode][value=${mode}]`).check()
-      await save(page)
+      await saveLimits(page)
       expect([mode, await limitsOf(gateway)]).toEqual([mode, shown])
     }
     await expect.poll(() => shownLimits(page, 3)).toEqual(expect.arrayContaining(['90–180', '45–91', '3,375–6,750']))
 
     await page.getByRole('switch', { name: 'Site-wide limits apply' }).uncheck()
     await field(page, 'Price of user.music').fill('11')
-    await save(page)
+    await saveLimits(page)
     expect((await limitsOf(gateway)).slice(6)).toEqual([])
     await gateway.send('POST', '/v1/user/music')
     expect((await gateway.send('GET', '/me/quota')).body.windows.read[0]).toMatchObject({ limit: 77, used: 11 })
@@ -108,14 +109,14 @@ describe.runIf(browserTests)('the console in a browser', () => {
     await page.getByRole('button', { name: 'Discard changes' }).click()
     await expect.poll(() => page.locator('[aria-invalid=true]').count()).toBe(0)
     await field(page, 'Custom value: Personal, write, 1 hour').fill('3')
-    await save(page)
+    await saveLimits(page)
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('music.upsert')
     expect((await gateway.send('POST', '/v1/music/upsert', { body: { musicList: [ENTRY] } })).status).toBe(429)
 
     await page.locator('input[name=mode][value=normal]').check()
     await page.getByRole('button', { name: 'Clear custom values' }).click()
     await field(page, 'Price of user.music').fill('')
-    await save(page)
+    await saveLimits(page)
     const { body } = await gateway.send('GET', '/admin/quota/settings', { token: ADMIN_TOKEN })
     expect(body).toMatchObject({ mode: 'normal', custom: null, prices: {}, site: { enabled: false, multiplier: 1.5 } })
     expect(faults).toEqual([])
@@ -146,7 +147,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     await page.locator('[aria-invalid=true]').waitFor()
     await page.getByText('Nothing was saved. Correct the marked fields.').waitFor()
     await field(page, 'Price of user.data').fill('3')
-    await save(page)
+    await saveLimits(page)
     await expect.poll(() => saves.count()).toBe(0)
     // The button is gone; the keyboard goes on from what says so.
     await expect.poll(() => page.locator(':focus').textContent()).toBe('Saved.')
@@ -165,9 +166,16 @@ describe.runIf(browserTests)('the console in a browser', () => {
     await field(first.page, 'Base value: Personal, read, 1 hour').fill('300')
     await first.page.locator('input[name=mode][value=lenient]').check()
     await first.page.getByLabel('Multiplier of the site-wide limits').fill('2')
-    await save(first.page)
+    await saveLimits(first.page)
 
-    await second.page.getByRole('button', { name: 'Save' }).click()
+    const trySaving = async (): Promise<void> => {
+      await second.page.getByRole('button', { name: 'Save' }).click()
+      await second.page
+        .getByRole('dialog', { name: 'Save these changes?' })
+        .getByRole('button', { name: 'Save' })
+        .click()
+    }
+    await trySaving()
     const dialog = second.page.getByRole('dialog', { name: 'Someone else saved first' })
     await dialog.waitFor()
     expect(await settingsOf(gateway)).toMatchObject({ version: 1, mode: 'lenient' })
@@ -189,10 +197,10 @@ describe.runIf(browserTests)('the console in a browser', () => {
 
     // And another change is faster once more.
     await changeSettings(gateway, { prices: { 'user.data': 3 } })
-    await second.page.getByRole('button', { name: 'Save' }).click()
+    await trySaving()
     await dialog.waitFor()
     await take.click()
-    await save(second.page)
+    await saveLimits(second.page)
     expect(await settingsOf(gateway)).toMatchObject({
       version: 3,
       mode: 'lenient',
@@ -372,6 +380,8 @@ describe.runIf(browserTests)('the console in a browser', () => {
     await page.locator('input[name=mode]:checked').focus()
     await press('ArrowRight')
     await expect.poll(() => page.locator('input[name=mode]:checked').inputValue()).toBe('lenient')
+    await press('Enter')
+    await page.getByRole('dialog', { name: 'Save these changes?' }).getByText('Mode: Normal → Lenient').waitFor()
     await press('Enter')
     await page.getByText('Saved.', { exact: true }).waitFor()
     expect(await settingsOf(gateway)).toMatchObject({ mode: 'lenient' })

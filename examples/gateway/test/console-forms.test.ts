@@ -23,7 +23,10 @@ const FORMS: Readonly<Record<string, Form>> = {
     hash: '#/settings',
     input: (page) => field(page, 'Base value: Personal, read, 1 hour'),
     text: '1,234',
-    submit: (page) => page.getByRole('button', { name: 'Save', exact: true }).click(),
+    async submit(page) {
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+    },
     isDone: async (...by) => (await read(...by, 'quota/settings')).base.personal.read['1h'] === 1_234,
   },
   'limits of a user': {
@@ -246,6 +249,7 @@ describe.runIf(browserTests)('forms of the console', () => {
     await field(page, 'Base value: Personal, read, 1 hour').fill('5')
     await page.context().setOffline(true)
     await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByText('The gateway didn’t respond.').waitFor()
     await goTo(page, '#/users')
     await page.getByText('The gateway didn’t respond.').waitFor()

@@ -43,16 +43,23 @@ interface EditorValueProps {
   /** The row and the column, for screen readers. */
   readonly label: string
   readonly placeholder?: string | undefined
+  /** Shown below, such as the default. */
+  readonly hint?: string | undefined
 }
 
-/** A number in a table. */
-export function EditorValue({ editor, path, label, placeholder }: EditorValueProps): JSX.Element {
+/** A number in a table. While it's changed, the stored one stands below. */
+export function EditorValue({ editor, path, label, placeholder, hint }: EditorValueProps): JSX.Element {
+  const words = useWords()
+  const stored = editor.stored?.fields[path] ?? ''
+  const isChanged = editor.changed.includes(path)
+  const was = isChanged && stored !== '' ? [words.was(stored)] : []
   return (
     <ValueInput
       label={label}
       value={editor.draft[path] ?? ''}
       fault={useFault(editor, path)}
-      isChanged={editor.changed.includes(path)}
+      isChanged={isChanged}
+      hint={[...was, ...(hint === undefined ? [] : [hint])].join(' · ')}
       placeholder={placeholder}
       onInput={(text) => editor.set(path, text)}
     />

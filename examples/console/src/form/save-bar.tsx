@@ -14,7 +14,8 @@ interface SaveBarProps {
 export function SaveBar({ editor, nameOf, children }: SaveBarProps): JSX.Element {
   const words = useWords()
   const { changed, faults, isBusy, isSaved, isTried, error, warnings } = editor
-  const isNeeded = changed.length > 0 || error !== undefined || warnings.length > 0
+  // It stays in view after saving, so that nothing scrolls to the result.
+  const isNeeded = changed.length > 0 || isSaved || error !== undefined || warnings.length > 0
   const status = useFocusWhenGone(changed.length > 0)
   const hasFaults = Object.keys(faults).length > 0
   return (
@@ -62,7 +63,8 @@ function useFocusWhenGone(hasButtons: boolean): { current: HTMLElement | null } 
   const left = useRef<HTMLElement>(null)
   const had = useRef(hasButtons)
   useLayoutEffect(() => {
-    if (had.current && !hasButtons && document.activeElement === document.body) left.current?.focus()
+    if (had.current && !hasButtons && document.activeElement === document.body)
+      left.current?.focus({ preventScroll: true })
     had.current = hasButtons
   }, [hasButtons])
   return left

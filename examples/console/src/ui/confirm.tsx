@@ -1,4 +1,4 @@
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useWords } from '../words/words.ts'
 import { Dialog } from './dialog.tsx'
 import { ErrorNotice } from './notice.tsx'
@@ -15,9 +15,12 @@ interface ConfirmProps {
   /** Runs on confirmation. If it fails, the dialog shows the error and stays open. */
   act(): void | Promise<void>
   onClose(): void
+  /** Details, below the consequences. */
+  readonly children?: ComponentChildren
 }
 
-export function Confirm({ title, about, yes, isHarmless = false, act, onClose }: ConfirmProps): JSX.Element {
+export function Confirm(props: ConfirmProps): JSX.Element {
+  const { title, about, yes, isHarmless = false, act, onClose, children } = props
   const words = useWords()
   const { isBusy, error, run } = useAction()
   const confirm = async (): Promise<void> => {
@@ -26,6 +29,7 @@ export function Confirm({ title, about, yes, isHarmless = false, act, onClose }:
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{about}</p>
+      {children}
       <ErrorNotice error={error} />
       <p class="buttons">
         <button

@@ -36,6 +36,11 @@ export const settings = {
   multiplier: 'Multiplier of the site-wide limits',
   multiplierAbout: 'From 0.25 to 4, with at most two decimals. Applies in every mode.',
   off: 'off',
+  question: {
+    title: 'Save these changes?',
+    about: 'They apply immediately to everyone without limits of their own.',
+    blocks: 'blocks everybody',
+  },
   prices: 'Prices',
   pricesAbout: 'Tokens per request. Leave empty for the default.',
   operation: 'Operation',

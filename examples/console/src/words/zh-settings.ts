@@ -34,6 +34,11 @@ export const settings: Words['settings'] = {
   multiplier: '全站限额的倍率',
   multiplierAbout: '0.25 至 4，最多两位小数。适用于所有模式。',
   off: '关闭',
+  question: {
+    title: '保存这些更改？',
+    about: '更改立即适用于没有单独限额的所有用户。',
+    blocks: '禁止所有人',
+  },
   prices: '价格',
   pricesAbout: '每次请求的额度。留空使用默认值。',
   operation: '操作',

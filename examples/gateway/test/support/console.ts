@@ -137,6 +137,13 @@ export async function chooseIn(page: Page, label: string, value: string): Promis
   await page.getByLabel(label).selectOption(value)
 }
 
+/** Saves everyone's limits after the summary of changes, and waits until it is done. */
+export async function saveLimits(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+}
+
 /** Saves, and waits until it is done. */
 export async function save(form: Page | Locator): Promise<void> {
   await form.getByRole('button', { name: 'Save', exact: true }).click()

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
 import { EditorField } from '../../form/editor-field.tsx'
 import { EditorForm } from '../../form/editor-form.tsx'
 import { type Editor, useEditor } from '../../form/use-editor.ts'
@@ -10,6 +11,7 @@ import { useResource } from '../../ui/use-resource.ts'
 import { useNames } from '../../words/names.ts'
 import { useTexts, useWords } from '../../words/words.ts'
 import { texts as historyTexts } from '../history/words.ts'
+import { ChangesDialog } from './changes-dialog.tsx'
 import { readSettings, settingsFields } from './fields.ts'
 import { LimitsTable } from './limits-table.tsx'
 import { ModePicker } from './mode-picker.tsx'
@@ -34,6 +36,7 @@ export function SettingsPage(): JSX.Element {
   )
   const adaptive = useResource(() => api.adaptive(), [api])
   const factor = adaptive.data?.factor ?? 1
+  const [isAsking, setAsking] = useState(false)
   const { stored } = editor
   return (
     <>
@@ -49,12 +52,17 @@ export function SettingsPage(): JSX.Element {
         lines={24}
         nameOf={(path) => settingName(words, names, path)}
         textOf={(path, text) => settingValue(words, path, text)}
+        onSubmit={() => {
+          if (Object.keys(editor.faults).length > 0) void editor.save()
+          else if (editor.changed.length > 0) setAsking(true)
+        }}
       >
         <ModePicker editor={editor} factor={factor} />
         <LimitsTable editor={editor} factor={factor} />
         <Site editor={editor} />
         <Prices editor={editor} />
       </EditorForm>
+      {isAsking && <ChangesDialog editor={editor} factor={factor} onClose={() => setAsking(false)} />}
     </>
   )
 }

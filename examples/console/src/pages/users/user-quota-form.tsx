@@ -1,15 +1,18 @@
 import type { JSX } from 'preact'
 import { EditorValue } from '../../form/editor-field.tsx'
 import { EditorForm } from '../../form/editor-form.tsx'
+import { effectiveLimit, limitText } from '../../form/effective-limit.ts'
 import { type Editor, useEditor } from '../../form/use-editor.ts'
-import { CATEGORIES, type UserQuota, WINDOWS } from '../../limits.ts'
+import { CATEGORIES, type Category, type UserQuota, WINDOWS, type Window } from '../../limits.ts'
 import { hrefOf } from '../../route.ts'
 import { useApi } from '../../session.ts'
 import { Switch } from '../../ui/choice.tsx'
 import { Scroll } from '../../ui/scroll.tsx'
+import { useResource } from '../../ui/use-resource.ts'
 import type { Words } from '../../words/en.ts'
 import { type Names, useNames } from '../../words/names.ts'
-import { useWords } from '../../words/words.ts'
+import { useFormats, useWords } from '../../words/words.ts'
+import { settingsFields } from '../settings/fields.ts'
 import { BYPASS, overridePath, readUserQuota, userQuotaFields } from './user-quota-fields.ts'
 
 /** One user's limits, and whether the site-wide limits apply. */
@@ -59,6 +62,7 @@ export function UserQuotaForm({ id, onStored }: { id: string; onStored(): void }
 function Overrides({ editor, nameOf }: { editor: Editor; nameOf(path: string): string }): JSX.Element {
   const words = useWords()
   const names = useNames()
+  const defaultOf = useDefaults()
   return (
     <Scroll label={words.users.quota}>
       <table class="overrides">
@@ -80,7 +84,7 @@ function Overrides({ editor, nameOf }: { editor: Editor; nameOf(path: string): s
                 const path = overridePath(category, window)
                 return (
                   <td key={window}>
-                    <EditorValue editor={editor} path={path} label={nameOf(path)} placeholder={words.users.follows} />
+                    <EditorValue editor={editor} path={path} label={nameOf(path)} hint={defaultOf(category, window)} />
                   </td>
                 )
               })}
@@ -90,6 +94,23 @@ function Overrides({ editor, nameOf }: { editor: Editor; nameOf(path: string): s
       </table>
     </Scroll>
   )
+}
+
+/** Tells the limits of users without overrides, in the mode that is in effect. */
+function useDefaults(): (category: Category, window: Window) => string | undefined {
+  const { users } = useWords()
+  const formats = useFormats()
+  const api = useApi()
+  const { data } = useResource(async () => {
+    const [{ document }, { factor }] = await Promise.all([api.settings(), api.adaptive()])
+    return { fields: settingsFields(document), mode: document.mode, factor }
+  }, [api])
+  return (category, window) => {
+    if (data === undefined) return undefined
+    const limit = effectiveLimit(data.fields, { layer: 'personal', category, window }, data.mode, data.factor)
+    const now = limit.kind === 'range' ? ({ kind: 'limit', tokens: limit.now } as const) : limit
+    return users.defaultIs(limitText(now, formats))
+  }
 }
 
 function FollowDefaults({ editor }: { editor: Editor }): JSX.Element {
