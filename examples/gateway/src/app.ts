@@ -1,5 +1,4 @@
 import { type Clock, createQuota, type Quota } from '@scoregw/quota'
-import { luxonCalendar } from '@scoregw/quota/calendar'
 import type { Express } from 'express'
 import type { Registry } from 'prom-client'
 import { type AdaptiveMode, adaptiveMode } from './adaptive/adaptive-mode.ts'
@@ -11,9 +10,9 @@ import type { Chore } from './chores.ts'
 import type { Config } from './config/config.ts'
 import { ServiceCredentials } from './credentials/service-credentials.ts'
 import { openDatabase } from './db/connect.ts'
-import { changesPool, countersPool } from './db/postgres.ts'
+import { changesPool } from './db/postgres.ts'
 import type { Db } from './db/schema.ts'
-import { connectionOf, readerOf } from './db/sqlite.ts'
+import { readerOf } from './db/sqlite.ts'
 import { checksOf } from './health/readiness.ts'
 import { failureLimit } from './http/failure-limit.ts'
 import type { Logger } from './log/logger.ts'
@@ -21,12 +20,8 @@ import { gatewayMetrics, registerUsageMetrics } from './metrics/gateway-metrics.
 import { LiveOverview } from './overview/live-overview.ts'
 import { Overview } from './overview/overview.ts'
 import { type PlayerResources, playerResources } from './players/player-resources.ts'
-import type { BackendOptions, QuotaBackend } from './quota/backend.ts'
-import { configuredPolicy, type GatewayPolicy, type OperationName } from './quota/policy.ts'
-import { postgresBackend } from './quota/postgres-backend.ts'
-import { redisBackend } from './quota/redis-backend.ts'
-import { embeddedBackend } from './quota/saved-counters.ts'
-import { sqliteBackend } from './quota/sqlite-backend.ts'
+import { type Counters, countersOf } from './quota/counters.ts'
+import { type OperationName, policy } from './quota/policy.ts'
 import { ScoreRepository } from './scores/score-repository.ts'
 import { ScoreService } from './scores/score-service.ts'
 import { chartsService, gatewayService, type Parts, syncService } from './services.ts'
@@ -49,8 +44,6 @@ export interface AppOptions {
   readonly config: Config
   readonly clock: Clock
   readonly logger: Logger
-  /** @default the gateway's own, with what the configuration adds */
-  readonly policy?: GatewayPolicy | undefined
 }
 
 /** The three services without servers and timers. The caller listens on ports and runs the chores. */
@@ -93,8 +86,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list: each part once, in the order in which they need each other
-async function appOn(db: Db, { config, clock, logger, policy: given }: AppOptions): Promise<App> {
-  const policy = given ?? configuredPolicy(config.limits)
+async function appOn(db: Db, { config, clock, logger }: AppOptions): Promise<App> {
   const users = new UserRepository(db, clock, readerOf(db))
   const audit = new AuditLog(db, clock)
   const credentials = new ServiceCredentials(db, clock, audit, readerOf(db))
@@ -106,9 +98,9 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
   const sources = createSources({ db, clock, logger, scores, ...config.sources, random: Math.random })
 
   const changes = config.databaseUrl === undefined ? undefined : changesPool(config.databaseUrl)
-  const backend = backendOf(db, config, { clock, logger, policy, changes })
+  const counters = countersOf(config, { db, clock, logger, changes })
   const adaptive = adaptiveMode(db, clock, changes)
-  const quota = await quotaOf(policy, backend, adaptive, config, { clock, logger })
+  const quota = await quotaOf(counters, adaptive, config, { clock, logger })
 
   const usageRecords = new UsageRecords(db)
   const usage = { records: usageRecords, recorder: new UsageRecorder(usageRecords, clock) }
@@ -132,7 +124,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     overview,
     live,
     uploads,
-    checks: checksOf(db, backend, config.dataDir, clock),
+    checks: checksOf(db, counters.watch, config.dataDir, clock),
     users,
     audit,
     credentials,
@@ -143,7 +135,7 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     sync: new SyncService(db, clock),
     quota,
     failures: failureLimit({ ...config.failures, clock }),
-    chargesWithin: backend.chargesWithin === true,
+    chargesWithin: counters.chargesWithin,
     isClosing: () => isClosing,
     addresses: () => addresses,
   }
@@ -155,9 +147,9 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
     resources,
     credentials,
     registry: metrics.registry,
-    counters: backend.name,
+    counters: counters.name,
     chores: [
-      ...backend.chores,
+      ...counters.chores,
       resources.idempotency.chore,
       forgetSnapshots(db, clock),
       forgetRatingDays(db, clock),
@@ -179,10 +171,9 @@ async function appOn(db: Db, { config, clock, logger, policy: given }: AppOption
         'ending imports': () => sources.imports.close(),
         'ending uploads': () => uploads.close(),
         'ending the overview': () => overview.close(),
-        'saving the counters': () => backend.finish(),
         'ending metrics': () => metrics.close(),
         'ending the quota': () => quota.close(),
-        'leaving the counters': () => backend.close?.(),
+        'leaving the counters': () => counters.close(),
         'saving how requests ended': () => adaptive.close(),
         'saving who used what': () => usage.recorder.close(),
         'leaving the channel of changes': () => changes?.end(),
@@ -203,26 +194,13 @@ async function inOrder(logger: Logger, steps: Readonly<Record<string, () => unkn
   }
 }
 
-function backendOf(db: Db, config: Config, given: Omit<BackendOptions, 'db'>): QuotaBackend {
-  const { databaseUrl, redisUrl: url, redisDeadlineMs: deadlineMs, quotaStore, limits } = config
-  const options = { db, ...given }
-  if (quotaStore === 'redis' && url !== undefined) return redisBackend({ url, deadlineMs, limits, ...options })
-  if (quotaStore === 'postgres' && databaseUrl !== undefined) {
-    return postgresBackend({ pool: countersPool(databaseUrl), ...options })
-  }
-  const connection = connectionOf(db)
-  // A single process on PostgreSQL may keep its counters in memory.
-  return connection === undefined ? embeddedBackend(options) : sqliteBackend(options, connection)
-}
-
 async function quotaOf(
-  policy: GatewayPolicy,
-  backend: QuotaBackend,
+  counters: Counters,
   { factorStore: factor }: AdaptiveMode,
   { failurePolicy }: Config,
   { clock, logger }: Pick<AppOptions, 'clock' | 'logger'>,
 ): Promise<Quota<OperationName>> {
-  const { store, settings: settingsStore } = backend
+  const { store, settings: settingsStore } = counters
   const deadlineMs = SETTINGS_DEADLINE_MS
   const quota = createQuota({
     policy,
@@ -232,22 +210,19 @@ async function quotaOf(
     clock,
     deadlineMs,
     adaptive: { factor },
-    calendar: luxonCalendar(),
     logger,
   })
   quota.on('settingsFault', ({ of, faults }) => {
     const first = faults.slice(0, MAX_LOGGED)
     logger.warn({ of, faults: first, count: faults.length }, 'some of the stored settings is not in force')
   })
-  quota.on('unknownPlan', (unknown) => {
-    logger.warn(unknown, 'there is no such plan: the base limits apply')
-  })
   try {
-    await backend.begin()
+    await counters.begin()
     await quota.ready()
     return quota
   } catch (error) {
     await quota.close()
+    await counters.close()
     throw error
   }
 }

@@ -11,7 +11,6 @@ import { Connections } from './http/connections.ts'
 import { type Listener, listen } from './http/listener.ts'
 import type { Logger } from './log/logger.ts'
 import { metricsHandler } from './metrics/routes.ts'
-import type { GatewayPolicy } from './quota/policy.ts'
 import { openToOthers } from './start/data-dir.ts'
 import { codesOf, StartError } from './start/start-error.ts'
 
@@ -34,8 +33,6 @@ export interface Gateway {
 export interface GatewayOptions {
   /** @default the machine's */
   readonly clock?: Clock | undefined
-  /** @default the gateway's own */
-  readonly policy?: GatewayPolicy | undefined
   /**
    * How long idle connections stay open when the gateway stops, in milliseconds. A request on one is answered with
    * `Connection: close`.
@@ -47,10 +44,10 @@ export interface GatewayOptions {
 
 /** Starts the gateway: database, demo, servers and timers. */
 export async function startGateway(config: Config, logger: Logger, options: GatewayOptions = {}): Promise<Gateway> {
-  const { clock = systemClock, policy, idleGraceMs = 0 } = options
+  const { clock = systemClock, idleGraceMs = 0 } = options
   const isEmbedded = config.databaseUrl === undefined
   const unlock = isEmbedded ? lockDataDir(config.dataDir, config.isDataDirShared) : () => undefined
-  const app = await createApp({ config, clock, logger, policy }).catch((error: unknown) => {
+  const app = await createApp({ config, clock, logger }).catch((error: unknown) => {
     unlock()
     throw error
   })

@@ -1,11 +1,10 @@
 import { inspect } from 'node:util'
 import { collectDefaultMetrics } from 'prom-client'
-import { loadConfig, misspeltText } from './config/config.ts'
+import { loadConfig } from './config/config.ts'
 import { consoleFiles } from './console/console-pages.ts'
 import { banner } from './demo/demo.ts'
 import { startGateway } from './gateway.ts'
 import { createLogger, type Logger } from './log/logger.ts'
-import type { GatewayPolicy } from './quota/policy.ts'
 import { ConfigError, StartError } from './start/start-error.ts'
 
 /** EX_CONFIG of sysexits.h. */
@@ -19,12 +18,10 @@ const IDLE_GRACE_MS = 1_000
 /**
  * Runs the gateway in this process, configured by its environment, until a signal stops it. If it can't start, the
  * process exits.
- *
- * @param policy default: the gateway's own
  */
-export async function runGateway(policy?: GatewayPolicy): Promise<void> {
+export async function runGateway(): Promise<void> {
   try {
-    await run(policy)
+    await run()
   } catch (error) {
     const isConfig = error instanceof ConfigError || error instanceof StartError
     process.stderr.write(`${isConfig ? error.message : inspect(error)}\n`)
@@ -32,12 +29,12 @@ export async function runGateway(policy?: GatewayPolicy): Promise<void> {
   }
 }
 
-async function run(policy: GatewayPolicy | undefined): Promise<void> {
+async function run(): Promise<void> {
   const config = loadConfig(process.env)
   const logger = createLogger(config.logLevel)
-  for (const each of config.misspelt) logger.warn(misspeltText(each))
+  for (const each of config.misspelt) logger.warn(each)
   await prepareConsole(logger)
-  const gateway = await startGateway(config, logger, { policy, idleGraceMs: IDLE_GRACE_MS })
+  const gateway = await startGateway(config, logger, { idleGraceMs: IDLE_GRACE_MS })
   // These belong to the process, so tests that start several gateways don't collect them.
   collectDefaultMetrics({ register: gateway.app.registry })
   process.stdout.write(banner(gateway.addresses, config.dataDir, gateway.app.counters, gateway.demo))

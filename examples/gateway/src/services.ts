@@ -32,7 +32,6 @@ import { AdminQuota } from './quota/admin-quota.ts'
 import { adminQuotaRoutes } from './quota/admin-routes.ts'
 import { chargeStep } from './quota/charge-step.ts'
 import { holdRoutes } from './quota/hold-routes.ts'
-import { sharedLayers } from './quota/layer-members.ts'
 import type { OperationName } from './quota/policy.ts'
 import { shownInAudit } from './quota/settings.ts'
 import { statusRoutes } from './quota/status-routes.ts'
@@ -98,18 +97,21 @@ export function gatewayService(deps: Parts): Express {
   const identify = userIdentifier(users, jwtVerifier(config.jwt, clock))
   return createService({
     ...common(deps),
-    routes: gatewayRoutesWithDocument(() => deps.addresses().gateway, quota.policy, [
-      ...healthRoutes(deps.checks),
-      ...playerRoutes(deps),
-      ...statusRoutes(quota),
-      ...adminQuotaRoutes(adminQuota, quota.policy),
-      ...administrationRoutes(deps, adminQuota),
-      ...adaptiveRoutes({ ...adaptive, quota, clock }),
-      ...refusalRoutes({ ...usage, clock }),
-      ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
-      ...overviewRoutes(overview, deps.live),
-      ...metricsRoutes(metrics.registry),
-    ]),
+    routes: gatewayRoutesWithDocument(
+      () => deps.addresses().gateway,
+      [
+        ...healthRoutes(deps.checks),
+        ...playerRoutes(deps),
+        ...statusRoutes(quota),
+        ...adminQuotaRoutes(adminQuota),
+        ...administrationRoutes(deps, adminQuota),
+        ...adaptiveRoutes({ ...adaptive, quota, clock }),
+        ...refusalRoutes({ ...usage, clock }),
+        ...usageRoutes({ ...adaptive, clock, isPublic: config.isFailureRatePublic }),
+        ...overviewRoutes(overview, deps.live),
+        ...metricsRoutes(metrics.registry),
+      ],
+    ),
     observe: [observeOutcomes(adaptive.recorder), observeOutcomes(overview), metrics.observe],
     pages: [frontPage('gateway', deps.addresses), referencePages(deps.addresses), consolePages()],
     corsOrigins: () => config.corsOrigins,
@@ -135,14 +137,14 @@ function playerRoutes({ config, clock, scores, uploads, resources, sources, usag
 
 /** Routes for holds, users, credentials and the audit trail. */
 function administrationRoutes(deps: Parts, adminQuota: AdminQuota): Route[] {
-  const { db, clock, audit, credentials, sync, quota } = deps
+  const { db, clock, audit, credentials, sync } = deps
   const onLinked = (userId: string, qq: number): Promise<void> => sync.adopt(userId, qq)
   return [
     ...holdRoutes(deps),
     ...adminUserRoutes(new AdminUsers({ db, clock, audit, onLinked, onDelete: (id, by) => adminQuota.forget(id, by) })),
     ...tokenRoutes(new GatewayTokens(db, clock, audit)),
     ...credentialRoutes(credentials),
-    ...auditRoutes(audit, shownInAudit(sharedLayers(quota.policy))),
+    ...auditRoutes(audit, shownInAudit),
   ]
 }
 

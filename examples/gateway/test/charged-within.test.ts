@@ -20,7 +20,7 @@ import { Idempotency } from '../src/idempotency/idempotency.ts'
 import { IdempotencyRecords } from '../src/idempotency/idempotency-records.ts'
 import { createLogger } from '../src/log/logger.ts'
 import { chargeStep } from '../src/quota/charge-step.ts'
-import { gatewayPolicy, type OperationName } from '../src/quota/policy.ts'
+import { type OperationName, policy } from '../src/quota/policy.ts'
 import { settingsOn } from '../src/quota/settings.ts'
 import { ticketRoutes } from '../src/tickets/routes.ts'
 import { TicketRepository } from '../src/tickets/ticket-repository.ts'
@@ -31,7 +31,7 @@ import { runGateway } from './support/process.ts'
 import { closedInTheEnd } from './support/test-database.ts'
 
 const CREDITS = 20
-const { cost: COST } = gatewayPolicy.operations['charge.5']
+const { cost: COST } = policy.operations['charge.5']
 
 /** Tickets behind a meter, charged before or within the transaction of a purchase, on a database of their own. */
 async function shop(isWithin: boolean, handle?: Handled) {
@@ -44,7 +44,7 @@ async function shop(isWithin: boolean, handle?: Handled) {
   await new UserRepository(db, clock).create(user)
   await db.updateTable('users').set({ balance: CREDITS }).execute()
   const quota = createQuota<OperationName>({
-    policy: gatewayPolicy,
+    policy,
     store: sqliteStore({ database, db, prefix: COUNTERS, clock }),
     settingsStore: settingsOn(db, clock),
     clock,
@@ -352,7 +352,7 @@ describe('a gateway killed during purchases', () => {
 })
 
 function costOf(chargeId: number): number {
-  const { cost } = gatewayPolicy.operations[`charge.${chargeId}` as OperationName]
+  const { cost } = policy.operations[`charge.${chargeId}` as OperationName]
   return cost
 }
 

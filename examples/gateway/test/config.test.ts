@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from '../src/config/config.ts'
-import { VARIABLES } from '../src/config/variables.ts'
+import { DEFAULTS, loadConfig, NAMES } from '../src/config/config.ts'
 import { clusterAddress, redisAddress } from '../src/quota/redis-url.ts'
 import { ConfigError } from '../src/start/start-error.ts'
 
@@ -34,9 +33,7 @@ describe('gateway configuration', () => {
       databaseUrl: undefined,
       redisUrl: undefined,
       redisDeadlineMs: 150,
-      quotaStore: 'embedded',
       failurePolicy: { read: { local: { expectedProcesses: 2 } }, write: 'closed' },
-      limits: { monthly: undefined, minutely: undefined, minuteBurst: 1, concurrentImports: undefined },
       failures: { limit: 60, windowMs: 60_000 },
       connections: { all: 800, ofAddress: 200 },
       misspelt: [],
@@ -54,7 +51,7 @@ describe('gateway configuration', () => {
       demo: { userToken: undefined, adminToken: undefined, botToken: undefined, chartApiKey: undefined },
     }
     expect(loadConfig({})).toEqual(defaults)
-    expect(loadConfig(Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, ''])))).toEqual(defaults)
+    expect(loadConfig(Object.fromEntries(NAMES.map((name) => [name, ''])))).toEqual(defaults)
   })
 
   it('every variable can be set', () => {
@@ -71,8 +68,6 @@ describe('gateway configuration', () => {
       QUOTA_FAILURE_POLICY: ' write = local, read=open ',
       EXPECTED_PROCESSES: '1000',
       REDIS_DEADLINE_MS: '1000',
-      QUOTA_MONTHLY_LIMIT: 'write = 8000, read=20000',
-      QUOTA_MAX_CONCURRENT_IMPORTS: '2',
     }
     expect(loadConfig(env)).toMatchObject({
       port: 0,
@@ -85,7 +80,6 @@ describe('gateway configuration', () => {
       databaseUrl: 'postgres://gateway:secret@db.example.com/scores',
       redisUrl: 'rediss://user:p%40ss@redis.example.com/3',
       redisDeadlineMs: 1_000,
-      limits: { monthly: { read: 20_000, write: 8_000 }, concurrentImports: 2 },
       failurePolicy: { read: 'open', write: { local: { expectedProcesses: 1000 } } },
     })
     expect(loadConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2)
@@ -128,17 +122,6 @@ describe('gateway configuration', () => {
     ['QUOTA_FAILURE_POLICY', 'read=open,write=closed,read=closed'],
     ['QUOTA_FAILURE_POLICY', 'read=open,write=closed,delete=open'],
     ['QUOTA_FAILURE_POLICY', 'read=open,write=closed,'],
-    ['QUOTA_MONTHLY_LIMIT', '20000'],
-    ['QUOTA_MONTHLY_LIMIT', 'read=20000'],
-    ['QUOTA_MONTHLY_LIMIT', 'read=20000,write=-8000'],
-    ['QUOTA_MONTHLY_LIMIT', 'read=20000,write=100000000001'],
-    ['QUOTA_MONTHLY_LIMIT', 'read=20000,write=1,read=2'],
-    ['QUOTA_MINUTE_LIMIT', 'read=60'],
-    ['QUOTA_MINUTE_BURST', '0.001'],
-    ['QUOTA_MINUTE_BURST', '1.01'],
-    ['QUOTA_MINUTE_BURST', '0.125'],
-    ['QUOTA_MAX_CONCURRENT_IMPORTS', '101'],
-    ['QUOTA_MAX_CONCURRENT_IMPORTS', '-1'],
     ['EXPECTED_PROCESSES', '-1'],
     ['EXPECTED_PROCESSES', '1001'],
     ['EXPECTED_PROCESSES', '2.5'],
@@ -226,8 +209,8 @@ describe('gateway configuration', () => {
   it('every variable is documented with its default', () => {
     const page = readFileSync(join(ROOT, 'docs/gateway/index.md'), 'utf8')
     const rows = [...page.matchAll(/^\| `([A-Z_]+)` +\| (.*?) +\|/gm)].map(([, name, text]) => [name, text])
-    const expected = Object.entries(VARIABLES).map(([name, { default: text }]) => {
-      const shown = text?.replace(`${ROOT}/`, '')
+    const expected = NAMES.map((name) => {
+      const shown = DEFAULTS[name]?.replace(`${ROOT}/`, '')
       return [name, shown === undefined || shown === '' ? 'none' : `\`${shown}\``]
     })
     expect(rows).toEqual(expected)

@@ -2,7 +2,7 @@ import { browserTests, type Page } from '@scoregw/browser'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
 import { openSqlite } from '../src/db/sqlite.ts'
-import { gatewayPolicy, OPERATION_NAMES } from '../src/quota/policy.ts'
+import { OPERATION_NAMES, policy } from '../src/quota/policy.ts'
 import { carriedBy, keptBy, rememberedBy } from './support/browser.ts'
 import {
   addOutcomes,
@@ -73,7 +73,7 @@ describe.runIf(browserTests)('the console in a browser', () => {
     const gateway = await testGateway()
     const { page, faults } = await signedIn(gateway)
     const prices = page.locator('.prices tbody tr')
-    const { operations } = gatewayPolicy
+    const { operations } = policy
     await expect
       .poll(async () => (await prices.allTextContents()).sort())
       .toEqual(OPERATION_NAMES.map((name) => `${name}${operations[name].cost}`).sort())

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULTS, PRICES } from '../../console/src/limits.ts'
-import { gatewayPolicy } from '../src/quota/policy.ts'
+import { policy } from '../src/quota/policy.ts'
 import { ADMIN_TOKEN, testGateway } from './support/gateway.ts'
 
 describe('what the console knows of the limits', () => {
@@ -14,6 +14,6 @@ describe('what the console knows of the limits', () => {
     const prices = Object.entries(PRICES).flatMap(([category, costs]) =>
       Object.entries(costs).map(([name, cost]) => [name, { category, cost }]),
     )
-    expect(Object.fromEntries(prices)).toEqual(gatewayPolicy.operations)
+    expect(Object.fromEntries(prices)).toEqual(policy.operations)
   })
 })

@@ -45,7 +45,7 @@ const KINDS: readonly (readonly [name: string, isOn: boolean, start: Start])[] =
       const postgres = await postgresServer()
       const url = await postgres.createDatabase()
       const gateway = await testGateway({
-        env: { JWT_SECRET, BOT_TOKEN, DATABASE_URL: url, QUOTA_STORE: 'postgres' },
+        env: { JWT_SECRET, BOT_TOKEN, DATABASE_URL: url },
       })
       return withHelp(gateway, async () => {
         const names = await postgres.sql("select tablename as name from pg_tables where schemaname = 'public'", url)

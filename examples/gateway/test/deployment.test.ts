@@ -6,8 +6,7 @@ import { DCLinter } from 'dclint'
 import { validate } from 'dockerfile-utils'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { loadConfig } from '../src/config/config.ts'
-import { VARIABLES } from '../src/config/variables.ts'
+import { DEFAULTS, loadConfig, NAMES } from '../src/config/config.ts'
 import { buildConsole } from '../src/console/build-console.ts'
 
 const EXAMPLE = join(import.meta.dirname, '..')
@@ -34,7 +33,7 @@ describe('the Dockerfile', () => {
       .filter((each) => /\.(?:ts|mjs)$/.test(each))
     expect(files).toHaveLength(2)
     for (const file of files) expect(existsSync(join(EXAMPLE, file))).toBe(true)
-    const ports = [VARIABLES.PORT, VARIABLES.SYNC_PORT, VARIABLES.CHARTS_PORT].map((variable) => variable.default)
+    const ports = [DEFAULTS.PORT, DEFAULTS.SYNC_PORT, DEFAULTS.CHARTS_PORT]
     expect(/^EXPOSE (.*)$/m.exec(text)?.[1]?.split(' ')).toEqual(ports)
   })
 
@@ -90,7 +89,7 @@ describe('the compose file', () => {
   })
 
   it('the compose file sets only known variables to valid values', () => {
-    for (const name of Object.keys(environment)) expect(VARIABLES).toHaveProperty(name)
+    for (const name of Object.keys(environment)) expect(NAMES).toContain(name)
     const secrets: Record<string, string> = { JWT_SECRET: 's'.repeat(64), POSTGRES_PASSWORD: 'password' }
     const filled = Object.entries(environment).map(([name, value]) => {
       return [name, value.replace(/\$\{(\w+):\?[^}]*\}/g, (_all, secret: string) => secrets[secret] ?? '')]

@@ -20,18 +20,21 @@ describe('patching settings', () => {
       patch({ mode: 'lenient' }, etag),
       patch({ base: { personal: { read: { '1h': 7 } } } }, etag),
     ])
-    const added = await patch({ plans: { pro: { personal: { write: { '1h': 9 } } } }, prices: { 'user.data': 3 } }, '*')
+    const added = await patch({ base: { personal: { write: { '1h': 9 } } }, prices: { 'user.data': 3 } }, '*')
     const removed = await patch(
-      { plans: { pro: null }, prices: null, custom: null, site: { multiplier: 2 } },
+      { prices: null, custom: null, site: { multiplier: 2 } },
       added.headers.get('ETag') ?? '',
       'application/json',
     )
     const priced = await patch({ prices: { 'user.data': 2, 'user.music': 9 } }, '*')
-    const faulty = await patch({ mode: 'fast', base: { personal: { read: { '1h': null } } }, nothing: 1 }, '*')
+    const faulty = await patch(
+      { mode: 'fast', base: { personal: { read: { '1h': null } } }, prices: { nothing: 1 } },
+      '*',
+    )
     const malformed = [
       await patch([1], '*'),
       // The document has no such member.
-      await patch({ layers: { site: { enabled: false } } }, '*'),
+      await patch({ layers: { site: { enabled: false } }, plans: {} }, '*'),
       await patch({ base: null, site: null, prices: [] }, '*'),
     ]
     const { body: last } = await read(PATH)
@@ -51,13 +54,17 @@ describe('patching settings', () => {
     ).toEqual([200, 412])
   })
 
-  it('a patch adds a plan', () => {
-    expect(story().added.body).toMatchObject({ version: 2, plans: { pro: { personal: { write: { '1h': 9 } } } } })
+  it('a patch changes a limit and adds a price', () => {
+    expect(story().added.body).toMatchObject({
+      version: 2,
+      base: { personal: { write: { '1h': 9 } } },
+      prices: { 'user.data': 3 },
+    })
   })
 
   it('a patch with null removes members, and other members of an object stay', () => {
     expect(story().removed.body).toMatchObject({
-      ...{ version: 3, plans: {}, prices: {}, custom: null },
+      ...{ version: 3, prices: {}, custom: null },
       site: { enabled: true, multiplier: 2 },
     })
   })
@@ -70,7 +77,7 @@ describe('patching settings', () => {
     const { status, body } = story().faulty
     expect([status, body.details.map((detail: { path: string }) => detail.path).sort()]).toEqual([
       422,
-      ['base.personal.read.1h', 'mode', 'nothing'],
+      ['base.personal.read.1h', 'mode', 'prices.nothing'],
     ])
   })
 

@@ -50,7 +50,7 @@ describe('counters in the embedded database', () => {
 describe.runIf(postgresTests)('counters in PostgreSQL', () => {
   it('two processes share limits, and killing either loses no answered charge', async () => {
     const postgres = await postgresServer({ durable: true })
-    const env = { ...TOKENS, DATABASE_URL: await postgres.createDatabase(), QUOTA_STORE: 'postgres' }
+    const env = { ...TOKENS, DATABASE_URL: await postgres.createDatabase() }
     const children = await Promise.all([runGateway(tempDir(), env), runGateway(tempDir(), env)])
     const senders = children.map(({ baseUrl }) => sender(baseUrl)) as [Send, Send]
     await limited(senders[0], 60)

@@ -5,7 +5,7 @@ import { postgresTests } from '@scoregw/postgres-server'
 import Database from 'libsql'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { loadConfig, misspeltText } from '../src/config/config.ts'
+import { loadConfig } from '../src/config/config.ts'
 import { StartError } from '../src/start/start-error.ts'
 import { tempDir, testGateway } from './support/gateway.ts'
 import { postgresServer } from './support/postgres.ts'
@@ -141,7 +141,7 @@ describe.runIf(postgresTests)('data folders with PostgreSQL', () => {
 describe('misspelt variables', () => {
   it('a misspelt variable is reported with the probable one and is a fault in production', () => {
     const env = { DATABSE_URL: 'postgres://user:secret@db/scores', PROT: '9090', JWT_SECRET: 'x'.repeat(32) }
-    const texts = loadConfig(env).misspelt.map(misspeltText)
+    const texts = loadConfig(env).misspelt
     expect(texts).toEqual([
       'DATABSE_URL: is no variable of the gateway; DATABASE_URL was probably meant',
       'PROT: is no variable of the gateway; PORT was probably meant',

@@ -63,7 +63,7 @@ async function goesOn([first, second]: readonly [TestGateway, TestGateway]): Pro
 
 describe.runIf(postgresTests && slowTests)('uploads in parts over several processes', () => {
   it('an upload continues in any process, with counters in PostgreSQL', async () => {
-    await goesOn(await pair({ QUOTA_STORE: 'postgres' }))
+    await goesOn(await pair({}))
   })
 
   it.runIf(redisTests)('an upload continues in any process, with counters in Redis', async () => {

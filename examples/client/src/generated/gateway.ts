@@ -516,33 +516,11 @@ export interface paths {
         };
         /**
          * The caller's quota, by its older path
-         * @description The same as `/me/quota`, for older clients.
+         * @description Used and remaining tokens of the caller, window by window.
          *
          *     Free.
          */
         get: operations["quotaStatusAlias"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/quota/policy": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The limits that exist
-         * @description The windows, categories, layers and operations in settings, overrides and statuses.
-         *
-         *     Free.
-         */
-        get: operations["readPolicy"];
         put?: never;
         post?: never;
         delete?: never;
@@ -560,7 +538,7 @@ export interface paths {
         };
         /**
          * The settings of all users
-         * @description Mode, base values, shared layers, prices, shadowed limits, plans and thresholds. Send the `ETag` as `If-Match` of a change.
+         * @description Mode, base values, site layer and prices. Send the `ETag` as `If-Match` of a change.
          *
          *     Free.
          */
@@ -578,7 +556,7 @@ export interface paths {
         head?: never;
         /**
          * Change a part of the settings of all users
-         * @description A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes, lists are replaced. The result is validated as a whole document.
+         * @description A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes. The result is validated as a whole document.
          *
          *     Free.
          */
@@ -594,7 +572,7 @@ export interface paths {
         };
         /**
          * A user's overrides
-         * @description 6 limits, each of them `null` where the user follows the default, the plan, until when both are in force, whether shared layers are bypassed, and where the user's own periods begin.
+         * @description Six limits, `null` where the user follows the default, and whether the site layer is bypassed.
          *
          *     Free.
          */
@@ -628,7 +606,7 @@ export interface paths {
         };
         /**
          * A user's usage
-         * @description The user's `/me/quota`, the name of each layer, and shadowed limits.
+         * @description The user's `/me/quota`.
          *
          *     Free.
          */
@@ -652,7 +630,7 @@ export interface paths {
         put?: never;
         /**
          * Reset a user's usage
-         * @description Resets the user's windows in one category or all, in the user's own layers or the named layer. The windows of a shared layer belong to all users.
+         * @description Closes the user's windows in one category or all. Those of the site belong to all users.
          *
          *     Free.
          */
@@ -1306,7 +1284,6 @@ export interface components {
             /** @enum {number} */
             charge?: 2 | 3 | 5;
         };
-        /** @description Tokens by category and window. */
         CategoryTokens: {
             read: components["schemas"]["WindowTokens"];
             write: components["schemas"]["WindowTokens"];
@@ -1704,47 +1681,6 @@ export interface components {
             nextCursor: string | null;
         };
         MetricsAnswer: string;
-        NamedQuotaStatus: {
-            /** @description By category: the windows of each layer that applies, in order. */
-            windows: {
-                readonly read: components["schemas"]["NamedWindowStatus"][];
-                readonly write: components["schemas"]["NamedWindowStatus"][];
-            };
-            /** @description Time zone of local times in texts. */
-            timeZone: string;
-        };
-        NamedWindowStatus: {
-            /**
-             * @description The layer's name in settings.
-             * @enum {string}
-             */
-            layer: "personal" | "site";
-            /** @description `Personal` or `Site`. */
-            scope: string;
-            /** @description `1h`, `5h` or `1d`. */
-            window: string;
-            /** @description Tokens. */
-            limit: number | "unlimited";
-            /** @description For a bucket: the most tokens that it can hold. */
-            burst?: number | "unlimited";
-            /** @description Tokens; for a bucket, those that have not returned. */
-            used: number;
-            /** @description The part of `used` that open holds may still refund. Absent: none. */
-            held?: number;
-            /** @description Tokens, never below 0; for a bucket, what remains of its burst. */
-            remaining: number | "unlimited";
-            /** @description ISO 8601 UTC; `null`: the window isn't open. */
-            startedAt: string | null;
-            /** @description When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it isn't open, or is full. */
-            resetAt: string | null;
-            /**
-             * @description What ends its count: its length, the next calendar period, or the end of the work with the slots. A bucket refills token by token.
-             * @enum {string}
-             */
-            kind: "rolling" | "calendar" | "bucket" | "concurrency";
-            /** @description `false`: it is shadowed. It is charged but refuses nothing, and users don't see it. */
-            enforced: boolean;
-        };
         OpenApiAnswer: {
             openapi: string;
         } & {
@@ -1925,21 +1861,18 @@ export interface components {
             };
         };
         PatchSettingsAnswer: {
-            /** @description Counts changes. */
-            version: number;
             /**
-             * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
+             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
              * @enum {string}
              */
             mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
             base: components["schemas"]["QuotaTable"];
             /** @description Not scaled. Required in mode `custom`. */
             custom: components["schemas"]["QuotaTable"] | null;
-            /** @description The layer `Site`, which all users share. */
             site: {
-                /** @description `false`: its windows are neither checked, charged nor shown. */
+                /** @description `false`: the site's windows are neither checked, charged nor shown. */
                 enabled: boolean;
-                /** @description Factor on the layer's limits in every mode; at most two decimals. */
+                /** @description Factor on the site's limits in every mode; at most two decimals. */
                 multiplier: number;
             };
             /** @description Prices in tokens that differ from the default. */
@@ -1959,47 +1892,8 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
-            /** @description By layer: shadowed limits, which are charged but refuse nothing. `all`, or labels. Layers that are missing have none. */
-            shadow: {
-                personal?: "all" | ("1h" | "5h" | "1d")[];
-                site?: "all" | ("1h" | "5h" | "1d")[];
-            };
-            /** @description By plan: the limits that differ from the base, in layers that aren't shared. Modes scale them like base values. */
-            plans: {
-                [key: string]: {
-                    personal?: {
-                        read?: {
-                            /** @description Tokens. 0 blocks. */
-                            "1h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "5h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "1d"?: number;
-                        };
-                        write?: {
-                            /** @description Tokens. 0 blocks. */
-                            "1h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "5h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "1d"?: number;
-                        };
-                    };
-                };
-            };
-            /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
-            thresholds: ({
-                /** @description From this share of a limit on. At most two decimals. */
-                share: number;
-            } | {
-                /** @description When at most this many tokens remain. */
-                left: number;
-            })[] | null;
-            /** @description Stored settings that have no effect, because the policy doesn't know them or they are invalid. Absent: none. */
-            faults?: {
-                path: string;
-                msg: string;
-            }[];
+            /** @description Counts changes. */
+            version: number;
             /** @description Reasons why an operation is impossible, such as a limit below its price. */
             warnings: {
                 path: string;
@@ -2007,7 +1901,11 @@ export interface components {
             }[];
         };
         PatchSettingsBody: {
-            [key: string]: unknown;
+            mode?: unknown;
+            base?: unknown;
+            custom?: unknown;
+            site?: unknown;
+            prices?: unknown;
         };
         PreviewUserAnswer: {
             /** @constant */
@@ -2055,47 +1953,31 @@ export interface components {
         };
         /** @description A window has too few tokens left. Nothing was charged. */
         QuotaExceeded: {
-            /**
-             * @description The same in all refusals by a quota.
-             * @constant
-             */
+            /** @constant */
             error: "quota_exceeded";
-            /** @description For people, in English or Chinese by `Accept-Language`: scope, window, category, when it resets in Beijing time (UTC+8), and where to request more. */
             msg: string;
-            /** @description Whole seconds to wait before retrying. */
             retryAfterSeconds: number;
-            /** @description The window that refuses. */
+            /** @description `false`: the price is above the limit itself, so waiting will not help. */
+            retryable?: boolean;
             quota: {
-                /** @description The layer that was exceeded: `Personal` or `Site`. */
                 scope: string;
-                /** @description `read` or `write`. */
                 category: string;
-                /** @description Label of the window: `1h`, `5h` or `1d`. */
                 window: string;
-                /** @description Quota of that window, in tokens. */
                 limit: number;
-                /** @description Tokens used in the window. */
                 used: number;
-                /** @description Tokens that this request needed. */
                 requested: number;
-                /**
-                 * Format: date-time
-                 * @description When the window ends, or the bucket has enough, ISO 8601 UTC.
-                 */
+                /** Format: date-time */
                 resetAt: string;
-                /** @description The same in Beijing time, `yyyy-MM-dd HH:mm:ss`. */
+                /** @description `yyyy-MM-dd HH:mm:ss` in `timeZone`. */
                 retryAtBeijing: string;
-                /** @description Time zone of `retryAtBeijing`: `Asia/Shanghai`. */
                 timeZone: string;
                 /**
                  * Format: date-time
                  * @description The same as `resetAt`.
                  */
                 retryAt: string;
-                /** @description The window for people, in the language of `msg`: `1-Hour`, `1 小时`. */
+                /** @description The window in the language of `msg`: `1-Hour`, `1 小时`. */
                 windowLabel: string;
-                /** @description For a bucket: the most tokens that it can hold. */
-                burst?: number;
             };
         };
         QuotaStatus: {
@@ -2107,7 +1989,6 @@ export interface components {
             /** @description Time zone of local times in texts. */
             timeZone: string;
         };
-        /** @description Tokens by layer, category and window. */
         QuotaTable: {
             personal: components["schemas"]["CategoryTokens"];
             site: components["schemas"]["CategoryTokens"];
@@ -2224,78 +2105,19 @@ export interface components {
             };
         };
         ReadMusicBody: Record<string, never>;
-        ReadPolicyAnswer: {
-            /** @description In the order of a status. */
-            readonly windows: {
-                label: string;
-                /** @description Milliseconds; `null`: a calendar period. */
-                lengthMs: number | null;
-                /**
-                 * @description For a calendar window: its period.
-                 * @enum {string}
-                 */
-                every?: "hour" | "day" | "week" | "month" | "year";
-                /** @description For a calendar window: the IANA time zone. */
-                timeZone?: string;
-                /** @description For a bucket: the most tokens that it can hold. It refills by its limit per `lengthMs`. */
-                burst?: number | {
-                    /** @description Of the limit, 0.01 to 1. */
-                    share: number;
-                };
-            }[];
-            readonly categories: string[];
-            readonly layers: {
-                /** @description The name in settings. */
-                name: string;
-                /** @description The name for people. */
-                scope: string;
-                /** @description `true`: all users share its windows, and the settings have a member with its name. */
-                shared: boolean;
-                /** @description For a shared layer: the member of a user's document that exempts the user. */
-                bypass?: string;
-                /** @description By category: the labels of its limits, in the order of a status. */
-                limits: {
-                    [key: string]: string[];
-                };
-            }[];
-            /** @description With their default prices. */
-            operations: {
-                [key: string]: {
-                    category: string;
-                    /** @description Tokens. */
-                    cost: number;
-                };
-            };
-            /** @description The concurrency limit, and the operations that take a slot. */
-            concurrency?: {
-                label: string;
-                operations: string[];
-            };
-            /** @description Plans of the policy. */
-            plans: string[];
-            /** @description The highest limit that can be set. */
-            maxTokens: number;
-            /** @description The settings if nothing is stored. */
-            defaults: {
-                [key: string]: unknown;
-            };
-        };
         ReadSettingsAnswer: {
-            /** @description Counts changes. */
-            version: number;
             /**
-             * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
+             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
              * @enum {string}
              */
             mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
             base: components["schemas"]["QuotaTable"];
             /** @description Not scaled. Required in mode `custom`. */
             custom: components["schemas"]["QuotaTable"] | null;
-            /** @description The layer `Site`, which all users share. */
             site: {
-                /** @description `false`: its windows are neither checked, charged nor shown. */
+                /** @description `false`: the site's windows are neither checked, charged nor shown. */
                 enabled: boolean;
-                /** @description Factor on the layer's limits in every mode; at most two decimals. */
+                /** @description Factor on the site's limits in every mode; at most two decimals. */
                 multiplier: number;
             };
             /** @description Prices in tokens that differ from the default. */
@@ -2315,47 +2137,8 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
-            /** @description By layer: shadowed limits, which are charged but refuse nothing. `all`, or labels. Layers that are missing have none. */
-            shadow: {
-                personal?: "all" | ("1h" | "5h" | "1d")[];
-                site?: "all" | ("1h" | "5h" | "1d")[];
-            };
-            /** @description By plan: the limits that differ from the base, in layers that aren't shared. Modes scale them like base values. */
-            plans: {
-                [key: string]: {
-                    personal?: {
-                        read?: {
-                            /** @description Tokens. 0 blocks. */
-                            "1h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "5h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "1d"?: number;
-                        };
-                        write?: {
-                            /** @description Tokens. 0 blocks. */
-                            "1h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "5h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "1d"?: number;
-                        };
-                    };
-                };
-            };
-            /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
-            thresholds: ({
-                /** @description From this share of a limit on. At most two decimals. */
-                share: number;
-            } | {
-                /** @description When at most this many tokens remain. */
-                left: number;
-            })[] | null;
-            /** @description Stored settings that have no effect, because the policy doesn't know them or they are invalid. Absent: none. */
-            faults?: {
-                path: string;
-                msg: string;
-            }[];
+            /** @description Counts changes. */
+            version: number;
         };
         ReadTicketsAnswer: {
             /** @constant */
@@ -2397,63 +2180,23 @@ export interface components {
             };
         };
         ReadUserBody: Record<string, never>;
-        ReadUserQuotaAnswer: {
-            overrides: {
-                read: {
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "5h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1d": number | null;
-                };
-                write: {
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "5h": number | null;
-                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
-                    "1d": number | null;
-                };
-            };
-            /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` always do. */
-            bypassSite: boolean;
-            /** @description The user's plan. Its limits apply unless there is an override. `null`: none, or that of the user's token. */
-            plan: string | null;
-            /** @description When overrides and plan end, ISO 8601 UTC; `null`: never. */
-            until: {
-                overrides: string | null;
-                plan: string | null;
-            };
-            /** @description Where the user's own periods begin, for windows of the calendar that go by it; a change counts from the next period. `null`: at the calendar's beginning. */
-            anchor: {
-                /** @description Of a year. */
-                month?: number;
-                /** @description Of a month. In a shorter month, its last day. */
-                day?: number;
-                time?: string;
-            } | null;
-        };
         ReadyAnswer: {
             /** @constant */
             status: "ready";
         };
         ReplaceSettingsAnswer: {
-            /** @description Counts changes. */
-            version: number;
             /**
-             * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
+             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
              * @enum {string}
              */
             mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
             base: components["schemas"]["QuotaTable"];
             /** @description Not scaled. Required in mode `custom`. */
             custom: components["schemas"]["QuotaTable"] | null;
-            /** @description The layer `Site`, which all users share. */
             site: {
-                /** @description `false`: its windows are neither checked, charged nor shown. */
+                /** @description `false`: the site's windows are neither checked, charged nor shown. */
                 enabled: boolean;
-                /** @description Factor on the layer's limits in every mode; at most two decimals. */
+                /** @description Factor on the site's limits in every mode; at most two decimals. */
                 multiplier: number;
             };
             /** @description Prices in tokens that differ from the default. */
@@ -2473,47 +2216,8 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
-            /** @description By layer: shadowed limits, which are charged but refuse nothing. `all`, or labels. Layers that are missing have none. */
-            shadow: {
-                personal?: "all" | ("1h" | "5h" | "1d")[];
-                site?: "all" | ("1h" | "5h" | "1d")[];
-            };
-            /** @description By plan: the limits that differ from the base, in layers that aren't shared. Modes scale them like base values. */
-            plans: {
-                [key: string]: {
-                    personal?: {
-                        read?: {
-                            /** @description Tokens. 0 blocks. */
-                            "1h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "5h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "1d"?: number;
-                        };
-                        write?: {
-                            /** @description Tokens. 0 blocks. */
-                            "1h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "5h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "1d"?: number;
-                        };
-                    };
-                };
-            };
-            /** @description When limits count as near, which alerts operators; `null`: at 80 %. */
-            thresholds: ({
-                /** @description From this share of a limit on. At most two decimals. */
-                share: number;
-            } | {
-                /** @description When at most this many tokens remain. */
-                left: number;
-            })[] | null;
-            /** @description Stored settings that have no effect, because the policy doesn't know them or they are invalid. Absent: none. */
-            faults?: {
-                path: string;
-                msg: string;
-            }[];
+            /** @description Counts changes. */
+            version: number;
             /** @description Reasons why an operation is impossible, such as a limit below its price. */
             warnings: {
                 path: string;
@@ -2522,18 +2226,17 @@ export interface components {
         };
         ReplaceSettingsBody: {
             /**
-             * @description What the base values are scaled by: 0.75, 1, 1.5, between 0.75 and 1.5, or the table `custom` instead.
+             * @description What scales the base values: 0.75, 1, 1.5, between 0.75 and 1.5; or the table `custom` instead.
              * @enum {string}
              */
             mode: "conservative" | "normal" | "lenient" | "adaptive" | "custom";
             base: components["schemas"]["QuotaTable"];
             /** @description Not scaled. Required in mode `custom`. */
             custom: components["schemas"]["QuotaTable"] | null;
-            /** @description The layer `Site`, which all users share. */
             site: {
-                /** @description `false`: its windows are neither checked, charged nor shown. */
+                /** @description `false`: the site's windows are neither checked, charged nor shown. */
                 enabled: boolean;
-                /** @description Factor on the layer's limits in every mode; at most two decimals. */
+                /** @description Factor on the site's limits in every mode; at most two decimals. */
                 multiplier: number;
             };
             /** @description Prices in tokens that differ from the default. */
@@ -2553,53 +2256,6 @@ export interface components {
                 "charge.3"?: number;
                 "charge.5"?: number;
             };
-            /**
-             * @description By layer: shadowed limits, which are charged but refuse nothing. `all`, or labels. Layers that are missing have none.
-             * @default {}
-             */
-            shadow?: {
-                personal?: "all" | ("1h" | "5h" | "1d")[];
-                site?: "all" | ("1h" | "5h" | "1d")[];
-            };
-            /**
-             * @description By plan: the limits that differ from the base, in layers that aren't shared. Modes scale them like base values.
-             * @default {}
-             */
-            plans?: {
-                [key: string]: {
-                    personal?: {
-                        read?: {
-                            /** @description Tokens. 0 blocks. */
-                            "1h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "5h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "1d"?: number;
-                        };
-                        write?: {
-                            /** @description Tokens. 0 blocks. */
-                            "1h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "5h"?: number;
-                            /** @description Tokens. 0 blocks. */
-                            "1d"?: number;
-                        };
-                    };
-                };
-            };
-            /**
-             * @description When limits count as near, which alerts operators; `null`: at 80 %.
-             * @default null
-             */
-            thresholds?: ({
-                /** @description From this share of a limit on. At most two decimals. */
-                share: number;
-            } | {
-                /** @description When at most this many tokens remain. */
-                left: number;
-            })[] | null;
-            /** @description Ignored, so that you can send back a document with it. */
-            faults?: unknown[];
         };
         ReplaceUserQuotaAnswer: {
             overrides: {
@@ -2620,23 +2276,8 @@ export interface components {
                     "1d": number | null;
                 };
             };
-            /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` always do. */
+            /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` do. */
             bypassSite: boolean;
-            /** @description The user's plan. Its limits apply unless there is an override. `null`: none, or that of the user's token. */
-            plan: string | null;
-            /** @description When overrides and plan end, ISO 8601 UTC; `null`: never. */
-            until: {
-                overrides: string | null;
-                plan: string | null;
-            };
-            /** @description Where the user's own periods begin, for windows of the calendar that go by it; a change counts from the next period. `null`: at the calendar's beginning. */
-            anchor: {
-                /** @description Of a year. */
-                month?: number;
-                /** @description Of a month. In a shorter month, its last day. */
-                day?: number;
-                time?: string;
-            } | null;
             /** @description Reasons why an operation is impossible, such as a limit below its price. */
             warnings: {
                 path: string;
@@ -2644,6 +2285,7 @@ export interface components {
             }[];
         };
         ReplaceUserQuotaBody: {
+            /** @default {} */
             overrides?: {
                 read?: {
                     /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
@@ -2662,45 +2304,8 @@ export interface components {
                     "1d"?: number | null;
                 };
             };
-            /**
-             * @description `true`: the windows of `Site` do not apply to this user; those of `Personal` always do.
-             * @default false
-             */
+            /** @default false */
             bypassSite?: boolean;
-            /**
-             * @description The user's plan. Its limits apply unless there is an override. `null`: none, or that of the user's token.
-             * @default null
-             */
-            plan?: string | null;
-            /**
-             * @default {
-             *       "overrides": null,
-             *       "plan": null
-             *     }
-             */
-            until?: {
-                /**
-                 * @description Until when it is in force, ISO 8601 UTC; `null`: without an end.
-                 * @default null
-                 */
-                overrides?: string | null;
-                /**
-                 * @description Until when it is in force, ISO 8601 UTC; `null`: without an end.
-                 * @default null
-                 */
-                plan?: string | null;
-            };
-            /**
-             * @description Where the user's own periods begin, for windows of the calendar that go by it; a change counts from the next period. `null`: at the calendar's beginning.
-             * @default null
-             */
-            anchor?: {
-                /** @description Of a year. */
-                month?: number;
-                /** @description Of a month. In a shorter month, its last day. */
-                day?: number;
-                time?: string;
-            } | null;
         };
         RequestHistoryAnswer: {
             /** Format: date-time */
@@ -2720,7 +2325,7 @@ export interface components {
         };
         ResetUserQuotaBody: {
             /**
-             * @description Default: all layers that aren't shared.
+             * @description Default: the user's own.
              * @enum {string}
              */
             layer?: "personal" | "site";
@@ -2903,33 +2508,49 @@ export interface components {
                 fuzzy?: boolean;
             }[];
         };
+        UserQuota: {
+            overrides: {
+                read: {
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "5h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1d": number | null;
+                };
+                write: {
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "5h": number | null;
+                    /** @description Tokens, which modes don't scale; `null`: the default, 0 blocks. */
+                    "1d": number | null;
+                };
+            };
+            /** @description `true`: the windows of `Site` do not apply to this user; those of `Personal` do. */
+            bypassSite: boolean;
+        };
         WindowStatus: {
             /** @description `Personal` or `Site`. */
             scope: string;
             /** @description `1h`, `5h` or `1d`. */
             window: string;
             /** @description Tokens. */
-            limit: number | "unlimited";
-            /** @description For a bucket: the most tokens that it can hold. */
-            burst?: number | "unlimited";
-            /** @description Tokens; for a bucket, those that have not returned. */
+            limit: number;
+            /** @description Tokens. */
             used: number;
             /** @description The part of `used` that open holds may still refund. Absent: none. */
             held?: number;
-            /** @description Tokens, never below 0; for a bucket, what remains of its burst. */
-            remaining: number | "unlimited";
+            /** @description Tokens, never below 0. */
+            remaining: number;
             /** @description ISO 8601 UTC; `null`: the window isn't open. */
             startedAt: string | null;
-            /** @description When the window ends, or the bucket is full again, ISO 8601 UTC; `null`: it isn't open, or is full. */
+            /** @description When the window ends, ISO 8601 UTC; `null`: it isn't open. */
             resetAt: string | null;
         };
-        /** @description Tokens by window. */
         WindowTokens: {
-            /** @description Tokens. 0 blocks. */
             "1h": number;
-            /** @description Tokens. 0 blocks. */
             "5h": number;
-            /** @description Tokens. 0 blocks. */
             "1d": number;
         };
     };
@@ -3089,26 +2710,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "error": "quota_exceeded",
-                 *       "msg": "Reached Personal 1-Hour Quota Limit for Write requests. You may continue after 2026-08-06 23:06:26 Beijing Time (UTC+8). For a higher quota, ask at https://forum.example.com/quota.",
-                 *       "retryAfterSeconds": 1800,
-                 *       "quota": {
-                 *         "scope": "Personal",
-                 *         "category": "write",
-                 *         "window": "1h",
-                 *         "limit": 60,
-                 *         "used": 60,
-                 *         "requested": 15,
-                 *         "resetAt": "2026-08-06T15:06:26.000Z",
-                 *         "retryAtBeijing": "2026-08-06 23:06:26",
-                 *         "timeZone": "Asia/Shanghai",
-                 *         "retryAt": "2026-08-06T15:06:26.000Z",
-                 *         "windowLabel": "1-Hour"
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["QuotaExceeded"] | (components["schemas"]["Error"] & {
                     /** @enum {string} */
                     error: "too_many_failures";
@@ -3409,15 +3010,9 @@ export interface components {
         ETag: string;
         /** @description `true`: the stored response to an earlier request with this key. Nothing was repeated. */
         "Idempotency-Replayed": string;
-        /**
-         * @description The remaining quota: `r` tokens for `t` more seconds. In a 429, only the windows that refuse.
-         * @example "personal-1h";r=0;t=1800
-         */
+        /** @description The remaining quota: `r` tokens for `t` more seconds. In a 429, only the windows that refuse. */
         RateLimit: string;
-        /**
-         * @description The windows that apply: `q` tokens in `w` seconds.
-         * @example "personal-1h";q=60;w=3600, "personal-5h";q=200;w=18000, "personal-1d";q=600;w=86400, "site-1h";q=1500;w=3600, "site-5h";q=5000;w=18000, "site-1d";q=18000;w=86400
-         */
+        /** @description The windows that apply: `q` tokens in `w` seconds. */
         "RateLimit-Policy": string;
         /**
          * @description Whole seconds to wait before retrying.
@@ -4310,33 +3905,6 @@ export interface operations {
             503: components["responses"]["QuotaUnavailableOrShuttingDown"];
         };
     };
-    readPolicy: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReadPolicyAnswer"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ForbiddenOrUserDisabled"];
-            429: components["responses"]["TooManyFailures"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["QuotaUnavailableOrShuttingDown"];
-        };
-    };
     readSettings: {
         parameters: {
             query?: never;
@@ -4414,10 +3982,7 @@ export interface operations {
                  *         "enabled": true,
                  *         "multiplier": 1
                  *       },
-                 *       "prices": {},
-                 *       "shadow": {},
-                 *       "plans": {},
-                 *       "thresholds": null
+                 *       "prices": {}
                  *     }
                  */
                 "application/json": components["schemas"]["ReplaceSettingsBody"];
@@ -4498,10 +4063,7 @@ export interface operations {
     };
     readUserQuota: {
         parameters: {
-            query?: {
-                /** @description The layer, one that isn't shared. Default: `personal`. */
-                layer?: "personal";
-            };
+            query?: never;
             header?: never;
             path: {
                 /** @description The user's id. */
@@ -4519,7 +4081,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReadUserQuotaAnswer"];
+                    "application/json": components["schemas"]["UserQuota"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -4534,10 +4096,7 @@ export interface operations {
     };
     replaceUserQuota: {
         parameters: {
-            query?: {
-                /** @description The layer, one that isn't shared. Default: `personal`. */
-                layer?: "personal";
-            };
+            query?: never;
             header?: {
                 /**
                  * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
@@ -4559,11 +4118,6 @@ export interface operations {
                  *         "write": {
                  *           "1h": 120
                  *         }
-                 *       },
-                 *       "bypassSite": false,
-                 *       "until": {
-                 *         "overrides": "2030-01-01T00:00:00.000Z",
-                 *         "plan": null
                  *       }
                  *     }
                  */
@@ -4597,10 +4151,7 @@ export interface operations {
     };
     removeUserQuota: {
         parameters: {
-            query?: {
-                /** @description The layer, one that isn't shared. Default: `personal`. */
-                layer?: "personal";
-            };
+            query?: never;
             header?: {
                 /**
                  * @description The `ETag` of the document that you read; `*`: any. A version without revision, `"7"`, matches any document with it.
@@ -4654,7 +4205,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NamedQuotaStatus"];
+                    "application/json": components["schemas"]["QuotaStatus"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -4695,7 +4246,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NamedQuotaStatus"];
+                    "application/json": components["schemas"]["QuotaStatus"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -3,7 +3,7 @@ import { COMMAND_LINE } from '../audit/audit-log.ts'
 import type { ChartRepository } from '../charts/chart-repository.ts'
 import { MusicDataError, parseMusicData } from '../charts/music-data.ts'
 import type { Service, ServiceCredentials } from '../credentials/service-credentials.ts'
-import { type ConfiguredLimits, configuredPolicy } from '../quota/policy.ts'
+import { policy } from '../quota/policy.ts'
 import type { AdminUsers } from '../users/admin-users.ts'
 import type { GatewayTokens } from '../users/gateway-tokens.ts'
 import { DEMO_LABEL } from '../users/tokens.ts'
@@ -44,8 +44,6 @@ export interface Tools {
   readonly tokens: GatewayTokens
   readonly credentials: ServiceCredentials
   readonly charts: ChartRepository
-  /** The limits that the configuration adds to the policy. */
-  readonly limits: ConfiguredLimits
   /** Reports progress, one line at a time. */
   progress(line: string): void
 }
@@ -140,8 +138,8 @@ async function setRole({ users, admin }: Tools, [user = '', role = '']: readonly
   return ''
 }
 
-async function exportPolicy({ limits }: Tools): Promise<string> {
-  return `${JSON.stringify(configuredPolicy(limits), undefined, 2)}\n`
+async function exportPolicy(): Promise<string> {
+  return `${JSON.stringify(policy, undefined, 2)}\n`
 }
 
 /** Rejects the demo's name, because those credentials are deleted with the demo. */

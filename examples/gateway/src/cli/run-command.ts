@@ -92,7 +92,6 @@ async function withTools(
       tokens: new GatewayTokens(db, clock, audit),
       credentials: new ServiceCredentials(db, clock, audit),
       charts: new ChartRepository(db),
-      limits: config.limits,
       progress,
     })
   } finally {

@@ -1,81 +1,162 @@
-import type { FailurePolicy } from '@scoregw/quota'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
 import { nearest } from '@scoregw/quota/options'
-import type * as z from 'zod'
-import type { ConnectionLimits } from '../http/connections.ts'
-import type { ConfiguredLimits } from '../quota/policy.ts'
+import * as z from 'zod'
+import { redisUrl } from '../quota/redis-url.ts'
 import { ConfigError } from '../start/start-error.ts'
-import { failurePolicyOf } from './failure-policy.ts'
-import { VARIABLES } from './variables.ts'
+import { FAILURE_MODES, failureModes, failurePolicyOf } from './failure-policy.ts'
 
-type Values = { readonly [Name in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Name]['schema']> }
+/** The root of the repository, three folders above this example's sources. */
+const ROOT = join(import.meta.dirname, '../../../..')
 
-/** The validated configuration of the gateway. */
-export interface Config {
-  readonly port: number
-  readonly syncPort: number
-  readonly chartsPort: number
-  /** Absent: metrics have no port of their own. */
-  readonly metricsPort: number | undefined
-  readonly host: string
-  /** The gateway's URL for clients, without a trailing slash; absent: the address that the server listens on. */
-  readonly publicBaseUrl: string | undefined
-  readonly publicSyncUrl: string | undefined
-  readonly publicChartsUrl: string | undefined
-  /** The folder of the embedded database and the demo's credentials. */
-  readonly dataDir: string
-  /** Whether several processes may use the embedded database. Each waits while another one writes. */
-  readonly isDataDirShared: boolean
-  /** The URL of PostgreSQL. It contains credentials, so never show it. Absent: the embedded database. */
-  readonly databaseUrl: string | undefined
-  /**
-   * The URL of a Redis that several processes share. It contains credentials, so never show it. Absent: counters in
-   * this process.
-   */
-  readonly redisUrl: string | undefined
-  /** How long a decision waits for Redis, in milliseconds. */
-  readonly redisDeadlineMs: number
-  /** The store of the counters. */
-  readonly quotaStore: 'embedded' | 'postgres' | 'redis'
-  /** Whether requests are admitted while the counters are unavailable, by category. */
-  readonly failurePolicy: Readonly<Record<string, FailurePolicy>>
-  /** Limits in addition to the gateway's own. */
-  readonly limits: ConfiguredLimits
-  /** How many requests of a caller may fail per window. A limit of 0: any number. */
-  readonly failures: { readonly limit: number; readonly windowMs: number }
-  readonly connections: ConnectionLimits
-  readonly jwt: JwtConfig
-  readonly sources: { readonly lxnsBaseUrl: string; readonly fishBaseUrl: string; readonly timeoutMs: number }
-  /** Origins whose pages may call the gateway. */
-  readonly corsOrigins: readonly string[]
-  readonly trustProxy: Values['TRUST_PROXY']
-  readonly logLevel: Values['LOG_LEVEL']
-  /** Whether everyone may see the outcomes of all requests. */
-  readonly isFailureRatePublic: boolean
-  readonly supportForumUrl: string
-  /** Unknown variables that resemble a known one. In production they are faults. */
-  readonly misspelt: readonly Misspelt[]
-  /** The demo's users, data and credentials. Absent in production. */
-  readonly demo: DemoConfig | undefined
+/** A whole number as text. */
+function whole(least: number, most: number, meaning = ''): z.ZodType<number> {
+  const error = `expected a whole number from ${least} to ${most}${meaning}`
+  return z
+    .string()
+    .regex(/^\d{1,7}$/, error)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, error)
 }
 
+const port = whole(0, 65_535, ' (0: any free port)')
+
+const visible = (least: number): z.ZodString =>
+  z.string().regex(new RegExp(`^[!-~]{${least},512}$`), `expected ${least} to 512 visible ASCII characters`)
+
+const token = (pattern: RegExp, meaning: string) => z.string().regex(pattern, `expected ${meaning}`).optional()
+const gatewayToken = token(/^gw_[A-Za-z0-9_-]{4,200}$/, 'gw_ and then 4 to 200 of A-Z a-z 0-9 _ -')
+
+const onOrOff = z.enum(['true', 'false'], { error: 'expected true or false' }).transform((text) => text === 'true')
+const oneOf = <const T extends string>(names: readonly T[]) =>
+  z.enum(names, { error: `expected one of ${names.join(', ')}` })
+
+function hasProtocol(text: string, ...protocols: readonly string[]): boolean {
+  return URL.canParse(text) && protocols.includes(new URL(text).protocol) && new URL(text).hostname !== ''
+}
+
+function isHttpUrl(text: string): boolean {
+  return hasProtocol(text, 'http:', 'https:') && new URL(text).username === '' && new URL(text).password === ''
+}
+
+const httpUrl = z.string().refine(isHttpUrl, 'expected an http or https address')
+
+/** A URL without a trailing slash, so that paths can be appended. */
+const baseUrl = httpUrl
+  .refine((text) => !/[?#]/.test(text), 'expected an address without query and fragment')
+  .transform((text) => text.replace(/\/+$/, ''))
+
+const databaseUrl = z
+  .string()
+  .refine(
+    (text) => hasProtocol(text, 'postgres:', 'postgresql:'),
+    'expected postgres://user:password@host:port/database',
+  )
+
+const origins = z
+  .string()
+  .transform(listOf)
+  .refine(
+    (list) => list.every((text) => isHttpUrl(text) && new URL(text).origin === text),
+    'expected origins such as https://app.example.com, separated by commas',
+  )
+
+function isProxy(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const most = isIP(address) === 6 ? 128 : 32
+  return isIP(address) !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= most))
+}
+
+/** The Express setting "trust proxy": none, a number of proxies, or their addresses. */
+const trustProxy = z
+  .string()
+  .transform((text): false | number | string[] => {
+    if (text === 'false') return false
+    return /^\d{1,2}$/.test(text) ? Number(text) : listOf(text)
+  })
+  .refine((value) => !Array.isArray(value) || (value.length > 0 && value.every(isProxy)), {
+    error: 'expected false, a number of proxies, or their addresses (or address/bits) separated by commas',
+  })
+
+/** All environment variables of the gateway. Those that are neither optional nor in `DEFAULTS` don't exist. */
+const VARIABLES = z.object({
+  PORT: port,
+  SYNC_PORT: port,
+  CHARTS_PORT: port,
+  METRICS_PORT: port.optional(),
+  HOST: z.string().regex(/^[A-Za-z0-9.:_-]{1,255}$/, 'expected a host name or address'),
+  PUBLIC_BASE_URL: baseUrl.optional(),
+  PUBLIC_SYNC_URL: baseUrl.optional(),
+  PUBLIC_CHARTS_URL: baseUrl.optional(),
+  DATA_DIR: z.string(),
+  DATA_DIR_SHARED: onOrOff,
+  DATABASE_URL: databaseUrl.optional(),
+  REDIS_URL: redisUrl.optional(),
+  REDIS_DEADLINE_MS: whole(10, 1_000, ' milliseconds'),
+  QUOTA_FAILURE_POLICY: failureModes,
+  EXPECTED_PROCESSES: whole(1, 1_000),
+  FAILURE_LIMIT: whole(0, 1_000_000, ' (0: no limit)'),
+  FAILURE_WINDOW_SECONDS: whole(1, 86_400),
+  MAX_CONNECTIONS: whole(0, 1_000_000, ' (0: any number)'),
+  MAX_CONNECTIONS_PER_ADDRESS: whole(0, 1_000_000, ' (0: any number)').optional(),
+  JWT_SECRET: visible(32).optional(),
+  JWKS_URL: httpUrl.optional(),
+  JWT_ISSUER: visible(1).optional(),
+  JWT_AUDIENCE: visible(1).optional(),
+  LXNS_BASE_URL: baseUrl,
+  FISH_BASE_URL: baseUrl,
+  SOURCE_TIMEOUT_MS: whole(100, 60_000, ' milliseconds'),
+  CORS_ORIGINS: origins,
+  TRUST_PROXY: trustProxy,
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  FAILURE_RATE_PUBLIC: onOrOff,
+  SUPPORT_FORUM_URL: httpUrl,
+  DEMO_USER_TOKEN: gatewayToken,
+  DEMO_ADMIN_TOKEN: gatewayToken,
+  BOT_TOKEN: token(
+    /^(?!gw_|mk_)[A-Za-z0-9_-]{8,200}$/,
+    '8 to 200 of A-Z a-z 0-9 _ -, beginning with neither gw_ nor mk_',
+  ),
+  CHART_API_KEY: token(/^mk_[A-Za-z0-9_-]{4,200}$/, 'mk_ and then 4 to 200 of A-Z a-z 0-9 _ -'),
+  NODE_ENV: oneOf(['development', 'test', 'production']),
+})
+
+type Values = z.output<typeof VARIABLES>
+
+/** The names of all variables. */
+export const NAMES: readonly string[] = Object.keys(VARIABLES.shape)
+
+/** What variables are when they are not set. */
+export const DEFAULTS: Readonly<Record<string, string>> = {
+  PORT: '8080',
+  SYNC_PORT: '8081',
+  CHARTS_PORT: '8082',
+  HOST: '127.0.0.1',
+  DATA_DIR: join(ROOT, '.data/gateway'),
+  DATA_DIR_SHARED: 'false',
+  REDIS_DEADLINE_MS: '150',
+  QUOTA_FAILURE_POLICY: FAILURE_MODES,
+  EXPECTED_PROCESSES: '2',
+  FAILURE_LIMIT: '60',
+  FAILURE_WINDOW_SECONDS: '60',
+  MAX_CONNECTIONS: '800',
+  LXNS_BASE_URL: 'https://maimai.lxns.net/api/v0',
+  FISH_BASE_URL: 'https://www.diving-fish.com/api/maimaidxprober',
+  SOURCE_TIMEOUT_MS: '10000',
+  CORS_ORIGINS: '',
+  TRUST_PROXY: 'false',
+  LOG_LEVEL: 'info',
+  FAILURE_RATE_PUBLIC: 'false',
+  SUPPORT_FORUM_URL: 'https://forum.example.com/quota',
+  NODE_ENV: 'development',
+}
+
+/** The gateway's configuration. Lengths are milliseconds. Addresses of stores contain credentials: never show them. */
+export type Config = ReturnType<typeof configOf>
 /** How to verify JWTs. Without secret and URL, none are accepted. */
-export interface JwtConfig {
-  /** The secret for HS256. Never show it. */
-  readonly secret: string | undefined
-  /** The URL of the public keys for asymmetric signatures. */
-  readonly jwksUrl: string | undefined
-  /** The required `iss` and `aud`; absent: any. */
-  readonly issuer: string | undefined
-  readonly audience: string | undefined
-}
-
+export type JwtConfig = Config['jwt']
 /** Credentials of the demo. Absent ones are made once and kept. */
-export interface DemoConfig {
-  readonly userToken: string | undefined
-  readonly adminToken: string | undefined
-  readonly botToken: string | undefined
-  readonly chartApiKey: string | undefined
-}
+export type DemoConfig = NonNullable<Config['demo']>
 
 /**
  * Reads the configuration. An empty variable counts as not set.
@@ -83,38 +164,39 @@ export interface DemoConfig {
  * @throws {ConfigError} naming every fault
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const faults: string[] = []
-  const entries = Object.entries(VARIABLES).map(([name, { schema, default: text }]) => {
-    const result = schema.safeParse(env[name] || text)
-    if (!result.success) faults.push(...result.error.issues.map(({ message }) => `${name}: ${message}`))
-    return [name, result.data] as const
-  })
-  const values = Object.fromEntries(entries) as Values
-  const unread = misspelt(env)
-  faults.push(...crossFaults(values), ...(values.NODE_ENV === 'production' ? unread.map(misspeltText) : []))
-  if (faults.length > 0) throw new ConfigError(faults)
+  const given = Object.fromEntries(Object.entries(env).filter(([, text]) => text !== undefined && text !== ''))
+  const texts = { ...DEFAULTS, ...given }
+  const { data, error } = VARIABLES.safeParse(texts)
+  const faults = (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`)
+  faults.push(...crossFaults(texts))
+  const misspelt = misspeltIn(given)
+  if (env.NODE_ENV === 'production') faults.push(...misspelt)
+  if (data === undefined || faults.length > 0) throw new ConfigError(faults)
+  return configOf(data, misspelt)
+}
+
+function configOf(values: Values, misspelt: readonly string[]) {
   return {
     port: values.PORT,
     syncPort: values.SYNC_PORT,
     chartsPort: values.CHARTS_PORT,
+    /** Absent: metrics have no port of their own. */
     metricsPort: values.METRICS_PORT,
     host: values.HOST,
+    /** The URLs for clients, without a trailing slash; absent: the addresses that the services listen on. */
     publicBaseUrl: values.PUBLIC_BASE_URL,
     publicSyncUrl: values.PUBLIC_SYNC_URL,
     publicChartsUrl: values.PUBLIC_CHARTS_URL,
+    /** The folder of the embedded database and the demo's credentials. */
     dataDir: values.DATA_DIR,
+    /** Whether several processes may use the embedded database. Each waits while another one writes. */
     isDataDirShared: values.DATA_DIR_SHARED,
+    /** Absent: the embedded database. */
     databaseUrl: values.DATABASE_URL,
     redisUrl: values.REDIS_URL,
     redisDeadlineMs: values.REDIS_DEADLINE_MS,
-    quotaStore: values.QUOTA_STORE ?? (values.REDIS_URL === undefined ? 'embedded' : 'redis'),
     failurePolicy: failurePolicyOf(values.QUOTA_FAILURE_POLICY, values.EXPECTED_PROCESSES),
-    limits: {
-      monthly: values.QUOTA_MONTHLY_LIMIT,
-      minutely: values.QUOTA_MINUTE_LIMIT,
-      minuteBurst: values.QUOTA_MINUTE_BURST,
-      concurrentImports: values.QUOTA_MAX_CONCURRENT_IMPORTS,
-    },
+    /** How many requests of a caller may fail per window. A limit of 0: any number. */
     failures: { limit: values.FAILURE_LIMIT, windowMs: values.FAILURE_WINDOW_SECONDS * 1_000 },
     connections: { all: values.MAX_CONNECTIONS, ofAddress: connectionsOfAddress(values) },
     jwt: {
@@ -131,9 +213,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,
+    /** Whether everyone may see the outcomes of all requests. */
     isFailureRatePublic: values.FAILURE_RATE_PUBLIC,
     supportForumUrl: values.SUPPORT_FORUM_URL,
-    misspelt: unread,
+    /** Variables that are almost the gateway's. In production they are faults. */
+    misspelt,
+    /** Absent in production. */
     demo: values.NODE_ENV === 'production' ? undefined : demoOf(values),
   }
 }
@@ -143,79 +228,55 @@ function connectionsOfAddress({ MAX_CONNECTIONS_PER_ADDRESS, TRUST_PROXY }: Valu
   return MAX_CONNECTIONS_PER_ADDRESS ?? (TRUST_PROXY === false ? 200 : 0)
 }
 
-function demoOf(values: Values): DemoConfig {
-  const { DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KEY } = values
-  return {
-    userToken: DEMO_USER_TOKEN,
-    adminToken: DEMO_ADMIN_TOKEN,
-    botToken: BOT_TOKEN,
-    chartApiKey: CHART_API_KEY,
-  }
+function demoOf({ DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KEY }: Values) {
+  return { userToken: DEMO_USER_TOKEN, adminToken: DEMO_ADMIN_TOKEN, botToken: BOT_TOKEN, chartApiKey: CHART_API_KEY }
 }
 
-/** The log message for such a variable, without its value, which may be a secret. */
-export function misspeltText({ name, meant }: Misspelt): string {
-  return `${name}: is no variable of the gateway; ${meant} was probably meant`
-}
+const PORTS = ['PORT', 'SYNC_PORT', 'CHARTS_PORT', 'METRICS_PORT'] as const
+const DEMO = ['DEMO_USER_TOKEN', 'DEMO_ADMIN_TOKEN', 'BOT_TOKEN', 'CHART_API_KEY'] as const
 
-function crossFaults(values: Partial<Values>): string[] {
-  const { NODE_ENV, JWT_SECRET, JWKS_URL } = values
-  const faults = [...storeFaults(values), ...portFaults(values)]
+/** Variables as they are given. Whether each is valid by itself doesn't matter here. */
+type Texts = Readonly<Record<string, string | undefined>>
+
+/** Faults of variables together. */
+function crossFaults(texts: Texts): string[] {
+  const { NODE_ENV, JWT_SECRET, JWKS_URL, DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN } = texts
+  const faults = portFaults(texts)
   if (JWT_SECRET !== undefined && JWKS_URL !== undefined) {
     faults.push('JWKS_URL: signatures are checked by JWT_SECRET or by JWKS_URL; leave one of them out')
   }
   if (NODE_ENV === 'production') {
-    if (JWT_SECRET === undefined && JWKS_URL === undefined) {
-      faults.push('JWT_SECRET: needed with NODE_ENV=production, unless JWKS_URL is given')
-    }
-    return [...faults, ...demoFaults(values)]
+    const isUnsigned = JWT_SECRET === undefined && JWKS_URL === undefined
+    if (isUnsigned) faults.push('JWT_SECRET: needed with NODE_ENV=production, unless JWKS_URL is given')
+    const given = DEMO.filter((name) => texts[name] !== undefined)
+    faults.push(...given.map((name) => `${name}: there is no demo with NODE_ENV=production; leave it out`))
+  } else if (DEMO_USER_TOKEN !== undefined && DEMO_USER_TOKEN === DEMO_ADMIN_TOKEN) {
+    faults.push('DEMO_ADMIN_TOKEN: must differ from DEMO_USER_TOKEN')
   }
-  const { DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN } = values
-  if (DEMO_USER_TOKEN === undefined || DEMO_USER_TOKEN !== DEMO_ADMIN_TOKEN) return faults
-  return [...faults, 'DEMO_ADMIN_TOKEN: must differ from DEMO_USER_TOKEN']
+  return faults
 }
 
-const PORTS = ['PORT', 'SYNC_PORT', 'CHARTS_PORT', 'METRICS_PORT'] as const
-
-function portFaults(values: Partial<Values>): string[] {
+function portFaults(texts: Texts): string[] {
   return PORTS.flatMap((name, index) => {
-    const port = values[name]
-    const other = port ? PORTS.slice(0, index).find((earlier) => values[earlier] === port) : undefined
+    const port = Number(texts[name] ?? 0)
+    const other = port === 0 ? undefined : PORTS.slice(0, index).find((earlier) => Number(texts[earlier]) === port)
     return other === undefined ? [] : [`${name}: ${port} is ${other} too; give each a port of its own`]
   })
 }
 
-function storeFaults({ QUOTA_STORE, DATABASE_URL, REDIS_URL }: Partial<Values>): string[] {
-  if (QUOTA_STORE === 'redis' && REDIS_URL === undefined) return ['QUOTA_STORE: counters in Redis need REDIS_URL']
-  if (QUOTA_STORE === 'postgres' && DATABASE_URL === undefined) {
-    return ['QUOTA_STORE: counters in PostgreSQL need DATABASE_URL']
-  }
-  if (QUOTA_STORE === undefined || QUOTA_STORE === 'redis' || REDIS_URL === undefined) return []
-  return [`REDIS_URL: nothing is counted there with QUOTA_STORE=${QUOTA_STORE}; leave one of them out`]
-}
-
-function demoFaults({ DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KEY }: Partial<Values>): string[] {
-  const given = Object.entries({ DEMO_USER_TOKEN, DEMO_ADMIN_TOKEN, BOT_TOKEN, CHART_API_KEY })
-    .filter(([, token]) => token !== undefined)
-    .map(([name]) => name)
-  return given.map((name) => `${name}: there is no demo with NODE_ENV=production; leave it out`)
-}
-
-/** An unknown environment variable that resembles one of the gateway's. */
-interface Misspelt {
-  readonly name: string
-  readonly meant: string
-}
-
-const NAMES = Object.keys(VARIABLES)
-
-/** @param env the environment with the configuration */
-function misspelt(env: Readonly<Record<string, string | undefined>>): Misspelt[] {
-  const strangers = Object.keys(env).filter((name) => !Object.hasOwn(VARIABLES, name))
+/** Says which variable a misspelt one was probably meant to be, without its value, which may be a secret. */
+function misspeltIn(given: Texts): string[] {
   // If the known variable is also set, the similar one is meant for something else.
-  const unset = NAMES.filter((name) => !env[name])
-  return strangers.flatMap((name) => {
-    const meant = env[name] ? nearest(name, unset) : undefined
-    return meant === undefined ? [] : [{ name, meant }]
+  const unset = NAMES.filter((name) => given[name] === undefined)
+  return Object.keys(given).flatMap((name) => {
+    const meant = NAMES.includes(name) ? undefined : nearest(name, unset)
+    return meant === undefined ? [] : [`${name}: is no variable of the gateway; ${meant} was probably meant`]
   })
+}
+
+function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
 }

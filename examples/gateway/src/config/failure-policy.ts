@@ -1,6 +1,6 @@
 import type { FailurePolicy } from '@scoregw/quota'
 import * as z from 'zod'
-import { gatewayPolicy } from '../quota/policy.ts'
+import { policy } from '../quota/policy.ts'
 
 const MODES = ['closed', 'open', 'local'] as const
 
@@ -8,13 +8,13 @@ const MODES = ['closed', 'open', 'local'] as const
 export type FailureMode = (typeof MODES)[number]
 
 /** The default: reads continue with this process's share, and writes are refused. */
-export const FAILURE_MODES: string = gatewayPolicy.categories
+export const FAILURE_MODES: string = policy.categories
   .map((category) => `${category}=${category === 'read' ? 'local' : 'closed'}`)
   .join(',')
 
 /** A mode per category, written `read=local,write=closed`. */
 export const failureModes = z.string().transform((text, context): Readonly<Record<string, FailureMode>> => {
-  const { categories } = gatewayPolicy
+  const { categories } = policy
   const modes: Record<string, FailureMode> = {}
   const fault = (message: string): void => {
     context.addIssue({ code: 'custom', message })

@@ -12,9 +12,6 @@ export interface Tables {
   idempotency_keys: IdempotencyKeyTable
   /** One row while an import from a source runs. The row of a process that died expires at `expires_at`. */
   source_imports: { user_id: string; lease_id: string; expires_at: number }
-  /** Only complete snapshots count. Others are still being written, or were abandoned. */
-  quota_counter_snapshots: { id: string; saved_at: number; is_complete: 0 | 1 }
-  quota_counter_parts: { snapshot_id: string; part: number; content: string }
   service_credentials: ServiceCredentialTable
   audit_entries: AuditEntryTable
   audit_counter: { id: number; last_seq: number }

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { isDatabaseBusy, isDatabaseFull } from '../db/database-away.ts'
 import type { Db } from '../db/schema.ts'
 import { connectionOf } from '../db/sqlite.ts'
-import type { QuotaBackend } from '../quota/backend.ts'
+import type { CountersWatch } from '../quota/counters-watch.ts'
 
 /** A dependency without which the gateway can't work. */
 export interface ReadinessCheck {
@@ -18,16 +18,15 @@ export interface ReadinessCheck {
  */
 const SHARED_MS = 1_000
 
-/** @param dataDir the folder of an embedded database */
-export function checksOf(
-  db: Db,
-  { check, checked = 'the counters' }: QuotaBackend,
-  dataDir: string,
-  clock: Clock,
-): ReadinessCheck[] {
+/**
+ * @param watch absent: the counters are in the database
+ * @param dataDir the folder of an embedded database
+ */
+export function checksOf(db: Db, watch: CountersWatch | undefined, dataDir: string, clock: Clock): ReadinessCheck[] {
   const database = sharedCheck({ name: 'the database', check: () => sql`select 1`.execute(db) }, clock, false)
   const disk = connectionOf(db) === undefined ? [] : [sharedCheck(roomOnDisk(db, dataDir), clock, true)]
-  const counters = check === undefined ? [] : [sharedCheck({ name: checked, check }, clock, false)]
+  const counters =
+    watch === undefined ? [] : [sharedCheck({ name: watch.name, check: () => watch.read() }, clock, false)]
   return [database, ...disk, ...counters]
 }
 

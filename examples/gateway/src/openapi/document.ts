@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type * as z from 'zod'
 import type { Route } from '../http/route.ts'
-import type { GatewayPolicy } from '../quota/policy.ts'
+import { policy } from '../quota/policy.ts'
 import { errorSchema } from './errors.ts'
 import { operationOf, templateOf } from './operations.ts'
 import { Responses } from './responses.ts'
@@ -17,8 +17,6 @@ export interface DocumentOptions {
   readonly routes: readonly Route[]
   /** Credentials by name. Every route that isn't public accepts any of them. */
   readonly securitySchemes: Readonly<Record<string, Json>>
-  /** The policy that meters the routes; absent: no route is metered. */
-  readonly policy?: GatewayPolicy | undefined
   /**
    * The body of errors.
    *
@@ -34,10 +32,10 @@ export interface DocumentOptions {
  * @throws {Error} when a tag or a header field has no description, or two schemas have one name
  */
 export async function openApiDocument(options: DocumentOptions): Promise<Json> {
-  const { title, version, description, serverUrl, routes, securitySchemes, policy } = options
+  const { title, version, description, serverUrl, routes, securitySchemes } = options
   const schemas = new Schemas()
-  const responses = new Responses(schemas, options.errorBody ?? errorSchema, policy)
-  const prices = policy?.operations ?? {}
+  const responses = new Responses(schemas, options.errorBody ?? errorSchema)
+  const prices = policy.operations
   const paths: Record<string, Json> = {}
   for (const route of routes) {
     const path = templateOf(route.path)

@@ -68,8 +68,8 @@ const REQUEST_HEADERS: Readonly<Record<string, Json>> = {
  *
  * @param example goes before the field's own
  */
-export function answerHeader(name: string, example?: string): Json {
-  const header = { ...known(ANSWER_HEADERS, name), ...(example === undefined ? {} : { example }) }
+export function answerHeader(name: string): Json {
+  const header = known(ANSWER_HEADERS, name)
   return AT_TIMES.includes(name) ? header : { ...header, required: true }
 }
 

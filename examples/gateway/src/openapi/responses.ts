@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import type { ErrorCode } from '../http/http-error.ts'
 import type { Route } from '../http/route.ts'
-import type { GatewayPolicy } from '../quota/policy.ts'
+import { quotaExceeded } from '../quota/documents.ts'
 import { errorsOf, meaningOf } from './errors.ts'
 import { answerHeader, optionalAnswerHeader } from './headers.ts'
-import { type QuotaExamples, quotaExamples, quotaExceededSchema } from './quota-exceeded.ts'
 import { type Json, pascal, type Schemas } from './schemas.ts'
 
 /** Any response to a metered request may have them. */
@@ -31,27 +30,20 @@ const OPTIONAL_WITH: Partial<Readonly<Record<ErrorCode, string>>> = {
 export class Responses {
   readonly #schemas: Schemas
   readonly #errorSchema: z.ZodType
-  readonly #policy: GatewayPolicy | undefined
-  readonly #examples: QuotaExamples | undefined
-  #exceeded: z.ZodType | undefined
   readonly #named = new Map<string, Json>()
   readonly #headers = new Map<string, Json>()
 
-  /** @param policy meters the routes; absent: no route is metered */
-  constructor(schemas: Schemas, errorSchema: z.ZodType, policy?: GatewayPolicy) {
+  constructor(schemas: Schemas, errorSchema: z.ZodType) {
     this.#schemas = schemas
     this.#errorSchema = errorSchema
-    this.#policy = policy
-    this.#examples = policy && quotaExamples(policy)
   }
 
   /** Returns all responses of a route, by status. */
   of(route: Route): Json {
-    const policy = route.operation === undefined ? undefined : this.#policy
     const errors = [...errorsOf(route)].map(([status, codes]) => {
       // A refusal has its own body.
-      const isRefusal = status === 429 && policy !== undefined
-      return [status, isRefusal ? this.#refusal(policy, codes) : this.#error(codes)] as const
+      const isRefusal = status === 429 && route.operation !== undefined
+      return [status, isRefusal ? this.#refusal(codes) : this.#error(codes)] as const
     })
     return Object.fromEntries([...this.#successes(route), ...errors])
   }
@@ -106,18 +98,15 @@ export class Responses {
   }
 
   /** @param others errors with the same status */
-  #refusal(policy: GatewayPolicy, others: readonly ErrorCode[]): Json {
-    this.#exceeded ??= quotaExceededSchema(policy)
-    const { body: example } = this.#examples ?? {}
+  #refusal(others: readonly ErrorCode[]): Json {
     const codes: readonly ErrorCode[] = ['quota_exceeded', ...others]
-    const exceeded = this.#schemas.named(this.#exceeded, 'QuotaExceeded', 'output')
+    const exceeded = this.#schemas.named(quotaExceeded, 'QuotaExceeded', 'output')
     return this.#put(codes.map(pascal).join('Or'), {
       description: describedBy(codes),
       headers: this.#fields('X-Request-Id', 'Retry-After', 'X-Quota-Reset', ...RATE_LIMIT_HEADERS),
       content: {
         'application/json': {
           schema: { oneOf: [exceeded, this.#errorBody(others)] },
-          ...(example === undefined ? {} : { example }),
         },
       },
     })
@@ -125,12 +114,8 @@ export class Responses {
 
   /** References to header fields. */
   #fields(...names: string[]): Json {
-    for (const name of names) this.#headers.set(name, answerHeader(name, this.#exampleOf(name)))
+    for (const name of names) this.#headers.set(name, answerHeader(name))
     return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
-  }
-
-  #exampleOf(name: string): string | undefined {
-    return RATE_LIMIT_HEADERS.includes(name) ? this.#examples?.headers[name] : undefined
   }
 
   #put(name: string, response: Json): Json {

@@ -1,8 +1,6 @@
 import * as z from 'zod'
 import packageJson from '../../package.json' with { type: 'json' }
 import { type Route, route } from '../http/route.ts'
-import type { GatewayPolicy } from '../quota/policy.ts'
-import { listOf, windowText } from '../quota/status-routes.ts'
 import { type DocumentOptions, openApiDocument } from './document.ts'
 import type { Json } from './schemas.ts'
 
@@ -43,20 +41,13 @@ function documentRoute(document: () => Promise<{ readonly openapi: string }>): R
   })
 }
 
-const descriptionOf = ({
-  layers,
-  windows,
-  categories,
-}: GatewayPolicy): string => `Stores players' scores, and meters every request against the quotas ${listOf(
-  layers.map(({ scope }) => scope),
-  'and',
-)}, in windows
-of ${windows.map(windowText).join(', ')}.
+const DESCRIPTION = `Stores players' scores, and meters every request against the quotas \`Personal\` and \`Site\`, in windows
+of 1 hour, 5 hours and 1 day.
 
 **Credential.** \`Authorization: Bearer\` with a JWT or a gateway token, which begins with \`gw_\`. Credentials of the
 other services do not work here.
 
-**Quota.** An operation costs tokens of its category, ${listOf(categories)}; a request has one price for a list of any
+**Quota.** An operation costs tokens of its category, \`read\` or \`write\`; a request has one price for a list of any
 length. Too few tokens left: 429 with \`Retry-After\`. Wait as long as it says; do not poll. A request that fails
 costs nothing. \`GET /me/quota\` is free.
 
@@ -64,17 +55,12 @@ costs nothing. \`GET /me/quota\` is free.
 then the work. Unknown members of a body are ignored, unless its schema says otherwise.`
 
 /** Adds the route with the gateway's document. */
-export function gatewayRoutesWithDocument(
-  serverUrl: () => string,
-  policy: GatewayPolicy,
-  routes: readonly Route[],
-): Route[] {
+export function gatewayRoutesWithDocument(serverUrl: () => string, routes: readonly Route[]): Route[] {
   return withOpenApi({
     title: 'Score gateway',
     version: packageJson.version,
-    description: descriptionOf(policy),
+    description: DESCRIPTION,
     routes,
-    policy,
     securitySchemes: {
       bearer: {
         type: 'http',

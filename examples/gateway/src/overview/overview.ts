@@ -3,8 +3,7 @@ import type { Clock, Quota } from '@scoregw/quota'
 import { ADAPTIVE_DEFAULTS, type CallOutcome, type OutcomeRecorder, type OutcomeStore } from '@scoregw/quota/adaptive'
 import type * as z from 'zod'
 import { instantText } from '../http/instant.ts'
-import { outerPath, sharedLayers, subjectsOf } from '../quota/layer-members.ts'
-import { limitDocument } from '../quota/limit-document.ts'
+import { outerPath } from '../quota/admin-quota.ts'
 import type { OperationName } from '../quota/policy.ts'
 import { bucketRange } from '../usage/failure-rate.ts'
 import { DecisionCounts } from './decision-counts.ts'
@@ -86,7 +85,7 @@ export class Overview {
         degraded: decisions.degraded(),
       },
       shared,
-      disabled: sharedLayers(quota.policy).filter((name) => settings.layers[name]?.enabled === false),
+      disabled: settings.layers.site?.enabled === false ? ['site'] : [],
       adaptive: {
         mode: settings.mode,
         isActive: settings.mode === 'adaptive',
@@ -116,10 +115,12 @@ export class Overview {
 
   async #shared(): Promise<NonNullable<OverviewDocument['shared']>> {
     const { quota } = this.#deps
-    const { windows } = await quota.status(subjectsOf(quota.policy)(NOBODY))
-    const shared = sharedLayers(quota.policy)
-    const limits = Object.values(windows).flatMap((list) => list.filter(({ layer }) => shared.includes(layer)))
-    return limits.map((each) => ({ category: each.category, ...limitDocument(each) }))
+    const { windows } = await quota.status(NOBODY)
+    const limits = Object.values(windows).flatMap((list) => list.filter(({ layer }) => layer === 'site'))
+    return limits.map(({ category, layer, scope, window, kind, limit, used, remaining, enforced, resetAt }) => ({
+      ...{ category, layer, scope, window, kind, limit, used, remaining, enforced },
+      resetAt: resetAt === null ? null : instantText(resetAt),
+    }))
   }
 
   #top(): OverviewDocument['top'] {

@@ -1,197 +1,155 @@
-import {
-  type Fault,
-  type Quota,
-  QuotaError,
-  type QuotaStatus,
-  type ResetOptions,
-  type Settings,
-  type Subject,
-  type SubjectSettings,
-  type VersionedSettings,
-  type WriteOptions,
-} from '@scoregw/quota'
-import type { DeepPartial, SettingsUpdate } from '@scoregw/quota/store'
+import { type Fault, type Quota, QuotaError, type QuotaStatus, type ResetOptions } from '@scoregw/quota'
 import type { AuditLog, Doer } from '../audit/audit-log.ts'
 import { type Expected, expectedRevision, lostRace, type Version } from '../http/etag.ts'
 import { type Detail, invalid } from '../http/http-error.ts'
 import type { User } from '../http/request-context.ts'
 import type { UserRepository } from '../users/user-repository.ts'
-import { type QuotaDocuments, quotaDocuments } from './documents.ts'
-import { outerPath, ownLayers, subjectsOf } from './layer-members.ts'
-import type { OperationName } from './policy.ts'
-import { isSlots, mostAtOnce } from './policy-limits.ts'
-import type { SettingsDocument } from './settings-documents.ts'
-import type { UserQuotaDocument } from './user-quota-documents.ts'
+import {
+  type SettingsBody,
+  type SettingsDocument,
+  settingsDocumentOf,
+  settingsOf,
+  type UserQuotaBody,
+  type UserQuotaDocument,
+  userQuotaDocument,
+} from './documents.ts'
+import { OPERATION_NAMES, type OperationName, policy } from './policy.ts'
 
-/** A document with its version and revision. */
-export interface Versioned<T> {
+/** A document, and the version to send as `ETag`. */
+interface Shown<T> {
   readonly at: Version
-  readonly document: T
-}
-
-type Warned = { readonly warnings: readonly Detail[] }
-
-/** Identifies a user's quota in a layer; without a layer, in the first one that isn't shared. */
-export interface Place {
-  readonly userId: string
-  readonly layer?: string | undefined
+  readonly body: T
 }
 
 /** Operations of administrators on quotas. */
 export class AdminQuota {
-  /** The schemas of requests and responses. */
-  readonly documents: QuotaDocuments
   readonly #quota: Quota<OperationName>
   readonly #users: UserRepository
   readonly #audit: AuditLog
-  readonly #subjectOf: (userId: string) => Subject
 
   constructor(quota: Quota<OperationName>, users: UserRepository, audit: AuditLog) {
-    this.documents = quotaDocuments(quota.policy)
     this.#quota = quota
     this.#users = users
     this.#audit = audit
-    this.#subjectOf = subjectsOf(quota.policy)
   }
 
-  async settings(): Promise<Versioned<SettingsDocument>> {
-    // Read first, so that the faults belong to this document or a newer one.
+  async settings(): Promise<Shown<SettingsDocument>> {
     const settings = await this.#quota.settings.get()
-    return this.#shown(settings, await this.#quota.settings.faults())
+    return { at: settings, body: settingsDocumentOf(settings) }
   }
 
   /** @throws {HttpError} `precondition_failed`, `validation_failed` */
-  async replaceSettings(
-    settings: Settings,
-    expected: Expected,
-    by: User,
-  ): Promise<Versioned<SettingsDocument & Warned>> {
-    return this.#changed(expected, by, (options) => this.#quota.settings.replace(settings, options))
+  replaceSettings(body: SettingsBody, expected: Expected, by: User) {
+    return this.#changed(expected, by, (options) => this.#quota.settings.replace(settingsOf(body), options))
   }
 
-  /**
-   * Applies a merge patch to the document, if it is the expected one.
-   *
-   * @throws {HttpError} `precondition_failed`, `validation_failed`
-   */
-  async patchSettings(patch: object, expected: Expected, by: User): Promise<Versioned<SettingsDocument & Warned>> {
-    return this.#changed(expected, by, (options) =>
-      this.#quota.settings.update(this.documents.settings.patchOf(patch), options),
-    )
+  /** @throws {HttpError} `precondition_failed`, `validation_failed` */
+  patchSettings({ site, ...patch }: { readonly site?: unknown }, expected: Expected, by: User) {
+    // The library reports faults of the patch.
+    const change: object = { ...withoutDefaults(patch), ...(site === undefined ? {} : { layers: { site } }) }
+    return this.#changed(expected, by, (options) => this.#quota.settings.update(change, options))
   }
 
   async #changed(
     expected: Expected,
     by: User,
-    change: (options: WriteOptions) => Promise<SettingsUpdate>,
-  ): Promise<Versioned<SettingsDocument & Warned>> {
+    change: (options: { ifRevision: string | undefined; by: string }) => ReturnType<Quota['settings']['update']>,
+  ) {
     const options = { ifRevision: expectedRevision(expected, await this.#quota.settings.get()), by: by.id }
-    const update = await answering(() => change(options))
-    const { at, document } = this.#shown(update.settings, await this.#quota.settings.faults())
-    return { at, document: { ...document, warnings: update.warnings.map(toDetail) } }
+    const { settings, warnings } = await answering(() => change(options))
+    return { at: settings, body: { ...settingsDocumentOf(settings), warnings: warnings.map(detailOf) } }
   }
 
   /** @throws {HttpError} `not_found` for an unknown user */
-  async userQuota({ userId, layer }: Place): Promise<Versioned<UserQuotaDocument>> {
+  async userQuota(userId: string): Promise<{ at: Version; body: UserQuotaDocument }> {
     await this.#users.require(userId)
-    const stored = await this.#quota.subjects.get(userId, { layer })
-    return { at: stored, document: this.documents.userQuota.of(stored) }
+    const stored = await this.#quota.subjects.get(userId)
+    const { overrides, bypass } = stored
+    return { at: stored, body: userQuotaDocument.parse({ overrides, bypassSite: bypass.includes('site') }) }
   }
 
   /** @throws {HttpError} `not_found`, `precondition_failed` */
-  async replaceUserQuota(
-    place: Place,
-    settings: DeepPartial<SubjectSettings>,
-    expected: Expected,
-    by: User,
-  ): Promise<Versioned<UserQuotaDocument & Warned>> {
-    const { at } = await this.userQuota(place)
-    const { userId, layer } = place
-    const options = { ifRevision: expectedRevision(expected, at), by: by.id, layer }
-    const stored = await answering(() => this.#quota.subjects.set(userId, settings, options))
-    const document = this.documents.userQuota.of(stored)
-    return { at: stored, document: { ...document, warnings: await this.#warningsOf(document) } }
+  async replaceUserQuota(userId: string, { overrides, bypassSite }: UserQuotaBody, expected: Expected, by: User) {
+    const { at } = await this.userQuota(userId)
+    const options = { ifRevision: expectedRevision(expected, at), by: by.id }
+    const given = { overrides, bypass: bypassSite ? ['site'] : [] }
+    await answering(() => this.#quota.subjects.set(userId, given, options))
+    const stored = await this.userQuota(userId)
+    return { at: stored.at, body: { ...stored.body, warnings: await this.#warningsOf(stored.body) } }
   }
 
   /** @throws {HttpError} `not_found`, `precondition_failed` */
-  async removeUserQuota(place: Place, expected: Expected, by: User): Promise<void> {
-    const { at } = await this.userQuota(place)
-    const { userId, layer } = place
-    const options = { ifRevision: expectedRevision(expected, at), by: by.id, layer }
+  async removeUserQuota(userId: string, expected: Expected, by: User): Promise<void> {
+    const { at } = await this.userQuota(userId)
+    const options = { ifRevision: expectedRevision(expected, at), by: by.id }
     await answering(() => this.#quota.subjects.remove(userId, options))
   }
 
   /** @throws {HttpError} `not_found` for an unknown user */
   async status(userId: string): Promise<QuotaStatus> {
     await this.#users.require(userId)
-    return this.#quota.status(this.#subjectOf(userId))
+    return this.#quota.status(userId)
   }
 
-  /**
-   * Resets what a user has used. Returns the new status.
-   *
-   * @throws {HttpError} `not_found` for an unknown user
-   */
+  /** Resets what a user has used. The audit entry comes first, because counters may be outside the database. */
   async reset(userId: string, options: ResetOptions, by: User): Promise<QuotaStatus> {
-    const before = usedOf(await this.status(userId))
-    // Counters may be outside the database, so the audit entry comes first. An entry without a reset does less harm than
-    // a reset without an entry.
+    const { windows } = await this.status(userId)
+    const before = { used: Object.fromEntries(Object.entries(windows).map(([name, list]) => [name, usedOf(list)])) }
     await this.#audit.record(by.id, { action: 'quota.reset', subject: userId, before, after: { reset: options } })
-    const subject = this.#subjectOf(userId)
-    await this.#quota.reset(subject, options)
-    return this.#quota.status(subject)
+    await this.#quota.reset(userId, options)
+    return this.#quota.status(userId)
   }
 
   /** Removes the overrides and releases the holds of a user who will be deleted. */
   async forget(userId: string, by: Doer): Promise<void> {
-    for (const layer of ownLayers(this.#quota.policy)) {
-      const { version } = await this.#quota.subjects.get(userId, { layer })
-      if (version > 0) await this.#quota.subjects.remove(userId, { by, layer })
-    }
-    const subject = this.#subjectOf(userId)
-    try {
-      for (const { ref } of await this.#quota.holds.list(subject)) await this.#quota.holds.release(subject, ref)
-    } catch (error) {
-      if (!(error instanceof QuotaError) || error.code !== 'holds_unsupported') throw error
-    }
-  }
-
-  #shown(settings: VersionedSettings, faults: readonly Fault[]): Versioned<SettingsDocument> {
-    const document = this.documents.settings.of(settings)
-    return { at: settings, document: faults.length === 0 ? document : { ...document, faults: faults.map(toDetail) } }
+    const { version } = await this.#quota.subjects.get(userId)
+    if (version > 0) await this.#quota.subjects.remove(userId, { by })
+    for (const { ref } of await this.#quota.holds.list(userId)) await this.#quota.holds.release(userId, ref)
   }
 
   /** Warns of overrides below an operation's price, which the user can then never run. */
   async #warningsOf({ overrides }: UserQuotaDocument): Promise<Detail[]> {
     const { prices } = await this.#quota.settings.get()
-    const operations = Object.entries(this.#quota.policy.operations)
+    const operations = Object.entries(policy.operations)
     return Object.entries(overrides).flatMap(([category, windows]) =>
       Object.entries(windows).flatMap(([window, limit]) => {
-        if (limit === null) return []
-        // Slots have no price.
-        if (isSlots(this.#quota.policy, window)) return []
-        const most = mostAtOnce(this.#quota.policy, window, limit)
-        const tooDear = operations.filter(([name, of]) => of.category === category && (prices[name] ?? of.cost) > most)
+        const tooDear = operations.filter(
+          ([name, of]) => limit !== null && of.category === category && Number(prices[name] ?? of.cost) > limit,
+        )
         if (tooDear.length === 0) return []
         const names = tooDear.map(([name]) => name).join(', ')
-        const burst = most < limit ? `, which lets ${most} through together,` : ''
-        const msg = `the override of ${limit} tokens${burst} is below the price of ${names}`
-        return [{ path: `overrides.${category}.${window}`, msg }]
+        return [
+          {
+            path: `overrides.${category}.${window}`,
+            msg: `the override of ${limit} tokens is below the price of ${names}`,
+          },
+        ]
       }),
     )
   }
 }
 
-/** Used tokens by category, scope and window. */
-function usedOf({ windows }: QuotaStatus): object {
-  const entries = Object.entries(windows).map(([category, list]) => {
-    const used = list.map(({ scope, window, used: tokens }) => [`${scope} ${window}`, tokens] as const)
-    return [category, Object.fromEntries(used)] as const
+/** A price that equals the default isn't stored, so that it follows later defaults. */
+function withoutDefaults(patch: { readonly prices?: unknown }): object {
+  if (typeof patch.prices !== 'object' || patch.prices === null) return patch
+  const prices = Object.entries(patch.prices).map(([name, cost]) => {
+    const operation = OPERATION_NAMES.find((each) => each === name)
+    return [name, operation !== undefined && cost === policy.operations[operation].cost ? null : cost]
   })
-  return { used: Object.fromEntries(entries) }
+  return { ...patch, prices: Object.fromEntries(prices) }
 }
 
-function toDetail({ path, message }: Fault): Detail {
+/** Used tokens by scope and window. */
+function usedOf(list: QuotaStatus['windows'][string]): object {
+  return Object.fromEntries(list.map(({ scope, window, used }) => [`${scope} ${window}`, used]))
+}
+
+/** The path of a fault in our documents, which have `site` for the library's `layers.site`. */
+export function outerPath(path: string): string {
+  return path.replace(/^layers\./, '')
+}
+
+function detailOf({ path, message }: Fault): Detail {
   return { path: outerPath(path), msg: message }
 }
 
@@ -202,7 +160,6 @@ async function answering<T>(call: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof QuotaError)) throw error
     if (error.code === 'settings_conflict') throw lostRace()
-    if (error.code !== 'invalid_settings') throw error
-    throw invalid(error.faults.map(toDetail))
+    throw error.code === 'invalid_settings' ? invalid(error.faults.map(detailOf)) : error
   }
 }

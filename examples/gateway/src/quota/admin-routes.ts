@@ -1,164 +1,196 @@
+import type { Request } from 'express'
 import * as z from 'zod'
-import { etagOf, requireIfMatch } from '../http/etag.ts'
-import { type Route, route } from '../http/route.ts'
+import { type Expected, etagOf, parseIfMatch, requireIfMatch, type Version } from '../http/etag.ts'
+import { type Reply, type Route, route } from '../http/route.ts'
 import type { AdminQuota } from './admin-quota.ts'
-import type { GatewayPolicy } from './policy.ts'
-import { describedPolicy, policyDocument } from './policy-document.ts'
-import { namedStatusBody } from './status-routes.ts'
-import { userParams, userQuotaRoutes } from './user-quota-routes.ts'
+import {
+  settingsAnswer,
+  settingsBody,
+  settingsDocument,
+  settingsPatch,
+  statusDocument,
+  userQuotaAnswer,
+  userQuotaBody,
+  userQuotaDocument,
+} from './documents.ts'
+import { policy } from './policy.ts'
+import { statusBody } from './status-routes.ts'
 
-/** Routes for administrators: the quotas of all subjects and of single users. */
-export function adminQuotaRoutes(admin: AdminQuota, policy: GatewayPolicy): Route[] {
-  return [
-    policyRoute(admin, policy),
-    ...settingsRoutes(admin),
-    ...userQuotaRoutes(admin, policy),
-    ...usageRoutes(admin, policy),
-  ]
-}
+/** The parameter `:id`. An invalid id isn't found, like any unknown one. */
+export const userParams = z.object({ id: z.string().meta({ description: "The user's id.", examples: ['demo'] }) })
 
-function policyRoute(admin: AdminQuota, policy: GatewayPolicy): Route {
-  const { defaults } = admin.documents.settings
-  return route({
-    method: 'get',
-    path: '/admin/quota/policy',
-    docs: {
-      id: 'readPolicy',
-      tag: 'Administration',
-      summary: 'The limits that exist',
-      description: 'The windows, categories, layers and operations in settings, overrides and statuses.',
-    },
-    access: 'admin',
-    answer: policyDocument.extend({
-      defaults: z.record(z.string(), z.unknown()).describe('The settings if nothing is stored.'),
-    }),
-    handle: () => ({ body: { ...describedPolicy(policy), defaults } }),
-  })
-}
+const resetBody = z.strictObject({
+  layer: z
+    .enum(policy.layers.map(({ name }) => name))
+    .optional()
+    .describe("Default: the user's own."),
+  category: z.enum(policy.categories).optional().describe('Default: all.'),
+})
 
-/** A merge patch of the settings. Members at any depth may be `null`. */
-const settingsPatch = z
-  .record(z.string(), z.unknown(), 'expected an object with members of the settings')
-  .refine((patch) => !Object.hasOwn(patch, 'layers'), { path: ['layers'], error: 'name each shared layer by its name' })
-
-function settingsRoutes(admin: AdminQuota): Route[] {
-  const path = '/admin/quota/settings'
-  const { body: settingsBody, document, stored, example } = admin.documents.settings
+/** Routes for administrators: the quotas of all users and of single ones. */
+export function adminQuotaRoutes(admin: AdminQuota): Route[] {
+  const tag = 'Administration'
+  const settings = '/admin/quota/settings'
+  const userQuota = '/admin/users/:id/quota'
   return [
     route({
-      method: 'get',
-      path,
-      docs: {
-        id: 'readSettings',
-        tag: 'Administration',
-        summary: 'The settings of all users',
-        description:
-          'Mode, base values, shared layers, prices, shadowed limits, plans and thresholds. Send the `ETag` as `If-Match` of a change.',
-        errors: ['quota_unavailable'],
-      },
       access: 'admin',
       answerHeaders: ['ETag'],
-      answer: document,
-      async handle() {
-        const { at, document: body } = await admin.settings()
-        return { body, headers: { ETag: etagOf(at) } }
+      method: 'get',
+      path: settings,
+      docs: {
+        id: 'readSettings',
+        tag,
+        summary: 'The settings of all users',
+        description: 'Mode, base values, site layer and prices. Send the `ETag` as `If-Match` of a change.',
+        errors: ['quota_unavailable'],
       },
+      answer: settingsDocument,
+      handle: async () => tagged(await admin.settings()),
     }),
     route({
+      access: 'admin',
+      answerHeaders: ['ETag'],
+      requestHeaders: ['If-Match'],
       method: 'put',
-      path,
+      path: settings,
       docs: {
         id: 'replaceSettings',
-        tag: 'Administration',
+        tag,
         summary: 'Replace the settings of all users',
         description:
           'Send the whole document, without `version`. An invalid one is rejected with all faults. Changes apply immediately.',
         errors: ['precondition_required', 'quota_unavailable'],
-        example,
+        example: {
+          mode: 'normal',
+          base: policy.base,
+          custom: null,
+          site: { enabled: true, multiplier: 1 },
+          prices: {},
+        },
       },
+      body: settingsBody,
+      answer: settingsAnswer,
+      handle: async ({ req, input, user }) =>
+        tagged(await admin.replaceSettings(input, requireIfMatch(req.get('If-Match')), user)),
+    }),
+    route({
       access: 'admin',
       answerHeaders: ['ETag'],
       requestHeaders: ['If-Match'],
-      body: settingsBody,
-      answer: stored,
-      async handle({ req, input, user }) {
-        const expected = requireIfMatch(req.get('If-Match'))
-        const { at, document: body } = await admin.replaceSettings(input, expected, user)
-        return { body, headers: { ETag: etagOf(at) } }
-      },
-    }),
-    route({
       method: 'patch',
-      path,
+      path: settings,
       docs: {
         id: 'patchSettings',
-        tag: 'Administration',
+        tag,
         summary: 'Change a part of the settings of all users',
         description:
-          'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes, lists are replaced. The result is validated as a whole document.',
+          'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes. The result is validated as a whole document.',
         errors: ['precondition_required', 'quota_unavailable'],
         example: { mode: 'normal' },
       },
+      body: settingsPatch,
+      answer: settingsAnswer,
+      handle: async ({ req, input, user }) =>
+        tagged(await admin.patchSettings(input, requireIfMatch(req.get('If-Match')), user)),
+    }),
+    route({
+      access: 'admin',
+      answerHeaders: ['ETag'],
+      method: 'get',
+      path: userQuota,
+      params: userParams,
+      docs: {
+        id: 'readUserQuota',
+        tag,
+        summary: "A user's overrides",
+        description: 'Six limits, `null` where the user follows the default, and whether the site layer is bypassed.',
+        errors: ['quota_unavailable'],
+      },
+      answer: userQuotaDocument,
+      handle: async ({ params: { id } }) => tagged(await admin.userQuota(id)),
+    }),
+    route({
       access: 'admin',
       answerHeaders: ['ETag'],
       requestHeaders: ['If-Match'],
-      body: settingsPatch,
-      answer: stored,
-      async handle({ req, input, user }) {
-        const expected = requireIfMatch(req.get('If-Match'))
-        const { at, document: body } = await admin.patchSettings(input, expected, user)
-        return { body, headers: { ETag: etagOf(at) } }
+      method: 'put',
+      path: userQuota,
+      params: userParams,
+      docs: {
+        id: 'replaceUserQuota',
+        tag,
+        summary: "Replace a user's overrides",
+        description: 'Absent members get their default. `If-Match` is optional.',
+        errors: ['quota_unavailable'],
+        example: { overrides: { write: { '1h': 120 } } },
       },
+      body: userQuotaBody,
+      answer: userQuotaAnswer,
+      handle: async ({ req, params: { id }, input, user }) =>
+        tagged(await admin.replaceUserQuota(id, input, optionalMatch(req), user)),
+    }),
+    route({
+      method: 'delete',
+      path: userQuota,
+      params: userParams,
+      access: 'admin',
+      requestHeaders: ['If-Match'],
+      docs: {
+        id: 'removeUserQuota',
+        tag,
+        summary: "Remove a user's overrides",
+        description: 'The defaults apply to the user again.',
+        errors: ['quota_unavailable'],
+      },
+      answer: z.undefined(),
+      async handle({ req, params: { id }, user }) {
+        await admin.removeUserQuota(id, optionalMatch(req), user)
+        return { status: 204 }
+      },
+    }),
+    route({
+      method: 'get',
+      path: `${userQuota}/status`,
+      params: userParams,
+      access: 'admin',
+      docs: {
+        id: 'userQuotaStatus',
+        tag,
+        summary: "A user's usage",
+        description: "The user's `/me/quota`.",
+        errors: ['quota_unavailable'],
+      },
+      answer: statusDocument,
+      handle: async ({ params: { id } }) => ({ body: statusBody(await admin.status(id)) }),
+    }),
+    route({
+      method: 'post',
+      path: `${userQuota}/reset`,
+      params: userParams,
+      access: 'admin',
+      docs: {
+        id: 'resetUserQuota',
+        tag,
+        summary: "Reset a user's usage",
+        description: "Closes the user's windows in one category or all. Those of the site belong to all users.",
+        errors: ['quota_unavailable'],
+        example: { category: 'write' },
+      },
+      body: resetBody,
+      answer: statusDocument,
+      handle: async ({ params: { id }, input, user }) => ({
+        body: statusBody(await admin.reset(id, input, user)),
+      }),
     }),
   ]
 }
 
-function usageRoutes(admin: AdminQuota, { layers, categories }: GatewayPolicy): Route[] {
-  const answer = admin.documents.status
-  const resetBody = z.strictObject({
-    layer: z
-      .enum(layers.map(({ name }) => name))
-      .optional()
-      .describe("Default: all layers that aren't shared."),
-    category: z.enum(categories).optional().describe('Default: all.'),
-  })
-  return [
-    route({
-      method: 'get',
-      path: '/admin/users/:id/quota/status',
-      docs: {
-        id: 'userQuotaStatus',
-        tag: 'Administration',
-        summary: "A user's usage",
-        description: "The user's `/me/quota`, the name of each layer, and shadowed limits.",
-        errors: ['quota_unavailable'],
-      },
-      params: userParams,
-      access: 'admin',
-      answer,
-      async handle({ params }) {
-        return { body: namedStatusBody(await admin.status(params.id)) }
-      },
-    }),
-    route({
-      method: 'post',
-      path: '/admin/users/:id/quota/reset',
-      docs: {
-        id: 'resetUserQuota',
-        tag: 'Administration',
-        summary: "Reset a user's usage",
-        description:
-          "Resets the user's windows in one category or all, in the user's own layers or the named layer. The windows of a shared layer belong to all users.",
-        errors: ['quota_unavailable'],
-        example: { category: categories.at(-1) },
-      },
-      params: userParams,
-      access: 'admin',
-      body: resetBody,
-      answer,
-      async handle({ params, input, user }) {
-        return { body: namedStatusBody(await admin.reset(params.id, input, user)) }
-      },
-    }),
-  ]
+function tagged<T>({ at, body }: { readonly at: Version; readonly body: T }): Reply<T> {
+  return { body, headers: { ETag: etagOf(at) } }
+}
+
+function optionalMatch(req: Request): Expected {
+  const field = req.get('If-Match')
+  return field === undefined ? 'any' : parseIfMatch(field)
 }

@@ -5,9 +5,8 @@ import { HttpError } from '../http/http-error.ts'
 import { instantText, isoInstant } from '../http/instant.ts'
 import { type Route, route } from '../http/route.ts'
 import type { UserRepository } from '../users/user-repository.ts'
-import { subjectsOf } from './layer-members.ts'
+import { userParams } from './admin-routes.ts'
 import type { OperationName } from './policy.ts'
-import { userParams } from './user-quota-routes.ts'
 
 const PATH = '/admin/users/:id/quota/holds'
 
@@ -29,7 +28,6 @@ interface HoldDeps {
   readonly audit: AuditLog
 }
 
-/** Lets administrators list and release a user's open holds. */
 export function holdRoutes(deps: HoldDeps): Route[] {
   return [
     route({
@@ -80,7 +78,7 @@ type Hold = Awaited<ReturnType<Quota['holds']['list']>>[number]
 async function openHolds({ quota, users }: HoldDeps, userId: string): Promise<readonly Hold[]> {
   await users.require(userId)
   try {
-    return await quota.holds.list(subjectsOf(quota.policy)(userId))
+    return await quota.holds.list(userId)
   } catch (error) {
     if (error instanceof QuotaError && error.code === 'holds_unsupported') return []
     throw error
@@ -98,7 +96,7 @@ async function release(deps: HoldDeps, userId: string, ref: string, by: string):
   if (before === undefined) throw notOpen()
   // Recorded first: an entry without a release does less harm than a release without an entry.
   await audit.record(by, { action: 'hold.release', subject: userId, before: holdBody(before), after: null })
-  if (!(await quota.holds.release(subjectsOf(quota.policy)(userId), ref))) throw notOpen()
+  if (!(await quota.holds.release(userId, ref))) throw notOpen()
 }
 
 function holdBody(hold: Hold): z.output<typeof holdDocument> {

@@ -7,7 +7,6 @@ import { HttpError } from '../http/http-error.ts'
 import { contextOf } from '../http/request-context.ts'
 import type { Reply } from '../http/route.ts'
 import type { Logger } from '../log/logger.ts'
-import { subjectsOf } from './layer-members.ts'
 import { OPERATION_NAMES, type OperationName } from './policy.ts'
 
 declare module '@scoregw/quota/http' {
@@ -37,14 +36,13 @@ export function chargingBefore({
   supportForumUrl,
   logger,
 }: MeteringOptions): Record<OperationName, RequestHandler> {
-  const subjectOf = subjectsOf(quota.policy)
   const metered = quotaMiddleware({
     quota,
     answers: scoreGatewayAnswers({ supportForumUrl }),
     ...FIELDS,
     subject(req) {
       const { user } = contextOf(req)
-      return user && subjectOf(user.id)
+      return user?.id
     },
     // A 429 has its own body. All other errors have the gateway's form.
     async handler(req, res, _next, { status, body }) {

@@ -3,7 +3,6 @@ import { AdmittedRequest, Exchange, MeteredRequest, watchResponse } from '@score
 import type { Request, Response } from 'express'
 import { contextOf } from '../http/request-context.ts'
 import type { Charge, Work } from '../http/route.ts'
-import { sharedLayers, subjectsOf } from './layer-members.ts'
 import { FIELDS, type MeteringOptions, meterLogger, refusalReply } from './metering.ts'
 import type { OperationName } from './policy.ts'
 
@@ -39,7 +38,6 @@ export function chargingWithin(options: MeteringOptions): (charging: Charging) =
   const { quota, logger, supportForumUrl } = options
   const attach = attachingDecisions(options)
   const outlook = new Outlook(quota)
-  const subjectOf = subjectsOf(quota.policy)
 
   async function refuse(req: Request, res: Response, decision: RefusedDecision): Promise<void> {
     await contextOf(req).abandon?.()
@@ -77,7 +75,7 @@ export function chargingWithin(options: MeteringOptions): (charging: Charging) =
 
   return async (charging) => {
     const { req, res, userId, operation, beforeWork } = charging
-    const request = { subject: subjectOf(userId), operation }
+    const request = { subject: userId, operation }
     if (!outlook.isTight(userId, operation)) return workWithin(charging, request)
     let ahead: Decision
     try {
@@ -182,7 +180,7 @@ class Outlook {
 
   constructor(quota: Quota<OperationName>) {
     this.#quota = quota
-    this.#shared = new Set(sharedLayers(quota.policy))
+    this.#shared = new Set(['site'])
   }
 
   /** Whether a refusal is likely. It is for unknown users. */

@@ -1,12 +1,4 @@
-import {
-  type Decision,
-  type Quota,
-  QuotaError,
-  type RefusedDecision,
-  type ResumedReservation,
-  type Subject,
-} from '@scoregw/quota'
-import { subjectsOf } from '../quota/layer-members.ts'
+import { type Decision, type Quota, QuotaError, type RefusedDecision, type ResumedReservation } from '@scoregw/quota'
 import type { OperationName } from '../quota/policy.ts'
 import { SESSION_MS, tokensOf, type Upload } from './upload.ts'
 
@@ -29,11 +21,9 @@ export class HoldGone extends Error {
 /** The tokens of sessions: held while scores arrive, then charged once by any process. */
 export class UploadHolds {
   readonly #quota: Quota<OperationName>
-  readonly #subjectOf: (userId: string) => Subject
 
   constructor(quota: Quota<OperationName>) {
     this.#quota = quota
-    this.#subjectOf = subjectsOf(quota.policy)
   }
 
   get category(): string {
@@ -107,8 +97,7 @@ export class UploadHolds {
   }
 
   async #reserve(userId: string): Promise<Cover | RefusedDecision> {
-    const subject = this.#subjectOf(userId)
-    const reservation = await this.#quota.reserve({ subject, operation: OPERATION, ttlMs: SESSION_MS })
+    const reservation = await this.#quota.reserve({ subject: userId, operation: OPERATION, ttlMs: SESSION_MS })
     const decision = reservation.decision as Decision
     if (!decision.allowed) return decision
     const holdToken = (reservation.allowed ? reservation.token : undefined) ?? null

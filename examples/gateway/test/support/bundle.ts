@@ -8,8 +8,7 @@ const EXAMPLE = join(import.meta.dirname, '../..')
 /** As deep as the sources' rooms are, so that paths relative to them lead to the same places. */
 const BUNDLES = join(EXAMPLE, 'dist/processes')
 
-/** The programs, and one of the tests' own. */
-const ENTRIES = { main: 'src/main.ts', cli: 'src/cli.ts', 'with-policy': 'test/support/with-policy.ts' } as const
+const ENTRIES = { main: 'src/main.ts', cli: 'src/cli.ts' } as const
 export type Program = keyof typeof ENTRIES
 
 /** What has a library of machine code beside it. */

@@ -6,9 +6,8 @@ import Database from 'libsql'
 import { loadConfig } from '../../src/config/config.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/log/logger.ts'
-import { type GatewayPolicy, gatewayPolicy } from '../../src/quota/policy.ts'
 import type { Exchange } from './contract.ts'
-import { type Check, checkAnswer, ownContract, type Service } from './documents.ts'
+import { type Check, checkAnswer, type Service } from './documents.ts'
 import { whenDone } from './shared.ts'
 
 /** One hour before the instant that the documentation's example names. */
@@ -54,8 +53,6 @@ export interface TestOptions {
   readonly dataDir?: string
   readonly env?: Record<string, string>
   readonly clock?: ManualClock
-  /** @default the gateway's own */
-  readonly policy?: GatewayPolicy | undefined
 }
 
 /** A folder that is gone when the test is over. */
@@ -70,7 +67,6 @@ export async function testGateway({
   dataDir = tempDir(),
   env = {},
   clock = manualClock(START),
-  policy,
 }: TestOptions = {}): Promise<TestGateway> {
   const log: string[] = []
   const config = loadConfig({
@@ -90,18 +86,12 @@ export async function testGateway({
   })
   const gateway = await startGateway(config, createLogger(config.logLevel, { write: (line) => log.push(line) }), {
     clock,
-    policy,
   })
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= gateway.stop())
   whenDone(stop)
   const baseUrl = `http://127.0.0.1:${gateway.ports.gateway}`
-  // Under another policy a gateway has another document: its own.
-  const isOwn =
-    gateway.app.quota.policy.windows.length === gatewayPolicy.windows.length &&
-    !policy &&
-    gateway.app.quota.policy.concurrency === undefined
-  const send = isOwn ? sender(baseUrl) : sender(baseUrl, ownContract(baseUrl))
+  const send = sender(baseUrl)
   return { gateway, clock, dataDir, log, stop, send }
 }
 
@@ -140,7 +130,7 @@ async function parsedBody(response: Response): Promise<Parsed> {
 /** What was counted and written down is requested by routes of its own, such as {@link usedOf}. */
 const COUNTED = ['counter_rows', 'counter_layouts', 'counter_ids', 'usage_records', 'usage_days']
 /** Tables whose rows change with time and not with requests. */
-const VOLATILE = ['quota_counter_snapshots', 'quota_counter_parts', 'counter_outcomes', ...COUNTED]
+const VOLATILE = ['counter_outcomes', ...COUNTED]
 
 /** Every row of every table. */
 export function databaseOf(dataDir: string): Record<string, unknown[]> {

@@ -9,7 +9,7 @@ import { route } from '../../src/http/route.ts'
 import { createService } from '../../src/http/service.ts'
 import { createLogger } from '../../src/log/logger.ts'
 import { chargeStep } from '../../src/quota/charge-step.ts'
-import { gatewayPolicy, type OperationName } from '../../src/quota/policy.ts'
+import { type OperationName, policy } from '../../src/quota/policy.ts'
 import { whenDone } from './shared.ts'
 
 export interface LateService {
@@ -29,7 +29,7 @@ export async function lateService(): Promise<LateService> {
   const asked = latch()
   const allowed = latch()
   const store = lateStore(memoryStore({}), asked.resolve, allowed.promise)
-  const quota = createQuota({ policy: gatewayPolicy, store })
+  const quota = createQuota({ policy, store })
   const logger = createLogger('silent')
   const details = Array.from({ length: 50 }, (_each, index) => ({ path: `list.${index}`, msg: 'not as expected' }))
   const app = createService({

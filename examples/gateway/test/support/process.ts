@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { bundled, type Program } from './bundle.ts'
 import { DEADLINE_MS } from './gateway.ts'
 import { whenDone } from './shared.ts'
-import type { PolicyLines } from './with-policy.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../..')
 const LUA_AS_TEXT = join(EXAMPLE, '../../scripts/lua-as-text.mjs')
@@ -79,15 +78,6 @@ export async function runGateway(
   runProgram: (program: 'main', args: readonly string[], env: Record<string, string>) => Child = run,
 ): Promise<Child & { baseUrl: string }> {
   return served(runProgram('main', [], { ...ANYWHERE, DATA_DIR: dataDir, ...env }))
-}
-
-/** The same with the lines of another policy. */
-export async function runWithPolicy(
-  lines: PolicyLines,
-  dataDir: string,
-  env: Record<string, string>,
-): Promise<Child & { baseUrl: string }> {
-  return served(run('with-policy', [JSON.stringify(lines)], { ...ANYWHERE, DATA_DIR: dataDir, ...env }))
 }
 
 async function served(child: Child): Promise<Child & { baseUrl: string }> {

@@ -112,12 +112,6 @@ const TABLES = [
     session_id text not null references upload_sessions (id) on delete cascade, music_id integer not null, level
     integer not null, play text not null, primary key (session_id, music_id, level)
   )`,
-  `create table quota_counter_snapshots (
-    id text primary key, saved_at bigint not null, is_complete integer not null
-  )`,
-  `create table quota_counter_parts (
-    snapshot_id text not null, part integer not null, content text not null, primary key (snapshot_id, part)
-  )`,
   'create index audit_entries_by_action on audit_entries (action, seq)',
   'create index usage_records_refused on usage_records (at) where layer is not null',
   'insert into audit_counter (id, last_seq) values (1, 0)',

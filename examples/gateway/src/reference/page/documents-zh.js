@@ -111,20 +111,19 @@ export const PARAGRAPHS_ZH = {
     '每个有同步的日子（北京时间）一个点。没有同步则列表为空。',
 
   // Operations of administrators.
-  'The windows, categories, layers and operations in settings, overrides and statuses.':
-    '窗口、类别、层和操作。设置、单独限额和状态都由它们组成。',
-  'Mode, base values, shared layers, prices, shadowed limits, plans and thresholds. Send the `ETag` as `If-Match` of a change.':
-    '模式、基准值、共享层、价格、试行限额、套餐和阈值。更改时把 `ETag` 放入 `If-Match`。',
+  'Mode, base values, site layer and prices. Send the `ETag` as `If-Match` of a change.':
+    '模式、基准值、全站层和价格。更改时把 `ETag` 放入 `If-Match`。',
   'Send the whole document, without `version`. An invalid one is rejected with all faults. Changes apply immediately.':
     '提交整个文档，不含 `version`。有错误时整体拒绝，并指出每个错误。立即生效。',
-  'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes, lists are replaced. The result is validated as a whole document.':
-    'JSON 合并补丁（RFC 7396），类型为 `application/merge-patch+json` 或 `application/json`：更改列出的成员，`null` 表示移除，列表整体替换。结果按完整文档校验。',
+  'A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`: named members are changed, `null` removes. The result is validated as a whole document.':
+    'JSON 合并补丁（RFC 7396），类型为 `application/merge-patch+json` 或 `application/json`：更改列出的成员，`null` 表示移除。结果按完整文档校验。',
+  'Six limits, `null` where the user follows the default, and whether the site layer is bypassed.':
+    '六个限额，跟随默认时为 `null`；以及是否不受全站层限制。',
   'Absent members get their default. `If-Match` is optional.': '没有列出的成员恢复默认。`If-Match` 可省略。',
   'The defaults apply to the user again.': '用户的全部设置恢复默认。',
-  "The user's `/me/quota`, the name of each layer, and shadowed limits.":
-    '用户在 `/me/quota` 看到的内容，加上各层名称和试行限额。',
-  "Resets the user's windows in one category or all, in the user's own layers or the named layer. The windows of a shared layer belong to all users.":
-    '关闭用户的窗口：一个或全部类别，用户自己的层或指定的层。共享层的窗口由所有人共用。',
+  "The user's `/me/quota`.": '用户在 `/me/quota` 看到的内容。',
+  "Closes the user's windows in one category or all. Those of the site belong to all users.":
+    '关闭用户的窗口：一个或全部类别。全站的窗口由所有人共用。',
   'Tokens and slots of requests in progress, by expiry.': '进行中的请求占用的额度和名额，最早结束的在前。',
   "Refunds its tokens and frees its slot immediately. Doesn't stop the work.":
     '立即退还额度，释放名额。请求本身不会停止。',
