@@ -10,7 +10,10 @@ import { read, requestedBy } from './transaction.ts'
 const LOCK_SHARE = 4
 const MOST_LOCK_MS = 500
 
-/** Makes transactions for takes, one per kind: see {@link AddTransaction}. */
+/**
+ * Makes transactions for takes, one per kind: see {@link AddTransaction}. If a category has takes of several kinds, they
+ * lock rows instead, so that they are decided in order.
+ */
 export function addTransactions(
   deps: TransactionDeps,
   operations: readonly Operation[],
@@ -18,15 +21,21 @@ export function addTransactions(
   texts: Map<string, string>,
 ): AddTransaction[] {
   const batches = new Map<string, AddBatch>()
+  const kinds = new Map<string, string>()
+  const mixed = new Set<string>()
   for (const operation of operations) {
-    const { charge, isOver } = operation
+    const { charge, isOver, takesFrom = '' } = operation
     if (charge === undefined || isOver) continue
     const kind = kindOf(charge)
     const batch = batches.get(kind) ?? new AddBatch(charge)
     batches.set(kind, batch)
     batch.add(operation, charge)
+    if (kinds.get(takesFrom) !== kind && kinds.has(takesFrom)) mixed.add(takesFrom)
+    kinds.set(takesFrom, kind)
   }
-  return [...batches.values()].map((batch) => new AddTransaction(deps, batch, connection, texts))
+  deps.again(operations.filter(({ takesFrom = '' }) => mixed.has(takesFrom)))
+  const alike = [...batches.values()].filter(({ operations: [first] }) => !mixed.has(first?.takesFrom ?? ''))
+  return alike.map((batch) => new AddTransaction(deps, batch, connection, texts))
 }
 
 /** Takes that only add to rows, in one statement: the usual way. */

@@ -13,6 +13,14 @@ import { SharedConnection } from './session.ts'
 const ADDS_AT_ONCE = 2
 const REFUSED = 'PostgreSQL gave no answers for a while and gets no calls now'
 
+/** The takes of one event-loop tick. */
+interface Tick {
+  /** The number of the first one. */
+  readonly first: number
+  /** The categories in which all of them need locks. */
+  readonly locked: Set<string>
+}
+
 /** The surroundings of {@link Transactions}. */
 export interface TransactionsDeps
   extends Omit<TransactionDeps, 'fences' | 'again' | 'answered' | 'unanswered' | 'follow'> {
@@ -26,6 +34,8 @@ export class Transactions {
   readonly #deps: TransactionDeps
   readonly #queue: Queue
   readonly #addQueue: Queue
+  /** The takes of this event-loop tick. */
+  #tick: Tick | undefined
   readonly #breaker = new Breaker(() => performance.now())
   readonly #transactions = new Set<BatchTransaction>()
   /** Whether the last call was answered. */
@@ -87,10 +97,30 @@ export class Transactions {
   }
 
   #addNow(operation: Operation): void {
-    const { charge } = operation
+    const { charge, takesFrom } = operation
     const isAdd = charge !== undefined && this.#isAnswering && this.#deps.layouts.isKept(charge.rows.layout)
-    if (isAdd) this.#addQueue.add(operation)
-    else this.#queue.add(operation)
+    if (takesFrom === undefined) this.#queue.add(operation)
+    else if (isAdd && !this.#tickOf(operation).locked.has(takesFrom)) this.#addQueue.add(operation)
+    else this.#lock(operation, takesFrom)
+  }
+
+  /** Takes of one tick and category are decided in order. So if one of them needs locks, earlier ones lock as well. */
+  #lock(operation: Operation, category: string): void {
+    const { first, locked } = this.#tickOf(operation)
+    locked.add(category)
+    const isEarlier = ({ takesFrom, number }: Operation): boolean => takesFrom === category && number >= first
+    for (const earlier of this.#addQueue.withdraw(isEarlier)) this.#queue.add(earlier)
+    this.#queue.add(operation)
+  }
+
+  #tickOf({ number }: Operation): Tick {
+    if (this.#tick === undefined) {
+      this.#tick = { first: number, locked: new Set() }
+      setImmediate(() => {
+        this.#tick = undefined
+      })
+    }
+    return this.#tick
   }
 
   /** Resolves when nothing is in flight. */

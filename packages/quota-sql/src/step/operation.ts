@@ -10,6 +10,8 @@ export interface Work<T> {
   readonly isRead?: boolean
   /** Decides. Throws before it changes anything. */
   decide(step: Step): T
+  /** The category of a take. Takes of one tick and category are decided in order. */
+  readonly takesFrom?: string | undefined
   /** Set if the work can be done by adding to rows. */
   readonly charge?: Charge | undefined
   /** Called if the work was done after its call had failed. */
@@ -38,7 +40,10 @@ export function readsRows({ isRead, footprint }: Pick<Operation, 'isRead' | 'foo
 class Pending<T> {
   readonly footprint: Footprint
   readonly isRead: boolean
+  readonly takesFrom: string | undefined
   readonly charge: Charge | undefined
+  /** Its position among all operations of the process. */
+  readonly number: number = operations++
   /** When its deadline started, by `performance.now()`. */
   queuedAt: number = performance.now()
   readonly #work: Work<T>
@@ -50,6 +55,7 @@ class Pending<T> {
   constructor(work: Work<T>, resolve: (answer: T) => void, reject: (error: unknown) => void) {
     this.footprint = work.footprint
     this.isRead = work.isRead === true
+    this.takesFrom = work.takesFrom
     this.charge = work.charge
     this.#work = work
     this.#resolve = resolve
@@ -96,3 +102,5 @@ class Pending<T> {
     this.#reject(error)
   }
 }
+
+let operations = 0

@@ -12,6 +12,11 @@ interface Group {
   left: number
 }
 
+interface Waiting {
+  readonly operation: Operation
+  readonly group: Group
+}
+
 /** The dependencies of a {@link Queue}. */
 export interface QueueDeps {
   readonly deadlineMs: number
@@ -31,7 +36,8 @@ export interface QueueDeps {
  */
 export class Queue {
   readonly #deps: QueueDeps
-  readonly #waiting: { readonly operation: Operation; readonly group: Group }[] = []
+  /** In the order of their numbers. */
+  #waiting: Waiting[] = []
   readonly #running = new Set<Promise<void>>()
   #group: Group | undefined
   #isDue = false
@@ -48,7 +54,15 @@ export class Queue {
     else operation.fail(this.#deps.full(refusal))
   }
 
-  /** Repeats operations, within the deadline since they were requested. */
+  /** Removes operations that no transaction has taken yet, and returns them in order. */
+  withdraw(isWanted: (operation: Operation) => boolean): readonly Operation[] {
+    const withdrawn = this.#waiting.filter(({ operation }) => isWanted(operation))
+    if (withdrawn.length > 0) this.#waiting = this.#waiting.filter(({ operation }) => !isWanted(operation))
+    this.#leave(withdrawn)
+    return withdrawn.map(({ operation }) => operation)
+  }
+
+  /** Repeats operations, within the deadline since they were requested. They go before newer ones. */
   requeue(operations: readonly Operation[]): void {
     const waiting = operations.filter(({ isOver }) => !isOver)
     if (waiting.length === 0) return
@@ -66,7 +80,8 @@ export class Queue {
     this.#inFlight.add()
     group.operations.push(operation)
     group.left++
-    this.#waiting.push({ operation, group })
+    const newer = this.#waiting.findLastIndex((each) => each.operation.number < operation.number) + 1
+    this.#waiting.splice(newer, 0, { operation, group })
     this.#schedule()
   }
 
@@ -88,14 +103,18 @@ export class Queue {
   async #run(): Promise<void> {
     const taken = this.#waiting.splice(0, MOST)
     await this.#deps.transact(taken.map(({ operation }) => operation))
-    for (const { group } of taken) {
+    this.#leave(taken)
+  }
+
+  #leave(operations: readonly Waiting[]): void {
+    for (const { group } of operations) {
       group.left--
       if (group.left > 0) continue
       group.deadline.met()
       // Everything may be answered in the tick in which it was requested. Don't add more to a group past its deadline.
       this.#close(group)
     }
-    this.#inFlight.done(taken.length)
+    this.#inFlight.done(operations.length)
   }
 
   #newGroup(): Group {

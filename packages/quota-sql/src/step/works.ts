@@ -46,6 +46,7 @@ export class Works {
     const footprint: Footprint = { rows, layout: this.#rows.layout, ids, countedOwners }
     return {
       footprint,
+      takesFrom: this.#schema.categories[category],
       charge: id === undefined ? { rows: this.#rows, refs: rows, request } : undefined,
       decide: (step) => {
         step.check(footprint)

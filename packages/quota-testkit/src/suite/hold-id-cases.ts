@@ -3,7 +3,7 @@ import { EDITED } from './edit-cases.ts'
 import type { ConformanceCase } from './harness.ts'
 import { holdCase } from './hold-cases.ts'
 import { HOLD_MS, HoldProbe } from './hold-probe.ts'
-import { HOUR_MS, SIX_WINDOWS } from './probe.ts'
+import { HOUR_MS, idOf, SIX_WINDOWS } from './probe.ts'
 
 const ANOTHER = { nonce: 'another' } as const
 const OTHER_USE = { fingerprint: 'hold write:2' } as const
@@ -57,6 +57,17 @@ export const HOLD_ID_CASES: readonly ConformanceCase[] = [
     assert.equal(await probe.open(), 0)
     assert.equal((await probe.extend('a', 1)).outcome, 'unknown')
     await probe.held('a', 4, { ...ANOTHER, ...OTHER_USE })
+  }),
+  holdCase('requests of one tick are decided in order: holds, ids and plain ones', async ({ probe }) => {
+    await probe.admitted(1)
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => {
+        if (n % 3 === 0) return probe.take(1)
+        return n % 3 === 1 ? probe.hold(`hold ${n}`, 1) : probe.take(1, { id: idOf(`id ${n}`) })
+      }),
+    )
+    const admitted = replies.flatMap(({ outcome }, n) => (outcome === 'admitted' ? [n] : []))
+    assert.deepEqual(admitted, [0, 1, 2, 3, 4, 5, 6, 7, 8])
   }),
   holdCase(
     'one of two processes with one id gets the hold, and the other a duplicate',
