@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   createQuota,
   definePolicy,
+  type MemoryStore,
   memorySettings,
   memoryStore,
   QuotaError,
@@ -332,6 +333,91 @@ describe('wake-ups of the queue', () => {
     queue.close()
     await quota.close()
   })
+})
+
+describe('what another process gives back', () => {
+  const HOURS = definePolicy({
+    windows: [{ label: '1h' }],
+    categories: ['api'],
+    layers: [{ name: 'user' }],
+    operations: { call: { category: 'api', cost: 1 } },
+    base: { user: { api: { '1h': 10 } } },
+  })
+  const call = { subject: 'ada', operation: 'call' } as const
+  const hopes = { ...call, maxWaitMs: 1_800_000, expectGiveBacks: true } as const
+
+  describe.each([
+    ['synchronous', (memory: MemoryStore) => memory],
+    ['asynchronous', (memory: MemoryStore) => asyncStore(memory)],
+  ])('over a %s store', (_, ofThisProcess) => {
+    /** Another process holds all of ada's tokens. */
+    async function full() {
+      const memory = memoryStore()
+      const takes = { count: 0 }
+      const store = counting(ofThisProcess(memory), takes)
+      const quota = createQuota({ policy: HOURS, logger: false, store })
+      const other = createQuota({ policy: HOURS, logger: false, store: asAnotherProcess(memory) })
+      const held = await other.reserve({ ...call, cost: 10 })
+      const queue = waitingQueue(quota)
+      return { quota, queue, other, held, takes }
+    }
+
+    it('a waiting request is tried once a second, and so notices it', async () => {
+      const { quota, queue, other, held, takes } = await full()
+      const waits = [queue.reserve(hopes), queue.reserve(hopes)]
+      await vi.advanceTimersByTimeAsync(20_000)
+      expect(queue.size).toBe(2)
+      // Of those who wait for a limit, the first one tries.
+      expect(takes.count).toBeLessThan(25)
+      await held.cancel()
+      await vi.advanceTimersByTimeAsync(1_100)
+      expect(await Promise.all(waits.map(statusOf))).toEqual(['reserved', 'reserved'])
+      await Promise.all([quota.close(), other.close()])
+    })
+
+    it('a new request is not refused because of what was true before it came', async () => {
+      const { quota, queue, other, held } = await full()
+      const waits = queue.reserve({ ...hopes, cost: 2 })
+      await vi.advanceTimersByTimeAsync(0)
+      const hasty = { ...call, cost: 2, maxWaitMs: 100 }
+      expect(await queue.reserve(hasty)).toMatchObject({ reason: 'too_late', decision: { allowed: false } })
+      await held.cancel()
+      const came = [queue.reserve({ ...hasty, cost: 3 }), queue.reserve({ ...hasty, cost: 6 })]
+      await vi.advanceTimersByTimeAsync(0)
+      // The earlier one gets its tokens first.
+      expect(await Promise.all([waits, ...came].map(statusOf))).toEqual(['reserved', 'reserved', 'refused'])
+      await Promise.all([quota.close(), other.close()])
+    })
+
+    it('limits of many subjects are tried 100 times a second together', async () => {
+      const { quota, queue, other, takes } = await full()
+      const crowd = Array.from({ length: 400 }, (_, n) => `u${n}`)
+      for (const subject of crowd) await other.reserve({ ...call, subject, cost: 10 })
+      const waits = crowd.map((subject) => queue.reserve({ ...hopes, subject }))
+      await vi.advanceTimersByTimeAsync(0)
+      takes.count = 0
+      await vi.advanceTimersByTimeAsync(20_000)
+      expect(takes.count).toBeGreaterThan(1_000)
+      expect(takes.count).toBeLessThan(2_500)
+      queue.close()
+      await Promise.allSettled(waits)
+      await Promise.all([quota.close(), other.close()])
+    })
+  })
+
+  function counting<Store extends QuotaStore>(store: Store, takes: { count: number }): Store {
+    const open = (...given: Parameters<Store['open']>) => {
+      const counters = store.open(...(given as [never, never]))
+      const take = counters.take.bind(counters)
+      return Object.assign(counters, {
+        take: (request: never) => {
+          takes.count++
+          return take(request)
+        },
+      })
+    }
+    return { ...store, can: store.can, clock: store.clock, sync: store.sync, open } as Store
+  }
 })
 
 describe('prices in the queue', () => {

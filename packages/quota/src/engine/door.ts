@@ -1,3 +1,4 @@
+import type { Decision } from '../decision/decision.ts'
 import type { TakeDemand } from './decide/demands.ts'
 import type { WaitBegin, WaitEnd } from './events.ts'
 import type { Quota } from './quota.ts'
@@ -9,6 +10,8 @@ export interface EngineDoor {
   demand(request: ReserveRequest): TakeDemand
   /** `reserve`, without a promise if the stores are synchronous. */
   attempt(request: ReserveRequest): Reservation | Promise<Reservation>
+  /** `peek`, without a promise if the stores are synchronous. */
+  peek(request: ReserveRequest): Decision | Promise<Decision>
   /** Emits the event `waiting`. */
   began(begin: WaitBegin): void
   /** Emits the event `waited`. */

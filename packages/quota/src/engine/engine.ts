@@ -70,6 +70,7 @@ class QuotaEngine implements Quota {
     openDoor(this, {
       demand: (request) => this.#reservation.demand(request),
       attempt: (request) => (this.sync ? this.#takeSync(request, this.#reservation) : this.reserve(request)),
+      peek: (request) => (this.sync ? this.peekingSync(request) : this.peek(request)),
       began: (begin) => components.events.emit('waiting', begin),
       ended: (end) => components.events.emit('waited', end),
     })
@@ -149,9 +150,8 @@ class QuotaEngine implements Quota {
   }
 
   async #reserveOrAbort(request: ReserveRequest): Promise<Reservation> {
-    const signal = request.signal!
-    signal.throwIfAborted()
-    return orAborted(this.reserve({ ...request, signal: undefined }), signal)
+    request.signal!.throwIfAborted()
+    return orAborted(this.reserve({ ...request, signal: undefined }), request.signal!)
   }
 
   async status(subject: Subject, options?: StatusOptions): Promise<QuotaStatus> {

@@ -16,6 +16,10 @@ export interface Closing {
   readonly cost: number
   /** `undefined`: the time is unknown. */
   readonly waitMs?: number | undefined
+  /** The number of the queue event. */
+  readonly event: number
+  /** How many lanes there are. */
+  readonly lanes: number
 }
 
 /**
@@ -27,9 +31,11 @@ export class Lane {
   readonly isSlots: boolean
   readonly places: Heap<Place> = new Heap((a, b) => a.waiter.isBefore(b.waiter))
   readonly alarm: Alarm
-  /** When the refusing limit opens, by the stopwatch, and when the first waiter tries again: after 60 s at most. */
+  /** When the refusing limit opens, by the stopwatch, and when the first waiter tries again. */
   opensAt = 0
   retryAt = 0
+  /** When it was last refused here, as the number of a queue event. */
+  closedAt = 0
   /** When something was last freed here, as the number of a queue event. */
   freedAt = 0
   #refusedCost = Number.POSITIVE_INFINITY
@@ -85,13 +91,14 @@ export class Lane {
   }
 
   /** @param isSure whether no limit can refuse it */
-  sent(flight: Flight, isSure: boolean, turn: number): void {
+  sent(flight: Flight, isSure: boolean, turn: number, now: number): void {
     this.#flights++
     this.#flyingCost += flight.needs[flight.at]!.cost
     if (isSure) return
     if (this.#unsure === 0) {
       this.#turn = turn
-      this.#most = this.isSlots ? Math.max(1, this.#freed) : FIRST_TRIES
+      // One attempt shows whether anything came back before its time.
+      this.#most = this.isSlots || now < this.opensAt ? Math.max(1, this.#freed) : FIRST_TRIES
       this.#freed = 0
     }
     this.#unsure++
@@ -111,13 +118,14 @@ export class Lane {
     this.#room = this.#flights === 0 ? room : Math.min(this.#room, room)
   }
 
-  close({ cost, waitMs }: Closing, now: number): void {
+  close({ cost, waitMs, event, lanes }: Closing, now: number): void {
     this.#room = 0
+    this.closedAt = event
     // A bucket admits a smaller request earlier, so a larger one says nothing about it.
     if (now < this.retryAt && cost > this.#refusedCost) return
     this.#refusedCost = cost
     this.opensAt = waitMs === undefined ? 0 : now + waitMs
-    this.retryAt = now + Math.min(waitMs ?? this.#probeMs(), RECHECK_MS)
+    this.retryAt = now + Math.min(waitMs ?? this.#probeMs(), recheckMs(lanes))
     this.alarm.due = this.retryAt
   }
 
@@ -128,13 +136,14 @@ export class Lane {
     this.#open()
   }
 
-  /** The effective settings changed. */
-  changed(): void {
+  /** What is known about the limit no longer holds. */
+  reopen(): void {
     this.#room = 0
     this.#open()
   }
 
   #open(): void {
+    this.opensAt = 0
     this.retryAt = 0
     this.#refusedCost = Number.POSITIVE_INFINITY
     this.#emptyTries = 0
@@ -151,8 +160,14 @@ export class Lane {
 const PROBE_MS = 50
 const QUICK_TRIES = 10
 const MAX_PROBE_MS = 1_000
-/** Other processes may raise or reset limits, so the first waiter in a lane tries at least this often. */
-const RECHECK_MS = 60_000
+/**
+ * Other processes may give back tokens or raise limits. So the first waiter in a lane tries once a second. With more than
+ * 100 lanes, they do so 100 times a second together.
+ */
+function recheckMs(lanes: number): number {
+  return Math.min(Math.max(1_000, 10 * lanes), 60_000)
+}
+
 /** How many attempts to make if a window's remainder is unknown. */
 const FIRST_TRIES = 8
 /** One process takes this part of the remainder at a time, so that queues of other processes get their share. */

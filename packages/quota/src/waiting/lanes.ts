@@ -1,20 +1,22 @@
-import type { AdmittedDecision, RefusedDecision } from '../decision/decision.ts'
-import { runAsync } from '../engine/decide/task.ts'
+import type { AdmittedDecision, Decision, RefusedDecision } from '../decision/decision.ts'
 import type { EngineDoor } from '../engine/door.ts'
-import type { Freed, WaitRefusal } from '../engine/events.ts'
+import type { Freed } from '../engine/events.ts'
 import type { Quota } from '../engine/quota.ts'
 import type { Reservation } from '../engine/requests.ts'
-import { refusedCalls } from '../engine/reservations/handle.ts'
 import { QuotaError } from '../errors/quota-error.ts'
 import { isObject } from '../options/checks.ts'
+import { isPromiseLike } from '../options/promise.ts'
 import type { Counting } from '../policy/units.ts'
 import { systemStopwatch } from '../time/clock.ts'
 import { Alarms } from './alarms.ts'
 import { Heap } from './heap.ts'
-import { Lane } from './lane.ts'
+import { type Closing, Lane } from './lane.ts'
 import { type Need, Needs } from './needs.ts'
 import { checkWaits, type ParsedQueueOptions } from './options.ts'
+import { closed, refused } from './refused.ts'
 import type { WaitedReservation, WaitRequest } from './requests.ts'
+import { Room } from './room.ts'
+import { Turns } from './turns.ts'
 import { type Alarm, type End, outcomeOf, Waiter } from './waiter.ts'
 
 type Answered = WaitedReservation<Counting>
@@ -35,14 +37,12 @@ export class Lanes {
   /** Waiters that may have become first in all their lanes. */
   readonly #ready: Heap<Waiter> = new Heap((a, b) => a.isBefore(b))
   readonly #all = new Set<Waiter>()
-  readonly #waitingByKey = new Map<string, number>()
+  readonly #room: Room
+  readonly #turns = new Turns()
   readonly #off: readonly (() => void)[]
-  #waiting = 0
-  /** Counts refunds and changes. */
+  /** Counts arrivals, refusals, refunds and changes. */
   #events = 0
   #changedAt = 0
-  #turn = 0
-  #isTurnOpen = false
   #isDraining = false
   #isClosed = false
 
@@ -51,6 +51,7 @@ export class Lanes {
     this.#quota = quota
     this.#door = door
     this.#options = options
+    this.#room = new Room(options)
     this.#needs = new Needs(quota.policy)
     this.#forget = forget
     this.#off = [
@@ -89,6 +90,7 @@ export class Lanes {
         needs: this.#needs.of(demand),
         key: this.#needs.key(demand.subject),
         cameAt,
+        event: ++this.#events,
         rank: cameAt - priority * this.#options.headStartMs,
         deadline: cameAt + maxWaitMs,
         expectsGiveBacks: expectGiveBacks,
@@ -96,7 +98,7 @@ export class Lanes {
           signal?.removeEventListener('abort', onAbort)
           if ('error' in how) reject(how.error as Error)
           else if ('reservation' in how) resolve(how.reservation)
-          else resolve(this.#refused(waiter, how.refusal, how.decision))
+          else resolve(refused(this.#quota, request, how.refusal, how.decision))
         },
       })
       signal?.addEventListener('abort', onAbort)
@@ -130,8 +132,47 @@ export class Lanes {
     if (waiter.isOver || waiter.isFlying) return
     const blocked = this.#blocked(waiter)
     if (blocked === undefined) this.#try(waiter)
-    else if (blocked.isTooLate) this.#end(waiter, { refusal: 'too_late' })
+    else if (blocked.isTooLate) this.#tooLate(waiter, blocked.upTo)
     else this.#stand(waiter, blocked.upTo)
+  }
+
+  /** Refuses a waiter. If it came after the limit's last reply, it reads first: tokens may have been given back elsewhere. */
+  #tooLate(waiter: Waiter, at: number): void {
+    if (this.#laneOf(waiter.needs[at]!).closedAt > waiter.event) {
+      this.#end(waiter, { refusal: 'too_late' })
+      return
+    }
+    try {
+      const decision = this.#door.peek(waiter.request)
+      if (isPromiseLike(decision)) this.#read(waiter, at, decision)
+      else this.#sawAgain(waiter, at, decision)
+    } catch {
+      this.#sawAgain(waiter, at)
+    }
+  }
+
+  /** Waits for a read. Meanwhile the waiter keeps its place. */
+  #read(waiter: Waiter, at: number, answer: PromiseLike<Decision>): void {
+    waiter.isFlying = true
+    this.#place(waiter, at)
+    const land = (decision?: Decision): void => {
+      waiter.isFlying = false
+      if (!waiter.isOver) this.#sawAgain(waiter, at, decision)
+      this.#drain()
+    }
+    answer.then(land, () => land())
+  }
+
+  /** @param decision what the limits say now; without it, an attempt finds out */
+  #sawAgain(waiter: Waiter, at: number, decision?: Decision): void {
+    if (decision?.allowed === false && waiter.isTooLateFor(decision)) {
+      this.#end(waiter, { refusal: 'too_late', decision })
+      return
+    }
+    const lane = this.#laneOf(waiter.needs[at]!)
+    lane.reopen()
+    this.#wakeFirst(lane)
+    this.#ready.put(waiter)
   }
 
   /** Returns why and up to which limit a waiter must wait; `undefined`: it may try. */
@@ -140,7 +181,7 @@ export class Lanes {
     const { needs, deadline, expectsGiveBacks } = waiter
     for (let at = 0; at < needs.length; at++) {
       const lane = this.#lanes.get(needs[at]!.lane)
-      const reason = lane?.blocks(waiter, at, now, this.#turn)
+      const reason = lane?.blocks(waiter, at, now, this.#turns.current)
       // Until replies in flight name the refusing limit, it keeps its position in all lanes.
       if (reason === 'flights') return { upTo: needs.length - 1, isTooLate: false }
       const isTooLate = reason === 'limit' && lane!.opensAt > deadline && !expectsGiveBacks
@@ -152,27 +193,27 @@ export class Lanes {
   /** Puts a waiter in the lanes up to one of its needs, and removes it from the wider ones. */
   #stand(waiter: Waiter, upTo: number): void {
     if (!waiter.isWaiting && !this.#mayWait(waiter)) return
+    this.#place(waiter, upTo)
+    this.#leave(waiter, upTo + 1)
+  }
+
+  #place(waiter: Waiter, upTo: number): void {
     const { places, needs } = waiter
     for (let at = places.length; at <= upTo; at++) {
       const place = { at: -1, waiter }
       places.push(place)
       this.#laneOf(needs[at]!).places.put(place)
     }
-    this.#leave(waiter, upTo + 1)
   }
 
   #mayWait(waiter: Waiter): boolean {
-    const { maxWaiting, maxWaitingPerSubject } = this.#options
-    const ofKey = this.#waitingByKey.get(waiter.key) ?? 0
-    if (this.#waiting >= maxWaiting || ofKey >= maxWaitingPerSubject) {
+    if (!this.#room.enter(waiter.key)) {
       this.#end(waiter, { refusal: 'queue_full' })
       return false
     }
     waiter.isWaiting = true
-    this.#waiting++
-    this.#waitingByKey.set(waiter.key, ofKey + 1)
     this.#alarms.put(waiter.alarm)
-    this.#door.began({ category: waiter.category, size: this.#waiting })
+    this.#door.began({ category: waiter.category, size: this.#room.size })
     return true
   }
 
@@ -188,21 +229,21 @@ export class Lanes {
   #try(waiter: Waiter): void {
     try {
       const answer = this.#door.attempt(waiter.request)
-      if ('then' in answer) this.#fly(waiter, answer)
+      if (isPromiseLike(answer)) this.#fly(waiter, answer)
       else this.#answered(waiter, answer, false)
     } catch (error) {
       this.#failed(waiter, error)
     }
   }
 
-  #fly(waiter: Waiter, answer: Promise<Reservation>): void {
+  #fly(waiter: Waiter, answer: PromiseLike<Reservation>): void {
     waiter.isFlying = true
     const sentAt = this.#events
-    const turn = this.#thisTurn()
+    const turn = this.#turns.send()
     const { needs } = waiter
     const lanes = needs.map((need) => this.#laneOf(need))
     const isSure = lanes.every((lane, at) => lane.isSafe(needs[at]!.cost))
-    for (const [at, lane] of lanes.entries()) lane.sent({ needs, at }, isSure, turn)
+    for (const [at, lane] of lanes.entries()) lane.sent({ needs, at }, isSure, turn, systemStopwatch())
     this.#leave(waiter, 0)
     const land = (answered: (isOutdated: boolean) => void): void => {
       waiter.isFlying = false
@@ -221,18 +262,6 @@ export class Lanes {
     )
   }
 
-  /** Returns one number for everything that is sent in a tick of the event loop. */
-  #thisTurn(): number {
-    if (!this.#isTurnOpen) {
-      this.#isTurnOpen = true
-      queueMicrotask(() => {
-        this.#isTurnOpen = false
-        this.#turn++
-      })
-    }
-    return this.#turn
-  }
-
   /** @param isOutdated whether something was freed or changed while the reply was in flight */
   #answered(waiter: Waiter, reservation: Reservation, isOutdated: boolean): void {
     if (waiter.isOver) {
@@ -246,16 +275,15 @@ export class Lanes {
 
   #refusedBy(waiter: Waiter, decision: RefusedDecision, isOutdated: boolean): void {
     const { binding, retryable, retryAfterMs, category, subject } = decision
-    const { deadline, needs, expectsGiveBacks } = waiter
+    const { deadline, needs } = waiter
     waiter.outage = undefined
-    const now = systemStopwatch()
     const waitMs = binding.kind === 'concurrency' ? undefined : retryAfterMs
     const name = this.#needs.lane(category, binding.layer, binding.window, subject)
     const at = needs.findIndex(({ lane }) => lane === name)
     if (!retryable) this.#end(waiter, { refusal: 'too_large', decision })
-    else if (now >= deadline || needs.length === 0) this.#end(waiter, { refusal: 'timeout', decision })
+    else if (systemStopwatch() >= deadline || needs.length === 0) this.#end(waiter, { refusal: 'timeout', decision })
     else if (isOutdated) this.#again(waiter)
-    else if (now + (waitMs ?? 0) > deadline && !expectsGiveBacks) this.#end(waiter, { refusal: 'too_late', decision })
+    else if (waiter.isTooLateFor(decision)) this.#end(waiter, { refusal: 'too_late', decision })
     else this.#closeAt(waiter, at === -1 ? needs.length - 1 : at, { waitMs })
   }
 
@@ -272,16 +300,13 @@ export class Lanes {
   }
 
   /** Keeps a waiter, and closes one of its lanes. */
-  #closeAt(
-    waiter: Waiter,
-    at: number,
-    { cost, waitMs }: { readonly cost?: number; readonly waitMs?: number | undefined },
-  ): void {
+  #closeAt(waiter: Waiter, at: number, { cost, waitMs }: Partial<Closing>): void {
     this.#stand(waiter, at)
     if (waiter.isOver) return
     const need = waiter.needs[at]!
     const lane = this.#laneOf(need)
-    lane.close({ cost: cost ?? need.cost, waitMs }, systemStopwatch())
+    const closing = { cost: cost ?? need.cost, waitMs, event: ++this.#events, lanes: this.#lanes.size }
+    lane.close(closing, systemStopwatch())
     this.#alarms.put(lane.alarm)
   }
 
@@ -313,16 +338,11 @@ export class Lanes {
     this.#ready.remove(waiter)
     this.#alarms.remove(waiter.alarm)
     this.#leave(waiter, 0)
-    if (waiter.isWaiting) {
-      this.#waiting--
-      const left = this.#waitingByKey.get(waiter.key)! - 1
-      if (left === 0) this.#waitingByKey.delete(waiter.key)
-      else this.#waitingByKey.set(waiter.key, left)
-    }
+    if (waiter.isWaiting) this.#room.leave(waiter.key)
     const waitedMs = systemStopwatch() - waiter.cameAt
     const isReported = waiter.isWaiting || 'refusal' in how
     const { category } = waiter
-    if (isReported) this.#door.ended({ category, outcome: outcomeOf(how), waitedMs, size: this.#waiting })
+    if (isReported) this.#door.ended({ category, outcome: outcomeOf(how), waitedMs, size: this.#room.size })
     waiter.end(how)
   }
 
@@ -342,7 +362,7 @@ export class Lanes {
   /** Changed settings may change prices, and so the limits that requests need. */
   #changed(): void {
     this.#changedAt = ++this.#events
-    for (const lane of this.#lanes.values()) lane.changed()
+    for (const lane of this.#lanes.values()) lane.reopen()
     for (const waiter of this.#all) if (!waiter.isFlying) this.#again(waiter)
     this.#drain()
   }
@@ -376,29 +396,4 @@ export class Lanes {
     }
     this.#drain()
   }
-
-  /** Makes the result of a refusal. A request that never tried reads its limits. */
-  async #refused({ request }: Waiter, reason: WaitRefusal, known: RefusedDecision | undefined): Promise<Answered> {
-    let decision = known
-    if (decision === undefined && reason !== 'queue_full') {
-      const peeked = await this.#quota.peek(request).catch(() => undefined)
-      if (peeked?.allowed === false) decision = peeked
-    }
-    const retryAfterMs = decision?.retryAfterMs ?? RETRY_MS
-    return {
-      status: 'refused',
-      allowed: false,
-      reason,
-      decision,
-      retryAfterMs,
-      ...refusedCalls(runAsync, request.operation),
-    }
-  }
-}
-
-/** Used if it is unknown when a limit opens. */
-const RETRY_MS = 1_000
-
-function closed(): QuotaError {
-  return new QuotaError('quota_closed', 'the queue was closed while this request waited, or before')
 }

@@ -1,6 +1,7 @@
 import type { RefusedDecision } from '../decision/decision.ts'
 import type { WaitOutcome, WaitRefusal } from '../engine/events.ts'
 import type { HeldReservation, RepeatedReservation, ReserveRequest } from '../engine/requests.ts'
+import { systemStopwatch } from '../time/clock.ts'
 import type { Node } from './heap.ts'
 import type { Need } from './needs.ts'
 
@@ -30,7 +31,7 @@ export interface Alarm extends Node {
 /** A new request. */
 export type WaiterOf = Pick<
   Waiter,
-  'request' | 'category' | 'needs' | 'key' | 'rank' | 'cameAt' | 'deadline' | 'expectsGiveBacks' | 'end'
+  'request' | 'category' | 'needs' | 'key' | 'rank' | 'cameAt' | 'event' | 'deadline' | 'expectsGiveBacks' | 'end'
 >
 
 /** One request in the queue. */
@@ -45,6 +46,8 @@ export class Waiter implements Node {
   /** Its time by the stopwatch, minus the head start of its priority. It is fixed, so that no request waits forever. */
   readonly rank: number
   readonly cameAt: number
+  /** When it came, as the number of a queue event. */
+  readonly event: number
   readonly deadline: number
   readonly expectsGiveBacks: boolean
   readonly end: (how: End) => void
@@ -52,6 +55,7 @@ export class Waiter implements Node {
   /** Its positions in the lanes of its first needs. */
   readonly places: Place[] = []
   isWaiting = false
+  /** Whether it waits for the store's reply. */
   isFlying = false
   isOver = false
   /** The last error of an unavailable store. */
@@ -65,10 +69,17 @@ export class Waiter implements Node {
     this.key = of.key
     this.rank = of.rank
     this.cameAt = of.cameAt
+    this.event = of.event
     this.deadline = of.deadline
     this.expectsGiveBacks = of.expectsGiveBacks
     this.end = of.end
     this.alarm = { at: -1, due: of.deadline, waiter: this }
+  }
+
+  /** Whether the limits open after its deadline. */
+  isTooLateFor({ binding, retryAfterMs }: RefusedDecision): boolean {
+    if (this.expectsGiveBacks || binding.kind === 'concurrency') return false
+    return systemStopwatch() + retryAfterMs > this.deadline
   }
 
   isBefore(other: Waiter): boolean {

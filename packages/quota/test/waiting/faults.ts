@@ -130,9 +130,9 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'what expects give-backs is too late all the same',
-    file: 'lanes.ts',
-    from: 'now + (waitMs ?? 0) > deadline && !expectsGiveBacks',
-    to: 'now + (waitMs ?? 0) > deadline',
+    file: 'waiter.ts',
+    from: 'if (this.expectsGiveBacks || binding.kind',
+    to: 'if (binding.kind',
   },
   {
     name: 'the reply to a larger request counts for smaller ones',

@@ -166,7 +166,7 @@ export class History {
     else if (dice < 0.78) this.#reset()
     else if (dice < 0.8) await this.#release()
     else if (dice < 0.83) await this.#climb()
-    else if (dice < 0.88 && this.#isCrowded) this.#crowd()
+    else if (dice < 0.88 && this.#isCrowded) await this.#crowd()
     else await this.#pass(Math.floor(this.#random() ** 3 * 4_000))
   }
 
@@ -348,8 +348,8 @@ export class History {
     await releasing
   }
 
-  /** Another engine uses the same counters. */
-  #crowd(): void {
+  /** Another engine uses the same counters. What it gives back is noticed within a second. */
+  async #crowd(): Promise<void> {
     const request = {
       subject: this.#newSubject(),
       operation: (['list', 'chat'] as const)[this.#below(2)]!,
@@ -357,7 +357,11 @@ export class History {
     }
     const reservation = this.#outside.reserveSync(request as never)
     if (reservation.status === 'reserved') this.#heldOutside.push(reservation as never)
-    if (this.#heldOutside.length > 2) this.#heldOutside.shift()!.cancel()
+    if (this.#heldOutside.length <= 2) return
+    this.#heldOutside.shift()!.cancel()
+    if (this.#random() < 0.5) return
+    await this.#pass(1_100)
+    await this.#rest(true)
   }
 
   async #pass(ms: number): Promise<void> {
@@ -378,10 +382,10 @@ export class History {
   }
 
   /** Once nothing is in flight, no request waits that could go. */
-  async #rest(): Promise<void> {
+  async #rest(isNoticed = !this.#isCrowded): Promise<void> {
     await this.#land()
     await this.#pass(0)
-    if (this.#isCrowded) return
+    if (!isNoticed) return
     const claimed = new Set<string>()
     for (const entry of this.#open().sort(byRank)) {
       if (entry.isDone) continue
