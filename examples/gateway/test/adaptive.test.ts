@@ -1,12 +1,7 @@
-import type { FactorReasonCode } from '@scoregw/quota/adaptive'
-import { sqlFactor } from '@scoregw/quota-sql'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
-import { COUNTERS } from '../src/db/schema.ts'
-import { openSqlite } from '../src/db/sqlite.ts'
 import { adaptive, lately, MINUTE_MS, outcomesIn, setMode, tick } from './support/adaptive.ts'
-import { ADMIN_TOKEN, START, type TestGateway, tempDir, testGateway } from './support/gateway.ts'
-import { closedInTheEnd } from './support/test-database.ts'
+import { START, type TestGateway, tempDir, testGateway } from './support/gateway.ts'
 
 const readLimit = async ({ send }: TestGateway): Promise<number> =>
   (await send('GET', '/me/quota')).body.windows.read[0].limit
@@ -71,7 +66,7 @@ describe('adaptive mode', () => {
       quotaUnavailable: 20,
     }))
     await (await outcomesIn(gateway.dataDir)).add(minutes)
-    expect((await adaptive(gateway)).preview).toMatchObject({ code: 'quiet', counts: { calls: 0, errors: 0 } })
+    expect((await adaptive(gateway)).preview).toMatchObject({ code: 'little_traffic', counts: { calls: 0, errors: 0 } })
   })
 
   it('the factor survives a restart', async () => {
@@ -84,22 +79,4 @@ describe('adaptive mode', () => {
     const second = await testGateway({ dataDir, clock })
     await expect.poll(() => readLimit(second)).toBe(108)
   })
-})
-
-it('reasons of a newer version are shown as text while old and new processes run together', async () => {
-  const gateway = await testGateway()
-  const { send, dataDir, clock } = gateway
-  await setMode(gateway, 'adaptive')
-  await (await outcomesIn(dataDir)).add(lately(clock.now(), 10))
-  await tick(gateway)
-  const factorStore = sqlFactor({ db: await closedInTheEnd(openSqlite(dataDir)), prefix: COUNTERS })
-  const { version, state } = (await factorStore.read())!
-  const reason = { ...state.reason!, code: 'load_shed' as FactorReasonCode }
-  await factorStore.compareAndSet(version, 1, { ...state, reason, history: [reason, ...state.history] })
-  const { status, body } = await send('GET', '/admin/quota/adaptive', { token: ADMIN_TOKEN })
-  const other = {
-    code: 'other',
-    msg: expect.stringMatching(/^From 1\.00 to 0\.90: load_shed\. 300 of 600 requests failed/),
-  }
-  expect([status, body]).toMatchObject([200, { lastTick: other, history: [other, { code: 'errors_high' }] }])
 })

@@ -1,5 +1,5 @@
 import { browserTests, type Locator } from '@scoregw/browser'
-import { adaptiveLaw, type FactorReasonCode, initialFactor } from '@scoregw/quota/adaptive'
+import { adaptiveLaw, initialFactor } from '@scoregw/quota/adaptive'
 import { sqlFactor } from '@scoregw/quota-sql'
 import { manualClock } from '@scoregw/quota-testkit'
 import { describe, expect, it } from 'vitest'
@@ -179,29 +179,27 @@ describe.runIf(browserTests)('pages of the console', () => {
     })
   })
 
-  it('the errors page shows the adaptive wall', async () => {
+  it('the errors page shows the level that failed', async () => {
     const gateway = await testGateway()
     const factorStore = sqlFactor({ db: await closedInTheEnd(openSqlite(gateway.dataDir)), prefix: COUNTERS })
     const start = initialFactor()
-    const wall = { lowHundredths: 105, highHundredths: 115, retryAt: START + 2 * HOUR_MS, probed: 'never' } as const
+    const failed = { levelHundredths: 105, retryAt: START + 2 * HOUR_MS }
     const counts = { calls: 3_000, errors: 0, recentCalls: 500, recentErrors: 0 }
-    const { reason } = adaptiveLaw({ ...start, learned: { ...start.learned!, wall } }, counts, START)
-    // A newer process has moved the factor for a reason that this one does not know.
-    const history = [{ ...reason!, code: 'load_shed' as FactorReasonCode }]
-    await factorStore.compareAndSet(0, 1, { ...start, reason, history, learned: { ...start.learned!, wall } })
+    const state = adaptiveLaw({ ...start, memory: { ...start.memory, failed } }, counts, START)
+    await factorStore.compareAndSet(0, 1, { ...state, history: state.reason === null ? [] : [state.reason] })
     const { page, faults } = await signedIn(gateway, '#/errors')
-    const shown = section(page, 'Wall')
+    const shown = section(page, 'Failed level')
     await expect
       .poll(() => shown.textContent())
-      .toMatch(/Errors began at 1\.05 to 1\.15\. The next test is at .*6, .* or later\./)
+      .toMatch(/Errors began at 1\.05\. It is tried again at .*6, .* or later\./)
     await expect
       .poll(() => page.locator('.moves tbody tr').textContent())
-      .toContain('to 1.00: load_shed. Errors began at 1.05')
+      .toContain('Stays at 1.00: errors are below the low rate. Errors began at 1.05')
     expect(await screenAndAccessibilityFaults(page)).toEqual([])
 
     await page.setViewportSize({ width: 390, height: 844 })
     await chooseIn(page, 'Language', 'zh-CN')
-    await page.getByText('错误始于 1.05 至 1.15').first().waitFor()
+    await page.getByText('错误始于 1.05').first().waitFor()
     expect(await screenAndAccessibilityFaults(page)).toEqual([])
     expect(faults).toEqual([])
   })

@@ -75,9 +75,6 @@ describe.runIf(redisTests)('the conformance suites of factor and outcomes', () =
 })
 
 describe.runIf(redisTests)('two tickers on one Redis', () => {
-  /** The law may fall every minute, by one hundredth, so that a second move in a minute would show. */
-  const constants = { fallWaitMs: MINUTE_MS, fallStepHundredths: 1 }
-
   it('two tickers that tick together, late and twice move the factor as one does', async () => {
     const redis = await server()
     const outcomes = redisOutcomes({ client: new Redis({ port: redis.port, lazyConnect: true }) })
@@ -86,12 +83,12 @@ describe.runIf(redisTests)('two tickers on one Redis', () => {
 
     const alone = manualClock(MINUTE * MINUTE_MS)
     const factorStore = memoryFactor()
-    const single = adaptiveTicker({ outcomes, factorStore, clock: alone, constants })
+    const single = adaptiveTicker({ outcomes, factorStore, clock: alone })
 
     const clocks = [0, 2_000, 15_000].map((skewMs) => manualClock(MINUTE * MINUTE_MS + skewMs))
     const stores = [open(redis.port), open(redis.port), open(redis.port)]
     const tickers = stores.map((store, index) =>
-      adaptiveTicker({ outcomes, factorStore: store, clock: clocks[index]!, constants }),
+      adaptiveTicker({ outcomes, factorStore: store, clock: clocks[index]! }),
     )
     const tickAll = () => Promise.all(tickers.map((ticker) => ticker.tick()))
     for (let minute = 1; minute <= 20; minute++) {
@@ -105,7 +102,7 @@ describe.runIf(redisTests)('two tickers on one Redis', () => {
       expect(done.filter(({ status }) => status === 'ticked')).toHaveLength(1)
       expect(await stores[0]!.read()).toEqual(factorStore.read())
     }
-    expect(factorStore.read()).toMatchObject({ version: 20, state: { factorHundredths: 80 } })
+    expect(factorStore.read()).toMatchObject({ version: 20, state: { factorHundredths: 75 } })
   })
 
   it('a ticker that writes an outdated result late undoes no newer move', async () => {
@@ -123,16 +120,16 @@ describe.runIf(redisTests)('two tickers on one Redis', () => {
       },
     }
     const [one, two] = [open(redis.port), open(redis.port)]
-    const late = adaptiveTicker({ outcomes: slow, factorStore: two, clock: manualClock(clock.now()), constants })
+    const late = adaptiveTicker({ outcomes: slow, factorStore: two, clock: manualClock(clock.now()) })
     const tick = late.tick()
     await reached.promise
-    const ticker = adaptiveTicker({ outcomes, factorStore: one, clock, constants })
-    for (let minute = 0; minute < 4; minute++) {
+    const ticker = adaptiveTicker({ outcomes, factorStore: one, clock })
+    for (let minute = 0; minute < 6; minute++) {
       expect(await ticker.tick()).toMatchObject({ status: 'ticked' })
       clock.advance(MINUTE_MS)
     }
     const before = await one.read()
-    expect(before).toMatchObject({ version: 4, state: { factorHundredths: 96 } })
+    expect(before).toMatchObject({ version: 6, state: { factorHundredths: 80 } })
     released.resolve()
     expect(await tick).toEqual({ status: 'done' })
     expect(await one.read()).toEqual(before)

@@ -5,7 +5,7 @@
  */
 export { ADAPTIVE_DEFAULTS, type AdaptiveConstants, adaptiveConstants } from './adaptive/constants.ts'
 export { adaptiveLaw, initialFactor, resetFactor } from './adaptive/law.ts'
-export { adaptiveCounts } from './adaptive/rates.ts'
+export { readAdaptiveCounts } from './adaptive/rates.ts'
 export {
   type AdaptiveTick,
   type AdaptiveTicker,
@@ -15,11 +15,12 @@ export {
 export { type MemoryFactor, type MemoryOutcomes, memoryFactor, memoryOutcomes } from './memory/memory-settings.ts'
 export type {
   AdaptiveCounts,
+  FactorMemory,
   FactorReason,
   FactorReasonCode,
   FactorState,
   FactorStore,
-  Learned,
+  FailedLevel,
   VersionedFactor,
 } from './store/factor-store.ts'
 export {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type AdaptiveCounts, adaptiveLaw, type FactorState, initialFactor } from '../src/adaptive.ts'
 import { law } from './adaptive/controllers.ts'
+import { HELPED, HELPLESS } from './adaptive/later-plants.ts'
 import { healthy, type NamedPlant, TUNED_ON, UNSEEN, withOutage } from './adaptive/plants.ts'
-import { byKind, byPlant, comparison, days, type Figures, figuresOf } from './adaptive/report.ts'
+import { byKind, byPlant, comparison, days, type Figures, figuresOf, helped } from './adaptive/report.ts'
 import {
   type Controller,
   largestStep,
@@ -36,32 +37,55 @@ const most = (figures: readonly number[]): number => Math.max(...figures)
 const lastOf = ({ factors }: Run): number => factors.at(-1)!
 
 const MOST_REVERSALS: Readonly<Record<NamedPlant['kind'], number>> = {
-  cliff: 25,
+  cliff: 28,
   'slow load': 25,
-  changing: 28,
+  changing: 33,
   'little traffic': 25,
   // One of them, 0.5 % to 30 % at 60 calls, is at 2 % of errors at factor 1.
-  soft: 3,
+  soft: 6,
   healthy: 0,
+  helpless: 20,
 }
+
+const average = (figures: readonly number[]): number => figures.reduce((sum, each) => sum + each, 0) / figures.length
 
 describe.each([
   ['that the constants were chosen on', TUNED_ON, 0.03],
   ['not seen before', UNSEEN, 0.035],
+  ['that came later', [...HELPED, ...HELPLESS], 0.045],
 ])('two days of the law on plants %s', (_, plants, cliffMean) => {
-  const figures = new Map<string, Figures>()
+  const figures = new Map<NamedPlant, Figures>()
+  const ofKind = (kind: NamedPlant['kind']): Figures[] =>
+    [...figures].flatMap(([plant, each]) => (plant.kind === kind ? [each] : []))
 
   it.each(plants)('$kind: $name: simulated over two days, the law meets its bounds', { timeout: 60_000 }, (plant) => {
     const now = figuresOf(days(() => law(), plant, PLANT_SEEDS).map(bounded))
-    figures.set(plant.name, now)
+    figures.set(plant, now)
     expect(now.reversals).toBeLessThanOrEqual(MOST_REVERSALS[plant.kind])
+    if (plant.kind !== 'helpless') expect(now.worst).toBeLessThanOrEqual(0.2)
   })
 
-  it('on cliffs, little of the time is above 2 % of errors, on average and at worst', () => {
-    const cliffs = plants.filter(({ kind }) => kind === 'cliff').map(({ name }) => figures.get(name)!)
-    expect(cliffs.reduce((sum, { high }) => sum + high, 0) / cliffs.length).toBeLessThanOrEqual(cliffMean)
-    expect(most(cliffs.map(({ worst }) => worst))).toBeLessThanOrEqual(0.12)
+  it('on plants that a limit can help, little of the time is above 2 % of errors', () => {
+    const helpedFigures = [...figures].flatMap(([{ kind }, each]) => (kind === 'helpless' ? [] : [each]))
+    expect(average(helpedFigures.map(({ high }) => high))).toBeLessThanOrEqual(0.042)
+    expect(average(ofKind('cliff').map(({ high }) => high))).toBeLessThanOrEqual(cliffMean)
+    expect(most(ofKind('cliff').map(({ worst }) => worst))).toBeLessThanOrEqual(0.13)
+    expect(most(ofKind('little traffic').map(({ high }) => high))).toBeLessThanOrEqual(0.06)
   })
+})
+
+it('on plants of all sets but the unseen that a limit can help, 3.5 % of the time is above 2 % of errors', {
+  timeout: 300_000,
+}, () => {
+  const plants = [...TUNED_ON, ...HELPED].filter(({ kind }) => kind !== 'helpless')
+  expect(average(plants.map((plant) => figuresOf(days(() => law(), plant, PLANT_SEEDS)).high))).toBeLessThanOrEqual(
+    0.035,
+  )
+})
+
+it('a bug that no limit helps against costs at most 0.05 of the factor', () => {
+  for (const plant of HELPLESS.filter(({ name }) => name.startsWith('a bug of')))
+    expect(figuresOf(days(() => law(), plant, PLANT_SEEDS)).factor).toBeGreaterThanOrEqual(0.95)
 })
 
 describe('the law on a service that carries any load', () => {
@@ -103,15 +127,15 @@ describe('the law on a service that carries any load', () => {
 
 describe('outages', () => {
   it.each([
-    [100, 180],
-    [10, 240],
+    [100, 150],
+    [10, 190],
   ])(
     'an outage at %d calls a minute lowers the factor to 0.75, and the factor recovers %d minutes after it',
     (calls, minutes) => {
       const days = runs(withOutage(healthy(0.001, calls)), 8)
       expect(days.map(({ factors }) => factors[89])).toEqual(SEEDS.map(() => 75))
       expect(most(days.map((run) => minutesUntil(run, 90, 100)))).toBeLessThanOrEqual(minutes)
-      // Down and up, and a probe of the wall that it may have left.
+      // Down and up, and a trial of the level that may have failed.
       expect(most(days.map(reversals))).toBeLessThanOrEqual(4)
     },
   )
@@ -131,7 +155,6 @@ describe('outages', () => {
 describe('the law on a cliff', () => {
   const plant = UNSEEN.find(({ name }) => name === 'queue of 1.10')!
   const plain = (): number[] => runs(plant, 48).map(timeAboveHighRate)
-  const average = (figures: readonly number[]): number => figures.reduce((sum, each) => sum + each, 0) / figures.length
 
   /** A law whose ticks are changed by `between`: what it does to the state that is stored, or `undefined` to miss one. */
   function disturbed(
@@ -146,7 +169,7 @@ describe('the law on a cliff', () => {
     }
   }
 
-  it('the law continues after restarts with missed minutes and first ends a probe that was left open', () => {
+  it('the law continues after restarts with missed minutes and first ends a trial that was left open', () => {
     const missing = disturbed((state, minute, tick) => (minute % 400 >= 340 ? state : tick()))
     expect(average(runs(plant, 48, missing).map(timeAboveHighRate))).toBeLessThanOrEqual(average(plain()) + 0.03)
   })
@@ -166,6 +189,6 @@ describe('the law on a cliff', () => {
 
 it.runIf(deep)(
   'the law in figures',
-  () => console.log([byKind, byPlant, comparison].map((each) => each(20)).join('\n\n')),
+  () => console.log([byKind, byPlant, helped, comparison].map((each) => each(20)).join('\n\n')),
   300_000,
 )

@@ -60,16 +60,16 @@ describe('ticks of the ticker', () => {
     expect(await setup.ticker.tick()).toMatchObject({ state: { reason: { counts: { calls: 0 } } } })
   })
 
-  it('a tick counts as many minutes as its constants say', async () => {
-    const setup = setUp({ constants: { windowMinutes: 10, recentMinutes: 2 } })
+  it('a tick counts 30 minutes, and the last 5 of them', async () => {
+    const setup = setUp()
     failing(setup, MINUTE - 40, 40)
     expect(await setup.ticker.tick()).toMatchObject({
-      state: { reason: { counts: { calls: 1_000, recentCalls: 200 } } },
+      state: { reason: { counts: { calls: 3_000, recentCalls: 500 } } },
     })
   })
 
   it('a second tick in a minute moves nothing', async () => {
-    const setup = setUp({ constants: { fallWaitMs: MINUTE_MS } })
+    const setup = setUp()
     failing(setup, MINUTE - 40, 45)
     await setup.ticker.tick()
     setup.clock.at += 30_000
@@ -77,16 +77,18 @@ describe('ticks of the ticker', () => {
     expect(await setup.make().tick()).toEqual({ status: 'done' })
     expect(setup.factorStore.read()?.version).toBe(1)
     setup.clock.at += 30_000
-    expect(await setup.ticker.tick()).toMatchObject({ status: 'ticked', state: { factorHundredths: 80 } })
+    expect(await setup.ticker.tick()).toMatchObject({ status: 'ticked', state: { factorHundredths: 90 } })
+    expect(setup.factorStore.read()?.version).toBe(2)
   })
 
   it('a tick of a process with a slow clock moves nothing', async () => {
-    const setup = setUp({ constants: { fallWaitMs: MINUTE_MS } })
+    const setup = setUp()
     failing(setup, MINUTE - 40, 45)
     await setup.ticker.tick()
     for (const minutesBehind of [1, 5])
       expect(await setup.make(testClock(START - minutesBehind * MINUTE_MS)).tick()).toEqual({ status: 'done' })
     expect(factorOf(setup)).toBe(90)
+    expect(setup.factorStore.read()?.version).toBe(1)
   })
 
   it('ticks continue after a clock that ran far ahead is corrected', async () => {

@@ -1127,11 +1127,8 @@ export interface components {
             lastTick: {
                 /** Format: date-time */
                 at: string;
-                /**
-                 * @description `other`: unknown to this version of the gateway; `msg` names it
-                 * @enum {string}
-                 */
-                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
+                /** @enum {string} */
+                code: "errors_high" | "errors_low" | "trial" | "little_traffic" | "in_vain" | "steady";
                 /** @description the same in words */
                 msg: string;
                 from: number;
@@ -1149,34 +1146,23 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description the highest level of a rise, except for a short test of the wall */
-                cap: number | null;
-                /** @description the levels at which errors started; null: unknown */
-                wall: {
-                    /** @description the lowest level at which errors may start */
-                    low: number;
-                    /** @description the level at which there were errors */
-                    high: number;
+                /** @description no rise reaches this level, except for a trial; null: none has failed */
+                failed: {
+                    /** @description the lowest level at which errors began */
+                    level: number;
                     /**
                      * Format: date-time
-                     * @description when `low` can be tested again
+                     * @description when it can be tried again
                      */
                     retryAt: string;
                 } | null;
-                /** @description no counts can lower the factor before; null: it is at its lowest */
-                nextFallAt: string | null;
-                /** @description no counts can raise the factor before; null: it is at its highest */
-                nextRiseAt: string | null;
             } | null;
             /** @description what a tick would do now */
             preview: {
                 /** Format: date-time */
                 at: string;
-                /**
-                 * @description `other`: unknown to this version of the gateway; `msg` names it
-                 * @enum {string}
-                 */
-                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
+                /** @enum {string} */
+                code: "errors_high" | "errors_low" | "trial" | "little_traffic" | "in_vain" | "steady";
                 /** @description the same in words */
                 msg: string;
                 from: number;
@@ -1194,34 +1180,23 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description the highest level of a rise, except for a short test of the wall */
-                cap: number | null;
-                /** @description the levels at which errors started; null: unknown */
-                wall: {
-                    /** @description the lowest level at which errors may start */
-                    low: number;
-                    /** @description the level at which there were errors */
-                    high: number;
+                /** @description no rise reaches this level, except for a trial; null: none has failed */
+                failed: {
+                    /** @description the lowest level at which errors began */
+                    level: number;
                     /**
                      * Format: date-time
-                     * @description when `low` can be tested again
+                     * @description when it can be tried again
                      */
                     retryAt: string;
                 } | null;
-                /** @description no counts can lower the factor before; null: it is at its lowest */
-                nextFallAt: string | null;
-                /** @description no counts can raise the factor before; null: it is at its highest */
-                nextRiseAt: string | null;
             };
             /** @description the last moves, newest first */
             history: {
                 /** Format: date-time */
                 at: string;
-                /**
-                 * @description `other`: unknown to this version of the gateway; `msg` names it
-                 * @enum {string}
-                 */
-                code: "errors_high" | "returned" | "errors_low" | "probe" | "probe_over" | "probe_failed" | "probe_passed" | "quiet_fall" | "quiet_rise" | "steady" | "waiting" | "capped" | "probing" | "listening" | "at_limit" | "quiet" | "other";
+                /** @enum {string} */
+                code: "errors_high" | "errors_low" | "trial" | "little_traffic" | "in_vain" | "steady";
                 /** @description the same in words */
                 msg: string;
                 from: number;
@@ -1239,24 +1214,16 @@ export interface components {
                     high: number;
                     recentLow: number;
                 };
-                /** @description the highest level of a rise, except for a short test of the wall */
-                cap: number | null;
-                /** @description the levels at which errors started; null: unknown */
-                wall: {
-                    /** @description the lowest level at which errors may start */
-                    low: number;
-                    /** @description the level at which there were errors */
-                    high: number;
+                /** @description no rise reaches this level, except for a trial; null: none has failed */
+                failed: {
+                    /** @description the lowest level at which errors began */
+                    level: number;
                     /**
                      * Format: date-time
-                     * @description when `low` can be tested again
+                     * @description when it can be tried again
                      */
                     retryAt: string;
                 } | null;
-                /** @description no counts can lower the factor before; null: it is at its lowest */
-                nextFallAt: string | null;
-                /** @description no counts can raise the factor before; null: it is at its highest */
-                nextRiseAt: string | null;
             }[];
         };
         AliveAnswer: {

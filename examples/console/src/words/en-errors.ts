@@ -1,8 +1,12 @@
 import type { Move } from '../api/api.ts'
 import type { RangeName } from '../pages/errors/ranges.ts'
 
-/** Why a review moved the factor or left it, by the review's code, from the factors before and after. */
-export type Reasons = Readonly<Record<Exclude<Move['code'], 'other'>, (from: string, to: string) => string>>
+/** What a review did to the factor, and why. */
+export interface Verdicts {
+  readonly lowered: (from: string, to: string, because: string) => string
+  readonly raised: (from: string, to: string, because: string) => string
+  readonly stays: (at: string, because: string) => string
+}
 
 export const failures = {
   title: 'Errors',
@@ -40,39 +44,34 @@ export const failures = {
   why: 'Why',
   now: 'Factor now',
   active: 'Adaptive mode is on. The gateway reviews the factor every minute.',
-  wall: (levels: string, at: string) => `Errors began at ${levels}. The next test is at ${at} or later.`,
-  levels: (low: string, high: string) => (low === high ? low : `${low} to ${high}`),
-  wallAbout:
-    'Errors began when the factor reached these levels, so it went back below them. Before it rises to a level again, that level is tested for five minutes. Each failed test doubles the wait, from 2 hours up to 8.',
-  wallTitle: 'Wall',
+  failed: (level: string, at: string) => `Errors began at ${level}. It is tried again at ${at} or later.`,
+  failedAbout:
+    'Errors began when the factor reached this level, so it went back below. Before it rises there again, the level is tried for some minutes. Each failure doubles the wait, from 4 hours up to 16.',
+  failedTitle: 'Failed level',
   inactive: (mode: string) => `The mode is ${mode}. The factor has no effect and doesn’t move.`,
   wouldDo: 'If reviewed now',
   lastTick: 'Last review',
 }
 
-export const reasons: Reasons = reasonsWith('Lowered', 'Raised', 'Stays', 'The test failed')
+export const reasons: Readonly<Record<Move['code'], string>> = {
+  errors_high: 'errors are clearly above the high rate',
+  errors_low: 'errors are below the low rate',
+  trial: 'a level that failed is tried for some minutes, and its errors may show later',
+  little_traffic: 'there’s too little traffic to judge',
+  in_vain: 'lower limits haven’t helped against the errors',
+  steady: 'the counts call for no move',
+}
+
+export const verdicts: Verdicts = verdictsWith('Lowered', 'Raised', 'Stays')
 
 /** For a preview, without a review. */
-export const wouldReasons: Reasons = reasonsWith('Would fall', 'Would rise', 'Would stay', 'The test would have failed')
+export const wouldVerdicts: Verdicts = verdictsWith('Would fall', 'Would rise', 'Would stay')
 
-function reasonsWith(lowered: string, raised: string, stays: string, failed: string): Reasons {
+function verdictsWith(lowered: string, raised: string, stays: string): Verdicts {
   return {
-    errors_high: (from, to) => `${lowered} from ${from} to ${to}: errors are clearly above the high rate.`,
-    returned: (from, to) => `${lowered} from ${from} to ${to}, the factor before the rises that caused errors.`,
-    probe: (from, to) => `${raised} from ${from} to ${to} for a few minutes, to test this level again.`,
-    probe_over: (from, to) => `${lowered} from ${from} to ${to}: the test is over, but its errors may still arrive.`,
-    probe_failed: (_from, to) => `${failed}: ${to} is the most that the service can take.`,
-    probe_passed: (from, to) => `${raised} from ${from} to ${to}: this level passed its test.`,
-    errors_low: (from, to) => `${raised} from ${from} to ${to}: errors are below the low rate.`,
-    quiet_fall: (from, to) => `${lowered} from ${from} to ${to}, towards 1: there’s too little traffic to judge.`,
-    quiet_rise: (from, to) => `${raised} from ${from} to ${to}, towards 1: there’s too little traffic to judge.`,
-    steady: (_from, to) => `${stays} at ${to}: the counts call for no move.`,
-    waiting: (_from, to) => `${stays} at ${to}: the counts call for a move, but the last one is too recent.`,
-    capped: (_from, to) => `${stays} at ${to}: errors are low, but higher levels had errors and are tested later.`,
-    probing: (_from, to) => `${stays} at ${to} for a few minutes, to test this level.`,
-    listening: (_from, to) => `${stays} at ${to}: a higher level was tested, and its errors may still arrive.`,
-    at_limit: (_from, to) => `${stays} at ${to}: the counts call for a move, but this is the bound.`,
-    quiet: (_from, to) => `${stays} at ${to}: there’s too little traffic to judge.`,
+    lowered: (from, to, because) => `${lowered} from ${from} to ${to}: ${because}.`,
+    raised: (from, to, because) => `${raised} from ${from} to ${to}: ${because}.`,
+    stays: (at, because) => `${stays} at ${at}: ${because}.`,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../api/api.ts'
 import type { ErrorCode } from '../api/api-error.ts'
 import type { Layer, Mode } from '../limits.ts'
-import { failures, reasonCounts, reasons, wouldReasons } from './en-errors.ts'
+import { failures, reasonCounts, reasons, verdicts, wouldVerdicts } from './en-errors.ts'
 import { settings } from './en-settings.ts'
 
 export interface CredentialWords {
@@ -267,7 +267,8 @@ export const en = {
   },
   failures,
   reasons,
-  wouldReasons,
+  verdicts,
+  wouldVerdicts,
   reasonCounts,
   audit: {
     title: 'Audit trail',

@@ -35,37 +35,32 @@ export const failures: Words['failures'] = {
   why: '原因',
   now: '当前系数',
   active: '自适应模式已开启。网关每分钟评估系数。',
-  wall: (levels, at) => `错误始于 ${levels}，最早 ${at} 再次试探。`,
-  levels: (low, high) => (low === high ? low : `${low} 至 ${high}`),
-  wallAbout:
-    '系数升到这些水平时出现错误，因此退回其下。再次升到某一级之前，先试探五分钟。每失败一次，等待时间加倍，从 2 小时直至 8 小时。',
-  wallTitle: '“墙”',
+  failed: (level, at) => `错误始于 ${level}，最早 ${at} 再次试探。`,
+  failedAbout:
+    '系数升到这一级时出现错误，因此退回其下。再次升到这一级之前，先试探数分钟。每失败一次，等待时间加倍，从 4 小时直至 16 小时。',
+  failedTitle: '失败的级别',
   inactive: (mode) => `当前为${mode}模式，系数不起作用，也不变动。`,
   wouldDo: '若现在评估',
   lastTick: '上次评估',
 }
 
-export const reasons: Words['reasons'] = reasonsWith('', '试探失败')
-export const wouldReasons: Words['wouldReasons'] = reasonsWith('将', '试探将失败')
+export const reasons: Words['reasons'] = {
+  errors_high: '失败率明显高于上界',
+  errors_low: '失败率低于下界',
+  trial: '再次试探失败过的一级，其错误可能稍后出现',
+  little_traffic: '流量太少，无法判断',
+  in_vain: '降低限额未能减少错误',
+  steady: '从计数看无需变动',
+}
 
-function reasonsWith(would: string, failed: string): Words['reasons'] {
+export const verdicts: Words['verdicts'] = verdictsWith('')
+export const wouldVerdicts: Words['wouldVerdicts'] = verdictsWith('将')
+
+function verdictsWith(would: string): Words['verdicts'] {
   return {
-    errors_high: (from, to) => `${would}由 ${from} 降至 ${to}：失败率明显高于上界。`,
-    returned: (from, to) => `${would}由 ${from} 降至 ${to}：退回引发错误的上升之前。`,
-    probe: (from, to) => `${would}由 ${from} 升至 ${to}，为时数分钟：再次试探这一级。`,
-    probe_over: (from, to) => `${would}由 ${from} 降至 ${to}：试探结束，其错误可能稍后出现。`,
-    probe_failed: (_from, to) => `${failed}：服务最多承受 ${to}。`,
-    probe_passed: (from, to) => `${would}由 ${from} 升至 ${to}：这一级通过了试探。`,
-    errors_low: (from, to) => `${would}由 ${from} 升至 ${to}：失败率低于下界。`,
-    quiet_fall: (from, to) => `${would}由 ${from} 降至 ${to}，向 1 靠拢：流量太少，无法判断。`,
-    quiet_rise: (from, to) => `${would}由 ${from} 升至 ${to}，向 1 靠拢：流量太少，无法判断。`,
-    steady: (_from, to) => `${would}保持 ${to}：从计数看无需变动。`,
-    waiting: (_from, to) => `${would}保持 ${to}：从计数看应当变动，但距上次变动太近。`,
-    capped: (_from, to) => `${would}保持 ${to}：错误很少，但更高的水平出现过错误，稍后再试探。`,
-    probing: (_from, to) => `${would}保持 ${to} 数分钟：正在试探这一级。`,
-    listening: (_from, to) => `${would}保持 ${to}：试探过更高一级，其错误可能稍后出现。`,
-    at_limit: (_from, to) => `${would}保持 ${to}：从计数看应当继续变动，但已到边界。`,
-    quiet: (_from, to) => `${would}保持 ${to}：流量太少，无法判断。`,
+    lowered: (from, to, because) => `${would}由 ${from} 降至 ${to}：${because}。`,
+    raised: (from, to, because) => `${would}由 ${from} 升至 ${to}：${because}。`,
+    stays: (at, because) => `${would}保持 ${at}：${because}。`,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Words } from './en.ts'
-import { failures, reasonCounts, reasons, wouldReasons } from './zh-errors.ts'
+import { failures, reasonCounts, reasons, verdicts, wouldVerdicts } from './zh-errors.ts'
 import { settings } from './zh-settings.ts'
 
 export const zh: Words = {
@@ -243,7 +243,8 @@ export const zh: Words = {
   },
   failures,
   reasons,
-  wouldReasons,
+  verdicts,
+  wouldVerdicts,
   reasonCounts,
   audit: {
     title: '审计记录',

@@ -1,5 +1,5 @@
 import type { Clock, Quota } from '@scoregw/quota'
-import { ADAPTIVE_DEFAULTS, adaptiveCounts } from '@scoregw/quota/adaptive'
+import { readAdaptiveCounts } from '@scoregw/quota/adaptive'
 import type * as z from 'zod'
 import { type Route, route } from '../http/route.ts'
 import type { OperationName } from '../quota/policy.ts'
@@ -45,7 +45,5 @@ export async function factorNow({
   await recorder.flush()
   const [{ mode }, stored] = await Promise.all([quota.settings.get(), factorStore.read()])
   const minute = Math.floor(clock.now() / MINUTE_MS)
-  const { windowMinutes, recentMinutes } = ADAPTIVE_DEFAULTS
-  const minutes = await outcomes.read(minute - windowMinutes, minute)
-  return adaptiveBody(mode, stored, adaptiveCounts(minutes, minute - recentMinutes), minute * MINUTE_MS)
+  return adaptiveBody(mode, stored, await readAdaptiveCounts(outcomes, minute), minute * MINUTE_MS)
 }

@@ -13,36 +13,25 @@ import { isoInstant } from '../http/instant.ts'
 
 const REASONS = [
   'errors_high',
-  'returned',
   'errors_low',
-  'probe',
-  'probe_over',
-  'probe_failed',
-  'probe_passed',
-  'quiet_fall',
-  'quiet_rise',
+  'trial',
+  'little_traffic',
+  'in_vain',
   'steady',
-  'waiting',
-  'capped',
-  'probing',
-  'listening',
-  'at_limit',
-  'quiet',
 ] as const satisfies readonly FactorReasonCode[]
 
 const factor = z.number().min(0.75).max(1.5)
 const rate = z.number().min(0).max(1)
 const count = z.int().min(0)
 
-export const wallSchema = z.object({
-  low: z.number().describe('the lowest level at which errors may start'),
-  high: z.number().describe('the level at which there were errors'),
-  retryAt: isoInstant.describe('when `low` can be tested again'),
+const failedSchema = z.object({
+  level: z.number().describe('the lowest level at which errors began'),
+  retryAt: isoInstant.describe('when it can be tried again'),
 })
 
 const reasonSchema = z.object({
   at: isoInstant,
-  code: z.enum([...REASONS, 'other']).describe('`other`: unknown to this version of the gateway; `msg` names it'),
+  code: z.enum(REASONS),
   msg: z.string().describe('the same in words'),
   from: factor,
   to: factor,
@@ -50,15 +39,7 @@ const reasonSchema = z.object({
     .object({ calls: count, errors: count, recentCalls: count, recentErrors: count })
     .describe('of the last 30 complete minutes, and of the last 5'),
   bounds: z.object({ low: rate, high: rate, recentLow: rate }).describe('Wilson bounds of the error rate'),
-  cap: z
-    .number()
-    .min(0.7)
-    .max(1.5)
-    .nullable()
-    .describe('the highest level of a rise, except for a short test of the wall'),
-  wall: wallSchema.nullable().describe('the levels at which errors started; null: unknown'),
-  nextFallAt: isoInstant.nullable().describe('no counts can lower the factor before; null: it is at its lowest'),
-  nextRiseAt: isoInstant.nullable().describe('no counts can raise the factor before; null: it is at its highest'),
+  failed: failedSchema.nullable().describe('no rise reaches this level, except for a trial; null: none has failed'),
 })
 
 export const adaptiveDocument = z.object({
@@ -93,83 +74,50 @@ export function adaptiveBody(
 }
 
 function shown(reason: FactorReason): z.input<typeof reasonSchema> {
-  const { at, code, fromHundredths, toHundredths, counts, bounds, capHundredths, wall, nextFallAt, nextRiseAt } = reason
+  const { at, code, fromHundredths, toHundredths, counts, bounds, failed } = reason
   return {
     at: new Date(at).toISOString(),
-    // A newer process may have written an unknown code.
-    code: REASONS.find((known) => known === code) ?? 'other',
+    code,
     msg: explain(reason),
     from: fromHundredths / 100,
     to: toHundredths / 100,
     counts,
     bounds,
-    cap: capHundredths === null ? null : capHundredths / 100,
-    wall: shownWall(wall ?? null),
-    nextFallAt: nextFallAt === null ? null : new Date(nextFallAt).toISOString(),
-    nextRiseAt: nextRiseAt === null ? null : new Date(nextRiseAt).toISOString(),
+    failed: failed && { level: failed.levelHundredths / 100, retryAt: new Date(failed.retryAt).toISOString() },
   }
-}
-
-/** A wall as shown to administrators. */
-export function shownWall(wall: NonNullable<FactorReason['wall']> | null): z.input<typeof wallSchema> | null {
-  if (wall === null) return null
-  const { lowHundredths, highHundredths, retryAt } = wall
-  return { low: lowHundredths / 100, high: highHundredths / 100, retryAt: new Date(retryAt).toISOString() }
 }
 
 /** Explains a tick to administrators, in a few sentences. */
 function explain(reason: FactorReason): string {
-  return [verdictOf(reason), wallOf(reason), countsOf(reason)].filter((each) => each !== '').join(' ')
+  return [verdictOf(reason), failedOf(reason), countsOf(reason)].filter((each) => each !== '').join(' ')
 }
 
-function verdictOf(reason: FactorReason): string {
-  const verdict = VERDICTS[reason.code]
-  // A newer process may have written an unknown code.
-  return verdict === undefined ? `From ${from(reason)} to ${to(reason)}: ${reason.code}.` : verdict(reason)
+const BECAUSE: Readonly<Record<FactorReasonCode, string>> = {
+  errors_high: 'errors are clearly above the high rate',
+  errors_low: 'errors are below the low rate',
+  trial: 'a level that failed is tried for some minutes, and its errors may show later',
+  little_traffic: 'there is too little traffic to judge',
+  in_vain: 'lower limits have not helped against the errors',
+  steady: 'the counts call for no move',
 }
 
-type Verdict = (reason: FactorReason) => string
+function verdictOf({ code, fromHundredths, toHundredths }: FactorReason): string {
+  const to = factorText(toHundredths)
+  if (fromHundredths === toHundredths) return `Stays at ${to}: ${BECAUSE[code]}.`
+  const verb = fromHundredths < toHundredths ? 'Raised' : 'Lowered'
+  return `${verb} from ${factorText(fromHundredths)} to ${to}: ${BECAUSE[code]}.`
+}
 
-const VERDICTS: Readonly<Record<string, Verdict>> = {
-  errors_high: (reason) => `Lowered from ${from(reason)} to ${to(reason)}: errors are clearly above the high rate.`,
-  returned: (reason) =>
-    `Lowered from ${from(reason)} to ${to(reason)}, the factor before the rises that caused errors.`,
-  probe: (reason) => `Raised from ${from(reason)} to ${to(reason)} for a few minutes, to test this level again.`,
-  probe_over: (reason) =>
-    `Lowered from ${from(reason)} to ${to(reason)}: the test is over, but its errors may still arrive.`,
-  probe_failed: (reason) => `The test failed: ${to(reason)} is the most that the service can take.`,
-  probe_passed: (reason) => `Raised from ${from(reason)} to ${to(reason)}: this level passed its test.`,
-  errors_low: (reason) => `Raised from ${from(reason)} to ${to(reason)}: errors are below the low rate.`,
-  quiet_fall: (reason) =>
-    `Lowered from ${from(reason)} to ${to(reason)}, towards 1: there is too little traffic to judge.`,
-  quiet_rise: (reason) =>
-    `Raised from ${from(reason)} to ${to(reason)}, towards 1: there is too little traffic to judge.`,
-  steady: (reason) => `Stays at ${to(reason)}: the counts call for no move.`,
-  waiting: (reason) => `Stays at ${to(reason)}: the counts call for a move, but the last one is too recent.`,
-  capped: (reason) => `Stays at ${to(reason)}: errors are low, but higher levels had errors and are tested later.`,
-  probing: (reason) => `Stays at ${to(reason)} for a few minutes, to test this level.`,
-  listening: (reason) => `Stays at ${to(reason)}: a higher level was tested, and its errors may still arrive.`,
-  at_limit: (reason) => `Stays at ${to(reason)}: the counts call for a move, but this is the bound.`,
-  quiet: (reason) => `Stays at ${to(reason)}: there is too little traffic to judge.`,
-} satisfies Readonly<Record<FactorReasonCode, Verdict>>
-
-function wallOf({ wall }: FactorReason): string {
-  if (wall === null || wall === undefined) return ''
-  const { lowHundredths, highHundredths, retryAt } = wall
-  const levels =
-    lowHundredths === highHundredths
-      ? factorText(lowHundredths)
-      : `${factorText(lowHundredths)} to ${factorText(highHundredths)}`
-  return `Errors began at ${levels}; tested again at ${new Date(retryAt).toISOString().slice(0, 16)}Z at the earliest.`
+function failedOf({ failed }: FactorReason): string {
+  if (failed === null) return ''
+  const at = new Date(failed.retryAt).toISOString().slice(0, 16)
+  return `Errors began at ${factorText(failed.levelHundredths)}; tried again at ${at}Z at the earliest.`
 }
 
 function countsOf({ counts: { calls, errors, recentCalls, recentErrors }, bounds }: FactorReason): string {
   const range = `likely ${percent(bounds.low)} to ${percent(bounds.high)}`
   return `${errors} of ${calls} requests failed in the last 30 minutes (${range}), ${recentErrors} of ${recentCalls} in the last 5.`
 }
-
-const from = ({ fromHundredths }: FactorReason): string => factorText(fromHundredths)
-const to = ({ toHundredths }: FactorReason): string => factorText(toHundredths)
 
 function factorText(hundredths: number): string {
   return (hundredths / 100).toFixed(2)

@@ -17,10 +17,7 @@ const REASON: FactorReason = {
   toHundredths: 90,
   counts: { calls: 123_456_789_012, errors: 300, recentCalls: 500, recentErrors: 0 },
   bounds: { low: 0.089_791_827_364_554_64, high: 1e-9, recentLow: 0 },
-  capHundredths: null,
-  wall: null,
-  nextFallAt: MINUTE * 60_000 + 300_000,
-  nextRiseAt: null,
+  failed: { levelHundredths: 105, retryAt: MINUTE * 60_000 + 14_400_000 },
 }
 
 /** A state with all kinds of values: null, fractions, large numbers, full and empty lists. */
@@ -30,7 +27,7 @@ const FULL_STATE: FactorState = {
   lastMoveAt: MINUTE * 60_000,
   tickedAt: MINUTE * 60_000,
   reason: REASON,
-  history: [REASON, { ...REASON, code: 'quiet_rise', capHundredths: 75 }],
+  history: [REASON, { ...REASON, code: 'little_traffic', failed: null }],
 }
 
 /** All cases for a store of the adaptive factor. */

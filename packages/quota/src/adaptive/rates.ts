@@ -1,6 +1,14 @@
 import type { AdaptiveCounts, FactorReason } from '../store/factor-store.ts'
-import type { MinuteOutcomes } from '../store/outcome-store.ts'
-import type { AdaptiveConstants } from './constants.ts'
+import type { MinuteOutcomes, OutcomeStore } from '../store/outcome-store.ts'
+
+/** The law counts this many completed minutes: long enough to prove a rate, short enough to forget an outage. */
+export const WINDOW_MINUTES = 30
+/** The last minutes of the window are judged by themselves: trouble that is over is no reason to fall. */
+export const RECENT_MINUTES = 5
+/** With fewer recent calls, they show nothing, and the whole window is judged instead. */
+export const MIN_RECENT_CALLS = 20
+/** Half-width of the bounds in standard deviations: 95 % of the rates that could have caused the counts. */
+const Z = 1.96
 
 /**
  * Sums up the minutes of the window for the law. Refusals and the service's own 503s about quotas don't count: they
@@ -22,39 +30,36 @@ export function adaptiveCounts(minutes: readonly MinuteOutcomes[], recentFrom: n
   return { calls, errors, recentCalls, recentErrors }
 }
 
+/**
+ * Reads the counts that a tick in this minute uses: those of the 30 minutes before it.
+ *
+ * @param minute in whole minutes since the epoch
+ * @throws the store's error
+ */
+export async function readAdaptiveCounts(outcomes: OutcomeStore, minute: number): Promise<AdaptiveCounts> {
+  return adaptiveCounts(await outcomes.read(minute - WINDOW_MINUTES, minute), minute - RECENT_MINUTES)
+}
+
 /** Bounds of the error rate in the window, and the lower bound in the recent minutes. */
 export type Bounds = FactorReason['bounds']
 
-export function boundsOf({ errors, calls, recentErrors, recentCalls }: AdaptiveCounts, z: number): Bounds {
-  const { low, high } = wilsonBounds(errors, calls, z)
-  return { low, high, recentLow: wilsonBounds(recentErrors, recentCalls, z).low }
+export function boundsOf(counts: AdaptiveCounts): Bounds {
+  const { low, high } = wilsonBounds(counts.errors, counts.calls, Z)
+  const { calls, errors } = recently(counts)
+  return { low, high, recentLow: wilsonBounds(errors, calls, Z).low }
 }
 
-/** Whether errors are certainly above the high rate, both in the window and in the recent minutes. */
-export function areErrorsHigh(counts: AdaptiveCounts, bounds: Bounds, constants: AdaptiveConstants): boolean {
-  const { highRate, minRecentCalls } = constants
-  return bounds.low > highRate && counts.recentCalls >= minRecentCalls && bounds.recentLow > highRate
-}
-
-/**
- * Whether errors are low. At factor 1 and above, they must certainly be below the low rate. Below 1, it's enough that
- * they seem to be.
- */
-export function areErrorsLow(
-  factorHundredths: number,
-  counts: AdaptiveCounts,
-  bounds: Bounds,
-  { lowRate, highRate }: AdaptiveConstants,
-): boolean {
-  const recentlyLow = counts.recentErrors < lowRate * counts.recentCalls
-  if (factorHundredths >= 100) return bounds.high < lowRate && recentlyLow
-  const low = counts.errors < lowRate * counts.calls && bounds.high < highRate
-  return low && (recentlyLow || bounds.recentLow < lowRate)
+/** The counts that show how the service does now: the recent ones, or the window's where these are few. */
+export function recently({ calls, errors, recentCalls, recentErrors }: AdaptiveCounts): {
+  readonly calls: number
+  readonly errors: number
+} {
+  return recentCalls >= MIN_RECENT_CALLS ? { calls: recentCalls, errors: recentErrors } : { calls, errors }
 }
 
 /**
- * Returns the evidence for the higher of two error rates: the log-likelihood ratio of the counts, for Poisson counts.
- * Summed over time, it detects a change sooner than a window does (Wald's sequential test; Page's CUSUM).
+ * How much the counts speak for one error rate against a lower one: the logarithm of how many times likelier they are
+ * (A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16, 1945).
  */
 export function evidenceOf(errors: number, calls: number, lower: number, higher: number): number {
   return errors * Math.log(higher / lower) - calls * (higher - lower)

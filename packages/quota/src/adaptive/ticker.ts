@@ -7,7 +7,7 @@ import type { Answer } from '../store/quota-store.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import { type AdaptiveConstants, adaptiveConstants } from './constants.ts'
 import { adaptiveLaw, initialFactor, knownFactor } from './law.ts'
-import { adaptiveCounts } from './rates.ts'
+import { readAdaptiveCounts } from './rates.ts'
 
 const MINUTE_MS = 60_000
 
@@ -100,9 +100,7 @@ class Ticker implements AdaptiveTicker {
     const minute = Math.floor(this.#clock.now() / MINUTE_MS)
     const before = await (dryRun ? this.#standingDry() : this.#standing())
     if (isDone(before.minute, minute)) return { status: 'done' }
-    const { windowMinutes, recentMinutes } = this.#constants
-    const minutes = await this.#options.outcomes.read(minute - windowMinutes, minute)
-    const counts = adaptiveCounts(minutes, minute - recentMinutes)
+    const counts = await readAdaptiveCounts(this.#options.outcomes, minute)
     // The law counts in whole minutes, so that processes which tick at different seconds get the same waits.
     const state = adaptiveLaw(before.state, counts, minute * MINUTE_MS, this.#constants)
     const written = dryRun || (await this.#options.factorStore.compareAndSet(before.version, minute, state))

@@ -52,45 +52,15 @@ export interface AdaptiveCounts {
 /**
  * Why the factor moved or stayed.
  *
- * Moves:
- *
- * - `errors_high`: down, because errors are certainly above the high rate, in the whole window and recently, or since the
- *   last rise
- * - `returned`: further down, to the factor before the suspected rises
- * - `errors_low`: up, because errors are below the low rate
- * - `probe`: up for a few minutes, to test the wall
- * - `probe_over`: back down, to wait for errors that the probe may have caused
- * - `probe_failed`: errors came during or after the probe; back down if it is still up
- * - `probe_passed`: up to the level that the probe tested without errors
- * - `quiet_fall`, `quiet_rise`: a step towards 1, because there is too little traffic to judge
- *
- * The factor stays:
- *
+ * - `errors_high`: errors are certainly above the high rate, so the factor falls, waits to fall, or is at its lowest. Also
+ *   a fall that undoes rises, in several steps
+ * - `errors_low`: errors are below the low rate, so the factor rises, waits to rise, or is at its highest
+ * - `trial`: a level that failed is tried for some minutes, or errors of that trial may still show
+ * - `little_traffic`: there are too few calls to judge, so the factor moves towards 1, or stays
+ * - `in_vain`: at the lowest factor, errors stayed high for hours, so the factor returns to 1 and stays there
  * - `steady`: the counts are no reason to move
- * - `waiting`: they are, but the last move is too recent
- * - `capped`: they are a reason to rise, but the wall prevents it until the next probe
- * - `probing`: a probe is running
- * - `listening`: a probe is over, and errors that it caused may still show
- * - `at_limit`: they are a reason to move beyond the lowest or highest factor
- * - `quiet`: there is too little traffic to judge, and no step towards 1 is due
  */
-export type FactorReasonCode =
-  | 'errors_high'
-  | 'returned'
-  | 'errors_low'
-  | 'probe'
-  | 'probe_over'
-  | 'probe_failed'
-  | 'probe_passed'
-  | 'quiet_fall'
-  | 'quiet_rise'
-  | 'steady'
-  | 'waiting'
-  | 'capped'
-  | 'probing'
-  | 'listening'
-  | 'at_limit'
-  | 'quiet'
+export type FactorReasonCode = 'errors_high' | 'errors_low' | 'trial' | 'little_traffic' | 'in_vain' | 'steady'
 
 /** The result of a tick, and its inputs. Factors are hundredths, times are epoch milliseconds. */
 export interface FactorReason {
@@ -104,19 +74,15 @@ export interface FactorReason {
    * 1.
    */
   readonly bounds: { readonly low: number; readonly high: number; readonly recentLow: number }
-  /**
-   * The highest factor that a rise may reach after this tick, except for a probe; `null`: the highest factor of all.
-   */
-  readonly capHundredths: number | null
-  /**
-   * The levels where errors started, at one of them. Probes are possible from `retryAt` on, in epoch milliseconds.
-   * `null`: unknown.
-   */
-  readonly wall: { readonly lowHundredths: number; readonly highHundredths: number; readonly retryAt: number } | null
-  /** No counts can lower the factor before this time; `null`: it is at its lowest. */
-  readonly nextFallAt: number | null
-  /** No counts with enough traffic can raise the factor before this time; `null`: it is at its highest. */
-  readonly nextRiseAt: number | null
+  /** The lowest level at which errors began, and when it is tried again; `null`: no level has failed. */
+  readonly failed: FailedLevel | null
+}
+
+/** A level at which errors began. No rise reaches it, except for a trial from `retryAt` on. */
+export interface FailedLevel {
+  readonly levelHundredths: number
+  /** In epoch milliseconds. */
+  readonly retryAt: number
 }
 
 /** The version of {@link FactorState} that this library writes and reads. */
@@ -129,51 +95,39 @@ export interface FactorState {
   /** The factor in hundredths: 100 is 1. */
   readonly factorHundredths: number
   readonly lastMoveAt: number | null
-  /** Since when every tick has seen too little traffic; `null`: the last one saw enough. */
-  readonly quietSince: number | null
   readonly tickedAt: number | null
   /** The result of the last tick; `null` before the first. */
   readonly reason: FactorReason | null
   /** The last moves, newest first. */
   readonly history: readonly FactorReason[]
-  /** The memory of the law. */
-  readonly learned: Learned
+  readonly memory: FactorMemory
 }
 
-/** The memory of the adaptive law, at most 2 kB of JSON. Times are epoch milliseconds. */
-export interface Learned {
-  /** The current activity of the law. */
-  readonly phase:
-    | { readonly kind: 'free' }
-    /** Returning to a level that was good. */
-    | { readonly kind: 'returning'; readonly toHundredths: number }
-    /** Testing a level of the wall: `probing` there, or `listening` back home. */
-    | {
-        readonly kind: 'probing' | 'listening'
-        readonly homeHundredths: number
-        readonly levelHundredths: number
-        readonly until: number
-      }
-  /** Levels at which errors may start, from low to high. No probe before `retryAt`. */
-  readonly wall: {
-    readonly lowHundredths: number
-    readonly highHundredths: number
-    readonly retryAt: number
-    /** Whether the highest level has passed a short probe. It must also pass a longer one. */
-    readonly probed: 'never' | 'once'
-  } | null
+/** What the adaptive law remembers, at most 2 kB of JSON. Times are epoch milliseconds. */
+export interface FactorMemory {
   /** Rises of the last hours that may have caused errors, the oldest first. */
   readonly rises: readonly { readonly at: number; readonly fromHundredths: number }[]
-  /** When errors made the factor fall, and the rises before that. `null`: errors have passed. */
-  readonly trouble: { readonly since: number; readonly fromHundredths: number; readonly rises: Learned['rises'] } | null
-  /** How long the last errors took to pass, in milliseconds; 0 before the first. */
-  readonly responseMs: number
-  /** The last wait between a wall and its probe, in milliseconds; 0 before the first wall. */
-  readonly probeWaitMs: number
-  /** The probes left at `since`. More are earned from then on. `null`: no probe yet. */
-  readonly probes: { readonly left: number; readonly since: number } | null
-  /** The evidence of high errors since the last rise or probe, 0 to 20. */
+  readonly failed: FailedLevel | null
+  /** The last wait before a failed level was tried again, in milliseconds; 0 before the first. */
+  readonly retryWaitMs: number
+  /** A trial of the failed level: up until `endsAt`, then back home until its errors must have shown. */
+  readonly trial: {
+    readonly homeHundredths: number
+    readonly levelHundredths: number
+    readonly endsAt: number
+  } | null
+  /** The level that the factor is returning to, step by step. `null`: it isn't. */
+  readonly returningTo: number | null
+  /** Since when errors have been high; `null`: they aren't. */
+  readonly troubleSince: number | null
+  /** How long the last trouble took to pass, in milliseconds; 0 before the first. */
+  readonly troubleMs: number
+  /** How much the counts since the last rise speak for errors, 0 to 20. */
   readonly evidence: number
-  /** Since when every tick has found low errors; `null`: the last one didn't. */
-  readonly lowSince: number | null
+  /** Since when every tick has seen too little traffic; `null`: the last one saw enough. */
+  readonly quietSince: number | null
+  /** The error rate at the lowest factor when the law gave up to lower it. `null`: it hasn't. */
+  readonly vainRate: number | null
+  /** How long errors must stay high at the lowest factor before the law gives up, in milliseconds. */
+  readonly vainWaitMs: number
 }

@@ -1,5 +1,5 @@
 import { adaptiveLaw, initialFactor } from '../../src/adaptive.ts'
-import type { Controller } from './simulation.ts'
+import { type Controller, type Plant, simulate, timeAboveHighRate } from './simulation.ts'
 
 /** The law under test; `start`: its factor at first, in hundredths. */
 export function law(start = 100): Controller {
@@ -46,8 +46,30 @@ function proportionalIntegral(): Controller {
   }
 }
 
+/**
+ * An oracle that knows the plant: the factor that never moves with the least time above 2 % of errors, and the highest one of
+ * those. A controller that follows a changing service can be better.
+ */
+export function bestFixed(plant: Plant): Controller {
+  const best = BEST.get(plant) ?? bestOf(plant)
+  BEST.set(plant, best)
+  return () => best
+}
+
+/** Found once per plant: it takes sixteen runs. */
+const BEST = new Map<Plant, number>()
+
+function bestOf(plant: Plant): number {
+  const tried = Array.from({ length: 16 }, (_, index) => 75 + 5 * index).map((hundredths) => {
+    const run = simulate(() => hundredths, { ...plant, start: hundredths }, 1, 48)
+    return { hundredths, high: timeAboveHighRate(run) }
+  })
+  const least = Math.min(...tried.map(({ high }) => high))
+  return Math.max(...tried.filter(({ high }) => high <= least + 0.001).map(({ hundredths }) => hundredths))
+}
+
 /** The law and what it is compared with, by name. */
-export const CONTROLLERS: readonly (readonly [name: string, make: () => Controller])[] = [
+export const CONTROLLERS: readonly (readonly [name: string, make: (plant: Plant) => Controller])[] = [
   ['the law', () => law()],
   ['direct map', directMap],
   ['AIMD', aimd],

@@ -4,7 +4,7 @@ import type { Outage, Plant } from './simulation.ts'
 export interface NamedPlant extends Plant {
   readonly name: string
   /** `cliff`: errors jump where the load passes what the service carries; `soft`: they grow smoothly with it. */
-  readonly kind: 'cliff' | 'slow load' | 'changing' | 'soft' | 'healthy' | 'little traffic'
+  readonly kind: 'cliff' | 'slow load' | 'changing' | 'soft' | 'healthy' | 'little traffic' | 'helpless'
 }
 
 type Rate = Plant['errorRate']
@@ -133,7 +133,7 @@ export const TUNED_ON: readonly NamedPlant[] = [
       errorRate: cliff(0.93, 0.15),
     },
   ]),
-  { ...USUAL, kind: 'changing', name: '5 % above 0.6', errorRate: cliff(0.6, 0.05) },
+  { ...USUAL, kind: 'helpless', name: '5 % above 0.6', errorRate: cliff(0.6, 0.05) },
   { ...USUAL, kind: 'soft', name: '0.1 % to 4 %', errorRate: soft(0.001, 0.04) },
   { ...USUAL, kind: 'soft', name: '0.5 % to 30 %', errorRate: soft(0.005, 0.3) },
   {

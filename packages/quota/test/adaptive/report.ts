@@ -1,4 +1,5 @@
-import { CONTROLLERS, law } from './controllers.ts'
+import { bestFixed, CONTROLLERS, law } from './controllers.ts'
+import { HELPED, HELPLESS } from './later-plants.ts'
 import { healthy, type NamedPlant, TUNED_ON, UNSEEN, withOutage } from './plants.ts'
 import {
   type Controller,
@@ -24,8 +25,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 /** Two days of a plant under each seed. */
-export function days(make: () => Controller, plant: NamedPlant, seeds: number): Run[] {
-  return Array.from({ length: seeds }, (_, index) => simulate(make(), plant, index + 1, HOURS))
+export function days(make: (plant: NamedPlant) => Controller, plant: NamedPlant, seeds: number): Run[] {
+  return Array.from({ length: seeds }, (_, index) => simulate(make(plant), plant, index + 1, HOURS))
 }
 
 /** Figures for the runs of some plants. */
@@ -48,31 +49,52 @@ export function figuresOf(runs: readonly Run[]): Figures {
 
 const HEAD = ['Time above 2 %', 'Worst', 'Mean factor', 'Most reversals']
 
-function figuresOfLaw(plants: readonly NamedPlant[], seeds: number): string[] {
-  const runs = plants.flatMap((plant) => days(() => law(), plant, seeds))
-  const { high, worst, factor, reversals: most } = figuresOf(runs)
-  return [percent(high), percent(worst), factor.toFixed(2), String(most)]
-}
-
 /** What the law does on each kind of plant, as a Markdown table. */
 export function byKind(seeds: number): string {
   const sets = [
-    ['yes', TUNED_ON],
-    ['no', UNSEEN],
+    ['tuned on', TUNED_ON],
+    ['unseen', UNSEEN],
+    ['later, tuned on', [...HELPED, ...HELPLESS]],
   ] as const
   const rows = sets.flatMap(([seen, plants]) =>
     [...new Set(plants.map(({ kind }) => kind))].map((kind) => {
       const some = plants.filter((plant) => plant.kind === kind)
-      return [kind, seen, String(some.length), ...figuresOfLaw(some, seeds)]
+      return [
+        kind,
+        seen,
+        String(some.length),
+        ...cells(figuresOf(some.flatMap((plant) => days(() => law(), plant, seeds)))),
+      ]
     }),
   )
-  return table(['Kind', 'Seen', 'Plants', ...HEAD], rows)
+  return table(['Kind', 'Plants', 'Number', ...HEAD], rows)
 }
 
 /** The same for each plant. */
 export function byPlant(seeds: number): string {
-  const rows = [...TUNED_ON, ...UNSEEN].map((plant) => [plant.kind, plant.name, ...figuresOfLaw([plant], seeds)])
+  const plants = [...TUNED_ON, ...UNSEEN, ...HELPED, ...HELPLESS]
+  const rows = plants.map((plant) => [plant.kind, plant.name, ...cells(figuresOf(days(() => law(), plant, seeds)))])
   return table(['Kind', 'Plant', ...HEAD], rows)
+}
+
+function cells({ high, worst, factor, reversals: most }: Figures): string[] {
+  return [percent(high), percent(worst), factor.toFixed(2), String(most)]
+}
+
+/** The law and other controllers on plants that a limit can help, beside the best limit that never moves. */
+export function helped(seeds: number): string {
+  const sets = [
+    ['tuned on', TUNED_ON.filter(({ kind }) => kind !== 'helpless')],
+    ['unseen', UNSEEN],
+    ['later', HELPED],
+  ] as const
+  const rows = sets.flatMap(([name, plants]) =>
+    [...CONTROLLERS, ['best fixed', bestFixed] as const].map(([controller, make]) => {
+      const runs = plants.flatMap((plant) => days(make, plant, seeds))
+      return [name, controller, ...cells(figuresOf(runs))]
+    }),
+  )
+  return table(['Plants', 'Controller', ...HEAD], rows)
 }
 
 /** The law compared with other controllers, on plants that were not seen while its constants were chosen. */
@@ -111,14 +133,14 @@ export function recovery(seeds: number): string {
 
 const WIDTH = 860
 const BAND = 130
-const COLORS = ['#1f6feb', '#7d3cb5', '#3a7d44', '#8a6d00']
+const COLORS = ['#1f6feb', '#b35900', '#7d3cb5', '#3a7d44', '#8a6d00']
 const HIGH_COLOR = '#d1242f'
 
 /** One day of each controller on the same cliff, as a drawing. */
 export function plot(): string {
   const plant = UNSEEN.find(({ name }) => name === 'queue of 1.10, 20 min')!
   const bands = CONTROLLERS.map(([name, make], index) =>
-    band(name, simulate(make(), plant, 1, 24), index * BAND + 10, COLORS[index]!),
+    band(name, simulate(make(plant), plant, 1, 24), index * BAND + 10, COLORS[index]!),
   )
   const height = CONTROLLERS.length * BAND + 30
   const hours = [0, 6, 12, 18, 24].map((hour) => text(60 + (hour / 24) * 780, height - 8, `${hour} h`, 'middle'))

@@ -8,6 +8,10 @@ export type Controller = (counts: AdaptiveCounts, now: number) => number
 export interface Plant {
   /** Error rate, 0..1, at a load (1 is the load at factor 1) and a minute since the beginning. */
   readonly errorRate: (load: number, minute: number) => number
+  /** The error rate of a service with a state of its own, such as a queue. Made for each run. @default `errorRate` */
+  readonly makeErrorRate?: () => Plant['errorRate']
+  /** How often callers repeat a call that fails. Repeats are load as well. @default 0 */
+  readonly retries?: number
   /** Calls per minute at load 1. */
   readonly callsPerMinute: number
   /** How long a change of the factor takes to begin to show in the load. @default 0 */
@@ -71,23 +75,31 @@ function follower(deadMinutes: number, lagMinutes: number, first: number): (valu
   }
 }
 
+/** How often a call is sent on average, if each time fails with this probability. */
+function sent(failing: number, retries: number): number {
+  let [sum, share] = [1, 1]
+  for (let retry = 0; retry < retries; retry++) sum += share *= failing
+  return sum
+}
+
 /** Half an hour of the past at the first factor, then so many hours under a controller. */
 export function simulate(controller: Controller, plant: Plant, seed: number, hours: number): Run {
   const { callsPerMinute, deadMinutes = 0, lagMinutes = 0, errorDeadMinutes = 0, errorLagMinutes = 0 } = plant
-  const { burst = () => 1, noise = 0, start = 100 } = plant
+  const { burst = () => 1, noise = 0, start = 100, retries = 0 } = plant
+  const errorRate = plant.makeErrorRate?.() ?? plant.errorRate
   const random = randomFrom(seed)
   const outages = plant.outages?.(random) ?? []
   const sums = [slidingSum(WINDOW), slidingSum(WINDOW), slidingSum(RECENT), slidingSum(RECENT)] as const
   const loadOf = follower(deadMinutes, lagMinutes, start / 100)
-  const rateOf = follower(errorDeadMinutes, errorLagMinutes, plant.errorRate(start / 100, 0))
+  const rateOf = follower(errorDeadMinutes, errorLagMinutes, errorRate(start / 100, 0))
   const factors: number[] = []
   const rates: number[] = []
-  let background = 0
+  let [background, failing] = [0, 0]
   for (let minute = -WINDOW; minute < hours * 60; minute++) {
-    const load = loadOf((factors.at(-1) ?? start) / 100) * burst(minute)
+    const load = loadOf((factors.at(-1) ?? start) / 100) * burst(minute) * sent(failing, retries)
     // Its logarithm wanders by 0.7 and forgets within half an hour.
     if (noise > 0) background = 0.97 * background + 0.17 * gauss(random)
-    const own = Math.min(1, rateOf(plant.errorRate(load, minute)) + noise * Math.exp(background - 0.25))
+    const own = Math.min(1, rateOf(errorRate(load, minute)) + noise * Math.exp(background - 0.25))
     const outage = outages.find(({ from, to }) => minute >= from && minute < to)?.rate ?? 0
     const calls = poisson(random, callsPerMinute * load)
     const errors = binomial(random, calls, Math.max(own, outage))
@@ -97,6 +109,7 @@ export function simulate(controller: Controller, plant: Plant, seed: number, hou
       recentCalls: sums[2](calls),
       recentErrors: sums[3](errors),
     }
+    failing = Math.max(own, outage)
     if (minute < 0) continue
     factors.push(controller(counts, (minute + 1) * 60_000))
     rates.push(own)

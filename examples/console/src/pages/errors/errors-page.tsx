@@ -10,10 +10,10 @@ import { useResource } from '../../ui/use-resource.ts'
 import { useFormats, useWords } from '../../words/words.ts'
 import { BucketTable } from './bucket-table.tsx'
 import { ErrorChart } from './error-chart.tsx'
+import { FailedLevel } from './failed-level.tsx'
 import { FactorNow, Moves } from './moves.tsx'
 import { RANGE_NAMES, RANGES, type RangeName, rangeNamed } from './ranges.ts'
 import { factorSteps } from './readout.tsx'
-import { WallNow } from './wall.tsx'
 
 /** As often as the gateway reviews the factor. */
 const REFRESH_MS = 60_000
@@ -61,7 +61,7 @@ function Report({ range, failures, adaptive }: ReportProps): JSX.Element {
       <ErrorChart failures={failures} steps={steps} title={words.totals[range]} />
       <BucketTable failures={failures} steps={steps} />
       <FactorNow adaptive={adaptive} />
-      <WallNow wall={adaptive.preview.wall} />
+      <FailedLevel failed={adaptive.preview.failed} />
       <Moves moves={adaptive.history} />
     </>
   )

@@ -21,11 +21,11 @@ export function FactorNow({ adaptive }: { adaptive: Adaptive }): JSX.Element {
             <dt>
               {words.failures.lastTick}, {formats.dateTime(lastTick.at)}
             </dt>
-            <dd>{reasonText({ ...lastTick, wall: null }, words, formats)}</dd>
+            <dd>{reasonText({ ...lastTick, failed: null }, words, formats)}</dd>
           </>
         )}
         <dt>{words.failures.wouldDo}</dt>
-        <dd>{reasonText({ ...preview, wall: null }, words, formats, words.wouldReasons)}</dd>
+        <dd>{reasonText({ ...preview, failed: null }, words, formats, words.wouldVerdicts)}</dd>
       </dl>
     </section>
   )
@@ -98,21 +98,20 @@ function MoveCards({ moves }: { moves: readonly Move[] }): JSX.Element {
   )
 }
 
-type Verdict = (from: string, to: string) => string
-
 /**
- * A review in words. The API's own text is English only; it's used for codes of newer gateways.
+ * A review in words.
  *
  * @param verdicts other texts, for a preview
  */
 function reasonText(
-  { code, msg, from, to, counts, bounds, wall }: Move,
+  { code, from, to, counts, bounds, failed }: Move,
   words: Words,
   { number, percent, factor, dateTime }: Formats,
-  verdicts: Readonly<Record<string, Verdict | undefined>> = words.reasons,
+  verdicts = words.verdicts,
 ): string {
-  const verdict = verdicts[code]?.(factor(from), factor(to))
-  if (verdict === undefined) return msg
+  const because = words.reasons[code]
+  const moved = to < from ? verdicts.lowered : verdicts.raised
+  const verdict = from === to ? verdicts.stays(factor(to), because) : moved(factor(from), factor(to), because)
   const reason = words.reasonCounts(
     number(counts.errors),
     number(counts.calls),
@@ -121,7 +120,6 @@ function reasonText(
     number(counts.recentErrors),
     number(counts.recentCalls),
   )
-  if (wall === null) return words.sentences(verdict, reason)
-  const levels = words.failures.levels(factor(wall.low), factor(wall.high))
-  return words.sentences(verdict, words.failures.wall(levels, dateTime(wall.retryAt)), reason)
+  if (failed === null) return words.sentences(verdict, reason)
+  return words.sentences(verdict, words.failures.failed(factor(failed.level), dateTime(failed.retryAt)), reason)
 }
