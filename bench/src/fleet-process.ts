@@ -1,6 +1,6 @@
 // One process of a fleet: `fleet-process.ts OPTIONS`. It reports its contestants, then the rate of each turn it is sent.
 import { contestantOf, type Decider } from './deciders/decider.ts'
-import type { FleetOptions, Turn, TurnAnswer } from './processes/fleet.ts'
+import type { FleetOptions, Turn, TurnAnswer } from './fleet.ts'
 import { floor as redisFloor, quotasOn as redisQuotas } from './redis/deciders.ts'
 import { floor as postgresFloor, quotasOn as postgresQuotas } from './sql/on-postgres.ts'
 import { THREE_PRICES, USUAL } from './traffic/ordinary.ts'

@@ -8,7 +8,7 @@ import { TABLES } from './tables.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Pages that show results between `<!-- bench: SUITE TABLE -->` and `<!-- /bench -->`. */
-const PAGES = ['bench/RESULTS.md', 'docs/guide/benchmarks.md', 'docs/guide/scale.md', 'docs/guide/waiting.md']
+const PAGES = ['bench/RESULTS.md', 'docs/guide/benchmarks.md', 'docs/guide/waiting.md']
 
 type Reports = Readonly<Record<string, Report | undefined>>
 

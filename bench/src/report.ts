@@ -82,41 +82,12 @@ export interface ServerUse {
   readonly bytesPerUser: number
 }
 
-/** The cost of one script call under a load. */
-export interface CallCost {
-  readonly callers: number
-  /** Decisions that shared a call, on average. */
-  readonly decisions: number
-  /** Microseconds of the server's processor, and of this process's. */
-  readonly serverUs: number
-  readonly nodeUs: number
-  /** Bytes to the server and back per decision. */
-  readonly sentBytes: number
-  readonly receivedBytes: number
-}
-
 /** A decision's cost on a server in instructions, which a busy machine does not change. */
 export interface Instructions {
   readonly name: string
   readonly perDecision: number
   /** Decisions that shared a call, on average. */
   readonly decisionsACall: number
-}
-
-/** A simulated load, and its result. */
-export interface SimulatedLoad {
-  readonly name: string
-  readonly perSecond: number
-  readonly admittedPerSecond: number
-  readonly processes: number
-  readonly primaries: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-  /** The share of time that the busiest one worked. */
-  readonly busiestPrimary: number
-  readonly busiestProcess: number
-  readonly decisionsACall: number
-  readonly grantsPerSecond: number
 }
 
 /** The answer times of one contestant. */
@@ -160,8 +131,6 @@ export interface Findings {
   readonly growth?: readonly Growth[]
   readonly server?: readonly ServerUse[]
   readonly latency?: readonly Latency[]
-  readonly calls?: readonly CallCost[]
-  readonly loads?: readonly SimulatedLoad[]
   readonly queues?: readonly QueueUse[]
   readonly targets: readonly Target[]
 }

@@ -8,16 +8,13 @@ export type Suite = (quick: boolean, full: boolean) => Promise<Findings>
 
 /** Every suite by its name on the command line. Suites are loaded on demand, since each has many dependencies. */
 export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
-  cluster: async () => (await import('./cluster/suite.ts')).cluster,
   gateway: async () => (await import('./gateway/suite.ts')).gateway,
   hostile: async () => (await import('./hostile/suite.ts')).hostile,
   http: async () => (await import('./http/suite.ts')).http,
   instructions: async () => (await import('./instructions/suite.ts')).instructions,
   memory: async () => (await import('./memory/suite.ts')).memory,
   redis: async () => (await import('./redis/suite.ts')).redis,
-  scale: async () => (await import('./scale/suite.ts')).scale,
   single: async () => (await import('./single/suite.ts')).single,
   sql: async () => (await import('./sql/suite.ts')).sql,
-  sync: async () => (await import('./sync/suite.ts')).sync,
   waiting: async () => (await import('./waiting/suite.ts')).waiting,
 }

@@ -81,20 +81,6 @@ export const TABLES: Readonly<Record<string, (report: Report) => string>> = {
       ['', 'p99, ms'],
       latency.map(({ name, p99Ms }) => [name, p99Ms]),
     ),
-  loads: ({ loads = [] }) =>
-    table(
-      ['', 'asked a second', 'decided', 'p50, ms', 'p99, ms', 'busiest primary', 'busiest process', 'decisions a call'],
-      loads.map((load) => [
-        `${load.name} (${load.processes} processes)`,
-        load.perSecond,
-        Math.round(load.admittedPerSecond),
-        load.p50Ms,
-        load.p99Ms,
-        percent(load.busiestPrimary),
-        percent(load.busiestProcess),
-        load.decisionsACall.toFixed(1),
-      ]),
-    ),
   queues: ({ queues = [] }) =>
     table(
       ['', 'us a caller', 'p99 beyond the ideal, ms'],
@@ -149,10 +135,6 @@ function times(ratio: number): string {
 
 function rangeOf([low, high]: Rate['spread']): string {
   return `${low.toFixed(2)} to ${high.toFixed(2)}`
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`
 }
 
 /** A Markdown table, formatted as Markdown formatters do. */

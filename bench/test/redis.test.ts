@@ -8,7 +8,7 @@ describe.runIf(process.env.REDIS_TESTS !== 'off' && process.env.QUOTA_TEST_DEEP 
       'quota: six counters, 512 callers',
       'quota: three prices in rotation, 4 x 64 callers',
       'bytes per user and category',
-      'Redis, us',
+      'redisUs',
     ]) {
       expect(printed).toContain(shown)
     }

@@ -57,15 +57,7 @@ const GUIDE: Readonly<Record<string, readonly string[]>> = {
   ],
   Operate: ['metrics', 'opentelemetry', 'events', 'top-subjects', 'cli', 'changing-a-policy'],
   Migrate: ['comparison', 'coming-from'],
-  'How it works': [
-    'algorithms',
-    'sliding-window',
-    'time-and-clocks',
-    'redis-internals',
-    'benchmarks',
-    'scale',
-    'torture',
-  ],
+  'How it works': ['algorithms', 'sliding-window', 'time-and-clocks', 'redis-internals', 'benchmarks', 'torture'],
   Extend: ['write-a-store', 'write-an-adapter'],
 }
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { type GatewayProcess, gatewayEnvironment, gatewaySource, startGatewayProcess } from '../processes/gateway.ts'
+import { type GatewayProcess, gatewayEnvironment, gatewaySource, startGatewayProcess } from './process.ts'
 import { type SeedOptions, seed } from './seed.ts'
 
 const WITHOUT_QUOTA = new URL('../gateway-without-quota.mjs', import.meta.url)

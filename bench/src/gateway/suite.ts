@@ -1,7 +1,7 @@
-import type { GatewayProcess } from '../processes/gateway.ts'
 import { atLeast, type Findings, type Latency, type Rate, resultOf } from '../report.ts'
 import { interleave, type RoundOptions } from '../rounds.ts'
 import { type Operation, requestsTo, type TimedContestant } from './load.ts'
+import type { GatewayProcess } from './process.ts'
 import type { SeedOptions } from './seed.ts'
 import { startGateway } from './server.ts'
 

@@ -1,4 +1,4 @@
-import { type GatewayProcess, startGatewayProcess } from '../processes/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '../gateway/process.ts'
 import { type LongestBlock, mainThreadMs } from './main-thread.ts'
 
 const PROBE = new URL('./probe.ts', import.meta.url)

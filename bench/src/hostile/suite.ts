@@ -1,4 +1,4 @@
-import { Child } from '../processes/child.ts'
+import { Child } from '../child.ts'
 import { progress } from '../progress.ts'
 import { atMost, type Findings, type Target } from '../report.ts'
 import { median, quantile } from '../rounds.ts'

@@ -1,4 +1,4 @@
-import { Child } from '../processes/child.ts'
+import { Child } from '../child.ts'
 import { progress } from '../progress.ts'
 import { garbageCollector } from '../rounds.ts'
 import { Connections, type Load } from './connections.ts'

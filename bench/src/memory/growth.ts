@@ -1,4 +1,4 @@
-import { resultFrom } from '../processes/child.ts'
+import { resultFrom } from '../child.ts'
 import type { Growth } from '../report.ts'
 import { NAMES } from './heap.ts'
 

@@ -1,4 +1,4 @@
-import { resultFrom } from '../processes/child.ts'
+import { resultFrom } from '../child.ts'
 import type { HeapUse } from '../report.ts'
 import { KEEPERS, type Keeper } from './keepers.ts'
 

@@ -1,4 +1,4 @@
-import { resultFrom } from '../processes/child.ts'
+import { resultFrom } from '../child.ts'
 import { progress } from '../progress.ts'
 import { atLeast, atMost, type Findings, type Rate, resultOf } from '../report.ts'
 import { median, ratioOf } from '../rounds.ts'

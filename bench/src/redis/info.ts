@@ -1,24 +1,5 @@
 import type { Redis } from 'ioredis'
 
-/** The server's counts since its start. */
-export interface ServerCounts {
-  readonly scripts: number
-  readonly cpuUs: number
-  /** Bytes. */
-  readonly received: number
-  readonly sent: number
-}
-
-export async function serverCounts(admin: Redis): Promise<ServerCounts> {
-  const stats = await admin.info('stats')
-  return {
-    scripts: await scriptCalls(admin),
-    cpuUs: await redisCpuUs(admin),
-    received: infoNumber(stats, 'total_net_input_bytes'),
-    sent: infoNumber(stats, 'total_net_output_bytes'),
-  }
-}
-
 export async function scriptCalls(admin: Redis): Promise<number> {
   const calls = /^cmdstat_evalsha:calls=(\d+)/m.exec(await admin.info('commandstats'))?.[1]
   if (calls === undefined) throw new Error('the server reports no script calls')

@@ -1,15 +1,15 @@
 import { startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
 import { contestantOf, type Decider, decide, named, ratesOf } from '../deciders/decider.ts'
+import { fleetOf } from '../fleet.ts'
 import { description, names as USERS } from '../memory/users.ts'
-import { fleetOf } from '../processes/fleet.ts'
 import { progress } from '../progress.ts'
-import { atLeast, atMost, type CallCost, type Findings, type Rate, resultOf, type ServerUse } from '../report.ts'
+import { atLeast, atMost, type Findings, type Rate, resultOf, type ServerUse } from '../report.ts'
 import { cpuUs, interleave, type RoundOptions } from '../rounds.ts'
 import { ATTACKS } from '../traffic/attacks.ts'
 import { ORDINARY, THREE_PRICES } from '../traffic/ordinary.ts'
 import { deciders, floor, OURS, quotasOn } from './deciders.ts'
-import { redisCpuUs, serverCounts, usedBytes } from './info.ts'
+import { redisCpuUs, usedBytes } from './info.ts'
 
 const CALLERS = [1, 64, 512]
 /** Callers of ordinary traffic. */
@@ -50,8 +50,6 @@ export async function redis(quick: boolean): Promise<Findings> {
     const ordinary = await ordinarily(server.port, options)
     const use: ServerUse[] = []
     for (const decider of all) use.push(await serverUse(admin, decider, quick))
-    const calls: CallCost[] = []
-    for (const callers of [1, CPU_CALLERS]) calls.push(await callCost(admin, ours(all), callers, quick))
     const rate = (callers: number) => resultOf(results, named(OURS, callers))
     const own = resultOf(use, OURS)
     const targets = [
@@ -70,7 +68,7 @@ export async function redis(quick: boolean): Promise<Findings> {
         return atLeast(`${name}, of INCRBY`, target, resultOf(ordinary, name).ratio)
       }),
     ]
-    return { results, ordinary, server: use, calls, targets }
+    return { results, ordinary, server: use, targets }
   } finally {
     for (const decider of all) await decider.stop()
     admin.disconnect()
@@ -120,26 +118,4 @@ async function serverUse(admin: Redis, decider: Decider, quick: boolean): Promis
   const bytesPerUser = ((await usedBytes(admin)) - empty) / added.size
   await admin.flushdb()
   return { name: decider.name, redisUs: redisUs / decisions, nodeUs: nodeUs / decisions, bytesPerUser }
-}
-
-function ours(all: readonly Decider[]): Decider {
-  return resultOf(all, OURS)
-}
-
-/** The cost of a script call on both processors and the network, with so many callers. */
-async function callCost(admin: Redis, decider: Decider, callers: number, quick: boolean): Promise<CallCost> {
-  await decide(decider, callers, { users: new Set(quick ? USERS.slice(0, 100) : USERS) })
-  const [before, own] = [await serverCounts(admin), cpuUs()]
-  const { decisions } = await decide(decider, callers, { durationMs: quick ? 50 : 1_500 })
-  const nodeUs = cpuUs() - own
-  const after = await serverCounts(admin)
-  const calls = after.scripts - before.scripts
-  return {
-    callers,
-    decisions: decisions / calls,
-    serverUs: (after.cpuUs - before.cpuUs) / calls,
-    nodeUs: nodeUs / calls,
-    sentBytes: (after.received - before.received) / decisions,
-    receivedBytes: (after.sent - before.sent) / decisions,
-  }
 }

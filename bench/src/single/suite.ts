@@ -1,6 +1,6 @@
 import { startRedis } from '@scoregw/redis-server'
+import { resultFrom } from '../child.ts'
 import { cpuOfRounds, type Size } from '../http/served.ts'
-import { resultFrom } from '../processes/child.ts'
 import { progress } from '../progress.ts'
 import { atLeast, atMost, type Comparison, type Findings } from '../report.ts'
 import { median, ratioOf } from '../rounds.ts'

@@ -1,7 +1,7 @@
 import { type PostgresServer, startPostgres } from '@scoregw/postgres-server'
 import { type Decider, decide, named, ratesOf } from '../deciders/decider.ts'
+import { fleetOf } from '../fleet.ts'
 import { description } from '../memory/users.ts'
-import { fleetOf } from '../processes/fleet.ts'
 import { progress } from '../progress.ts'
 import { atLeast, type Findings, type Rate, resultOf } from '../report.ts'
 import type { RoundOptions } from '../rounds.ts'

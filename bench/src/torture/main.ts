@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { TORTURE_CASES, type TortureFinding } from '@scoregw/quota-testkit/torture'
-import { resultFrom } from '../processes/child.ts'
+import { resultFrom } from '../child.ts'
 import { versionOf } from '../versions.ts'
 import { type Contestant, MEMORY, ON_REDIS } from './contestants.ts'
 import { PAGE, pageOf, RESULTS, type TortureResult, tortureResults } from './page.ts'

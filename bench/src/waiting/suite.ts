@@ -1,6 +1,6 @@
 import { startRedis } from '@scoregw/redis-server'
 import { Redis } from 'ioredis'
-import { Child } from '../processes/child.ts'
+import { Child } from '../child.ts'
 import { progress } from '../progress.ts'
 import { atLeast, atMost, type Findings, type QueueUse } from '../report.ts'
 import { median, quantile } from '../rounds.ts'

@@ -11,7 +11,7 @@ export class Child {
    * @param flags further flags of Node
    */
   constructor(file: string, args: readonly string[] = [], flags: readonly string[] = []) {
-    this.#process = fork(new URL(`../${file}`, import.meta.url), args, { execArgv: [...process.execArgv, ...flags] })
+    this.#process = fork(new URL(`./${file}`, import.meta.url), args, { execArgv: [...process.execArgv, ...flags] })
     this.#failed = once(this.#process, 'exit').then(([code]) => {
       throw new Error(`${[file, ...args].join(' ')} ended with ${code}`)
     })

@@ -1,6 +1,6 @@
-import type { Rate } from '../report.ts'
-import { type Contestant, interleave, type RoundOptions } from '../rounds.ts'
 import { Child } from './child.ts'
+import type { Rate } from './report.ts'
+import { type Contestant, interleave, type RoundOptions } from './rounds.ts'
 
 /** How many processes share one server. */
 const PROCESSES = 4
