@@ -11,14 +11,19 @@ export interface OutgoingRequest {
   readonly url: URL
   readonly method: string
   readonly headers: Headers
+  /** The body, if it is text. */
+  readonly body: string | undefined
 }
 
 export interface PacedFetchOptions {
-  /** The longest total wait of one call, in milliseconds: 60,000 by default. */
+  /** The longest total wait of one call, in milliseconds: 90,000 by default. */
   readonly maxWaitMs?: number | undefined
   /** How often a refused request that is safe to repeat is sent again: 2 by default. */
   readonly retries?: number | undefined
-  /** Requests with the same key share what was learnt: origin and credential by default. */
+  /**
+   * Requests with the same key share what was learnt: by default those with the same origin, credential and `model` of a
+   * JSON body.
+   */
   readonly key?: ((request: OutgoingRequest) => string) | undefined
   /** Called before each wait. `ms` is `undefined` while the answer depends on a response in flight. */
   readonly onWait?: ((wait: { readonly url: string; readonly ms: number | undefined }) => void) | undefined

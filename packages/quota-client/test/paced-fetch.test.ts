@@ -1,11 +1,13 @@
+import { getEventListeners } from 'node:events'
 import { createQuota, definePolicy } from '@scoregw/quota'
 import { quotaFetch } from '@scoregw/quota-fetch'
 import { describe, expect, it } from 'vitest'
-import { pacedFetch, QuotaWaitError } from '../src/index.ts'
+import { type OutgoingRequest, pacedFetch, QuotaWaitError } from '../src/index.ts'
 import { generations, server } from './support/servers.ts'
 import { Timeline } from './support/timeline.ts'
 
 const URL_OF_API = 'https://api.example/things'
+const json = { 'content-type': 'application/json' }
 const LONG = { maxWaitMs: 10 * 60_000 }
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
 
@@ -131,6 +133,70 @@ describe('waits of pacedFetch', () => {
     expect([asked.length, timeline.now()]).toEqual([3, 0])
   })
 
+  it('waits are per model of a JSON body, also of a Request, and not per text', async () => {
+    const timeline = new Timeline()
+    const { fetch, asked } = script([200, empty])
+    const paced = pacedFetch(fetch, { clock: timeline, random: () => 0 })
+    const post = (body: string) => ({ method: 'POST', body, headers: { 'content-type': 'application/json' } })
+    const ofModel = (model: unknown, text: string) => post(JSON.stringify({ messages: [text], model }))
+    await paced(URL_OF_API, ofModel('large', 'one'))
+    await paced(URL_OF_API, ofModel('small', 'two'))
+    const other = new Request(URL_OF_API, ofModel('tiny', 'three'))
+    await paced(other)
+    expect(await other.text()).toContain('three')
+    expect([asked.length, timeline.now()]).toEqual([3, 0])
+    await timeline.finish(paced(new Request(URL_OF_API, ofModel('large', 'four'))))
+    expect(timeline.now()).toBe(30_000)
+    // Other bodies have the pace of their credential.
+    for (const body of ['{"model":', '["model"]', '"model"', ofModel(7, '').body]) await paced(URL_OF_API, post(body))
+    expect(timeline.now()).toBe(30_000)
+  })
+
+  it('a key sees the text of a body', async () => {
+    const seen: (string | undefined)[] = []
+    const key = ({ body }: OutgoingRequest) => {
+      seen.push(body)
+      return ''
+    }
+    const paced = pacedFetch(script().fetch, { key, clock: new Timeline() })
+    const send = (body: NonNullable<RequestInit['body']>) => paced(URL_OF_API, { method: 'POST', body })
+    await send('text')
+    await send(new URLSearchParams({ a: 'b' }))
+    await send(new Uint8Array([1]))
+    await paced(URL_OF_API)
+    await paced(new Request(URL_OF_API, { method: 'POST', body: 'text' }))
+    await paced(new Request(URL_OF_API, { method: 'POST', body: new Uint8Array([1]) }))
+    expect(seen).toEqual(['text', 'a=b', undefined, undefined, 'text', undefined])
+  })
+
+  it('ten calls to an API of five a minute need no option', async () => {
+    const timeline = new Timeline()
+    const { fetch, seen } = server(timeline, generations['drafts 8 to 11']!, 5)
+    const paced = pacedFetch(fetch, { clock: timeline, random: () => 1 })
+    const statuses = await timeline.finish(Promise.all(times(10, async () => (await paced(URL_OF_API)).status)))
+    expect(statuses).toEqual(times(10, () => 200))
+    expect(seen.refused).toBe(0)
+  })
+
+  it('fifty waiting calls listen once to their common signal', async () => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => void warnings.push(warning)
+    process.on('warning', onWarning)
+    const timeline = new Timeline()
+    const paced = pacedFetch(script([200, empty]).fetch, { clock: timeline })
+    await paced(URL_OF_API)
+    const caller = new AbortController()
+    const calls = times(50, () => paced(URL_OF_API, { signal: caller.signal }))
+    await new Promise(setImmediate)
+    process.off('warning', onWarning)
+    expect(warnings).toEqual([])
+    expect(getEventListeners(caller.signal, 'abort')).toHaveLength(1)
+    caller.abort(new Error('gone'))
+    const ends = await Promise.allSettled(calls)
+    expect(new Set(ends.map(({ status }) => status))).toEqual(new Set(['rejected']))
+    expect([timeline.waiting, getEventListeners(caller.signal, 'abort').length]).toEqual([0, 0])
+  })
+
   it('the wait for a missing first response ends after maxWaitMs', async () => {
     const timeline = new Timeline()
     let asked = 0
@@ -213,6 +279,47 @@ describe('pacedFetch after refusals', () => {
     await timeline.finish(paced(URL_OF_API))
     await timeline.finish(paced(URL_OF_API))
     expect([asked.length, timeline.now()]).toEqual([3, 1000])
+  })
+
+  it.each([
+    ['x-should-retry: false', { 'x-should-retry': 'false' }, 'try later'],
+    ['insufficient_quota', json, '{"error":{"code":"insufficient_quota","type":"insufficient_quota"}}'],
+    ['retryable: false', json, '{"error":"quota_exceeded","retryable":false}'],
+    ['retryable: false in a problem', { 'content-type': 'application/problem+json' }, '{"retryable":false}'],
+    ['retryable: false in an error', json, '{"error":{"retryable":false}}'],
+  ])('a refusal that says %s is returned at once', async (_, headers, body) => {
+    const timeline = new Timeline()
+    let sent = 0
+    const paced = pacedFetch(
+      async () => {
+        sent++
+        return new Response(body, { status: 429, headers })
+      },
+      { clock: timeline },
+    )
+    const response = await paced(URL_OF_API)
+    expect([response.status, await response.text(), sent, timeline.now()]).toEqual([429, body, 1, 0])
+  })
+
+  it('a refusal that waiting doesn’t help delays no other call', async () => {
+    const timeline = new Timeline()
+    const answers = [new Response('{"retryable":false}', { status: 429, headers: json }), new Response('ok')]
+    const paced = pacedFetch(async () => answers.shift() ?? new Response(), { clock: timeline })
+    await paced(URL_OF_API)
+    expect(await (await paced(URL_OF_API)).text()).toBe('ok')
+    expect(timeline.now()).toBe(0)
+  })
+
+  it.each([
+    ['says that waiting helps', '{"retryable":true}'],
+    ['is too long', JSON.stringify({ text: 'x'.repeat(70_000), retryable: false })],
+    ['isn’t an object', '[false]'],
+    ['is broken', '{"retryable":fal'],
+  ])('a refusal whose body %s is repeated', async (_, body) => {
+    const timeline = new Timeline()
+    const answers = [new Response(body, { status: 429, headers: json }), new Response('ok')]
+    const paced = pacedFetch(async () => answers.shift() ?? new Response(), { clock: timeline })
+    expect(await (await timeline.finish(paced(URL_OF_API))).text()).toBe('ok')
   })
 
   it('a 403 with nothing remaining is a refusal, and other failures aren’t', async () => {
