@@ -12,7 +12,7 @@ import { settleOrLog } from './settle.ts'
 export interface ToolCallExtra {
   /** Aborts when the client cancels the call or its session ends. */
   readonly signal: AbortSignal
-  /** Present over HTTP. */
+  /** Present over HTTP with sessions. Over stdio and stateless HTTP there is none. */
   readonly sessionId?: string | undefined
   readonly authInfo?:
     | { readonly clientId: string; readonly extra?: Readonly<Record<string, unknown>> | undefined }
@@ -54,7 +54,7 @@ export interface RefusedToolResult {
  * @returns wraps the callback of a tool; {@link holdOf} its last argument is the hold
  * @throws {QuotaError} `unknown_operation`, when a tool is wrapped
  * @example
- * const metered = quotaMcp({ quota, subject: ({ sessionId }) => sessionId ?? 'stdio' })
+ * const metered = quotaMcp({ quota, subject: ({ authInfo }) => String(authInfo?.extra?.userId ?? 'anonymous') })
  * server.registerTool('search', { inputSchema: { text: z.string() } }, metered('search', async ({ text }) => find(text)))
  */
 export function quotaMcp<Operation extends string, C extends Counting>(

@@ -10,7 +10,7 @@ import { operationOf } from '@scoregw/quota/http'
 import { unitNames } from '@scoregw/quota/store'
 import { type CallOptions, optionsOfCall } from './call-options.ts'
 import { QuotaRefusedError, QuotaRepeatedError } from './errors.ts'
-import { type ModelTokens, plainTokens, promptTokens, textTokens, totalTokens } from './model-tokens.ts'
+import { completeTokens, type ModelTokens, plainTokens, promptTokens, textTokens, totalTokens } from './model-tokens.ts'
 import { settleOrLog } from './settle.ts'
 
 /** A model call that is about to be made. */
@@ -69,8 +69,11 @@ export interface ModelCall {
   readonly maxOutputTokens: number
   /** Adds a part of the output, in case the provider reports no usage. */
   streamed(text: string): void
-  /** Ends a complete call: charges the reported usage, else the streamed text. */
-  end(reported?: ModelTokens): Promise<void>
+  /**
+   * Ends a complete call: charges the reported usage. What wasn't reported is estimated from the prompt and the streamed
+   * text, and so is an output of 0 if text was streamed.
+   */
+  end(reported?: Partial<ModelTokens>): Promise<void>
   /** Ends a call whose caller stopped reading: charges the prompt and the text streamed so far. */
   abort(): Promise<void>
   /** Ends a failed call: refunds it. If text was already streamed, charges that and the prompt. */
@@ -137,7 +140,7 @@ export function modelMeter<Request extends ModelRequest, Operation extends strin
         streamed(part) {
           text += part
         },
-        end: (reported) => charged(reported ?? soFar()),
+        end: (reported = {}) => charged(completeTokens(reported, soFar())),
         abort,
         fail,
       }

@@ -70,39 +70,58 @@ function isFile(value: unknown): boolean {
   return FILES.has((value as { readonly type?: unknown } | null | undefined)?.type)
 }
 
+interface ReportedInput {
+  readonly total: number | undefined
+  readonly cacheRead?: number | undefined
+  readonly cacheWrite?: number | undefined
+}
+
+interface ReportedOutput {
+  readonly total: number | undefined
+  readonly reasoning?: number | undefined
+}
+
 /** Usage as reported by AI SDK providers, in versions 2, 3 and 4 of the specification. */
 export interface ReportedUsage {
-  readonly inputTokens?:
-    | number
-    | {
-        readonly total: number | undefined
-        readonly cacheRead?: number | undefined
-        readonly cacheWrite?: number | undefined
-      }
-    | undefined
-  readonly outputTokens?:
-    | number
-    | { readonly total: number | undefined; readonly reasoning?: number | undefined }
-    | undefined
+  readonly inputTokens?: number | ReportedInput | undefined
+  readonly outputTokens?: number | ReportedOutput | undefined
   readonly cachedInputTokens?: number | undefined
   readonly reasoningTokens?: number | undefined
 }
 
-/** Returns the reported tokens; `undefined` if the prompt's or the output's are missing. */
-export function reportedTokens(usage: ReportedUsage | undefined): ModelTokens | undefined {
+/** Returns the reported tokens. What the provider didn't report is missing. */
+export function reportedTokens(usage: ReportedUsage | undefined): Partial<ModelTokens> {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage ?? {}
   const input = typeof inputTokens === 'object' ? inputTokens : { total: inputTokens, cacheRead: cachedInputTokens }
   const output = typeof outputTokens === 'object' ? outputTokens : { total: outputTokens, reasoning: reasoningTokens }
-  if (!isCount(input.total) || !isCount(output.total)) return undefined
-  const cachedInput = partOf(input.total, input.cacheRead)
-  const cacheWrite = partOf(input.total - cachedInput, input.cacheWrite)
-  const reasoning = partOf(output.total, output.reasoning)
+  return { ...promptPart(input), ...outputPart(output) }
+}
+
+function promptPart({ total, cacheRead, cacheWrite: written }: ReportedInput): Partial<ModelTokens> {
+  if (!isCount(total)) return {}
+  const cachedInput = partOf(total, cacheRead)
+  const cacheWrite = partOf(total - cachedInput, written)
+  return { input: total - cachedInput - cacheWrite, cachedInput, cacheWrite }
+}
+
+function outputPart({ total, reasoning: thought }: ReportedOutput): Partial<ModelTokens> {
+  if (!isCount(total)) return {}
+  const reasoning = partOf(total, thought)
+  return { output: total - reasoning, reasoning }
+}
+
+/**
+ * Completes reported tokens with estimates. The prompt or the output is estimated if it wasn't reported, and an output of
+ * 0 if there was one. Some providers report 0 for everything.
+ */
+export function completeTokens(reported: Partial<ModelTokens>, estimate: ModelTokens): ModelTokens {
+  const { input, cachedInput = 0, cacheWrite = 0, output = 0, reasoning = 0 } = reported
+  const isNothing = output + reasoning === 0
+  const isWrong = isNothing && estimate.output > 0 && (input ?? 0) + cachedInput + cacheWrite === 0
+  const isUnknown = isWrong || (input === undefined && cachedInput + cacheWrite === 0)
   return {
-    input: input.total - cachedInput - cacheWrite,
-    cachedInput,
-    cacheWrite,
-    output: output.total - reasoning,
-    reasoning,
+    ...(isUnknown ? plainTokens(estimate.input, 0) : { input: input ?? 0, cachedInput, cacheWrite }),
+    ...(isNothing ? { output: estimate.output, reasoning: 0 } : { output, reasoning }),
   }
 }
 

@@ -106,7 +106,7 @@ async function made<T>(make: () => PromiseLike<T>, call: ModelCall): Promise<T> 
 }
 
 function metered(stream: ReadableStream<Part>, call: ModelCall): ReadableStream<Part> {
-  let usage: ModelTokens | undefined
+  let usage: Partial<ModelTokens> | undefined
   let isBroken = false
   const watch = {
     // Providers report a failure as a part before the stream ends.
@@ -117,9 +117,13 @@ function metered(stream: ReadableStream<Part>, call: ModelCall): ReadableStream<
   }
   return watchedStream(stream, watch, (part) => {
     if (typeof part.delta === 'string') call.streamed(part.delta)
-    else if (part.type === 'finish') usage = reportedTokens(part.usage as ReportedUsage)
+    else if (part.type === 'finish') usage = knownUsage(reportedTokens(part.usage as ReportedUsage))
     else if (part.type === 'error') isBroken = true
   })
+}
+
+function knownUsage(usage: Partial<ModelTokens>): Partial<ModelTokens> | undefined {
+  return Object.keys(usage).length > 0 ? usage : undefined
 }
 
 /** Counts the output's text, in case the provider reports no usage. */

@@ -100,6 +100,27 @@ describe('AI SDK responses', () => {
     expect(used()).toBe(7 + 2)
   })
 
+  test.each([
+    ['0 for everything', usage(0, 0), 7 + 2],
+    ['0 output', usage(5, 0), 5 + 2],
+    ['only the output', usage(undefined, 3), 7 + 3],
+    ['only the prompt', usage(5, undefined), 5 + 2],
+    ['an output from a prompt of 0', usage(0, 3), 3],
+  ])('a response that reports %s is completed by its text', async (_, reported, charged) => {
+    const { quota, used } = tokensOnly()
+    const promptTokens = () => 7
+    await generateText({ model: metered(answering(reported, 'abcdef'), quota, { promptTokens }), prompt: PROMPT })
+    expect(used()).toBe(charged)
+  })
+
+  test('a stream of 400 words is charged for them, although the provider reports 0', async () => {
+    const { quota, used } = tokensOnly()
+    const text = Array.from({ length: 400 }, () => 'word ')
+    const model = metered(streaming([...words(...text), ...finish(usage(0, 0))]), quota, { promptTokens: () => 4 })
+    await streamText({ model, prompt: PROMPT }).consumeStream()
+    expect(used()).toBe(4 + Math.ceil(2_000 / 3))
+  })
+
   test('a response above its hold is charged too', async () => {
     const { quota, used } = tokensOnly()
     await generateText({ model: metered(answering(usage(900, 700)), quota), prompt: PROMPT })
