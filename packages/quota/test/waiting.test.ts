@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
@@ -258,6 +259,35 @@ describe('requests of several sizes at a bucket', () => {
       expect(await statusOf(next)).toBe('reserved')
       await quota.close()
     })
+  })
+})
+
+describe('callers of the queue', () => {
+  it('a request without maxWaitMs waits as long as its caller', async () => {
+    const quota = engine()
+    const queue = waitingQueue(quota)
+    const held = await queue.reserve({ ...work, ttlMs: 86_400_000 })
+    const caller = new AbortController()
+    const waits = queue.reserve({ ...work, signal: caller.signal })
+    await vi.advanceTimersByTimeAsync(120_000)
+    expect(await statusOf(waits)).toBe('open')
+    caller.abort(new Error('gone'))
+    await expect(waits).rejects.toThrow('gone')
+    await held.cancel()
+    await quota.close()
+  })
+
+  it('fifty requests listen once to their common signal', async () => {
+    const quota = engine({ store: asyncStore(memoryStore()) })
+    const queue = waitingQueue(quota)
+    const { signal } = new AbortController()
+    const requests = Array.from({ length: 50 }, (_, n) => ({ ...list, subject: `u${n}`, signal }))
+    const waits = requests.map((request) => queue.reserve(request))
+    const reservations = requests.map((request) => quota.reserve(request))
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    await Promise.all([...waits, ...reservations])
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+    await quota.close()
   })
 })
 

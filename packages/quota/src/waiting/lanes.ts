@@ -8,6 +8,7 @@ import { isObject } from '../options/checks.ts'
 import { isPromiseLike } from '../options/promise.ts'
 import type { Counting } from '../policy/units.ts'
 import { systemStopwatch } from '../time/clock.ts'
+import { onAbort } from '../time/on-abort.ts'
 import { Alarms } from './alarms.ts'
 import { Heap } from './heap.ts'
 import { type Closing, Lane } from './lane.ts'
@@ -80,7 +81,7 @@ export class Lanes {
       const { signal, ...request } = rest
       signal?.throwIfAborted()
       const cameAt = systemStopwatch()
-      const onAbort = (): void => {
+      const leave = (): void => {
         this.#end(waiter, { error: signal!.reason, outcome: 'aborted' })
         this.#drain()
       }
@@ -92,16 +93,16 @@ export class Lanes {
         cameAt,
         event: ++this.#events,
         rank: cameAt - priority * this.#options.headStartMs,
-        deadline: cameAt + maxWaitMs,
+        deadline: cameAt + (maxWaitMs ?? Number.POSITIVE_INFINITY),
         expectsGiveBacks: expectGiveBacks,
         end: (how) => {
-          signal?.removeEventListener('abort', onAbort)
+          stopListening?.()
           if ('error' in how) reject(how.error as Error)
           else if ('reservation' in how) resolve(how.reservation)
           else resolve(refused(this.#quota, request, how.refusal, how.decision))
         },
       })
-      signal?.addEventListener('abort', onAbort)
+      const stopListening = signal && onAbort(signal, leave)
       this.#all.add(waiter)
       this.#ready.put(waiter)
       this.#drain()

@@ -1,6 +1,6 @@
 import { QuotaError } from '../errors/quota-error.ts'
 import { shown } from '../errors/shown.ts'
-import { wholeNumber, withDefault } from '../options/checks.ts'
+import { optional, wholeNumber, withDefault } from '../options/checks.ts'
 import { optionsParser } from '../options/options-parser.ts'
 
 /** Options of a waiting queue. */
@@ -18,9 +18,9 @@ export interface WaitingQueueOptions {
    */
   readonly maxWaitingPerSubject?: number | undefined
   /**
-   * How long requests without their own `maxWaitMs` wait, in milliseconds.
+   * How long requests without their own `maxWaitMs` wait, in milliseconds, 0 to 86_400_000.
    *
-   * @default 30_000
+   * @default unlimited: as long as their callers, which leave by `signal`
    */
   readonly maxWaitMs?: number | undefined
   /**
@@ -31,7 +31,8 @@ export interface WaitingQueueOptions {
   readonly headStartMs?: number | undefined
 }
 
-export type ParsedQueueOptions = Readonly<Record<keyof WaitingQueueOptions, number>>
+export type ParsedQueueOptions = Readonly<Record<Exclude<keyof WaitingQueueOptions, 'maxWaitMs'>, number>> &
+  Pick<WaitingQueueOptions, 'maxWaitMs'>
 
 /** How a request waits. */
 export interface Waits {
@@ -75,7 +76,7 @@ const parse = /* @__PURE__ */ optionsParser<ParsedQueueOptions>(
   () => ({
     maxWaiting: withDefault(wholeNumber(0, 1_000_000), 10_000),
     maxWaitingPerSubject: withDefault(wholeNumber(1, 1_000_000), 1_000_000),
-    maxWaitMs: withDefault(wholeNumber(0, MAX_WAIT_MS, 'milliseconds'), 30_000),
+    maxWaitMs: optional(wholeNumber(0, MAX_WAIT_MS, 'milliseconds')),
     headStartMs: withDefault(wholeNumber(0, 3_600_000, 'milliseconds'), 1_000),
   }),
   { words: WORDS },

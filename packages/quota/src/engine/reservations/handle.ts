@@ -3,6 +3,7 @@ import { QuotaError } from '../../errors/quota-error.ts'
 import type { Amount, Cost } from '../../policy/units.ts'
 import { type Answer, isNotDone } from '../../store/quota-store.ts'
 import type { Subject } from '../../store/schema.ts'
+import { onAbort } from '../../time/on-abort.ts'
 import { answered, type Run, runAsync, runSync, type Task } from '../decide/task.ts'
 import type {
   CommitResult,
@@ -256,15 +257,15 @@ export function orAborted<R extends PendingReservation>(pending: PromiseLike<R>,
     const first = (): boolean => {
       if (isDecided) return false
       isDecided = true
-      signal.removeEventListener('abort', onAbort)
+      stopListening()
       return true
     }
-    const onAbort = (): void => {
+    const leave = (): void => {
       if (first()) reject(signal.reason as Error)
     }
-    signal.addEventListener('abort', onAbort)
+    const stopListening = onAbort(signal, leave)
     // An already aborted signal doesn't fire.
-    if (signal.aborted) onAbort()
+    if (signal.aborted) leave()
     pending.then(
       (reservation) => {
         if (first()) resolve(reservation)
