@@ -16,6 +16,7 @@ export {
   refusalMessage,
   type WindowStatusBody,
 } from './http/body.ts'
+export { QuotaWarning } from './errors/quota-warning.ts'
 export { Exchange } from './http/exchange.ts'
 export {
   type FieldsOption,
@@ -65,7 +66,6 @@ export {
 } from './http/texts.ts'
 export {
   QUOTA_WARNING_CODES,
-  QuotaWarning,
   type QuotaWarningCode,
 } from './http/warnings.ts'
 export { watchedStream } from './http/watched-stream.ts'

@@ -26,6 +26,7 @@ export type {
 } from './engine/public-types.ts'
 export type { UnknownPlan } from './engine/settings/live-settings.ts'
 export { otherVersion } from './errors/other-version.ts'
+export { QuotaWarning } from './errors/quota-warning.ts'
 export { errorText } from './errors/reason.ts'
 export type { MemorySettings } from './memory/memory-settings.ts'
 export { parseSnapshotPart, type SnapshotPart } from './memory/snapshot.ts'

@@ -15,7 +15,7 @@ export async function carryOut<T>(connection: Connection, work: (connection: Con
     try {
       return await followed(connection, work)
     } catch (error) {
-      if (attempt === TRIES || !isReplyOf(error, 'MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN')) throw error
+      if (attempt === TRIES || !isReplyOf(error, 'MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN', 'NOAUTH')) throw error
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }

@@ -1,6 +1,7 @@
 import type { Cluster } from 'ioredis'
 import { ClusterNodes } from './cluster-nodes.ts'
 import type { Connection, ConnectionOptions, RedisClient } from './connection.ts'
+import { isReplyOf } from './errors.ts'
 import { keySlot } from './key-slot.ts'
 import { inOnePacket, ServerConnection } from './server-connection.ts'
 
@@ -43,6 +44,8 @@ export interface ChannelListener {
   onMessage(message: string): void
   /** Messages arrive from now on, the first time and after each reconnect. Earlier ones may have been missed. */
   onSubscribed(): void
+  /** The user may not subscribe to it. */
+  onRefused(reason: string): void
 }
 
 /** A connection that only receives messages, to the server of that channel. */
@@ -52,8 +55,10 @@ export function subscribe(client: RedisClient, channel: string, listener: Channe
   return connectionTo(client, channel, {
     onUsable: (server) => {
       if (!(server instanceof ServerConnection)) return
-      // A failure closes the connection, or leaves it to the listener to poll.
-      server.driver.subscribe(channel, onMessage).then(onSubscribed, () => undefined)
+      // Any other failure closes the connection, so that this is repeated.
+      server.driver.subscribe(channel, onMessage).then(onSubscribed, (error: unknown) => {
+        if (isReplyOf(error, 'NOPERM')) listener.onRefused(error.message)
+      })
     },
   })
 }

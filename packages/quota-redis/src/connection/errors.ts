@@ -48,6 +48,9 @@ export function notConnected(cause: unknown): QuotaError {
   return storeError(`Can't connect to Redis: ${explained(cause)}`, cause)
 }
 
+/** The rights of a user in Redis' words. The guide explains them. */
+const RIGHTS = '~{prefix}* &{prefix}* +@read +@write +eval +evalsha +time +info +publish +subscribe'
+
 /** Fixes, by the text of the client's or the server's error. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, 'Start Redis there, or correct the host and port of your client.'],
@@ -55,8 +58,8 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/no connection within/, 'Check host, port, firewall and TLS, or raise connectTimeoutMs.'],
   [/said nothing/, 'It hangs, or something else than Redis is there: check host, port and TLS.'],
   [/^(?:NOAUTH|WRONGPASS)\b/, 'Correct the username and password of your client.'],
-  [/^NOPERM\b/, 'Grant the Redis user of your client what the message names.'],
-  [/^OOM\b/, 'Refund Redis more memory (maxmemory).'],
+  [/^NOPERM\b|ACL failure|user executing the script/, `Grant the Redis user of your client ${RIGHTS}`],
+  [/^OOM\b/, 'Give Redis more memory (maxmemory).'],
   [/^READONLY\b/, 'Connect to the primary: a replica cannot count.'],
 ]
 
@@ -91,6 +94,11 @@ export function refusal(error: unknown, who: string): QuotaError {
     return new QuotaError('store_mismatch', message, { cause: error })
   }
   return storeError(`${who} refused the work: ${explained(error)}`, error)
+}
+
+/** The error for commands that the server refuses, with its error for the first of them. */
+export function lackOfRights(commands: readonly string[], first: string): QuotaError {
+  return storeError(`Redis refuses ${commands.join(', ')}: ${explained(first)}`)
 }
 
 /** The error for a row that cannot be read or, if no key is given, for the record of an id. */

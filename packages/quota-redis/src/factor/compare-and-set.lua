@@ -4,16 +4,17 @@
 -- ARGV[2] the minute of the tick
 -- ARGV[3] the state as JSON
 -- ARGV[4] the change's revision  ARGV[5] the change as JSON
--- Reply: 1 when written, 0 when not.
+-- Reply: { 1 if written, why nothing was published }
+
+--- @include "../lua/publish"
 
 local stored = redis.call('HMGET', KEYS[1], 'version', 'minute')
 local version = tonumber(stored[1] or 0)
-if version ~= tonumber(ARGV[1]) then return 0 end
-if stored[2] and tonumber(stored[2]) == tonumber(ARGV[2]) then return 0 end
+if version ~= tonumber(ARGV[1]) then return { 0 } end
+if stored[2] and tonumber(stored[2]) == tonumber(ARGV[2]) then return { 0 } end
 
 -- A server without memory rejects this first write, and with it the whole script.
 redis.call('HSET', KEYS[1], 'version', string.format('%d', version + 1), 'minute', ARGV[2], 'state', ARGV[3])
 local before = redis.call('GET', KEYS[2]) or ''
 redis.call('SET', KEYS[2], ARGV[4])
-redis.call('PUBLISH', KEYS[2], before .. ' ' .. ARGV[4] .. ' ' .. ARGV[5])
-return 1
+return { 1, publish(KEYS[2], before .. ' ' .. ARGV[4] .. ' ' .. ARGV[5]) }

@@ -1,3 +1,4 @@
+import type { QuotaLogger } from '@scoregw/quota'
 import {
   type FactorState,
   type FactorStore,
@@ -8,9 +9,10 @@ import {
 import { carryOut } from '../connection/carry-out.ts'
 import { type RedisClient, type Reply, textOf } from '../connection/connection.ts'
 import { storeError } from '../connection/errors.ts'
+import publish from '../lua/publish.lua'
 import { scriptOf } from '../lua/script.ts'
 import { ChangeFeed } from '../settings/change-feed.ts'
-import { keyOptionsParser } from '../store/key-options.ts'
+import { settingsOptionsParser } from '../settings/options.ts'
 import compareAndSet from './compare-and-set.lua'
 
 /** The options of {@link redisFactor}. */
@@ -22,6 +24,8 @@ export interface RedisFactorOptions {
   readonly client: RedisClient
   /** The beginning of every key. The client's own `keyPrefix` is ignored. @default 'quota' */
   readonly prefix?: string | undefined
+  /** Receives warnings; `false` silences it. @default the console */
+  readonly logger?: QuotaLogger | false | undefined
 }
 
 /** A {@link FactorStore} in Redis: one factor for all processes with the same server and prefix. */
@@ -32,9 +36,9 @@ export interface RedisFactor extends FactorStore {
   close(): void
 }
 
-const parseOptions = /* @__PURE__ */ keyOptionsParser('redisFactor()')
+const parseOptions = /* @__PURE__ */ settingsOptionsParser('redisFactor()')
 
-const COMPARE_AND_SET = scriptOf(compareAndSet)
+const COMPARE_AND_SET = scriptOf(compareAndSet, { '../lua/publish': publish })
 
 /** The feed reports which part changed; here there is only one. */
 const CHANGE: SettingsChange = { kind: 'everything' }
@@ -47,8 +51,8 @@ const CHANGE: SettingsChange = { kind: 'everything' }
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function redisFactor(options: RedisFactorOptions): RedisFactor {
-  const { client, prefix } = parseOptions(options)
-  return new Store(client, `{${prefix}}:factor`)
+  const { client, prefix, logger } = parseOptions(options)
+  return new Store(client, `{${prefix}}:factor`, logger)
 }
 
 class Store implements RedisFactor {
@@ -56,10 +60,10 @@ class Store implements RedisFactor {
   readonly #key: string
   readonly #changes: string
 
-  constructor(client: RedisClient, key: string) {
+  constructor(client: RedisClient, key: string, logger: QuotaLogger) {
     this.#key = key
     this.#changes = `${key}:changes`
-    this.#feed = new ChangeFeed(client, this.#changes)
+    this.#feed = new ChangeFeed(client, this.#changes, logger)
   }
 
   async read(): Promise<VersionedFactor | undefined> {
@@ -76,7 +80,9 @@ class Store implements RedisFactor {
     const reply = await carryOut(this.#feed.commands, (connection) =>
       connection.send('EVAL', COMPARE_AND_SET.text, 2, this.#key, this.#changes, ...words),
     )
-    return reply === 1
+    const [written, unpublished] = reply as readonly [number, Buffer?]
+    if (unpublished) this.#feed.rights.areMissing(unpublished.toString())
+    return written === 1
   }
 
   watch(listener: () => void): () => void {

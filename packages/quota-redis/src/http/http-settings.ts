@@ -1,7 +1,9 @@
+import type { QuotaLogger } from '@scoregw/quota'
 import type { SettingsChange } from '@scoregw/quota/store'
 import type { Reply } from '../connection/connection.ts'
 import { refusal } from '../connection/errors.ts'
 import { type Script, scriptOf } from '../lua/script.ts'
+import { ChannelRights } from '../settings/channel-rights.ts'
 import { KeyedSettings, WRITE_SETTINGS } from '../settings/keyed-settings.ts'
 import type { SettingsKeys } from '../settings/settings-keys.ts'
 import type { HttpRedis } from './http-redis.ts'
@@ -16,8 +18,11 @@ export class HttpSettings extends KeyedSettings {
   readonly #listeners = new Set<(change: SettingsChange) => void>()
   #seen: string | undefined
 
-  constructor(redis: HttpRedis, keys: SettingsKeys) {
+  readonly #rights: ChannelRights
+
+  constructor(redis: HttpRedis, keys: SettingsKeys, logger: QuotaLogger) {
     super(keys)
+    this.#rights = new ChannelRights(keys.changes, logger)
     this.sharesNothing = redis.sharesNothing
     this.#redis = redis
   }
@@ -34,6 +39,10 @@ export class HttpSettings extends KeyedSettings {
     const isNew = this.#seen !== undefined && this.#seen !== last
     this.#seen = last
     if (isNew) for (const listener of [...this.#listeners]) listener({ kind: 'everything' })
+  }
+
+  protected unpublished(reason: string): void {
+    this.#rights.areMissing(reason)
   }
 
   protected get(key: string): Promise<Reply> {

@@ -7,6 +7,7 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
+import { tryRights } from '../calls/rights.ts'
 import { SettingsKeys } from '../settings/settings-keys.ts'
 import { CAN, OpenedCounters } from '../store/opened-counters.ts'
 import type { RedisCounters, RedisStore } from '../store/redis-store.ts'
@@ -44,18 +45,21 @@ class Store implements RedisHttpStore {
   readonly deadlineMs: number
   readonly place: string
   readonly settings: HttpSettings
+  readonly #prefix: string
+  readonly #redis: HttpRedis
   readonly #counters: OpenedCounters
   /** Without timers a test decides when to sweep. */
   readonly #sweeps: boolean
 
   constructor(options: ParsedHttpOptions) {
-    const { url, prefix, deadlineMs, testClock } = options
+    const { url, prefix, deadlineMs, logger, testClock } = options
     const keys = new SettingsKeys(prefix)
     this.deadlineMs = deadlineMs
     this.place = `redis ${url} ${prefix}`
-    const connection = new HttpRedis(options, keys.changes, (last) => this.settings.noted(last))
-    this.settings = new HttpSettings(connection, keys)
-    this.#counters = new OpenedCounters({ connection, prefix, deadlineMs, testClock })
+    this.#prefix = prefix
+    this.#redis = new HttpRedis(options, keys.changes, (last) => this.settings.noted(last))
+    this.settings = new HttpSettings(this.#redis, keys, logger)
+    this.#counters = new OpenedCounters({ connection: this.#redis, prefix, deadlineMs, testClock })
     this.#sweeps = testClock === undefined
   }
 
@@ -81,8 +85,8 @@ class Store implements RedisHttpStore {
     }
   }
 
-  async ready(): Promise<void> {
-    await this.settings.read()
+  ready(): Promise<void> {
+    return tryRights(this.#prefix, (script, key) => this.#redis.evaluate(script, ['1', key]))
   }
 
   close(): Promise<void> {

@@ -1,7 +1,8 @@
-import type { Clock } from '@scoregw/quota'
+import type { Clock, QuotaLogger } from '@scoregw/quota'
 import {
   aClock,
   aFunction,
+  aLogger,
   type Checks,
   oneOf,
   optional,
@@ -44,12 +45,19 @@ export interface RedisHttpStoreOptions {
    * @default true; false in Cloudflare Workers
    */
   readonly batch?: boolean | undefined
+  /**
+   * Receives warnings; `false` silences it.
+   *
+   * @default the console
+   */
+  readonly logger?: QuotaLogger | false | undefined
   /** Replaces the server's clock in tests. Every store on the same keys needs the same one. */
   readonly testClock?: Clock | undefined
 }
 
 /** Options after their check, defaults filled in. */
-export type ParsedHttpOptions = RedisHttpStoreOptions & {
+export type ParsedHttpOptions = Omit<RedisHttpStoreOptions, 'logger'> & {
+  readonly logger: QuotaLogger
   readonly prefix: string
   readonly deadlineMs: number
   readonly batch: boolean
@@ -70,6 +78,7 @@ export const parseHttpOptions: (options: unknown) => ParsedHttpOptions = /* @__P
     prefix: withDefault(prefixCheck(), 'quota'),
     deadlineMs: withDefault(wholeNumber(10, 10_000, 'milliseconds'), 1_000),
     batch: withDefault(oneOf(true, false), navigatorName() !== 'Cloudflare-Workers'),
+    logger: aLogger(),
     testClock: optional(aClock()),
   }),
   {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Deadline, type StoreAbilities, type StoreSchema } from '@scoregw/quota/store'
 import { Tick } from '../calls/calls.ts'
+import { scriptRunner, tryRights } from '../calls/rights.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type Connections, connectionsOf, isCluster } from '../connection/connections.ts'
 import { type Counters, openCounters } from '../counters/counters.ts'
@@ -105,6 +106,8 @@ class Store implements LeasedRedisStore {
 
   async ready(): Promise<void> {
     await Promise.all(this.#servers.map((server) => server.ready()))
+    const prefixes = [this.#options.prefix, ...this.#groups]
+    await Promise.all(prefixes.map((prefix, index) => tryRights(prefix, scriptRunner(this.#servers[index]!))))
   }
 
   leases(): LeaseReport {

@@ -1,6 +1,8 @@
+import type { QuotaLogger } from '@scoregw/quota'
 import type { SettingsChange } from '@scoregw/quota/store'
 import { type Connection, type RedisClient, textOf } from '../connection/connection.ts'
 import { connectionTo, subscribe } from '../connection/connections.ts'
+import { ChannelRights } from './channel-rights.ts'
 
 /** How long a change can go unnoticed if its message was lost, in milliseconds. */
 const POLL_MS = 500
@@ -15,6 +17,7 @@ const POLL_MS = 500
 export class ChangeFeed {
   /** Also used for the caller's own commands. */
   readonly commands: Connection
+  readonly rights: ChannelRights
   readonly #client: RedisClient
   readonly #key: string
   readonly #listeners = new Set<(change: SettingsChange) => void>()
@@ -27,9 +30,10 @@ export class ChangeFeed {
   #seen: string | undefined
 
   /** @param key of the last change; also the channel's name */
-  constructor(client: RedisClient, key: string, onUsable?: () => void) {
+  constructor(client: RedisClient, key: string, logger: QuotaLogger, onUsable?: () => void) {
     this.#client = client
     this.#key = key
+    this.rights = new ChannelRights(key, logger)
     this.commands = connectionTo(client, key, {
       onUsable: () => {
         onUsable?.()
@@ -45,6 +49,7 @@ export class ChangeFeed {
     this.#subscriber ??= subscribe(this.#client, this.#key, {
       onMessage: (message) => this.#onMessage(message),
       onSubscribed: () => void this.#readAgain(),
+      onRefused: (reason) => this.rights.areMissing(reason),
     })
     this.#timer ??= setInterval(() => void this.#poll(), POLL_MS).unref()
     return () => {

@@ -7,6 +7,7 @@ import {
   type WriteReply,
 } from '@scoregw/quota/store'
 import { type Reply, textOf } from '../connection/connection.ts'
+import publish from '../lua/publish.lua'
 import revision from '../lua/revision.lua'
 import { type Script, scriptOf } from '../lua/script.ts'
 import type { SettingsKeys } from './settings-keys.ts'
@@ -14,7 +15,7 @@ import { storedDocument } from './stored-text.ts'
 import write from './write.lua'
 
 /** Writes or removes one document. */
-export const WRITE_SETTINGS: Script = scriptOf(write, { '../lua/revision': revision })
+export const WRITE_SETTINGS: Script = scriptOf(write, { '../lua/revision': revision, '../lua/publish': publish })
 
 /** Settings with one key per document, however the server is reached. */
 export abstract class KeyedSettings implements AsyncSettingsStore {
@@ -44,6 +45,9 @@ export abstract class KeyedSettings implements AsyncSettingsStore {
 
   abstract watch(listener: (change: SettingsChange) => void): () => void
 
+  /** The change was made, but the user may not publish it. */
+  protected abstract unpublished(reason: string): void
+
   /** Reads the value of a key. */
   protected abstract get(key: string): Promise<Reply>
 
@@ -64,7 +68,8 @@ export abstract class KeyedSettings implements AsyncSettingsStore {
     const json = document === null ? '' : JSON.stringify(document)
     const words = [...expected, newRevision(), json, JSON.stringify(change)]
     const reply = await this.writeKeys([key, this.keys.changes], words)
-    const [written, version, stored] = reply as readonly [number, number, Buffer]
+    const [written, version, stored, unpublished] = reply as readonly [number, number, Buffer, Buffer?]
+    if (unpublished) this.unpublished(unpublished.toString())
     return { written: written === 1, version, revision: textOf(stored)! }
   }
 }

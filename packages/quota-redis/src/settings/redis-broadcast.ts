@@ -1,12 +1,12 @@
 import { newRevision, type SettingsChange } from '@scoregw/quota/store'
 import { carryOut } from '../connection/carry-out.ts'
 import { storeError } from '../connection/errors.ts'
+import publish from '../lua/publish.lua'
 import revision from '../lua/revision.lua'
 import { scriptOf } from '../lua/script.ts'
-import { keyOptionsParser } from '../store/key-options.ts'
 import announce from './announce.lua'
 import { ChangeFeed } from './change-feed.ts'
-import type { RedisSettingsOptions } from './options.ts'
+import { type RedisSettingsOptions, settingsOptionsParser } from './options.ts'
 import { SettingsKeys } from './settings-keys.ts'
 
 /** For a `SettingsStore` with its documents elsewhere, for example in SQL: notifies other processes of changes. */
@@ -33,21 +33,21 @@ export interface RedisBroadcast {
   close(): void
 }
 
-const parseOptions = /* @__PURE__ */ keyOptionsParser('redisBroadcast()')
+const parseOptions = /* @__PURE__ */ settingsOptionsParser('redisBroadcast()')
 
-const ANNOUNCE = scriptOf(announce, { '../lua/revision': revision })
+const ANNOUNCE = scriptOf(announce, { '../lua/revision': revision, '../lua/publish': publish })
 
 /** At most as long as what the decision script compares. */
 const REVISION = /^[\w-]{0,22}$/
 
 /** @throws {QuotaError} `invalid_options` naming every fault */
 export function redisBroadcast(options: RedisSettingsOptions): RedisBroadcast {
-  const { client, prefix } = parseOptions(options)
+  const { client, prefix, logger } = parseOptions(options)
   const keys = new SettingsKeys(prefix)
   /** The revision whose announcement last failed. */
   let unheard: string | undefined
 
-  const feed = new ChangeFeed(client, keys.changes, () => {
+  const feed = new ChangeFeed(client, keys.changes, logger, () => {
     // If it fails again, it is kept again. If it is outdated by now, other processes announce newer revisions over it.
     if (unheard !== undefined) void announceNow(unheard, { kind: 'everything' }).catch(() => undefined)
   })
@@ -55,9 +55,10 @@ export function redisBroadcast(options: RedisSettingsOptions): RedisBroadcast {
   async function send(expected: readonly [string, string], now: string, change: SettingsChange): Promise<void> {
     if (!REVISION.test(now)) throw storeError('a revision must be text from newRevision()')
     const words = [...expected, now, newRevision(), JSON.stringify(change)]
-    await carryOut(feed.commands, (connection) =>
+    const unpublished = await carryOut(feed.commands, (connection) =>
       connection.send('EVAL', ANNOUNCE.text, 2, keys.settings, keys.changes, ...words),
     )
+    if (unpublished) feed.rights.areMissing(String(unpublished))
   }
 
   async function announceNow(now: string, change: SettingsChange): Promise<void> {

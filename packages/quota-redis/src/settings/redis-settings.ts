@@ -7,10 +7,9 @@ import type {
 } from '@scoregw/quota/store'
 import { carryOut } from '../connection/carry-out.ts'
 import type { Reply } from '../connection/connection.ts'
-import { keyOptionsParser } from '../store/key-options.ts'
 import { ChangeFeed } from './change-feed.ts'
 import { KeyedSettings, WRITE_SETTINGS } from './keyed-settings.ts'
-import type { RedisSettingsOptions } from './options.ts'
+import { type RedisSettingsOptions, settingsOptionsParser } from './options.ts'
 import { SettingsKeys } from './settings-keys.ts'
 
 /** An {@link AsyncSettingsStore} in Redis, shared by all processes with the same server and prefix. */
@@ -33,12 +32,12 @@ export interface RedisSettings extends AsyncSettingsStore {
  * @throws {QuotaError} `invalid_options` naming every fault
  */
 export function redisSettings(options: RedisSettingsOptions): RedisSettings {
-  const { client, prefix } = parseOptions(options)
+  const { client, prefix, logger } = parseOptions(options)
   const keys = new SettingsKeys(prefix)
-  return new Store(new ChangeFeed(client, keys.changes), keys)
+  return new Store(new ChangeFeed(client, keys.changes, logger), keys)
 }
 
-const parseOptions = /* @__PURE__ */ keyOptionsParser('redisSettings()')
+const parseOptions = /* @__PURE__ */ settingsOptionsParser('redisSettings()')
 
 class Store extends KeyedSettings implements RedisSettings {
   readonly #feed: ChangeFeed
@@ -58,6 +57,10 @@ class Store extends KeyedSettings implements RedisSettings {
 
   close(): void {
     this.#feed.close()
+  }
+
+  protected unpublished(reason: string): void {
+    this.#feed.rights.areMissing(reason)
   }
 
   protected get(key: string): Promise<Reply> {

@@ -10,6 +10,7 @@ import type {
   TakeReply,
   TakeRequest,
 } from '@scoregw/quota/store'
+import { scriptRunner, tryRights } from '../calls/rights.ts'
 import type { Connection } from '../connection/connection.ts'
 import { connectionTo } from '../connection/connections.ts'
 import type { RedisHolds } from '../counters/redis-holds.ts'
@@ -43,9 +44,9 @@ export interface RedisStore extends AsyncStore {
   /** A policy's counters. Several can be open at the same time; counters with the same names are the same. */
   open(schema: StoreSchema): RedisCounters
   /**
-   * Resolves when the server is connected and usable. Calls need not wait for it.
+   * Resolves when the server is connected and its user has the rights that calls need. Calls need not wait for it.
    *
-   * @throws {QuotaError} `store_error` if it cannot be reached now, `unsafe_eviction`
+   * @throws {QuotaError} `store_error` if it cannot be reached now, or naming what it refuses; `unsafe_eviction`
    */
   ready(): Promise<void>
   /** Waits for calls in flight, at most one deadline, then closes everything. Later calls reject. */
@@ -70,6 +71,7 @@ class Store implements RedisStore {
   readonly can: StoreAbilities = CAN
   readonly deadlineMs: number
   readonly place: string | undefined
+  readonly #prefix: string
   readonly #connection: Connection
   readonly #counters: OpenedCounters
   /** With a manual clock no timers are used. */
@@ -78,6 +80,7 @@ class Store implements RedisStore {
   constructor(options: ParsedRedisStoreOptions) {
     const { client, prefix, deadlineMs, testClock } = options
     this.deadlineMs = deadlineMs
+    this.#prefix = prefix
     this.place = placeOf(client, prefix)
     this.#connection = connectionTo(client, `{${prefix}}`, options)
     this.#counters = new OpenedCounters({ connection: this.#connection, prefix, deadlineMs, testClock })
@@ -99,8 +102,9 @@ class Store implements RedisStore {
     }
   }
 
-  ready(): Promise<void> {
-    return this.#connection.ready()
+  async ready(): Promise<void> {
+    await this.#connection.ready()
+    await tryRights(this.#prefix, scriptRunner(this.#connection))
   }
 
   close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { QuotaWarning } from '../errors/quota-warning.ts'
 import type { QuotaLogger } from '../options/logger.ts'
 
 /** Codes of misconfigurations that adapters detect. The warnings page explains each. */
@@ -9,24 +10,6 @@ export const QUOTA_WARNING_CODES = [
   'subject_not_text',
 ] as const
 export type QuotaWarningCode = (typeof QUOTA_WARNING_CODES)[number]
-
-/** The page that explains each code. */
-const DOCS = 'https://github.com/scoregw/quota/blob/main/docs/reference/warnings.md'
-
-/** A misconfiguration. It is logged, never thrown. */
-export class QuotaWarning extends Error {
-  override readonly name: string = 'QuotaWarning'
-  readonly code: QuotaWarningCode
-  /** The address of the paragraph that explains `code`. */
-  readonly docs: string
-
-  constructor(code: QuotaWarningCode, message: string) {
-    const docs = `${DOCS}#${code}`
-    super(`${code}: ${message} (${docs})`)
-    this.code = code
-    this.docs = docs
-  }
-}
 
 /** Which misconfigurations to detect: all, none, or all except those that are `false`. */
 export type ValidateOption = boolean | Readonly<Partial<Record<QuotaWarningCode, boolean>>>
